@@ -1,0 +1,41 @@
+# Everything a newcomer needs is `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench lock clean
+
+demo: $(VENV)/.core  ## Install the locked core, then take a demo database apart.
+	@$(BIN)/fluid demo
+
+test: $(VENV)/.dev  ## Run the whole test suite.
+	@$(BIN)/python -m pytest -n 2
+
+check: $(VENV)/.dev  ## Lint, types, floors.
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+lock:  ## Write the hashed requirement files anew (needs uv).
+	uv pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate --no-emit-index-url -o requirements/core.txt
+	uv pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --all-extras --group dev -o requirements/dev.txt
+	uv pip compile requirements/build.in --universal --generate-hashes --no-header --no-annotate --no-emit-index-url -o requirements/build.txt
+
+$(BIN)/python:
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: requirements/core.txt requirements/build.txt pyproject.toml | $(BIN)/python
+	@echo "Installing the locked dependencies into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/build.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/core.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.core
+	@echo "Installing the locked development tools into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+clean:
+	rm -rf $(VENV) demo-shop .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,61 @@
+"""Every error that Fluid Forge raises on purpose.
+
+    FluidError
+      ├── UsageError                the command or call itself is wrong
+      ├── SourceError               the data could not be reached or read
+      │     ├── UnknownSourceError      no such kind of source
+      │     ├── SourceNotFoundError     nothing is at that place
+      │     ├── SourceUnreachableError  a server does not answer, or refuses
+      │     ├── SourceUnreadableError   it is there and is not what it should be
+      │     └── EmptySourceError        it holds no table
+      ├── OutputError               a result could not be written
+      └── ContractError             a contract breaks the FLUID schema
+
+Each carries ``message`` (one sentence: what happened) and ``hint`` (one sentence: what to do).
+Neither may hold a password; see ``fluid_build.sources.uri.redact``.
+"""
+
+
+class FluidError(Exception):
+    """Root of all errors that are a user's to see rather than a bug of ours."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(FluidError):
+    """An option, argument or combination of them that cannot be meant."""
+
+
+class SourceError(FluidError):
+    """The source could not be reached or read."""
+
+
+class UnknownSourceError(SourceError):
+    """The URI's scheme or the file's ending names no kind of source we read."""
+
+
+class SourceNotFoundError(SourceError):
+    """No file, folder, database or schema is at that place."""
+
+
+class SourceUnreachableError(SourceError):
+    """A server does not answer, or refuses the credentials."""
+
+
+class SourceUnreadableError(SourceError):
+    """The source is there, but locked, corrupt, or not of the kind it claims to be."""
+
+
+class EmptySourceError(SourceError):
+    """The source is readable and holds no table."""
+
+
+class OutputError(FluidError):
+    """A result could not be written: no room, no permission, something in the way."""
+
+
+class ContractError(FluidError):
+    """A contract breaks the FLUID schema; the findings say where."""

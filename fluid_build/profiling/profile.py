@@ -1,0 +1,174 @@
+"""The profile: what is true in the data, each claim with its evidence.
+
+These types are what the later rooms (modelling, contract, command line) read, and what
+``profile.json`` holds. See ``docs/json.md`` for the shapes on the outside.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Origin = Literal["declared", "measured", "llm"]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Evidence(_Frozen):
+    """Where a claim comes from, its figures, and the query that checks it.
+
+    ``rows`` counts the rows the claim speaks of (those without a null in its columns), ``nulls``
+    those left out for a null, ``violations`` the rows that contradict it. ``exact`` is False where
+    only ``sample`` rows were read. ``sql`` runs on the source and returns the violations.
+    """
+
+    origin: Origin
+    rows: int
+    nulls: int = 0
+    distinct: int | None = None
+    violations: int = 0
+    exact: bool = True
+    sample: int | None = None
+    sql: str = ""
+
+
+class KeyClaim(_Frozen):
+    """A set of columns whose values, taken together, are never null and never repeat."""
+
+    columns: tuple[str, ...]
+    evidence: Evidence
+
+    @property
+    def holds(self) -> bool:
+        """Whether the data bears the claim out."""
+        return self.evidence.violations == 0 and self.evidence.nulls == 0
+
+
+class ValueCount(_Frozen):
+    """A value, as text, and how many rows hold it."""
+
+    value: str
+    count: int
+
+
+class ColumnProfile(_Frozen):
+    """One column, measured.
+
+    ``type`` is DuckDB's name of the type as read, ``declared_type`` the source's own word,
+    ``measured_type`` the type that every value of a text column really has (None where it is just
+    text or not a text column). ``min``/``max`` are text. Lengths are characters, of text columns.
+    ``top_values`` is counted over the whole column, or over ``sample`` rows.
+    """
+
+    name: str
+    type: str
+    declared_type: str = ""
+    nullable: bool = True
+    rows: int
+    nulls: int
+    distinct: int
+    distinct_exact: bool = True
+    min: str | None = None
+    max: str | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    avg_length: float | None = None
+    top_values: tuple[ValueCount, ...] = ()
+    sample: int | None = None
+    measured_type: str | None = None
+    semantic_type: str | None = None
+    semantic_reason: str = ""
+    pii: bool = False
+    comment: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class TableProfile(_Frozen):
+    """One table, measured.
+
+    ``primary_key`` is the key chosen among the candidates (the declared one where there is one),
+    None where no columns identify a row. ``candidate_keys`` are all minimal keys of up to four
+    columns that hold in the data. ``declared_keys`` holds the declared primary and unique keys,
+    also those that the data violates.
+    """
+
+    name: str
+    rows: int
+    columns: tuple[ColumnProfile, ...]
+    primary_key: tuple[str, ...] | None = None
+    primary_key_origin: Origin | None = None
+    primary_key_reason: str = ""
+    candidate_keys: tuple[tuple[str, ...], ...] = ()
+    declared_keys: tuple[KeyClaim, ...] = ()
+    comment: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def column(self, name: str) -> ColumnProfile:
+        """The column of that exact name; KeyError if there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+
+class ForeignKeyEvidence(Evidence):
+    """Evidence of a foreign key: ``matched`` + ``orphans`` = ``rows``; ``distinct`` child values.
+
+    ``coverage`` is the share of the parent's keys that some child row refers to. ``name_score``
+    (0 to 1) says how well the names speak for it. ``reason`` is the judgement in one sentence.
+    """
+
+    matched: int = 0
+    orphans: int = 0
+    coverage: float | None = None
+    name_score: float | None = None
+    reason: str = ""
+
+
+Cardinality = Literal["many-to-one", "one-to-one"]
+
+
+class ForeignKey(_Frozen):
+    """``from_table(from_columns)`` refers to ``to_table(to_columns)``; columns pair by position.
+
+    ``implied`` marks a key that follows from others (transitive, or part of a composite one).
+    ``role`` is what the child calls the parent where the columns tell (``ship_to``), else "".
+    """
+
+    from_table: str
+    from_columns: tuple[str, ...]
+    to_table: str
+    to_columns: tuple[str, ...]
+    origin: Origin
+    implied: bool = False
+    confidence: float
+    cardinality: Cardinality = "many-to-one"
+    role: str = ""
+    evidence: ForeignKeyEvidence
+
+
+class SkippedTable(_Frozen):
+    """A table that could not be read, and why."""
+
+    name: str
+    reason: str
+
+
+class Profile(_Frozen):
+    """Everything measured of one source."""
+
+    source_kind: str
+    source_name: str
+    has_data: bool = True
+    tables: tuple[TableProfile, ...]
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    skipped: tuple[SkippedTable, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def table(self, name: str) -> TableProfile:
+        """The table of that exact name; KeyError if there is none."""
+        for table in self.tables:
+            if table.name == name:
+                return table
+        raise KeyError(name)

@@ -1,0 +1,22 @@
+"""How long work tells whoever waits for it how far it is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One report: the stage of the work, and how many of its ``total`` units are ``done``."""
+
+    stage: str
+    done: int
+    total: int
+    detail: str = ""
+
+
+OnProgress: TypeAlias = Callable[[Progress], None]
+
+
+def ignore(_: Progress) -> None:
+    """Report to nobody."""

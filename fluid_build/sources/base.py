@@ -1,0 +1,149 @@
+"""What every source of data gives: tables, what is declared of them, and relations to read them."""
+
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Protocol, Self, runtime_checkable
+
+import duckdb
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as the source declares it.
+
+    ``name`` is the source's own spelling. ``alias`` is the name of the same column inside the
+    relation: equal to ``name`` except where two names of a table differ in case alone, which
+    DuckDB cannot tell apart. ``declared_type`` is in the source's words (empty where it declares
+    none), ``type`` in DuckDB's, as the relation yields it.
+    """
+
+    name: str
+    type: str
+    declared_type: str = ""
+    nullable: bool = True
+    comment: str | None = None
+    alias: str = ""
+    generated: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.alias:
+            object.__setattr__(self, "alias", self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredForeignKey:
+    """A foreign key that the source declares; columns pair up by position."""
+
+    columns: tuple[str, ...]
+    to_table: str
+    to_columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: what is declared of it, and where to read it.
+
+    ``name`` is unique in the source: the bare name, or ``schema.name`` where several schemas are
+    read. ``relation`` is SQL that may follow FROM on the source's connection; its columns are the
+    columns' aliases in order. ``notes`` are sentences about what was met on the way in (ragged
+    lines, values that contradict a type) that a user must see.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    relation: str
+    primary_key: tuple[str, ...] = ()
+    unique_keys: tuple[tuple[str, ...], ...] = ()
+    foreign_keys: tuple[DeclaredForeignKey, ...] = ()
+    schema: str = ""
+    comment: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def column(self, name: str) -> Column:
+        """The column of that exact name; KeyError if there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something of the source that could not be read, and why, in one sentence."""
+
+    name: str
+    reason: str
+
+
+@runtime_checkable
+class Source(Protocol):
+    """A place that data is read from, and never written to.
+
+    ``kind`` is one of duckdb, sqlite, postgres, files, ddl. ``name`` is short and holds neither
+    a path nor a password, fit for a title or an identifier. ``has_data`` is False where there is
+    only structure (DDL), so that an empty table proves nothing. Every table of ``tables`` can be
+    read on ``connection``. A source is a context manager; leaving it frees the connection and any
+    temporary files.
+    """
+
+    kind: str
+    name: str
+    has_data: bool
+    connection: duckdb.DuckDBPyConnection
+    tables: tuple[Table, ...]
+    skipped: tuple[Skipped, ...]
+    notes: tuple[str, ...]
+
+    def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
+        """The rows of a table, lazily."""
+        ...
+
+    def close(self) -> None:
+        """Free the connection and whatever was put aside for it."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+
+@dataclass
+class OpenSource:
+    """The plain Source that every opener returns; ``cleanup`` runs last on close."""
+
+    kind: str
+    name: str
+    connection: duckdb.DuckDBPyConnection
+    tables: tuple[Table, ...]
+    skipped: tuple[Skipped, ...] = ()
+    notes: tuple[str, ...] = ()
+    has_data: bool = True
+    cleanup: list[object] = field(default_factory=list)
+
+    def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
+        """The rows of a table, lazily."""
+        return self.connection.sql(f"FROM {table.relation}")
+
+    def close(self) -> None:
+        """Free the connection and whatever was put aside for it."""
+        self.connection.close()
+        for resource in self.cleanup:
+            resource.cleanup()  # type: ignore[attr-defined]
+        self.cleanup.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()

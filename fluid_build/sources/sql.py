@@ -1,0 +1,18 @@
+"""Quoting: the only way a stranger's name or value gets into SQL text."""
+
+from collections.abc import Iterable
+
+
+def quote(name: str) -> str:
+    """An SQL identifier, quoted, whatever characters it holds."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_all(names: Iterable[str]) -> str:
+    """Several identifiers, quoted, parted by commas."""
+    return ", ".join(quote(name) for name in names)
+
+
+def literal(value: str) -> str:
+    """A string literal. Use a parameter where one is possible."""
+    return "'" + value.replace("'", "''") + "'"
