@@ -1,0 +1,1 @@
+"""What is done about a failure: try again, recover, fall back, or say so."""

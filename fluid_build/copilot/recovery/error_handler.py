@@ -1,0 +1,271 @@
+"""The error recovery framework: an error is classified, counted, and handed to its strategy.
+
+Typed errors are classified by their type. Only where the type says nothing is the text read, and an
+ordinary programming error is never taken for a failure that passes, whatever its text says.
+Source: the implementation plan of agentic primitives, section 1.2.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import random
+import re
+import sqlite3
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeAlias
+
+from pydantic import ValidationError
+
+from fluid_build.copilot.agents.error_classification import classify_provider_error
+from fluid_build.copilot.agents.errors import (
+    AgentExecutionError,
+    ContextOverflowError,
+    ProviderAuthError,
+    ProviderError,
+    ProviderServerError,
+    ProviderTimeoutError,
+    RateLimitError,
+    SchemaValidationError,
+    ToolValidationError,
+)
+from fluid_build.copilot.recovery.retry import RetryPolicy
+from fluid_build.copilot.redaction import redact
+
+__all__ = [
+    "ErrorCategory",
+    "ErrorContext",
+    "ErrorRecoveryFramework",
+    "ErrorSeverity",
+    "RecoveryStrategy",
+]
+
+LOG = logging.getLogger(__name__)
+
+
+class ErrorSeverity(Enum):
+    """How much an error endangers the run."""
+
+    LOW = "low"
+    """Recoverable, hardly felt."""
+    MEDIUM = "medium"
+    """Recoverable, felt."""
+    HIGH = "high"
+    """Somebody or something has to step in."""
+    CRITICAL = "critical"
+    """The system itself fails; never recovered from without a strategy."""
+
+
+class ErrorCategory(Enum):
+    """What failed."""
+
+    LLM_ERROR = "llm_error"
+    VALIDATION_ERROR = "validation_error"
+    STATE_ERROR = "state_error"
+    TOOL_ERROR = "tool_error"
+    TIMEOUT_ERROR = "timeout_error"
+    UNKNOWN = "unknown"
+
+
+@dataclass
+class ErrorContext:
+    """An error, what it was taken for, and where it happened."""
+
+    error: Exception
+    category: ErrorCategory
+    severity: ErrorSeverity
+    agent_id: str | None = None
+    workflow_id: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+Handler: TypeAlias = Callable[[ErrorContext], Awaitable[Any] | Any]
+"""A plain function or a coroutine function of the context."""
+
+
+@dataclass
+class RecoveryStrategy:
+    """What to do about one category of error.
+
+    ``handler`` is called at most ``max_retries`` times; ``fallback`` once, when it did not help.
+    """
+
+    name: str
+    category: ErrorCategory
+    handler: Handler
+    max_retries: int = 3
+    fallback: Handler | None = None
+
+
+_Verdict: TypeAlias = tuple[ErrorCategory, ErrorSeverity]
+
+_BY_TYPE: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], _Verdict], ...] = (
+    ((ProviderTimeoutError, TimeoutError), (ErrorCategory.TIMEOUT_ERROR, ErrorSeverity.MEDIUM)),
+    ((RateLimitError, ProviderServerError), (ErrorCategory.LLM_ERROR, ErrorSeverity.MEDIUM)),
+    (ContextOverflowError, (ErrorCategory.LLM_ERROR, ErrorSeverity.HIGH)),
+    (ProviderAuthError, (ErrorCategory.LLM_ERROR, ErrorSeverity.CRITICAL)),
+    (ProviderError, (ErrorCategory.LLM_ERROR, ErrorSeverity.HIGH)),
+    (
+        (SchemaValidationError, ValidationError),
+        (ErrorCategory.VALIDATION_ERROR, ErrorSeverity.HIGH),
+    ),
+    (ToolValidationError, (ErrorCategory.TOOL_ERROR, ErrorSeverity.MEDIUM)),
+    (sqlite3.Error, (ErrorCategory.STATE_ERROR, ErrorSeverity.HIGH)),
+    ((MemoryError, RecursionError), (ErrorCategory.UNKNOWN, ErrorSeverity.CRITICAL)),
+)
+
+_PASSING_TEXT: tuple[tuple[re.Pattern[str], _Verdict], ...] = (
+    (re.compile(r"\brate[ _-]?limit"), (ErrorCategory.LLM_ERROR, ErrorSeverity.MEDIUM)),
+    (re.compile(r"\btimed?[ _-]?out"), (ErrorCategory.TIMEOUT_ERROR, ErrorSeverity.MEDIUM)),
+)
+_LASTING_TEXT: tuple[tuple[re.Pattern[str], _Verdict], ...] = (
+    (
+        re.compile(r"\b(?:safety|validations?)\b"),
+        (ErrorCategory.VALIDATION_ERROR, ErrorSeverity.HIGH),
+    ),
+    (re.compile(r"\b(?:states?|redis)\b"), (ErrorCategory.STATE_ERROR, ErrorSeverity.HIGH)),
+    (re.compile(r"\btools?\b"), (ErrorCategory.TOOL_ERROR, ErrorSeverity.MEDIUM)),
+)
+
+_PROGRAMMING_ERRORS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    NameError,
+    NotImplementedError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)
+
+
+class ErrorRecoveryFramework:
+    """Classifies errors, counts them and runs the strategy of their category.
+
+    ``error_counts``, ``recovered_counts`` and ``fallback_counts`` are by category. After a handler
+    failed with a provider's passing error, its next call waits as long as the retry envelope would
+    (``policy``, by ``sleep`` in seconds); after any other failure there is no wait.
+    """
+
+    def __init__(
+        self,
+        *,
+        policy: RetryPolicy | None = None,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        draw: Callable[[], float] = random.random,
+    ) -> None:
+        self.strategies: dict[ErrorCategory, RecoveryStrategy] = {}
+        self.error_counts: dict[ErrorCategory, int] = {}
+        self.recovered_counts: dict[ErrorCategory, int] = {}
+        self.fallback_counts: dict[ErrorCategory, int] = {}
+        self._policy = policy or RetryPolicy()
+        self._sleep = sleep
+        self._draw = draw
+        self._lock = threading.Lock()
+
+    def register_strategy(self, strategy: RecoveryStrategy) -> None:
+        """Sets the strategy of its category, in place of an earlier one."""
+        self.strategies[strategy.category] = strategy
+
+    def classify_error(self, error: Exception) -> tuple[ErrorCategory, ErrorSeverity]:
+        """What failed, and how badly: by type; by text only where the type says nothing."""
+        typed = classify_provider_error(error)
+        for candidate in (error, typed) if type(typed) is not ProviderError else (error,):
+            for kinds, verdict in _BY_TYPE:
+                if isinstance(candidate, kinds):
+                    return verdict
+        patterns = _LASTING_TEXT
+        if not isinstance(error, _PROGRAMMING_ERRORS):
+            patterns = _PASSING_TEXT + _LASTING_TEXT
+        text = str(error).lower()
+        for pattern, verdict in patterns:
+            if pattern.search(text):
+                return verdict
+        return ErrorCategory.UNKNOWN, ErrorSeverity.MEDIUM
+
+    async def handle_error(
+        self,
+        error: Exception,
+        agent_id: str | None = None,
+        workflow_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> Any:
+        """What the strategy makes of ``error``: its handler's result, or its fallback's.
+
+        With neither, the handler's last error is raised. Without a strategy a critical error is
+        raised, and any other is logged and gives ``None``.
+        """
+        category, severity = self.classify_error(error)
+        context = ErrorContext(error, category, severity, agent_id, workflow_id, metadata)
+        self._count(self.error_counts, category)
+        strategy = self.strategies.get(category)
+        if strategy is None:
+            return await self._default_recovery(context)
+        try:
+            result = await self._recover(strategy, context)
+        except Exception as recovery_error:
+            if strategy.fallback is None:
+                raise
+            LOG.warning(
+                "strategy %s did not help (%s)", strategy.name, type(recovery_error).__name__
+            )
+            self._count(self.fallback_counts, category)
+            return await _finish(strategy.fallback(context))
+        self._count(self.recovered_counts, category)
+        return result
+
+    async def _recover(self, strategy: RecoveryStrategy, context: ErrorContext) -> Any:
+        """Calls the handler until it succeeds, or until another call cannot help."""
+        last: Exception = context.error
+        allowed = strategy.max_retries
+        if not _worth_another_call(context.error):
+            allowed = min(allowed, 1)
+        for attempt in range(1, allowed + 1):
+            try:
+                return await _finish(strategy.handler(context))
+            except Exception as failure:  # noqa: BLE001 - a strategy may fail in any way; the last failure is raised
+                last = failure
+            if not _worth_another_call(last):
+                break
+            if attempt < allowed:
+                await self._pause(last, attempt)
+        raise last
+
+    async def _pause(self, failure: Exception, failed: int) -> None:
+        typed = classify_provider_error(failure)
+        if typed.retryable:
+            await self._sleep(self._policy.wait(typed, failed, self._draw()))
+
+    async def _default_recovery(self, context: ErrorContext) -> Any:
+        if context.severity is ErrorSeverity.CRITICAL:
+            raise context.error
+        LOG.error("Error in %s: %s", context.agent_id, redact(str(context.error)))
+        return None
+
+    def _count(self, counts: dict[ErrorCategory, int], category: ErrorCategory) -> None:
+        with self._lock:
+            counts[category] = counts.get(category, 0) + 1
+
+
+async def _finish(outcome: Awaitable[Any] | Any) -> Any:
+    return await outcome if inspect.isawaitable(outcome) else outcome
+
+
+def _worth_another_call(error: Exception) -> bool:
+    """Whether a handler may help that already failed with ``error``, or is given it.
+
+    Output of the wrong shape can be corrected, so it may; a provider's lasting refusal and a
+    programming error stay what they are.
+    """
+    typed = classify_provider_error(error)
+    if isinstance(typed, (SchemaValidationError, ToolValidationError)):
+        return True
+    if isinstance(error, AgentExecutionError) or type(typed) is not ProviderError:
+        return typed.retryable
+    return not isinstance(error, _PROGRAMMING_ERRORS)
