@@ -1,0 +1,48 @@
+"""Queries that anyone can run on the source to check a claim; each returns the rows that break it.
+
+They are plain SQL that DuckDB, SQLite and PostgreSQL all read.
+"""
+
+from fluid_build.sources.sql import literal, quote, quote_all
+
+
+def null_rows(table: str, columns: tuple[str, ...]) -> str:
+    """Rows with a null in any of the columns."""
+    condition = " OR ".join(f"{quote(column)} IS NULL" for column in columns)
+    return f"SELECT * FROM {quote(table)} WHERE {condition}"
+
+
+def repeated_values(table: str, columns: tuple[str, ...]) -> str:
+    """Values of the columns, taken together, that more than one row holds."""
+    names = quote_all(columns)
+    filled = " AND ".join(f"{quote(column)} IS NOT NULL" for column in columns)
+    return (
+        f"SELECT {names}, COUNT(*) AS row_count FROM {quote(table)} "
+        f"WHERE {filled} GROUP BY {names} HAVING COUNT(*) > 1"
+    )
+
+
+def other_values(table: str, column: str, accepted: tuple[str, ...]) -> str:
+    """Rows whose value is none of the accepted ones, compared as text; nulls are not meant."""
+    values = ", ".join(literal(value) for value in accepted)
+    return f"SELECT * FROM {quote(table)} WHERE CAST({quote(column)} AS VARCHAR) NOT IN ({values})"
+
+
+def orphans(
+    table: str, columns: tuple[str, ...], parent: str, parent_columns: tuple[str, ...]
+) -> str:
+    """Child rows without a parent; a row with a null in any of the columns refers to nothing."""
+    filled = " AND ".join(f"c.{quote(column)} IS NOT NULL" for column in columns)
+    matches = " AND ".join(
+        f"p.{quote(theirs)} = c.{quote(ours)}"
+        for ours, theirs in zip(columns, parent_columns, strict=True)
+    )
+    return (
+        f"SELECT c.* FROM {quote(table)} AS c WHERE {filled} "
+        f"AND NOT EXISTS (SELECT 1 FROM {quote(parent)} AS p WHERE {matches})"
+    )
+
+
+def all_rows(table: str) -> str:
+    """A first look at a table."""
+    return f"SELECT * FROM {quote(table)} LIMIT 20"

@@ -1,0 +1,218 @@
+"""The conceptual layer of a profile: one entity a table, with its own names.
+
+Every technique starts from it, so what is true of the data is worked out here once.
+"""
+
+from collections import Counter
+
+from fluid_build.modeling import checks
+from fluid_build.modeling.conceptual import (
+    Attribute,
+    ConceptualModel,
+    Entity,
+    EntityKey,
+    KeyKind,
+    Participation,
+    Relationship,
+    RelationshipCardinality,
+)
+from fluid_build.modeling.element import source_columns
+from fluid_build.modeling.naming import identifiers
+from fluid_build.modeling.types import column_type
+from fluid_build.profiling.profile import (
+    ColumnProfile,
+    Evidence,
+    ForeignKey,
+    KeyClaim,
+    Origin,
+    Profile,
+    TableProfile,
+)
+
+
+def conceptual_model(profile: Profile) -> ConceptualModel:
+    """Entities, keys and relationships as the profile bears them out."""
+    return ConceptualModel(
+        entities=tuple(_entity(table, profile.has_data) for table in profile.tables),
+        relationships=_relationships(profile),
+    )
+
+
+def _entity(table: TableProfile, has_data: bool) -> Entity:
+    return Entity(
+        name=table.name,
+        description=table.comment or "",
+        rows=table.rows,
+        attributes=tuple(_attribute(table, column, has_data) for column in table.columns),
+        keys=entity_keys(table, has_data),
+        mapped_source_tables=(table.name,),
+        reason="One entity for one table of the source, under its own name.",
+    )
+
+
+def _attribute(table: TableProfile, column: ColumnProfile, has_data: bool) -> Attribute:
+    required, origin, reason = _requirement(column, has_data)
+    return Attribute(
+        name=column.name,
+        type=column_type(column),
+        required=required,
+        semantic_type=column.semantic_type,
+        pii=column.pii,
+        description=column.comment or "",
+        evidence=Evidence(
+            origin=origin,
+            rows=column.rows,
+            nulls=column.nulls,
+            distinct=column.distinct if has_data else None,
+            exact=column.distinct_exact,
+            sql=checks.null_rows(table.name, (column.name,)) if required else "",
+        ),
+        mapped_source_tables=(table.name,),
+        source_columns=source_columns(table.name, (column.name,)),
+        reason=reason,
+    )
+
+
+def _requirement(column: ColumnProfile, has_data: bool) -> tuple[bool, Origin, str]:
+    """Whether a value must be there, who says so, and the sentence for it."""
+    if has_data and column.nulls > 0:
+        declared = "" if column.nullable else ", though it is declared NOT NULL"
+        return False, "measured", f"{column.nulls} of {column.rows} rows are null{declared}."
+    if not column.nullable:
+        return True, "declared", "Declared NOT NULL."
+    if has_data and column.rows > 0:
+        return True, "measured", f"Never null in {column.rows} rows."
+    return False, "declared" if not has_data else "measured", "Nothing says that it is never null."
+
+
+def entity_keys(table: TableProfile, has_data: bool) -> tuple[EntityKey, ...]:
+    """The chosen key, then the declared ones, then single columns that hold without being declared.
+
+    Undeclared composite candidates stay in the profile: most of them are accidents of the data.
+    """
+    keys: list[EntityKey] = []
+    if table.primary_key is not None:
+        keys.append(_primary(table, table.primary_key, has_data))
+    for claim in table.declared_keys:
+        if claim.columns != table.primary_key:
+            reason = "Declared as a key" + ("." if claim.holds else ", and the data violates it.")
+            keys.append(_key(table, "declared", claim, reason))
+    taken = {key.attributes for key in keys}
+    for columns in table.candidate_keys:
+        if len(columns) == 1 and columns not in taken:
+            claim = KeyClaim(columns=columns, evidence=_measured(table, columns))
+            reason = f"Unique and never null in {table.rows} rows."
+            keys.append(_key(table, "candidate", claim, reason))
+    return tuple(keys)
+
+
+def _primary(table: TableProfile, columns: tuple[str, ...], has_data: bool) -> EntityKey:
+    declared = next((claim for claim in table.declared_keys if claim.columns == columns), None)
+    origin = table.primary_key_origin or ("declared" if declared else "measured")
+    if declared is None:
+        evidence = _measured(table, columns).model_copy(update={"origin": origin})
+        declared = KeyClaim(columns=columns, evidence=evidence)
+    reason = table.primary_key_reason or ("Declared." if not has_data else "Unique, never null.")
+    key = _key(table, "primary", declared, reason)
+    return key.model_copy(update={"origin": origin})
+
+
+def _key(table: TableProfile, kind: KeyKind, claim: KeyClaim, reason: str) -> EntityKey:
+    evidence = claim.evidence
+    if not evidence.sql:
+        query = checks.repeated_values(table.name, claim.columns)
+        evidence = evidence.model_copy(update={"sql": query})
+    return EntityKey(
+        kind=kind,
+        attributes=claim.columns,
+        origin=evidence.origin,
+        holds=claim.holds,
+        evidence=evidence,
+        mapped_source_tables=(table.name,),
+        source_columns=source_columns(table.name, claim.columns),
+        reason=reason,
+    )
+
+
+def _measured(table: TableProfile, columns: tuple[str, ...]) -> Evidence:
+    return Evidence(
+        origin="measured",
+        rows=table.rows,
+        distinct=table.rows,
+        sql=checks.repeated_values(table.name, columns),
+    )
+
+
+def _relationships(profile: Profile) -> tuple[Relationship, ...]:
+    tables = {table.name: table for table in profile.tables}
+    # A declared key may point at a table that was skipped: there is no entity to relate to.
+    related = [key for key in profile.foreign_keys if {key.from_table, key.to_table} <= set(tables)]
+    labels = _labels(related)
+    names = identifiers(labels)
+    return tuple(
+        _relationship(names[label], key, tables[key.from_table], profile.has_data)
+        for label, key in zip(labels, related, strict=True)
+    )
+
+
+def _labels(keys: list[ForeignKey]) -> list[str]:
+    """A text for each key that no other key has, as short as that allows."""
+    short = [f"{key.from_table} {' '.join(key.from_columns)} to {key.to_table}" for key in keys]
+    count = Counter(short)
+    full = [
+        f"{text} {' '.join(key.to_columns)}" if count[text] > 1 else text
+        for text, key in zip(short, keys, strict=True)
+    ]
+    seen: Counter[str] = Counter()
+    unique = []
+    for text in full:
+        seen[text] += 1
+        unique.append(text if seen[text] == 1 else f"{text} ({seen[text]})")
+    return unique
+
+
+def _relationship(name: str, key: ForeignKey, child: TableProfile, has_data: bool) -> Relationship:
+    evidence = key.evidence
+    if not evidence.sql:
+        query = checks.orphans(key.from_table, key.from_columns, key.to_table, key.to_columns)
+        evidence = evidence.model_copy(update={"sql": query})
+    return Relationship(
+        name=name,
+        from_entity=key.from_table,
+        from_attributes=key.from_columns,
+        to_entity=key.to_table,
+        to_attributes=key.to_columns,
+        cardinality=_cardinality(key, child),
+        from_participation=_child_participation(key, child, has_data),
+        to_participation="mandatory" if evidence.coverage == 1.0 else "optional",
+        coverage=evidence.coverage,
+        role=key.role,
+        implied=key.implied,
+        origin=key.origin,
+        confidence=key.confidence,
+        evidence=evidence,
+        mapped_source_tables=tuple(dict.fromkeys((key.from_table, key.to_table))),
+        source_columns=(
+            *source_columns(key.from_table, key.from_columns),
+            *source_columns(key.to_table, key.to_columns),
+        ),
+        reason=evidence.reason or f"A {key.origin} foreign key.",
+    )
+
+
+def _cardinality(key: ForeignKey, child: TableProfile) -> RelationshipCardinality:
+    """One-to-one where the child's columns hold a key of the child, as no parent repeats then."""
+    columns = set(key.from_columns)
+    declared = (claim.columns for claim in child.declared_keys if claim.evidence.violations == 0)
+    keys = [*declared, *child.candidate_keys, *filter(None, (child.primary_key,))]
+    if key.cardinality == "one-to-one" or any(columns.issuperset(unique) for unique in keys):
+        return "one-to-one"
+    return "many-to-one"
+
+
+def _child_participation(key: ForeignKey, child: TableProfile, has_data: bool) -> Participation:
+    if has_data and child.rows > 0:
+        complete = key.evidence.nulls == 0 and key.evidence.orphans == 0
+    else:
+        complete = not any(child.column(column).nullable for column in key.from_columns)
+    return "mandatory" if complete else "optional"

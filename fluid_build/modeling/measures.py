@@ -1,0 +1,115 @@
+"""Which columns are measures, which are categories, and how a measure may be added up.
+
+Names rank and the data vetoes: a numeric column is a measure unless it identifies, refers, encodes
+or dates something. The word lists are general English of databases.
+"""
+
+from collections.abc import Set
+from dataclasses import dataclass
+
+from fluid_build.modeling.dimensional import Additivity, Aggregation
+from fluid_build.modeling.naming import words
+from fluid_build.modeling.types import column_type, family
+from fluid_build.profiling.profile import ColumnProfile
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_QUANTITY = _set(
+    """
+    amount amt balance budget charge cost count distance duration expense fee freight height income
+    length margin mass minutes payment pay price profit qty quantity revenue salary sales score
+    seconds size sold spend stock sum tax total units value volume wage weight width
+    """
+)
+_PER_UNIT = _set(
+    """
+    age average avg degree density discount fraction humidity index interest latitude longitude
+    mean median pct percent percentage price probability rank rate rating ratio score share speed
+    temperature unit
+    """
+)
+_STATE = _set("balance inventory level onhand stock outstanding")
+_ENCODES = _set(
+    """
+    barcode category cd class code day decade dow doy ean flag group hour id identifier idx is isbn
+    key kind level line lineno minute month no nr num number order ordinal phase pk position postal
+    priority quarter rank row rownum seq sequence sk sort status type uid uuid version week weekday
+    year zip zone
+    """
+)
+_LEADS_A_CODE = _set("code day fk has id is month pk sk week year")
+_CODE_WORDS = _set(
+    """
+    active category class code enabled flag gender group has is kind level mode phase priority
+    state status tier type
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureRole:
+    """How a measure may be aggregated, and the sentence that says why."""
+
+    aggregation: Aggregation
+    additivity: Additivity
+    reason: str
+
+
+def measure_role(column: ColumnProfile, key_columns: Set[str]) -> MeasureRole | None:
+    """What kind of measure a column is; None where it is none.
+
+    ``key_columns`` are the columns of its table that are part of a key or refer to another table.
+    """
+    kind = family(column_type(column))
+    if kind not in {"integer", "decimal", "float"} or column.name in key_columns:
+        return None
+    if column.pii or column.semantic_type not in {None, "currency"}:
+        return None
+    if column.rows > 0 and column.nulls == column.rows:
+        return None
+    parts = words(column.name)
+    if kind == "integer" and (_encodes(parts) or _identifies(column, parts) or _is_flag(column)):
+        return None
+    if kind == "decimal" and _encodes(parts):
+        return None
+    return _aggregation(frozenset(parts))
+
+
+def is_code(name: str) -> bool:
+    """Whether a column's name says that its values are codes out of a short list."""
+    parts = words(name)
+    return bool(parts) and (parts[-1] in _CODE_WORDS or parts[0] in {"is", "has"})
+
+
+def _aggregation(parts: frozenset[str]) -> MeasureRole:
+    per_unit = sorted(parts & _PER_UNIT)
+    if per_unit:
+        return MeasureRole(
+            "avg", "non-additive", f"'{per_unit[0]}' is a value for one unit: sums mean nothing"
+        )
+    state = sorted(parts & _STATE)
+    if state:
+        return MeasureRole(
+            "avg", "semi-additive", f"'{state[0]}' is a state: it does not add up over time"
+        )
+    return MeasureRole("sum", "additive", "a number that is neither key, code nor date")
+
+
+def _encodes(parts: list[str]) -> bool:
+    """Whether the name is of something that is written in digits and not counted with them."""
+    if not parts or parts[-1] in _ENCODES:
+        return bool(parts)
+    return parts[0] in _LEADS_A_CODE and not _QUANTITY & set(parts)
+
+
+def _identifies(column: ColumnProfile, parts: list[str]) -> bool:
+    """Whether nearly every row has its own whole number and the name speaks of no quantity."""
+    filled = column.rows - column.nulls
+    return filled >= 20 and column.distinct >= 0.95 * filled and not _QUANTITY & set(parts)
+
+
+def _is_flag(column: ColumnProfile) -> bool:
+    return column.rows > 0 and column.min in {"0", "1"} and column.max in {"0", "1"}

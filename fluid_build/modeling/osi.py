@@ -1,0 +1,104 @@
+"""The semantic model as the Open Semantic Interchange (OSI) core specification 0.1.1 has it.
+
+Field names and enumerations are the specification's own; a dump by alias without the absent
+fields is a valid OSI document.
+"""
+
+from typing import Literal
+
+from pydantic import AliasChoices, Field
+
+from fluid_build.modeling.element import ModelPart
+
+OSI_VERSION: Literal["0.1.1"] = "0.1.1"
+Dialect = Literal["ANSI_SQL", "SNOWFLAKE", "MDX", "TABLEAU", "DATABRICKS", "MAQL"]
+Vendor = Literal["COMMON", "SNOWFLAKE", "SALESFORCE", "DBT", "DATABRICKS", "GOODDATA"]
+
+
+class DialectExpression(ModelPart):
+    """An expression in one dialect."""
+
+    dialect: Dialect
+    expression: str
+
+
+class Expression(ModelPart):
+    """One expression in one dialect or several."""
+
+    dialects: tuple[DialectExpression, ...] = Field(min_length=1)
+
+
+class CustomExtension(ModelPart):
+    """What the specification has no field for; ``data`` is a JSON text."""
+
+    vendor_name: Vendor
+    data: str
+
+
+class DimensionMetadata(ModelPart):
+    """Marks a field that one may group by, over time or otherwise."""
+
+    is_time: bool | None = None
+
+
+class OsiField(ModelPart):
+    """A row-level attribute of a dataset."""
+
+    name: str
+    expression: Expression
+    dimension: DimensionMetadata | None = None
+    label: str | None = None
+    description: str | None = None
+    custom_extensions: tuple[CustomExtension, ...] | None = None
+
+
+class Dataset(ModelPart):
+    """A table, or a query, that stands for one business entity."""
+
+    name: str
+    source: str
+    primary_key: tuple[str, ...] | None = None
+    unique_keys: tuple[tuple[str, ...], ...] | None = None
+    description: str | None = None
+    fields: tuple[OsiField, ...] | None = None
+    custom_extensions: tuple[CustomExtension, ...] | None = None
+
+
+class OsiRelationship(ModelPart):
+    """``from_`` is the dataset on the many side, ``to`` the one on the one side."""
+
+    name: str
+    from_: str = Field(validation_alias=AliasChoices("from", "from_"), serialization_alias="from")
+    to: str
+    from_columns: tuple[str, ...] = Field(min_length=1)
+    to_columns: tuple[str, ...] = Field(min_length=1)
+    custom_extensions: tuple[CustomExtension, ...] | None = None
+
+
+class Metric(ModelPart):
+    """A number defined over the datasets."""
+
+    name: str
+    expression: Expression
+    description: str | None = None
+    custom_extensions: tuple[CustomExtension, ...] | None = None
+
+
+class SemanticModel(ModelPart):
+    """Datasets, the relationships between them, and metrics over them."""
+
+    name: str
+    description: str | None = None
+    datasets: tuple[Dataset, ...] = Field(min_length=1)
+    relationships: tuple[OsiRelationship, ...] | None = None
+    metrics: tuple[Metric, ...] | None = None
+    custom_extensions: tuple[CustomExtension, ...] | None = None
+
+
+class OsiDocument(ModelPart):
+    """An OSI document."""
+
+    version: Literal["0.1.1"] = OSI_VERSION
+    dialects: tuple[Dialect, ...] | None = None
+    vendors: tuple[Vendor, ...] | None = None
+    semantic_model: tuple[SemanticModel, ...]

@@ -1,0 +1,139 @@
+"""The OSI semantic model of a profile: datasets, fields, relationships and metrics."""
+
+import json
+
+from fluid_build.modeling.conceptual import ConceptualModel, Entity, Relationship
+from fluid_build.modeling.measures import MeasureRole, measure_role
+from fluid_build.modeling.naming import identifiers
+from fluid_build.modeling.osi import (
+    CustomExtension,
+    Dataset,
+    DialectExpression,
+    DimensionMetadata,
+    Expression,
+    Metric,
+    OsiDocument,
+    OsiField,
+    OsiRelationship,
+    SemanticModel,
+)
+from fluid_build.modeling.types import family
+from fluid_build.profiling.profile import Profile, TableProfile
+from fluid_build.sources.sql import quote
+
+
+def osi_document(profile: Profile, conceptual: ConceptualModel) -> OsiDocument | None:
+    """The semantic model; None for a source without tables, which OSI cannot express."""
+    if not conceptual.entities:
+        return None
+    measures = measures_by_table(profile)
+    model = SemanticModel(
+        name=profile.source_name,
+        description=f"The tables of {profile.source_name} and what may be asked of them.",
+        datasets=tuple(
+            _dataset(profile.source_name, entity, measures[entity.name])
+            for entity in conceptual.entities
+        ),
+        relationships=tuple(map(_relationship, conceptual.relationships)) or None,
+        metrics=_metrics(conceptual, measures) or None,
+    )
+    return OsiDocument(dialects=("ANSI_SQL",), vendors=("COMMON",), semantic_model=(model,))
+
+
+def measures_by_table(profile: Profile) -> dict[str, dict[str, MeasureRole]]:
+    """For each table, its columns that are measures."""
+    keys = key_columns(profile)
+    result: dict[str, dict[str, MeasureRole]] = {}
+    for table in profile.tables:
+        roles = {column.name: measure_role(column, keys[table.name]) for column in table.columns}
+        result[table.name] = {name: role for name, role in roles.items() if role is not None}
+    return result
+
+
+def key_columns(profile: Profile) -> dict[str, set[str]]:
+    """For each table, the columns that are part of its key or of a reference to another table."""
+    columns = {table.name: _own_keys(table) for table in profile.tables}
+    for key in profile.foreign_keys:
+        columns.setdefault(key.from_table, set()).update(key.from_columns)
+        columns.setdefault(key.to_table, set()).update(key.to_columns)
+    return columns
+
+
+def _own_keys(table: TableProfile) -> set[str]:
+    declared = (column for claim in table.declared_keys for column in claim.columns)
+    return {*(table.primary_key or ()), *declared}
+
+
+def _dataset(source: str, entity: Entity, measures: dict[str, MeasureRole]) -> Dataset:
+    primary = entity.primary_key
+    unique = tuple(key.attributes for key in entity.keys if key.kind != "primary" and key.holds)
+    return Dataset(
+        name=entity.name,
+        source=f"{source}.{entity.name}",
+        primary_key=primary.attributes if primary else None,
+        unique_keys=unique or None,
+        description=entity.description or None,
+        fields=tuple(
+            OsiField(
+                name=attribute.name,
+                expression=_ansi(quote(attribute.name)),
+                dimension=_dimension(attribute.type, attribute.name in measures),
+                label=attribute.semantic_type,
+                description=attribute.description or None,
+                custom_extensions=_extension(pii=True) if attribute.pii else None,
+            )
+            for attribute in entity.attributes
+        ),
+        custom_extensions=_extension(reason=primary.reason) if primary else None,
+    )
+
+
+def _dimension(type_: str, is_measure: bool) -> DimensionMetadata | None:
+    if is_measure:
+        return None
+    return DimensionMetadata(is_time=family(type_) in {"date", "timestamp"})
+
+
+def _relationship(relationship: Relationship) -> OsiRelationship:
+    evidence = relationship.evidence
+    return OsiRelationship(
+        name=relationship.name,
+        from_=relationship.from_entity,
+        to=relationship.to_entity,
+        from_columns=relationship.from_attributes,
+        to_columns=relationship.to_attributes,
+        custom_extensions=_extension(
+            origin=relationship.origin,
+            implied=relationship.implied,
+            cardinality=relationship.cardinality,
+            rows=evidence.rows,
+            orphans=evidence.orphans,
+        ),
+    )
+
+
+def _metrics(
+    conceptual: ConceptualModel, measures: dict[str, dict[str, MeasureRole]]
+) -> tuple[Metric, ...]:
+    wanted = [
+        (e.name, c, role) for e in conceptual.entities for c, role in measures[e.name].items()
+    ]
+    labels = [f"{role.aggregation} {table}\x1f{column}" for table, column, role in wanted]
+    names = identifiers(labels)
+    return tuple(
+        Metric(
+            name=names[label],
+            expression=_ansi(f"{role.aggregation.upper()}({quote(table)}.{quote(column)})"),
+            description=f"{role.additivity.capitalize()}: {role.reason}.",
+        )
+        for label, (table, column, role) in zip(labels, wanted, strict=True)
+    )
+
+
+def _ansi(expression: str) -> Expression:
+    return Expression(dialects=(DialectExpression(dialect="ANSI_SQL", expression=expression),))
+
+
+def _extension(**data: object) -> tuple[CustomExtension, ...]:
+    text = json.dumps(data, ensure_ascii=False, sort_keys=True)
+    return (CustomExtension(vendor_name="COMMON", data=text),)

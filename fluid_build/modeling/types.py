@@ -1,0 +1,119 @@
+"""The types of a logical model: names that the FLUID contract knows, made from DuckDB's.
+
+DuckDB: https://duckdb.org/docs/stable/sql/data_types/overview. Precision and scale are kept, an
+integer wider than every SQL integer becomes a decimal that holds it, and a nested type keeps only
+its kind (the source's full spelling stays in the profile).
+"""
+
+import re
+from typing import Literal
+
+from fluid_build.profiling.profile import ColumnProfile
+
+Family = Literal[
+    "text", "integer", "decimal", "float", "boolean", "date", "time", "timestamp", "nested", "other"
+]
+
+_NAMES: dict[str, str] = {
+    "BOOLEAN": "boolean",
+    "TINYINT": "tinyint",
+    "SMALLINT": "smallint",
+    "INTEGER": "integer",
+    "BIGINT": "bigint",
+    "HUGEINT": "decimal(39,0)",
+    "UTINYINT": "smallint",
+    "USMALLINT": "integer",
+    "UINTEGER": "bigint",
+    "UBIGINT": "decimal(20,0)",
+    "UHUGEINT": "decimal(39,0)",
+    "BIGNUM": "bignumeric",
+    "VARINT": "bignumeric",
+    "FLOAT": "real",
+    "DOUBLE": "double",
+    "VARCHAR": "string",
+    "BLOB": "binary",
+    "BIT": "bit",
+    "UUID": "uuid",
+    "JSON": "json",
+    "VARIANT": "variant",
+    "GEOMETRY": "geometry",
+    "DATE": "date",
+    "TIME": "time",
+    "TIME_NS": "time",
+    "TIME WITH TIME ZONE": "time",
+    "TIMESTAMP": "timestamp",
+    "TIMESTAMP_S": "timestamp",
+    "TIMESTAMP_MS": "timestamp",
+    "TIMESTAMP_NS": "timestamp",
+    "TIMESTAMP WITH TIME ZONE": "timestamptz",
+    "INTERVAL": "interval",
+}
+_NESTED = {"STRUCT": "struct", "MAP": "map", "UNION": "variant", "ENUM": "enum"}
+_FAMILIES: dict[str, Family] = {
+    "boolean": "boolean",
+    "tinyint": "integer",
+    "smallint": "integer",
+    "integer": "integer",
+    "bigint": "integer",
+    "decimal": "decimal",
+    "bignumeric": "decimal",
+    "real": "float",
+    "double": "float",
+    "string": "text",
+    "varchar": "text",
+    "char": "text",
+    "enum": "text",
+    "uuid": "text",
+    "date": "date",
+    "time": "time",
+    "timestamp": "timestamp",
+    "timestamptz": "timestamp",
+    "array": "nested",
+    "struct": "nested",
+    "map": "nested",
+    "json": "nested",
+    "variant": "nested",
+}
+_DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+_LIST = re.compile(r"\[\d*\]$")
+_LIMITED_TEXT = re.compile(
+    r"\s*(?P<fixed>n?char|character|bpchar)?"
+    r"(?P<varying>n?varchar2?|(?:n?char|character) varying)?"
+    r"\s*\(\s*(?P<length>[1-9]\d{0,8})\b[^)]*\)\s*",
+    re.IGNORECASE,
+)
+
+
+def type_name(duckdb_type: str) -> str:
+    """The contract's name of a DuckDB type; ``string`` for one that nothing is known of."""
+    known = _NAMES.get(duckdb_type)
+    if known is not None:
+        return known
+    if _LIST.search(duckdb_type):
+        return "array"
+    decimal = _DECIMAL.fullmatch(duckdb_type)
+    if decimal is not None:
+        return f"decimal({decimal[1]},{decimal[2]})"
+    return _NESTED.get(duckdb_type.partition("(")[0], "string")
+
+
+def column_type(column: ColumnProfile) -> str:
+    """The type of a column's values: the one they really have, within the declared length."""
+    name = type_name(column.measured_type or column.type)
+    return _limited(column) or name if name == "string" else name
+
+
+def family(name: str) -> Family:
+    """The kind of values that a type of ``type_name`` holds."""
+    return _FAMILIES.get(name.partition("(")[0], "other")
+
+
+def _limited(column: ColumnProfile) -> str | None:
+    """``varchar(n)`` or ``char(n)`` where a length is declared and no value is longer."""
+    declared = _LIMITED_TEXT.fullmatch(column.declared_type)
+    if declared is None or (declared["fixed"] is None) == (declared["varying"] is None):
+        return None
+    length = int(declared["length"])
+    if column.max_length is not None and column.max_length > length:
+        return None
+    return f"{'varchar' if declared['varying'] else 'char'}({length})"
