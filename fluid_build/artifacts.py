@@ -1,0 +1,197 @@
+"""Files that a command leaves behind: all of them, whole, or none at all."""
+
+import errno
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from types import TracebackType
+from typing import Self
+
+from fluid_build.errors import OutputError
+
+_REASONS = {
+    errno.ENOSPC: "there is no room left on the device",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "the file would be larger than the system allows",
+    errno.EACCES: "permission is denied",
+    errno.EPERM: "permission is denied",
+    errno.EROFS: "the file system is read-only",
+    errno.ENOTDIR: "a part of its path is a file, not a folder",
+    errno.EEXIST: "a file of that name is in the way",
+    errno.ENAMETOOLONG: "its name is too long for the file system",
+    errno.ELOOP: "its path holds a loop of symbolic links",
+}
+_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+def write_artifacts(folder: Path, files: Mapping[str, bytes | str]) -> tuple[Path, ...]:
+    """Write files into a folder, which is made where it is missing; return their paths, sorted.
+
+    Names are relative, with ``/`` between folders. Everything is written and synced to a
+    temporary folder beside its destination first, then moved in. Whatever goes wrong on the way,
+    an interrupt included, files that were there before are as they were, and nothing is left over.
+    Other files in the folder are not touched.
+
+    Raises OutputError where a name leads out of the folder, or the file system refuses.
+    """
+    for name in files:
+        _check_name(name)
+    try:
+        target = Path(os.path.realpath(folder))
+        if target.exists() and not target.is_dir():
+            raise OutputError(
+                f"{folder} is a file, and a folder is needed there",
+                hint="Name another folder, or move the file out of the way.",
+            )
+        if target.is_dir():
+            _write_into(target, files)
+        else:
+            _write_new(target, files)
+    except OSError as error:
+        raise _refused(folder, error) from error
+    return tuple(folder / name for name in sorted(files))
+
+
+def _write_new(target: Path, files: Mapping[str, bytes | str]) -> None:
+    """Make the folder whole under another name, then give it its own."""
+    with _Undo() as undo:
+        undo.make_folders(target.parent)
+        staging = undo.staging(target.parent)
+        _fill(staging, files)
+        undo.move(staging, target)
+    _sync(target.parent)
+
+
+def _write_into(target: Path, files: Mapping[str, bytes | str]) -> None:
+    """Put the files in a folder that is there, each in the place of the one it replaces."""
+    for name in files:
+        _check_place(target, name)
+    with _Undo() as undo:
+        staging = undo.staging(target)
+        new, old = staging / "new", staging / "old"
+        old.mkdir()
+        _fill(new, files)
+        for number, name in enumerate(sorted(files)):
+            place = target / name
+            undo.make_folders(place.parent)
+            if os.path.lexists(place):
+                undo.move(place, old / str(number))
+            undo.move(new / name, place)
+    _remove(staging)
+    _sync(target)
+
+
+def _fill(folder: Path, files: Mapping[str, bytes | str]) -> None:
+    folder.mkdir(exist_ok=True)
+    for name in sorted(files):
+        content = files[name]
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+class _Undo:
+    """Takes back, last first, whatever was done under it, unless it ends well."""
+
+    def __init__(self) -> None:
+        self._moves: list[tuple[Path, Path]] = []
+        self._made: list[Path] = []
+        self._staging: list[Path] = []
+
+    def make_folders(self, folder: Path) -> None:
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        for path in reversed(missing):
+            self._made.append(path)
+            path.mkdir()
+
+    def staging(self, parent: Path) -> Path:
+        path = parent / f".fluid-partial-{secrets.token_hex(8)}"
+        self._staging.append(path)
+        path.mkdir()
+        return path
+
+    def move(self, source: Path, target: Path) -> None:
+        self._moves.append((source, target))
+        source.rename(target)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if exc_type is None:
+            return
+        for source, target in reversed(self._moves):
+            # The last move may not have happened yet; then its source is still there.
+            if os.path.lexists(target) and not os.path.lexists(source):
+                target.rename(source)
+        for path in self._staging:
+            _remove(path)
+        for path in reversed(self._made):
+            if path.is_dir():
+                path.rmdir()
+
+
+def _remove(folder: Path) -> None:
+    if not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            _remove(path)
+        else:
+            path.unlink()
+    folder.rmdir()
+
+
+def _sync(folder: Path) -> None:
+    """Make the moves last through a power cut, where folders can be synced at all."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name that could lead out of the folder on any system."""
+    parts = name.split("/")
+    escapes = any(part in {"", ".", ".."} for part in parts) or "\0" in name or "\\" in name
+    if escapes or PurePosixPath(name).is_absolute() or PureWindowsPath(name).drive:
+        raise OutputError(
+            f"{name!r} is not the name of a file inside the output folder",
+            hint="Report this: no source should be able to cause it.",
+        )
+
+
+def _check_place(target: Path, name: str) -> None:
+    """Refuse to write through a link that leads out of the folder, or over a folder."""
+    place = target / name
+    if not Path(os.path.realpath(place.parent)).is_relative_to(target):
+        raise OutputError(
+            f"{place} lies outside the output folder: a symbolic link leads there",
+            hint="Remove the link, or name another output folder.",
+        )
+    if place.is_dir() and not place.is_symlink():
+        raise OutputError(
+            f"{place} is a folder, and a file of that name is to be written",
+            hint="Move the folder out of the way, or name another output folder.",
+        )
+
+
+def _refused(folder: Path, error: OSError) -> OutputError:
+    reason = _REASONS.get(error.errno or 0, error.strerror or "the file system refuses")
+    if error.errno in _ROOM:
+        hint = "Free some room, or name a folder on another disk."
+    else:
+        hint = "Name a folder that you may write to."
+    return OutputError(f"{folder} could not be written: {reason}", hint=hint)
