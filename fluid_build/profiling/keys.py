@@ -1,0 +1,294 @@
+"""Candidate keys: every minimal set of up to four columns whose values never repeat.
+
+Two rows that agree in a set of columns prove that no subset of it is a key. So each pair of rows
+seen to agree gives a set of columns, one of which every key must have, and the candidate keys are
+the minimal hitting sets of those. Candidates are tried on the sample first and on the whole table
+last; each that fails yields a new pair of rows and prunes many others (the idea of Birnick et al.,
+"Hitting Set Enumeration with Partial Information for Unique Column Combination Discovery", 2020).
+Sets of columns are bit masks here.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import duckdb
+
+from fluid_build.profiling.columns import SMALL_ROWS, ColumnStats, TableStats
+from fluid_build.sources.sql import quote, quote_all
+
+MAX_COLUMNS = 4
+MAX_SEARCHED = 40
+MAX_KEYS = 100
+LARGE_ROWS = 1_000_000
+_MAX_OPEN = 4000
+_LARGE_CHECKS = 6
+_SLICE_ROWS = 200_000
+_SORTED_ROWS = 400
+_FIRST_AGREEMENTS = 60
+_REPEATS = 24
+
+
+@dataclass(slots=True)
+class CandidateKeys:
+    """The keys of one table, fewest columns first; ``notes`` say where the search was cut short."""
+
+    keys: list[tuple[str, ...]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def find_candidate_keys(
+    connection: duckdb.DuckDBPyConnection, stats: TableStats
+) -> CandidateKeys:
+    """Find every minimal candidate key of up to four columns, in order of plausibility."""
+    found = CandidateKeys()
+    if stats.rows == 0:
+        return found
+    found.keys.extend((column.name,) for column in stats.columns if column.is_key)
+    searched = _searched_columns(stats)
+    if len(searched) > MAX_SEARCHED:
+        searched = searched[:MAX_SEARCHED]
+        found.notes.append(
+            f"Composite keys were sought among the {MAX_SEARCHED} columns most like keys only."
+        )
+    if stats.rows > 1 and len(searched) > 1:
+        search = _Search(connection, stats, searched)
+        found.keys.extend(search.run())
+        found.notes.extend(search.notes)
+    if len(found.keys) > MAX_KEYS:
+        found.notes.append(
+            f"{len(found.keys)} candidate keys hold; the {MAX_KEYS} most plausible are listed."
+        )
+        del found.keys[MAX_KEYS:]
+    return found
+
+
+def plausibility(column: ColumnStats) -> float:
+    """How much a column looks like part of a key, by type and width alone; 0 to 1."""
+    if column.kind in {"float", "binary", "nested"}:
+        return 0.0
+    if column.kind == "decimal":
+        return 0.1
+    if column.kind == "text":
+        length = column.avg_length or 0.0
+        return 0.8 if length <= 12 else 0.5 if length <= 40 else 0.1
+    if column.kind == "boolean":
+        return 0.2
+    return {"integer": 1.0, "uuid": 0.9, "temporal": 0.6}[column.kind]
+
+
+def _searched_columns(stats: TableStats) -> list[ColumnStats]:
+    large = stats.rows > SMALL_ROWS
+    eligible = [
+        column
+        for column in stats.columns
+        if column.nulls == 0
+        and not column.is_key
+        and column.distinct > 1
+        and column.kind not in {"nested", "binary"}
+        and (not large or plausibility(column) >= 0.5)
+    ]
+    order = {column.name: index for index, column in enumerate(stats.columns)}
+    return sorted(eligible, key=lambda column: (-plausibility(column), order[column.name]))
+
+
+class _Search:
+    """The search for composite keys in one table."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        stats: TableStats,
+        columns: Sequence[ColumnStats],
+    ) -> None:
+        self.connection = connection
+        self.stats = stats
+        self.columns = columns
+        self.everything = (1 << len(columns)) - 1
+        self.codes = [column.codes for column in columns]
+        self.open: set[int] = {0}
+        self.verified: set[int] = set()
+        self.checks = 0
+        self.notes: list[str] = []
+        self.slices: dict[int, str] = {}
+
+    def run(self) -> list[tuple[str, ...]]:
+        """The composite keys that hold, as names in table order."""
+        self._learn(self._sampled_agreements())
+        while (mask := self._next_candidate()) is not None:
+            agreements = self._repeats(mask)
+            if agreements is None:
+                self.open.discard(mask)
+            elif agreements:
+                self._learn(agreements)
+            else:
+                self.verified.add(mask)
+        self._drop_slices()
+        return self._named(self.verified)
+
+    def _next_candidate(self) -> int | None:
+        waiting = [mask for mask in self.open if mask not in self.verified]
+        return min(waiting, key=self._rank) if waiting else None
+
+    def _rank(self, mask: int) -> tuple[int, float, int]:
+        members = list(_bits(mask))
+        return len(members), -sum(plausibility(self.columns[i]) for i in members), mask
+
+    def _named(self, masks: set[int]) -> list[tuple[str, ...]]:
+        order = {column.name: index for index, column in enumerate(self.stats.columns)}
+        return [
+            tuple(sorted((self.columns[i].name for i in _bits(mask)), key=order.__getitem__))
+            for mask in sorted(masks, key=self._rank)
+        ]
+
+    def _learn(self, agreements: Iterable[int]) -> None:
+        """Take in the sets of columns in which some two rows agree: no subset of one is a key."""
+        for agreed in agreements:
+            self._exclude_subsets(agreed)
+        if len(self.open) > _MAX_OPEN:
+            self.open = set(sorted(self.open, key=self._rank)[:_MAX_OPEN])
+            self._note("Too many column combinations to try them all; the most plausible were.")
+
+    def _exclude_subsets(self, agreed: int) -> None:
+        difference = self.everything & ~agreed
+        hit = {mask for mask in self.open if mask & difference}
+        grown = set(hit)
+        for mask in self.open - hit:
+            if mask.bit_count() >= MAX_COLUMNS:
+                continue
+            for bit in _bits(difference):
+                wider = mask | (1 << bit)
+                if not any(other & wider == other for other in hit):
+                    grown.add(wider)
+        self.open = grown
+
+    def _note(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def _sampled_agreements(self) -> list[int]:
+        """Agreements of neighbouring sampled rows, sorted by each column in turn."""
+        rows = len(self.codes[0])
+        step = max(1, rows // _SORTED_ROWS)
+        seen: set[int] = set()
+        for lead in self.codes:
+            order = sorted(range(0, rows, step), key=lead.__getitem__)
+            for one, other in pairwise(order):
+                if lead[one] == lead[other]:
+                    seen.add(_agreement(self.codes, one, other))
+        return _maximal(seen)[:_FIRST_AGREEMENTS]
+
+    def _repeats(self, mask: int) -> list[int] | None:
+        """Agreements of rows that repeat in ``mask``; empty if none do; None if not looked for."""
+        if not mask:
+            return [_agreement(self.codes, 0, 1)]
+        if self._combinations(mask) < self.stats.rows:
+            return [mask]
+        agreements = self._repeats_in_sample(mask)
+        if agreements or self.stats.complete:
+            return agreements
+        if self.stats.rows <= LARGE_ROWS:
+            return self._repeats_in(self.stats.table.relation, mask)
+        agreements = self._repeats_in(self._slice(mask), mask)
+        if agreements:
+            return agreements
+        if self.checks >= _LARGE_CHECKS:
+            self._note(
+                "The table is large: some wider column combinations that held in a sample were"
+                " not checked in full and are not listed."
+            )
+            return None
+        self.checks += 1
+        return self._repeats_in(self.stats.table.relation, mask)
+
+    def _combinations(self, mask: int) -> float:
+        """How many different values the columns could have together, at most."""
+        product = 1.0
+        for index in _bits(mask):
+            column = self.columns[index]
+            product *= column.distinct * (1.0 if column.distinct_exact else 1.3)
+        return product
+
+    def _repeats_in_sample(self, mask: int) -> list[int]:
+        codes = [self.codes[index] for index in _bits(mask)]
+        seen: dict[tuple[int, ...], int] = {}
+        agreements: set[int] = set()
+        for row, key in enumerate(zip(*codes, strict=True)):
+            other = seen.setdefault(key, row)
+            if other != row:
+                agreements.add(_agreement(self.codes, other, row))
+                if len(agreements) >= _REPEATS:
+                    break
+        return _maximal(agreements)
+
+    def _repeats_in(self, relation: str, mask: int) -> list[int]:
+        names = quote_all(self.columns[index].column.alias for index in _bits(mask))
+        wanted = quote_all(column.column.alias for column in self.columns)
+        rows = self.connection.execute(
+            f"SELECT {wanted} FROM {relation} JOIN ("
+            f"SELECT {names} FROM {relation} GROUP BY {names} HAVING count(*) > 1 LIMIT {_REPEATS}"
+            f") USING ({names}) LIMIT {_REPEATS * 8}"
+        ).fetchall()
+        members = list(_bits(mask))
+        groups: dict[tuple[object, ...], list[tuple[object, ...]]] = {}
+        for row in rows:
+            groups.setdefault(tuple(row[index] for index in members), []).append(row)
+        agreements = {
+            mask | _equal_columns(one, other)
+            for group in groups.values()
+            for one, other in pairwise(group)
+        }
+        return _maximal(agreements) if agreements else [mask] * bool(rows)
+
+    def _slice(self, mask: int) -> str:
+        """Every row that holds certain values of the widest column: all their repeats are in it."""
+        pivot = max(_bits(mask), key=lambda index: self.columns[index].distinct)
+        if pivot not in self.slices:
+            parts = max(1, self.stats.rows // _SLICE_ROWS)
+            name = f"temp.main.{quote(f'fluid_slice_{pivot}')}"
+            alias = quote(self.columns[pivot].column.alias)
+            wanted = quote_all(column.column.alias for column in self.columns)
+            self.connection.execute(
+                f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {wanted}"
+                f" FROM {self.stats.table.relation} WHERE hash({alias}) % {parts} = 0"
+            )
+            self.slices[pivot] = name
+        return self.slices[pivot]
+
+    def _drop_slices(self) -> None:
+        for name in self.slices.values():
+            self.connection.execute(f"DROP TABLE IF EXISTS {name}")
+
+
+def _agreement(codes: Sequence[Sequence[int]], one: int, other: int) -> int:
+    agreed = 0
+    for index, column in enumerate(codes):
+        if column[one] == column[other]:
+            agreed |= 1 << index
+    return agreed
+
+
+def _equal_columns(one: Sequence[object], other: Sequence[object]) -> int:
+    agreed = 0
+    for index, (left, right) in enumerate(zip(one, other, strict=True)):
+        if left == right:
+            agreed |= 1 << index
+    return agreed
+
+
+def _maximal(masks: Iterable[int]) -> list[int]:
+    """The masks that no other mask contains, largest first."""
+    kept: list[int] = []
+    for mask in sorted(masks, key=lambda mask: (-mask.bit_count(), mask)):
+        if not any(mask & other == mask for other in kept):
+            kept.append(mask)
+    return kept
+
+
+def _bits(mask: int) -> Iterator[int]:
+    index = 0
+    while mask:
+        if mask & 1:
+            yield index
+        mask >>= 1
+        index += 1
