@@ -1,0 +1,168 @@
+"""Context windows and prices of models.
+
+From genai-prices (bundled data, no network), which is imported on first use because that takes a
+third of a second; a small table stands in for windows that it lacks. A price or window that the
+user configured comes before both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo
+
+__all__ = ["LOCAL_PROVIDERS", "PriceOverrides", "context_window", "price_usd"]
+
+PriceOverrides = Mapping[str, Sequence[float | int | str | Decimal]]
+"""By model, or ``provider/model``: US dollars for a million tokens of input, of output, and
+optionally of input read from the provider's cache."""
+
+LOCAL_PROVIDERS = frozenset({"ollama"})
+"""Run on the user's own machine: no call costs money."""
+
+_NAMES_IN_GENAI_PRICES = {"gemini": "google"}
+_PER_MILLION = Decimal(1_000_000)
+
+_WINDOWS: tuple[tuple[str, int], ...] = (
+    ("gemini-1.5-pro", 2_097_152),
+    ("gemini-2.5-pro", 1_048_576),
+    ("gemini-", 1_048_576),
+    ("gpt-4.1", 1_047_576),
+    ("claude-", 200_000),
+    ("gpt-oss", 131_072),
+    ("codellama", 16_384),
+    ("command-r", 131_072),
+    ("deepseek-r1", 131_072),
+    ("gemma3", 131_072),
+    ("gemma2", 8_192),
+    ("gemma", 8_192),
+    ("llama3.1", 131_072),
+    ("llama3.2", 131_072),
+    ("llama3.3", 131_072),
+    ("llama3", 8_192),
+    ("llama2", 4_096),
+    ("mistral-nemo", 131_072),
+    ("mistral", 32_768),
+    ("mixtral", 32_768),
+    ("phi4", 16_384),
+    ("phi-3", 4_096),
+    ("phi3", 4_096),
+    ("qwen2.5", 32_768),
+    ("qwen3", 40_960),
+)
+"""Beginnings of model names, the more special first, where genai-prices has no window."""
+
+
+def context_window(
+    model: str,
+    provider: str | None = None,
+    *,
+    capability_matrix: Mapping[str, Any] | None = None,
+) -> int | None:
+    """Tokens that prompt and answer may have together; ``None`` for a model nobody knows.
+
+    ``capability_matrix["context_window"]`` comes first: raises ``ValueError`` if it is there and
+    not a positive whole number.
+    """
+    override = (capability_matrix or {}).get("context_window")
+    if override is not None:
+        if isinstance(override, bool) or not isinstance(override, int) or override <= 0:
+            raise ValueError('capability_matrix["context_window"] must be a positive whole number')
+        return override
+    info = _model_info(model, provider)
+    if info is not None and info.context_window:
+        return int(info.context_window)
+    name = model.rpartition("/")[2].lower()
+    return next((window for start, window in _WINDOWS if name.startswith(start)), None)
+
+
+def price_usd(
+    provider: str,
+    model: str,
+    input_tokens: int,
+    output_tokens: int,
+    cached_tokens: int = 0,
+    *,
+    cache_write_tokens: int = 0,
+    overrides: PriceOverrides | None = None,
+) -> Decimal | None:
+    """US dollars for one call; ``None`` where the price is not known, which is not free.
+
+    ``input_tokens`` counts all of the prompt, with the ``cached_tokens`` read from and the
+    ``cache_write_tokens`` written to the provider's cache. Without an own price for these, they
+    cost what other input costs.
+    """
+    if min(input_tokens, output_tokens, cached_tokens, cache_write_tokens) < 0:
+        raise ValueError("token counts must not be negative")
+    cached_tokens = min(cached_tokens, input_tokens)
+    cache_write_tokens = min(cache_write_tokens, input_tokens - cached_tokens)
+    configured = _override(provider, model, overrides or {})
+    if configured is not None:
+        prices = (*configured, configured[0]) if len(configured) == 2 else configured
+        spent = (input_tokens - cached_tokens) * prices[0] + output_tokens * prices[1]
+        return (spent + cached_tokens * prices[2]) / _PER_MILLION
+    if provider in LOCAL_PROVIDERS:
+        return Decimal(0)
+    return _listed_price(
+        provider, model, input_tokens, output_tokens, cached_tokens, cache_write_tokens
+    )
+
+
+def _listed_price(
+    provider: str, model: str, total_input: int, output: int, cached: int, written: int
+) -> Decimal | None:
+    info = _model_info(model, provider)
+    if info is None:
+        return None
+    from genai_prices import Usage, calc_price
+
+    try:
+        return calc_price(
+            Usage(
+                input_tokens=total_input,
+                output_tokens=output,
+                cache_read_tokens=cached,
+                cache_write_tokens=written,
+            ),
+            model_ref=_plain(model, provider),
+            provider_id=_NAMES_IN_GENAI_PRICES.get(provider, provider),
+        ).total_price
+    except LookupError:
+        return None
+
+
+@lru_cache(maxsize=256)
+def _model_info(model: str, provider: str | None) -> ModelInfo | None:
+    if provider in LOCAL_PROVIDERS:
+        return None
+    try:
+        from genai_prices import data_snapshot
+    except ImportError:  # the extra is not installed
+        return None
+    provider_id = _NAMES_IN_GENAI_PRICES.get(provider, provider) if provider else None
+    try:
+        _, info = data_snapshot.get_snapshot().find_provider_model(
+            _plain(model, provider), None, provider_id, None
+        )
+    except LookupError:
+        return None
+    return info
+
+
+def _plain(model: str, provider: str | None) -> str:
+    """Google's API calls its models ``models/...``."""
+    return model.removeprefix("models/") if provider == "gemini" else model
+
+
+def _override(provider: str, model: str, overrides: PriceOverrides) -> tuple[Decimal, ...] | None:
+    found = overrides.get(f"{provider}/{model}", overrides.get(model))
+    if found is None:
+        return None
+    prices = tuple(Decimal(str(price)) for price in found)
+    if len(prices) not in (2, 3) or any(not p.is_finite() or p < 0 for p in prices):
+        raise ValueError(f"the price of {model} must be two or three numbers, none negative")
+    return prices

@@ -1,0 +1,153 @@
+"""How many tokens a prompt has, and whether it fits the model's window.
+
+The estimate is the documented length / 3.5, which fits prose, or
+``(UTF-8 bytes - digits) / 3.5 + digits / 1.8`` where that is more: figures, identifiers and
+scripts beyond Latin have far more tokens to the character. Once a provider has reported what a
+conversation came to, that figure stands and only what came since is estimated.
+Source: the Agentic Primitives page, "Token-budget pre-flight & compaction".
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fluid_build.copilot.agents.errors import ContextOverflowError
+from fluid_build.copilot.context.model_data import context_window
+from fluid_build.copilot.messages import Message
+
+__all__ = [
+    "CHARS_PER_TOKEN",
+    "DEFAULT_OUTPUT_RESERVATION",
+    "DIGITS_PER_TOKEN",
+    "HeuristicTokenCounter",
+    "TokenBudget",
+    "check_prompt_fits",
+    "estimate_message_tokens",
+    "estimate_tokens",
+]
+
+CHARS_PER_TOKEN = 3.5
+DIGITS_PER_TOKEN = 1.8
+DEFAULT_OUTPUT_RESERVATION = 4096
+"""Tokens kept free for the answer where the caller says nothing; never over a quarter."""
+
+_TOKENS_PER_MESSAGE = 4
+_TOKENS_PER_CALL = 8
+
+
+def estimate_tokens(text: str) -> int:
+    """Tokens in ``text``, rather too many than too few; 0 for the empty text."""
+    digits = sum(map(text.count, "0123456789"))
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    by_kind = (size - digits) / CHARS_PER_TOKEN + digits / DIGITS_PER_TOKEN
+    return math.ceil(max(len(text) / CHARS_PER_TOKEN, by_kind))
+
+
+class HeuristicTokenCounter:
+    """``estimate_tokens`` in the shape of the documented ``TokenCounter`` protocol."""
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens in ``text``, by ``estimate_tokens``."""
+        return estimate_tokens(text)
+
+
+def estimate_message_tokens(message: Message) -> int:
+    """Tokens of one message: its text, calls and results, and what frames them."""
+    total = _TOKENS_PER_MESSAGE
+    for key, value in message.items():
+        if key == "role":
+            continue
+        total += _estimate_value(value)
+    return total
+
+
+def _estimate_value(value: Any) -> int:
+    if isinstance(value, str):
+        return estimate_tokens(value)
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        return sum(_estimate_value(item) + _TOKENS_PER_CALL for item in value)
+    if value is None or isinstance(value, bool):
+        return 1
+    return estimate_tokens(json.dumps(value, ensure_ascii=False, default=str))
+
+
+class TokenBudget:
+    """What a conversation comes to, anchored on the usage that the provider reported last.
+
+    One budget serves one conversation; it is not shared between threads.
+    """
+
+    def __init__(self) -> None:
+        self._anchored: tuple[Message, ...] = ()
+        self._anchored_extra: tuple[str, int] | None = None
+        self._anchored_tokens = 0
+
+    def record_usage(
+        self,
+        messages: Sequence[Message],
+        input_tokens: int,
+        *,
+        system: str = "",
+        tools: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """Notes that a request of just these parts had ``input_tokens`` (cached ones included).
+
+        Zero means that the provider reported nothing, and changes nothing.
+        """
+        if input_tokens > 0:
+            self._anchored = tuple(messages)
+            self._anchored_extra = (system, _tools_tokens(tools))
+            self._anchored_tokens = input_tokens
+
+    def estimate(
+        self,
+        messages: Sequence[Message],
+        *,
+        system: str = "",
+        tools: Sequence[Mapping[str, Any]] = (),
+    ) -> int:
+        """Tokens of a request of these parts: the anchor plus what came since, if it continues."""
+        extra = (system, _tools_tokens(tools))
+        known = len(self._anchored)
+        if extra == self._anchored_extra and tuple(messages[:known]) == self._anchored:
+            return self._anchored_tokens + sum(map(estimate_message_tokens, messages[known:]))
+        return estimate_tokens(system) + extra[1] + sum(map(estimate_message_tokens, messages))
+
+
+def _tools_tokens(tools: Sequence[Mapping[str, Any]]) -> int:
+    return sum(_estimate_value(tool) + _TOKENS_PER_CALL for tool in tools)
+
+
+def check_prompt_fits(
+    prompt_tokens: int,
+    *,
+    model: str,
+    provider: str | None = None,
+    capability_matrix: Mapping[str, Any] | None = None,
+    output_reservation: int | None = None,
+) -> int | None:
+    """Pre-flight: the window in tokens, if the prompt and the answer fit it.
+
+    Raises ``ContextOverflowError`` where ``prompt_tokens`` exceeds window - reservation. A model
+    whose window nobody knows gives ``None`` and passes: the provider will tell.
+    """
+    window = context_window(model, provider, capability_matrix=capability_matrix)
+    if window is None:
+        return None
+    if output_reservation is None:
+        output_reservation = min(DEFAULT_OUTPUT_RESERVATION, window // 4)
+    if prompt_tokens > window - output_reservation:
+        raise ContextOverflowError(
+            f"The prompt has about {prompt_tokens:,} tokens; {model} has a window of {window:,}, "
+            f"of which {output_reservation:,} are kept for the answer.",
+            provider=provider,
+            hint="Shorten the input, compact earlier (FLUID_AGENT_COMPACT_AFTER), choose a model "
+            'with a larger window, or set capability_matrix["context_window"].',
+            prompt_tokens=prompt_tokens,
+            context_window=window,
+            output_reservation=output_reservation,
+        )
+    return window
