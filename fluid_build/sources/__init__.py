@@ -1,1 +1,69 @@
 """Where data comes from. ``open_source(uri)`` is the one way in."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fluid_build.errors import UsageError
+from fluid_build.progress import OnProgress, ignore
+
+if TYPE_CHECKING:
+    from fluid_build.sources.base import Source
+
+
+def open_source(
+    uri_or_path: str | Path,
+    *,
+    schemas: Sequence[str] = (),
+    dialect: str | None = None,
+    memory_limit: str | None = None,
+    on_progress: OnProgress = ignore,
+) -> "Source":
+    """Open a database, a folder, a file or a glob for reading; use it in a ``with`` block.
+
+    ``schemas`` picks schemas of a DuckDB or PostgreSQL database (default: all that hold tables).
+    ``dialect`` is the SQL dialect of a DDL file (default: detected). ``memory_limit`` bounds
+    DuckDB's memory (``"2GB"``). Raises a SourceError that says what is wrong with the place, or
+    UsageError for an option that the kind of source has no use for.
+    """
+    # Openers are imported when needed: a CSV file should not wait for the SQL parser.
+    from fluid_build.sources.uri import locate
+
+    address = locate(str(uri_or_path))
+    if schemas and address.kind not in ("duckdb", "postgres"):
+        raise UsageError(
+            f"A source of the kind {address.kind} has no schemas to choose from.",
+            hint="Leave --schema out.",
+        )
+    if dialect and address.kind != "ddl":
+        raise UsageError(
+            f"A source of the kind {address.kind} has no SQL dialect.", hint="Leave --dialect out."
+        )
+    if address.kind == "ddl":
+        from fluid_build.sources.ddl import open_ddl
+
+        return open_ddl(Path(address.place), dialect=dialect)
+    if address.kind == "duckdb":
+        from fluid_build.sources.duckdb_file import open_duckdb
+
+        return open_duckdb(
+            Path(address.place), schemas=schemas, memory_limit=memory_limit, on_progress=on_progress
+        )
+    if address.kind == "sqlite":
+        from fluid_build.sources.sqlite_file import open_sqlite
+
+        return open_sqlite(
+            Path(address.place), memory_limit=memory_limit, on_progress=on_progress
+        )
+    if address.kind == "postgres":
+        from fluid_build.sources.postgres import open_postgres
+
+        return open_postgres(
+            address.place, schemas=schemas, memory_limit=memory_limit, on_progress=on_progress
+        )
+    from fluid_build.sources.files import open_files
+
+    return open_files(address.place, memory_limit=memory_limit, on_progress=on_progress)
+
+
+__all__ = ["open_source"]

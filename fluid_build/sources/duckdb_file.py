@@ -1,0 +1,233 @@
+"""A DuckDB file, attached read-only and read in place."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from fluid_build.errors import SourceNotFoundError, SourceUnreadableError
+from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.sources.base import Column, DeclaredForeignKey, OpenSource, Skipped, Table
+from fluid_build.sources.declared import qualified, settle_foreign_keys
+from fluid_build.sources.engine import DUCKDB_ERRORS, reason, starting
+from fluid_build.sources.schemas import chosen_schemas, no_tables
+from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.uri import database_kind
+
+
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    primary: tuple[str, ...]
+    unique: tuple[tuple[str, ...], ...]
+    foreign: tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...]
+
+
+def open_duckdb(
+    path: Path,
+    *,
+    schemas: Sequence[str] = (),
+    memory_limit: str | None = None,
+    on_progress: OnProgress = ignore,
+) -> OpenSource:
+    """Attach a DuckDB file.
+
+    Raises SourceUnreadableError where it is locked by another process, corrupt, of a version
+    that can't be read or no DuckDB file; SourceNotFoundError for an unknown schema;
+    EmptySourceError where there is no table.
+    """
+    _check(path)
+    with starting(memory_limit=memory_limit) as engine:
+        connection = engine.connection
+        _attach(connection, path)
+        existing = _schemas(connection)
+        read = chosen_schemas(schemas, existing, path.name)
+        tables, skipped = _tables(connection, read, on_progress)
+        if not tables:
+            if skipped:
+                raise SourceUnreadableError(
+                    f"No table of {path.name} could be read. {skipped[0].reason}",
+                    hint="Restore the file from a backup, or try another copy.",
+                )
+            raise no_tables(path.name, schemas)
+        views = _count_views(connection, read)
+        return OpenSource(
+            kind="duckdb",
+            name=path.stem,
+            connection=connection,
+            tables=tables,
+            skipped=skipped,
+            notes=(f"Views are not read ({views} found).",) if views else (),
+            cleanup=[engine],
+        )
+
+
+def _check(path: Path) -> None:
+    try:
+        with path.open("rb"):
+            pass
+    except FileNotFoundError:
+        raise SourceNotFoundError(f"There is no file {path}.", hint="Check the path.") from None
+    except OSError as error:
+        raise SourceUnreadableError(
+            f"{path} cannot be read: {error.strerror}.", hint="Check its permissions."
+        ) from None
+    if database_kind(path) == "sqlite":
+        raise SourceUnreadableError(
+            f"{path.name} is a SQLite database, not a DuckDB one.",
+            hint="Give it as sqlite:///path.",
+        )
+    if database_kind(path) != "duckdb":
+        raise SourceUnreadableError(
+            f"{path.name} is not a DuckDB database.", hint="Check that it is the file you mean."
+        )
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    try:
+        connection.execute(f"ATTACH {literal(str(path))} AS origin (TYPE duckdb, READ_ONLY)")
+    except DUCKDB_ERRORS as error:
+        said = str(error)
+        if "lock" in said.lower() or "already attached" in said or "unique file handle" in said:
+            raise SourceUnreadableError(
+                f"{path.name} is locked: another process has it open for writing.",
+                hint="Close the other program, or give a copy of the file.",
+            ) from None
+        raise SourceUnreadableError(
+            f"{path.name} cannot be read as a DuckDB database: {reason(error)}",
+            hint="It may be damaged, or written by a version of DuckDB newer than "
+            f"{duckdb.__version__}.",
+        ) from None
+
+
+def _schemas(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    rows = connection.execute(
+        "SELECT schema_name FROM duckdb_schemas()"
+        " WHERE database_name = 'origin' AND NOT internal ORDER BY schema_name"
+    ).fetchall()
+    return [row[0] for row in rows] + ([] if ("main",) in rows else ["main"])
+
+
+def _count_views(connection: duckdb.DuckDBPyConnection, schemas: Sequence[str]) -> int:
+    row = connection.execute(
+        "SELECT count(*) FROM duckdb_views() WHERE database_name = 'origin' AND NOT internal"
+        " AND list_contains(?, schema_name)",
+        [list(schemas)],
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _tables(
+    connection: duckdb.DuckDBPyConnection, schemas: Sequence[str], on_progress: OnProgress
+) -> tuple[tuple[Table, ...], tuple[Skipped, ...]]:
+    found = connection.execute(
+        "SELECT schema_name, table_name, comment, sql FROM duckdb_tables()"
+        " WHERE database_name = 'origin' AND NOT internal AND list_contains(?, schema_name)"
+        " ORDER BY schema_name, lower(table_name), table_name",
+        [list(schemas)],
+    ).fetchall()
+    places = [(schema, name) for schema, name, _, _ in found]
+    names = dict(zip(places, qualified(places), strict=True))
+    columns = _columns(connection, {(schema, name): sql for schema, name, _, sql in found})
+    keys = _declared(connection)
+    tables: list[Table] = []
+    skipped: list[Skipped] = []
+    for done, (schema, name, comment, _) in enumerate(found):
+        on_progress(Progress("reading", done, len(found), names[schema, name]))
+        relation = f"origin.{quote(schema)}.{quote(name)}"
+        try:
+            connection.execute(f"SELECT * FROM {relation} LIMIT 1").fetchone()
+        except DUCKDB_ERRORS as error:
+            skipped.append(Skipped(names[schema, name], reason(error)))
+            continue
+        declared = keys.get((schema, name), _Keys((), (), ()))
+        tables.append(
+            Table(
+                name=names[schema, name],
+                columns=columns[schema, name],
+                relation=relation,
+                primary_key=declared.primary,
+                unique_keys=declared.unique,
+                foreign_keys=tuple(
+                    DeclaredForeignKey(own, names.get((schema, parent), parent), theirs)
+                    for own, parent, theirs in declared.foreign
+                ),
+                schema=schema,
+                comment=comment,
+            )
+        )
+    on_progress(Progress("reading", len(found), len(found)))
+    return settle_foreign_keys(tables), tuple(skipped)
+
+
+def _columns(
+    connection: duckdb.DuckDBPyConnection, definitions: dict[tuple[str, str], str]
+) -> dict[tuple[str, str], tuple[Column, ...]]:
+    rows = connection.execute(
+        "SELECT schema_name, table_name, column_name, data_type, is_nullable, comment"
+        " FROM duckdb_columns() WHERE database_name = 'origin' AND NOT internal"
+        " ORDER BY schema_name, table_name, column_index"
+    ).fetchall()
+    result: dict[tuple[str, str], list[Column]] = {place: [] for place in definitions}
+    for schema, table, name, type_, nullable, comment in rows:
+        if (schema, table) not in result:
+            continue
+        result[schema, table].append(
+            Column(
+                name=name,
+                type=type_,
+                declared_type=type_,
+                nullable=nullable,
+                comment=comment,
+                generated=_is_generated(name, type_, definitions[schema, table]),
+            )
+        )
+    return {place: tuple(columns) for place, columns in result.items()}
+
+
+def _is_generated(name: str, type_: str, definition: str) -> bool:
+    # No catalog function tells; DuckDB prints the definition in one canonical way.
+    marks = (f"{spelled} {type_} GENERATED ALWAYS AS(" for spelled in (name, quote(name)))
+    return any(f"({mark}" in definition or f", {mark}" in definition for mark in marks)
+
+
+def _declared(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], _Keys]:
+    rows = connection.execute(
+        "SELECT schema_name, table_name, constraint_type, constraint_column_names,"
+        " referenced_table, referenced_column_names FROM duckdb_constraints()"
+        " WHERE database_name = 'origin'"
+        " AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')"
+        " ORDER BY constraint_index"
+    ).fetchall()
+    result: dict[tuple[str, str], _Keys] = {}
+    for schema, table, kind, columns, parent, theirs in rows:
+        keys = result.get((schema, table), _Keys((), (), ()))
+        own = tuple(columns)
+        if kind == "PRIMARY KEY":
+            keys = _Keys(own, keys.unique, keys.foreign)
+        elif kind == "UNIQUE":
+            keys = _Keys(keys.primary, (*keys.unique, own), keys.foreign)
+        else:
+            keys = _Keys(keys.primary, keys.unique, (*keys.foreign, (own, parent, tuple(theirs))))
+        result[schema, table] = keys
+    return _with_unique_indexes(connection, result)
+
+
+def _with_unique_indexes(
+    connection: duckdb.DuckDBPyConnection, keys: dict[tuple[str, str], _Keys]
+) -> dict[tuple[str, str], _Keys]:
+    rows = connection.execute(
+        "SELECT i.schema_name, i.table_name, i.expressions,"
+        " list(c.column_name ORDER BY c.column_index)"
+        " FROM duckdb_indexes() i JOIN duckdb_columns() c USING (database_name, schema_name,"
+        " table_name) WHERE i.database_name = 'origin' AND i.is_unique AND NOT i.is_primary"
+        " GROUP BY ALL ORDER BY ALL"
+    ).fetchall()
+    for schema, table, expressions, names in rows:
+        spelled = {text: name for name in names for text in (name, quote(name), f"'{quote(name)}'")}
+        parts = expressions.removeprefix("[").removesuffix("]").split(", ")
+        columns = tuple(spelled.get(part, "") for part in parts)
+        known = keys.get((schema, table), _Keys((), (), ()))
+        if all(columns) and columns not in (known.primary, *known.unique):
+            keys[schema, table] = _Keys(known.primary, (*known.unique, columns), known.foreign)
+    return keys

@@ -1,0 +1,153 @@
+"""The DuckDB connection that every source is read through, and the private folder beside it."""
+
+import importlib.util
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import duckdb
+
+from fluid_build.errors import SourceError, UsageError
+from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.uri import redact
+
+Scanner: TypeAlias = Literal["sqlite", "postgres"]
+
+STAGE = "staged"
+"""The database inside the connection that text and row stores are read into once."""
+
+_IN_MEMORY_UP_TO = 128 * 1024 * 1024
+_DEFAULT_MEMORY = 2560 * 1024 * 1024
+
+DUCKDB_ERRORS = (duckdb.Error, UnicodeDecodeError)
+"""What DuckDB raises: its own errors, and one from Python where a message quotes broken UTF-8."""
+
+
+@dataclass
+class Engine:
+    """A connection and the private temporary folder that lives as long as it."""
+
+    connection: duckdb.DuckDBPyConnection
+    temporary: tempfile.TemporaryDirectory[str]
+
+    @property
+    def folder(self) -> Path:
+        """Where temporary files may be put; gone after ``close``."""
+        return Path(self.temporary.name)
+
+    def close(self) -> None:
+        """Close the connection and remove the folder."""
+        try:
+            self.connection.close()
+        finally:
+            self.temporary.cleanup()
+
+    cleanup = close
+
+
+@contextmanager
+def starting(*, source_bytes: int = 0, memory_limit: str | None = None) -> Iterator[Engine]:
+    """An engine for a source of about that size; closed if the block raises, else left open.
+
+    What is staged stays in memory for a small source and goes to a compressed temporary file for
+    a large one. ``memory_limit`` is DuckDB's wording (``"2GB"``); the default is 2.5 GiB or half
+    of the machine's memory, whichever is less. Raises UsageError for a limit DuckDB can't read.
+    """
+    temporary = tempfile.TemporaryDirectory(prefix="fluid-", ignore_cleanup_errors=True)
+    try:
+        connection = _connect(Path(temporary.name), memory_limit)
+    except BaseException:
+        temporary.cleanup()
+        raise
+    engine = Engine(connection, temporary)
+    try:
+        place = ":memory:" if source_bytes <= _IN_MEMORY_UP_TO else str(engine.folder / "staged.db")
+        connection.execute(f"ATTACH {literal(place)} AS {quote(STAGE)}")
+        yield engine
+    except BaseException:
+        engine.close()
+        raise
+
+
+def _connect(folder: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
+    limit = memory_limit or os.environ.get("FLUID_MEMORY_LIMIT") or f"{_default_memory()}B"
+    try:
+        connection = duckdb.connect(
+            ":memory:",
+            config={
+                "autoinstall_known_extensions": False,
+                "autoload_known_extensions": False,
+                # A stranger's table name must never resolve to a variable of this process.
+                "python_enable_replacements": False,
+                "memory_limit": limit,
+                "temp_directory": str(folder / "spill"),
+            },
+        )
+    except duckdb.Error:
+        raise UsageError(
+            f"{limit!r} is no amount of memory.", hint='Write it like "2GB" or "512MB".'
+        ) from None
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET parquet_metadata_cache = true")
+    return connection
+
+
+def _default_memory() -> int:
+    with suppress(AttributeError, ValueError, OSError):
+        physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return min(_DEFAULT_MEMORY, physical // 2)
+    return _DEFAULT_MEMORY
+
+
+def load_scanner(connection: duckdb.DuckDBPyConnection, scanner: Scanner) -> None:
+    """Load DuckDB's scanner for another database from its wheel, by path, without a network.
+
+    Raises SourceError where the wheel is missing or made for another version of DuckDB.
+    """
+    path = _scanner_path(scanner)
+    try:
+        connection.execute(f"LOAD {literal(str(path))}")
+    except duckdb.Error as error:
+        raise SourceError(
+            f"The {scanner} scanner could not be loaded: {reason(error)}",
+            hint=f"Install it anew: {_install(scanner)}.",
+        ) from None
+
+
+def _scanner_path(scanner: Scanner) -> Path:
+    spec = importlib.util.find_spec(f"duckdb_extension_{scanner}_scanner")
+    if spec is None or not spec.submodule_search_locations:
+        raise SourceError(
+            f"Reading {scanner} needs DuckDB's {scanner} scanner, which is not installed.",
+            hint=f"Install it: {_install(scanner)}.",
+        )
+    folder = Path(next(iter(spec.submodule_search_locations))) / "extensions"
+    file = f"v{duckdb.__version__}/{scanner}_scanner.duckdb_extension"
+    if not (folder / file).is_file():
+        raise SourceError(
+            f"The {scanner} scanner that is installed is not made for DuckDB {duckdb.__version__}.",
+            hint=f"Install the matching one: {_install(scanner)}.",
+        )
+    return folder / file
+
+
+def _install(scanner: Scanner) -> str:
+    if scanner == "postgres":
+        return "pip install 'fluid-forge[postgres]'"
+    return f"pip install duckdb-extension-sqlite-scanner=={duckdb.__version__}"
+
+
+def reason(error: Exception) -> str:
+    """What went wrong, in one redacted sentence, from an error of DuckDB or the system."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it holds text that is not valid UTF-8."
+    text = redact(str(error)).strip()
+    text = re.sub(r"^(?:[A-Z]\w*(?: [A-Z]?\w+){0,3} )?Error: ", "", text.split("\n\n", 1)[0])
+    line = " ".join(text.split("\n", 1)[0].split()) or type(error).__name__
+    shortened = line if len(line) <= 240 else line[:239] + "…"
+    return shortened if shortened.endswith((".", "…", "!", "?")) else shortened + "."

@@ -1,0 +1,31 @@
+"""Which schemas of a database are read."""
+
+import difflib
+from collections.abc import Sequence
+
+from fluid_build.errors import EmptySourceError, SourceNotFoundError
+
+
+def chosen_schemas(wanted: Sequence[str], existing: Sequence[str], source: str) -> list[str]:
+    """The wanted schemas, in order and once each; all existing ones where none is wanted.
+
+    Raises SourceNotFoundError for a schema that does not exist.
+    """
+    for schema in wanted:
+        if schema not in existing:
+            near = difflib.get_close_matches(schema, existing, n=1)
+            raise SourceNotFoundError(
+                f"{source} has no schema {schema!r}.",
+                hint=f"Did you mean {near[0]!r}?"
+                if near
+                else f"It has {', '.join(existing) or 'none'}.",
+            )
+    return list(dict.fromkeys(wanted or existing))
+
+
+def no_tables(source: str, schemas: Sequence[str]) -> EmptySourceError:
+    """The error for a database without a table, in all or in some schemas."""
+    where = f" in {', '.join(schemas)}" if schemas else ""
+    return EmptySourceError(
+        f"{source} holds no table{where}.", hint="Check that it is the database you mean."
+    )

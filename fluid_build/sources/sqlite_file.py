@@ -1,0 +1,259 @@
+"""A SQLite file, staged into DuckDB; the file and its folder are never touched.
+
+A database in WAL mode is read from a private copy: even a read-only connection would otherwise
+make a ``-shm`` beside it. So is one with a hot journal, which only a writer can roll back.
+"""
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote as url_quote
+
+import duckdb
+
+from fluid_build.errors import (
+    EmptySourceError,
+    SourceError,
+    SourceNotFoundError,
+    SourceUnreadableError,
+)
+from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.sources.base import Column, OpenSource, Skipped, Table
+from fluid_build.sources.declared import settle_foreign_keys, unique_names
+from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, load_scanner, reason, starting
+from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.sqlite_catalog import (
+    CatalogTable,
+    count_views,
+    read_table,
+    table_names,
+)
+from fluid_build.sources.sqlite_values import Reading, read_exactly, read_fast
+from fluid_build.sources.uri import database_kind
+
+_BUSY_SECONDS = 3.0
+_COPY_ATTEMPTS = 5
+
+
+def open_sqlite(
+    path: Path, *, memory_limit: str | None = None, on_progress: OnProgress = ignore
+) -> OpenSource:
+    """Stage every table of a SQLite file.
+
+    Raises SourceUnreadableError where it is locked, corrupt or another kind of file, and
+    EmptySourceError where it has no table.
+    """
+    size = _check(path)
+    with starting(source_bytes=size, memory_limit=memory_limit) as engine:
+        with _reading(path, engine.folder) as (reader, place):
+            names = table_names(reader)
+            views = count_views(reader)
+            if not names:
+                raise EmptySourceError(
+                    f"{path.name} holds no table.",
+                    hint="Check that it is the database you mean.",
+                )
+            load_scanner(engine.connection, "sqlite")
+            engine.connection.execute(f"ATTACH {literal(str(place))} AS origin (TYPE sqlite, READ_ONLY)")
+            tables, skipped = _stage_all(engine.connection, reader, names, on_progress)
+            engine.connection.execute("DETACH origin")
+        if not tables:
+            raise SourceUnreadableError(
+                f"None of the {len(names)} tables of {path.name} could be read. {skipped[0].reason}",
+                hint="Check the file with: sqlite3 FILE 'PRAGMA integrity_check'.",
+            )
+        return OpenSource(
+            kind="sqlite",
+            name=path.stem,
+            connection=engine.connection,
+            tables=settle_foreign_keys(tables),
+            skipped=tuple(skipped),
+            notes=(f"Views are not read ({views} found).",) if views else (),
+            cleanup=[engine],
+        )
+
+
+def _check(path: Path) -> int:
+    """The file's size in bytes, once it is known to be a SQLite file (or an empty one)."""
+    try:
+        with path.open("rb"):
+            size = path.stat().st_size
+    except FileNotFoundError:
+        raise SourceNotFoundError(f"There is no file {path}.", hint="Check the path.") from None
+    except OSError as error:
+        raise SourceUnreadableError(
+            f"{path} cannot be read: {error.strerror}.", hint="Check its permissions."
+        ) from None
+    if size and database_kind(path) != "sqlite":
+        raise SourceUnreadableError(
+            f"{path.name} is not a SQLite database (or an encrypted one).",
+            hint="Check the file; give a DuckDB file as duckdb:///path.",
+        )
+    return size
+
+
+@contextmanager
+def _reading(path: Path, folder: Path) -> Iterator[tuple[sqlite3.Connection, Path]]:
+    """A connection that holds one read transaction open, and the path it reads from."""
+    place = _copied(path, folder) if _is_wal(path) else path
+    try:
+        reader = _opened(place)
+    except sqlite3.OperationalError as error:
+        if place != path or not Path(f"{path}-journal").exists() or "locked" in str(error):
+            raise _unreadable(path, error) from None
+        reader, place = _recovered(path, folder)
+    except sqlite3.DatabaseError as error:
+        raise _unreadable(path, error) from None
+    with closing(reader):
+        try:
+            yield reader, place
+        except sqlite3.DatabaseError as error:
+            raise _unreadable(path, error) from None
+
+
+def _is_wal(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(20)[18:20] == b"\x02\x02"
+
+
+def _opened(path: Path, mode: str = "ro") -> sqlite3.Connection:
+    reader = sqlite3.connect(
+        f"file:{url_quote(str(path.absolute()))}?mode={mode}",
+        uri=True,
+        timeout=_BUSY_SECONDS,
+        isolation_level=None,
+    )
+    try:
+        reader.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        # SQLite would not notice a Ctrl-C; each callback gives Python the chance to.
+        reader.set_progress_handler(lambda: 0, 200_000)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except BaseException:
+        reader.close()
+        raise
+    return reader
+
+
+def _recovered(path: Path, folder: Path) -> tuple[sqlite3.Connection, Path]:
+    place = _copied(path, folder)
+    try:
+        return _opened(place, mode="rw"), place
+    except sqlite3.DatabaseError as error:
+        raise _unreadable(path, error) from None
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    """A private copy of a database with its log, taken at a moment when neither changed."""
+    parts = [Path(f"{path}{suffix}") for suffix in ("", "-wal", "-journal")]
+    for _ in range(_COPY_ATTEMPTS):
+        before = [_state(part) for part in parts]
+        for part in parts:
+            copy = folder / f"copy.db{part.name.removeprefix(path.name)}"
+            copy.unlink(missing_ok=True)
+            if part.exists():
+                shutil.copyfile(part, copy)
+        if [_state(part) for part in parts] == before:
+            return folder / "copy.db"
+    raise SourceUnreadableError(
+        f"{path.name} is being written to, so that no consistent copy could be taken.",
+        hint="Try again when it rests, or give a copy made with: sqlite3 FILE '.backup COPY'.",
+    )
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        return None
+    return stat.st_size, stat.st_mtime_ns
+
+
+def _unreadable(path: Path, error: sqlite3.Error) -> SourceError | KeyboardInterrupt:
+    said = str(error)
+    if said == "interrupted":
+        return KeyboardInterrupt()
+    if "locked" in said:
+        return SourceUnreadableError(
+            f"{path.name} is locked: another process is writing to it.",
+            hint="Close the other program, or try again in a moment.",
+        )
+    return SourceUnreadableError(
+        f"{path.name} cannot be read as a SQLite database: {said}.",
+        hint="Check the file with: sqlite3 FILE 'PRAGMA integrity_check'.",
+    )
+
+
+def _stage_all(
+    connection: duckdb.DuckDBPyConnection,
+    reader: sqlite3.Connection,
+    names: list[str],
+    on_progress: OnProgress,
+) -> tuple[list[Table], list[Skipped]]:
+    tables: list[Table] = []
+    skipped: list[Skipped] = []
+    (encoding,) = reader.execute("PRAGMA encoding").fetchone()
+    for done, (name, alias) in enumerate(zip(names, unique_names(names), strict=True)):
+        on_progress(Progress("reading", done, len(names), name))
+        relation = f"{quote(STAGE)}.main.{quote(alias)}"
+        try:
+            declared = read_table(reader, name)
+            readings = _stage(connection, reader, declared, relation, utf8=encoding == "UTF-8")
+        except DUCKDB_ERRORS as error:
+            skipped.append(Skipped(name, reason(error)))
+        except sqlite3.DatabaseError as error:
+            if str(error) == "interrupted":
+                raise
+            skipped.append(Skipped(name, f"SQLite says: {error}."))
+        else:
+            tables.append(_table(declared, readings, relation))
+    on_progress(Progress("reading", len(names), len(names)))
+    return tables, skipped
+
+
+def _stage(
+    connection: duckdb.DuckDBPyConnection,
+    reader: sqlite3.Connection,
+    table: CatalogTable,
+    relation: str,
+    *,
+    utf8: bool,
+) -> list[Reading]:
+    try:
+        readings = read_fast(connection, reader, table, relation)
+    except duckdb.InterruptException:
+        raise
+    except DUCKDB_ERRORS:
+        # A value contradicts its column's type: only the exact way can read it.
+        connection.execute(f"DROP TABLE IF EXISTS {relation}")
+        readings = None
+    if readings is not None:
+        return readings
+    return read_exactly(connection, table, relation, utf8=utf8)
+
+
+def _table(declared: CatalogTable, readings: list[Reading], relation: str) -> Table:
+    columns = tuple(
+        Column(
+            name=column.name,
+            type=reading.type.replace("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE"),
+            declared_type=column.declared_type,
+            nullable=column.nullable,
+            generated=column.generated,
+            notes=(reading.note,) if reading.note else (),
+        )
+        for column, reading in zip(declared.columns, readings, strict=True)
+    )
+    table = Table(
+        name=declared.name,
+        columns=columns,
+        relation=relation,
+        primary_key=declared.primary_key,
+        unique_keys=declared.unique_keys,
+        foreign_keys=declared.foreign_keys,
+    )
+    notes = tuple(f"{column.name}: {note}" for column in columns for note in column.notes)
+    return replace(table, notes=notes)

@@ -1,0 +1,179 @@
+"""What a user names a source by: its kind, its place, and never its password in print."""
+
+import difflib
+import glob
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+from urllib.parse import unquote
+
+from fluid_build.errors import SourceNotFoundError, UnknownSourceError
+
+Kind: TypeAlias = Literal["duckdb", "sqlite", "postgres", "files", "ddl"]
+
+SCHEMES: dict[str, Kind] = {
+    "duckdb": "duckdb",
+    "sqlite": "sqlite",
+    "sqlite3": "sqlite",
+    "postgresql": "postgres",
+    "postgres": "postgres",
+    "file": "files",
+}
+"""Known schemes. ``file`` says only where: what lies there is found by looking."""
+
+DATABASE_ENDINGS = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3", ".db3")
+DDL_ENDINGS = (".sql", ".ddl")
+
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):(?=//|/|[^\\])")
+_KEYWORD_DSN = re.compile(r"^\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=")
+_USER_PART = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^\s:/@?]*):\S*@")
+_SECRET_WORD = re.compile(
+    r"""(?ix) \b ( \w*passw(?:or)?d | pwd | passphrase | \w*token | \w*secret | \w*api_?key )
+        \s* = \s* ( ' (?: [^'\\] | \\. | '' )* '? | " [^"]* "? | [^\s&;,)]* )"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A source found: its kind, and its ``place`` (a path, a glob or a connection string).
+
+    ``place`` may hold a password, so it is left out of the representation.
+    """
+
+    kind: Kind
+    place: str = field(repr=False)
+
+
+def redact(text: str) -> str:
+    """The text with every password in it replaced by ``***``.
+
+    Covers ``user:password@`` of URIs and the values of password-like words in a query
+    (``?password=``, ``&sslpassword=``) or a keyword connection string (``password='…'``).
+    It rather hides too much than too little.
+    """
+    return _SECRET_WORD.sub(r"\1=***", _USER_PART.sub(r"\1:***@", text))
+
+
+def passwords(dsn: str) -> tuple[str, ...]:
+    """Every password a connection string holds, as written and as the server sees it."""
+    found: set[str] = set()
+    user = re.match(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s:/@?]*:(.*)@", dsn, re.DOTALL)
+    if user:
+        found.add(user.group(1))
+    found.update(match.group(2).strip("'\"") for match in _SECRET_WORD.finditer(dsn))
+    found.update({unquote(secret) for secret in found})
+    return tuple(sorted((secret for secret in found if secret), key=len, reverse=True))
+
+
+def locate(text: str) -> Address:
+    """Find out what kind of source a URI, path, glob or connection string names.
+
+    Raises UnknownSourceError for a scheme or ending that is none of ours, and
+    SourceNotFoundError where nothing lies at the place.
+    """
+    if _KEYWORD_DSN.match(text):
+        return Address("postgres", text)
+    match = _SCHEME.match(text)
+    if match is None or Path(text).exists():
+        return _look(text)
+    scheme = match.group(1).lower()
+    kind = SCHEMES.get(scheme)
+    if kind is None:
+        raise _unknown_scheme(scheme, text)
+    if kind == "postgres":
+        return Address("postgres", text)
+    place = _path_of(text[match.end() :])
+    if kind == "files":
+        return _look(place)
+    _require_file(place)
+    return Address(kind, place)
+
+
+def _path_of(rest: str) -> str:
+    """The path in the part of a URI after ``scheme:``.
+
+    ``////a/b`` is absolute. ``///a/b`` is absolute to some tools and relative to others: it is
+    ``/a/b`` unless only ``a/b`` exists.
+    """
+    path = unquote(rest.removeprefix("//").removeprefix("localhost/" if "//" in rest[:2] else ""))
+    if path.startswith("//"):
+        return path[1:]
+    relative = path.removeprefix("/")
+    if path.startswith("/") and not _something_at(path) and relative and _something_at(relative):
+        return relative
+    return path
+
+
+def _something_at(place: str) -> bool:
+    return Path(place).exists() or bool(glob.has_magic(place) and glob.glob(place))
+
+
+def _look(place: str) -> Address:
+    path = Path(place).expanduser()
+    if glob.has_magic(place) and not path.exists():
+        return Address("files", str(path))
+    if path.is_dir():
+        return Address("files", str(path))
+    _require_file(str(path))
+    if path.suffix.lower() in DDL_ENDINGS:
+        return Address("ddl", str(path))
+    return Address(_kind_of_file(path), str(path))
+
+
+def _kind_of_file(path: Path) -> Kind:
+    kind = database_kind(path)
+    if kind is not None:
+        return kind
+    if path.suffix.lower() not in DATABASE_ENDINGS:
+        return "files"
+    return "sqlite" if path.suffix.lower().startswith(".sqlite") else "duckdb"
+
+
+def database_kind(path: Path) -> Kind | None:
+    """The kind of database whose signature opens the file; None where it has neither."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except OSError:
+        return None
+    if start == b"SQLite format 3\x00":
+        return "sqlite"
+    if start[8:12] == b"DUCK":
+        return "duckdb"
+    return None
+
+
+def _require_file(place: str) -> None:
+    path = Path(place)
+    if not path.exists():
+        raise SourceNotFoundError(
+            f"There is nothing at {redact(place)!r}.", hint=_nearest_hint(path)
+        )
+    if path.is_dir():
+        raise SourceNotFoundError(
+            f"{redact(place)!r} is a folder, and a database file was expected.",
+            hint="Name the file inside it, or give the folder without a scheme to read its files.",
+        )
+
+
+def _nearest_hint(path: Path) -> str:
+    folder = path.parent
+    if not folder.is_dir():
+        return f"Check the path: the folder {redact(str(folder))!r} does not exist either."
+    try:
+        names = sorted(entry.name for entry in folder.iterdir())
+    except OSError:
+        names = []
+    near = difflib.get_close_matches(path.name, names, n=1)
+    return f"Did you mean {str(folder / near[0])!r}?" if near else "Check the path."
+
+
+def _unknown_scheme(scheme: str, text: str) -> UnknownSourceError:
+    known = ", ".join(f"{name}://" for name in ("duckdb", "sqlite", "postgresql", "file"))
+    near = difflib.get_close_matches(scheme, SCHEMES, n=1)
+    guess = f"Did you mean {near[0]}://? " if near else ""
+    return UnknownSourceError(
+        f"{scheme!r} in {redact(text)!r} is no kind of source that can be read.",
+        hint=f"{guess}Known are {known}, and the path of a file or folder.",
+    )
