@@ -46,3 +46,28 @@ def orphans(
 def all_rows(table: str) -> str:
     """A first look at a table."""
     return f"SELECT * FROM {quote(table)} LIMIT 20"
+
+
+def count_rows(table: str) -> str:
+    """How many rows there are, without showing one."""
+    return f"SELECT COUNT(*) AS row_count FROM {quote(table)}"
+
+
+def distinct_rows(table: str) -> str:
+    """How many rows there are, and how many would be left without the repeated ones."""
+    return (
+        f"SELECT (SELECT COUNT(*) FROM {quote(table)}) AS row_count, "
+        f"(SELECT COUNT(*) FROM (SELECT DISTINCT * FROM {quote(table)}) AS d) AS distinct_rows"
+    )
+
+
+def first_values(table: str, column: str) -> str:
+    """A few values of a column."""
+    name = quote(column)
+    return f"SELECT {name} FROM {quote(table)} WHERE {name} IS NOT NULL LIMIT 20"
+
+
+def filled_rows(table: str, columns: tuple[str, ...]) -> str:
+    """Rows with a value in any of the columns."""
+    condition = " OR ".join(f"{quote(column)} IS NOT NULL" for column in columns)
+    return f"SELECT * FROM {quote(table)} WHERE {condition}"

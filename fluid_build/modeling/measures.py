@@ -4,12 +4,12 @@ Names rank and the data vetoes: a numeric column is a measure unless it identifi
 or dates something. The word lists are general English of databases.
 """
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from fluid_build.modeling.dimensional import Additivity, Aggregation
-from fluid_build.modeling.naming import words
 from fluid_build.modeling.types import column_type, family
+from fluid_build.profiling.names import words
 from fluid_build.profiling.profile import ColumnProfile
 
 
@@ -98,14 +98,14 @@ def _aggregation(parts: frozenset[str]) -> MeasureRole:
     return MeasureRole("sum", "additive", "a number that is neither key, code nor date")
 
 
-def _encodes(parts: list[str]) -> bool:
+def _encodes(parts: Sequence[str]) -> bool:
     """Whether the name is of something that is written in digits and not counted with them."""
     if not parts or parts[-1] in _ENCODES:
         return bool(parts)
     return parts[0] in _LEADS_A_CODE and not _QUANTITY & set(parts)
 
 
-def _identifies(column: ColumnProfile, parts: list[str]) -> bool:
+def _identifies(column: ColumnProfile, parts: Sequence[str]) -> bool:
     """Whether nearly every row has its own whole number and the name speaks of no quantity."""
     filled = column.rows - column.nulls
     return filled >= 20 and column.distinct >= 0.95 * filled and not _QUANTITY & set(parts)

@@ -1,14 +1,15 @@
-"""Names for places that take fewer characters than a source does: identifiers, tags, words.
+"""Names for places that take fewer characters than a source does: identifiers and tags.
 
 A source's own name is a stranger's text. What comes out of here is plain ASCII, bounded in length,
 and depends on nothing but the names that go in.
 """
 
 import hashlib
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
+
+from fluid_build.profiling.names import words
 
 # What Unicode decomposition leaves as it is, though a plain spelling is customary.
 _SPELLINGS = str.maketrans(
@@ -18,15 +19,7 @@ _SPELLINGS = str.maketrans(
         "\N{LATIN SMALL LETTER DOTLESS I}": "i",
     }
 )  # fmt: skip
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 LONGEST_IDENTIFIER = 63
-
-
-def words(name: str) -> list[str]:
-    """The words of a name in lower-case ASCII: camelCase, snake_case and spaces all part them."""
-    plain = unicodedata.normalize("NFKD", name.translate(_SPELLINGS))
-    ascii_only = plain.encode("ascii", "ignore").decode()
-    return [word.lower() for word in _WORD.findall(ascii_only)]
 
 
 def identifier(name: str) -> str:
@@ -35,7 +28,7 @@ def identifier(name: str) -> str:
     A name without a Latin letter or digit becomes ``n_`` and a hash, a longer one ends in a hash,
     so that different names seldom meet. ``identifiers`` makes sure of it for a whole set.
     """
-    parts = words(name)
+    parts = words(_latin(name))
     if not parts:
         return f"n_{_digest(name, 8)}"
     joined = "_".join(parts)
@@ -69,6 +62,12 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
 def tag(text: str) -> str:
     """A kebab-case tag."""
     return identifier(text).strip("_").replace("_", "-")
+
+
+def _latin(name: str) -> str:
+    """The name in ASCII: accents dropped, customary spellings used, other scripts left out."""
+    plain = unicodedata.normalize("NFKD", name.translate(_SPELLINGS))
+    return plain.encode("ascii", "ignore").decode()
 
 
 def _distinct(base: str, name: str, taken: set[str]) -> str:

@@ -1,0 +1,55 @@
+"""Text of strangers inside Markdown: shown, never obeyed.
+
+Rules: CommonMark 0.31 and the GitHub extensions (tables, bare links, mentions).
+"""
+
+import re
+from collections.abc import Sequence
+
+_PLAIN = re.compile(r"[^\W_]+(?:[ _-][^\W_]+)*")
+_MARKUP = re.compile(r"[^\w ,;.()-]|_|(?<=\w)\.(?=\w)|^[\d-]")
+
+
+def text(value: str) -> str:
+    """A stranger's text as prose on one line: every character that could mean something escaped."""
+    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", " ".join(visible(value).split()))
+
+
+def code(value: str) -> str:
+    """A stranger's name in the type of code, also inside a table's cell."""
+    if value and "`" not in value and not set("|\\<>&") & set(value) and value == value.strip():
+        shown = visible(value)
+        if shown == value:
+            return f"`{value}`"
+    return f"<code>{text(value) or '&#8203;'}</code>"
+
+
+def codes(values: tuple[str, ...]) -> str:
+    """Several names, parted by commas."""
+    return ", ".join(code(value) for value in values)
+
+
+def fenced(content: str, language: str) -> str:
+    """A block of code that its own content cannot end."""
+    longest = max((len(run) for run in re.findall(r"`{3,}", content)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{content}\n{fence}"
+
+
+def row(*cells: str) -> str:
+    """A row of a table; the cells are escaped already."""
+    return f"| {' | '.join(cells)} |"
+
+
+def table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    """A table; headings that end in ``#`` stand over numbers."""
+    names = [heading.rstrip("#") for heading in headings]
+    rules = ["---:" if heading.endswith("#") else "---" for heading in headings]
+    return "\n".join([row(*names), row(*rules), *(row(*cells) for cells in rows)])
+
+
+def visible(value: str) -> str:
+    """The text with control characters, and those that turn or hide text, spelled out."""
+    return "".join(
+        char if char.isprintable() or char == " " else f"\\u{ord(char):04x}" for char in value
+    )
