@@ -208,6 +208,7 @@ class Transformation(TaggedModel):
 class _Build(TaggedModel):
     id: Maybe[Identifier] = None
     description: Maybe[str] = None
+    pattern: Maybe[BuildPattern] = None
     engine: Maybe[Engine] = None
     repository: Maybe[str] = None
     execution: Maybe[BuildExecution] = None
@@ -244,7 +245,6 @@ class UnpatternedBuild(_Build):
     satisfy them all.
     """
 
-    pattern: Maybe[BuildPattern] = None
     properties: Maybe[FreeForm] = None
 
     @model_validator(mode="after")
@@ -258,8 +258,9 @@ _PATTERNED = ("hybrid-reference", "embedded-logic", "multi-stage")
 
 
 def _pattern_of(value: object) -> str:
+    pattern: object
     if isinstance(value, _Build):
-        pattern: object = getattr(value, "pattern", None)
+        pattern = value.pattern
     else:
         pattern = value.get("pattern") if isinstance(value, dict) else None
     return pattern if isinstance(pattern, str) and pattern in _PATTERNED else "unpatterned"

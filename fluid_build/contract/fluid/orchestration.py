@@ -191,7 +191,7 @@ class AirflowTask(OpenModel):
             return []
         found: list[Problem] = []
         if self._may_be("fluid_execute", "FluidExecute"):
-            of = self._params_of("fluid_execute")
+            of = self._told_as("fluid_execute")
             if "contract_path" not in self.params:
                 found.append(requires("contract_path", under=("params",), of=of))
             for key in ("contract_path", "build_id"):
@@ -202,17 +202,17 @@ class AirflowTask(OpenModel):
             ("python", "Python", ("python_callable", "callable")),
         ):
             if self._may_be(kind, mark) and not any(key in self.params for key in keys):
-                found.append(requires(*keys, under=("params",), of=self._params_of(kind)))
+                found.append(requires(*keys, under=("params",), of=self._told_as(kind)))
         return found
 
-    def _may_be(self, kind: TaskType, mark: str) -> bool:
+    def _may_be(self, kind: str, mark: str) -> bool:
         return self.type in (None, kind) or self.operator is None or mark in self.operator
 
-    def _params_of(self, kind: str) -> str:
+    def _told_as(self, kind: str) -> str:
         if self.type == kind or (self.type and self.operator):
-            return f"the params of a {kind} task"
+            return f"the task, being a {kind} task,"
         unsaid = "type" if self.type is None else "operator"
-        return f"the params of a task without `{unsaid}`, which may be a {kind} task,"
+        return f"the task does not say its `{unsaid}`, so it may be a {kind} task, which"
 
 
 class AirflowSensor(OpenModel):

@@ -1,0 +1,65 @@
+"""A contract's file: read with the place of everything in it, judged, and written as YAML."""
+
+from pathlib import Path
+from typing import Any
+
+from fluid_build.contract.located import LocatedDocument, Mark, unreadable
+from fluid_build.contract.parsers import read_json, read_yaml
+from fluid_build.contract.validation import Finding, validate
+from fluid_build.errors import SourceNotFoundError, SourceUnreadableError
+
+MAX_BYTES = 32 * 1024 * 1024
+
+
+def read_contract(path: Path | str) -> Any:
+    """The document of a YAML or JSON file (by its ending ``.json``); not judged yet.
+
+    SourceNotFoundError where no file is, SourceUnreadableError where it cannot be read as one
+    document of text keys.
+    """
+    return read_located(path).document
+
+
+def read_located(path: Path | str) -> LocatedDocument:
+    """As ``read_contract``, with the line of each path in the document."""
+    file = Path(path)
+    text = _text(file)
+    read = read_json if file.suffix.lower() == ".json" else read_yaml
+    return read(text, str(path))
+
+
+def validate_file(path: Path | str) -> tuple[Finding, ...]:
+    """Everything that keeps the file from being a FLUID contract, each with its line."""
+    located = read_located(path)
+    return validate(located.document, lines=located.lines)
+
+
+def _text(file: Path) -> str:
+    try:
+        size = file.stat().st_size
+        if file.is_dir():
+            raise SourceUnreadableError(f"{file} is a folder.", hint="Name the contract's file.")
+        if size > MAX_BYTES:
+            raise SourceUnreadableError(
+                f"{file} is larger than {MAX_BYTES // 1024 // 1024} MB.",
+                hint="A contract is far smaller; is this the right file?",
+            )
+        raw = file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise SourceNotFoundError(f"There is no file {file}.", hint="Check the path.") from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SourceUnreadableError(
+            f"{file} cannot be read: {reason}.", hint="Check that you may read it."
+        ) from None
+    return _decoded(raw, str(file))
+
+
+def _decoded(raw: bytes, name: str) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = raw[: error.start]
+        mark = Mark(before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1)
+        what = "it is not UTF-8 text"
+        raise unreadable(name, mark, what, hint="Save the file as UTF-8.") from None

@@ -1,0 +1,225 @@
+"""Whether a document is a FLUID 0.7.2 contract, and if not, precisely why.
+
+The verdict agrees with the official JSON schema's (2020-12, ``format`` being an annotation): a
+document is JSON data, so dicts with text keys, lists, text, numbers, booleans and None. Only the
+words of the findings are ours.
+"""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from fluid_build.contract.fluid import FluidContract
+from fluid_build.contract.fluid.common import Problem, named
+from fluid_build.contract.shown import escaped, kind_shown, path_shown, shown
+from fluid_build.contract.structure import Allowed, Path, keys_of, required_keys, resolve
+from fluid_build.errors import ContractError
+
+_NEAR = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong in a document.
+
+    ``path`` says where (``exposes[0].contract.schema[2].type``), ``message`` what is wrong in one
+    sentence without a full stop, ``found`` what stands there, ``allowed`` what could, ``nearest``
+    the allowed word most like the one found, ``line`` the line of the file (from 1) if known.
+    All of it may be printed: it is escaped, short, and holds no secret.
+    """
+
+    path: str
+    message: str
+    found: str
+    allowed: str
+    nearest: str | None = None
+    line: int | None = None
+    level: Literal["error", "warning"] = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A finding and the path that it speaks of; ``missing`` is the key that is not there."""
+
+    path: Path
+    finding: Finding
+    missing: str | None = None
+
+
+def validate(document: object, *, lines: Mapping[Path, int] | None = None) -> tuple[Finding, ...]:
+    """Everything that keeps the document from being a FLUID contract, in the document's order.
+
+    Empty where it is one. ``lines`` gives the line of each path, as ``read_located`` returns it.
+    """
+    try:
+        _judge(document)
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+    else:
+        return ()
+    placed = _without_echoes([found for detail in details for found in _findings(detail)])
+    return _ordered(placed, document, lines or {})
+
+
+def parse_contract(document: object) -> FluidContract:
+    """The document as a contract.
+
+    ContractError where it is not valid; it tells the first finding and how many there are.
+    """
+    try:
+        return _judge(document)
+    except ValidationError:
+        findings = validate(document)
+        first = findings[0]
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        raise ContractError(
+            f"This is no valid FLUID 0.7.2 contract: {first.path}: {first.message}{more}.",
+            hint="Run `fluid validate` on the file to see every finding.",
+        ) from None
+
+
+def _judge(document: object) -> FluidContract:
+    return FluidContract.model_validate(document, strict=True, by_alias=True, by_name=False)
+
+
+def _findings(detail: ErrorDetails) -> Iterable[_Placed]:
+    path, here, above = resolve(detail["loc"])
+    value = detail["input"]
+    context: dict[str, Any] = detail.get("ctx", {})
+    match detail["type"]:
+        case "missing":
+            yield _missing(path, here)
+        case "extra_forbidden":
+            yield _unknown_key(path, above)
+        case "repeated":
+            yield _repeated((*path, context["index"]), value)
+        case "rules":
+            for problem in context["problems"]:
+                yield _broken_rule(path, problem)
+        case "too_short":
+            yield _plain(path, "it is empty", value, "at least one item")
+        case "invalid_key":
+            yield _plain(path, "every key must be text", value, "text")
+        case "string_unicode":
+            yield _plain(path, "it is not Unicode text", value, "Unicode text")
+        case _:
+            yield _wrong_value(path, value, here, above)
+
+
+def _missing(path: Path, here: Allowed | None) -> _Placed:
+    key = str(path[-1])
+    meaning = here.meaning if here is not None else ""
+    finding = Finding(path_shown(path[:-1]), f"`{key}` is missing", "nothing", meaning)
+    return _Placed(path[:-1], finding, missing=key)
+
+
+def _unknown_key(path: Path, above: Allowed | None) -> _Placed:
+    key = str(path[-1])
+    model = above.model if above is not None else None
+    known = tuple(keys_of(model)) if model is not None else ()
+    nearest = _nearest(key, known)
+    hint = f"; did you mean `{nearest}`?" if nearest else ""
+    message = f"`{escaped(key)}` is not known here{hint}"
+    found = f"the key `{escaped(key)}`"
+    return _Placed(path, Finding(path_shown(path), message, found, named(known), nearest))
+
+
+def _repeated(path: Path, value: object) -> _Placed:
+    index = path[-1]
+    item = value[index] if isinstance(value, list) and isinstance(index, int) else None
+    return _plain(path, "it is in the list already", item, "each value once")
+
+
+def _broken_rule(path: Path, problem: Problem) -> _Placed:
+    where = (*path, *problem.under)
+    return _Placed(
+        where, Finding(path_shown(where), problem.message, problem.found, problem.allowed)
+    )
+
+
+def _wrong_value(path: Path, value: object, here: Allowed | None, above: Allowed | None) -> _Placed:
+    if here is None:
+        return _plain(path, "it is not allowed here", value, "")
+    key = next((part for part in reversed(path) if isinstance(part, str)), None)
+    found, meaning = shown(value, key), here.meaning
+    words = here.words or (here.shape.words if here.shape else ())
+    nearest = _nearest(value, words) if isinstance(value, str) else None
+    if nearest:
+        message = f"{found} is not allowed here; did you mean `{nearest}`?"
+    elif value is None and _may_be_left_out(path, above):
+        message = f"it is null; leave the key out, or give {meaning}"
+    elif _is_text(here) and isinstance(value, int | float):
+        message = f"it should be text, and is read as {kind_shown(value)}; put it in quotes"
+    else:
+        message = f"it should be {meaning}"
+    return _Placed(path, Finding(path_shown(path), message, found, meaning, nearest))
+
+
+def _plain(path: Path, message: str, value: object, meaning: str) -> _Placed:
+    key = next((part for part in reversed(path) if isinstance(part, str)), None)
+    return _Placed(path, Finding(path_shown(path), message, shown(value, key), meaning))
+
+
+def _may_be_left_out(path: Path, above: Allowed | None) -> bool:
+    return (
+        above is not None and above.model is not None and path[-1] not in required_keys(above.model)
+    )
+
+
+def _is_text(here: Allowed) -> bool:
+    return here.type is str or bool(here.words)
+
+
+@lru_cache(maxsize=1024)
+def _nearest(word: str, words: tuple[str, ...]) -> str | None:
+    longest = max(map(len, words), default=0)
+    if len(word) > 2 * longest:
+        return None
+    folded = {candidate.lower(): candidate for candidate in reversed(words)}
+    close = difflib.get_close_matches(word.strip().lower(), folded, n=1, cutoff=_NEAR)
+    return folded[close[0]] if close else None
+
+
+def _without_echoes(placed: list[_Placed]) -> list[_Placed]:
+    """Leave out the missing keys that are there under a misspelt name."""
+    misspelt = {
+        (found.path[:-1], found.finding.nearest) for found in placed if found.finding.nearest
+    }
+    return [found for found in placed if (found.path, found.missing) not in misspelt]
+
+
+def _ordered(
+    placed: list[_Placed], document: object, lines: Mapping[Path, int]
+) -> tuple[Finding, ...]:
+    positions: dict[int, dict[object, int]] = {}
+
+    def position(found: _Placed) -> list[int]:
+        where, at = [], document
+        for part in found.path:
+            if isinstance(at, dict):
+                order = positions.get(id(at))
+                if order is None:
+                    order = positions[id(at)] = {key: index for index, key in enumerate(at)}
+                where.append(order.get(part, -1))
+                at = at.get(part)
+            elif isinstance(at, list) and isinstance(part, int) and part < len(at):
+                where.append(part)
+                at = at[part]
+        return where
+
+    ordered = sorted(placed, key=position)
+    return tuple(replace(f.finding, line=line_of(f.path, lines)) for f in ordered)
+
+
+def line_of(path: Path, lines: Mapping[Path, int]) -> int | None:
+    """The line of a path, or of the nearest part around it that has one."""
+    for end in range(len(path), -1, -1):
+        line = lines.get(path[:end])
+        if line is not None:
+            return line
+    return None
