@@ -1,0 +1,142 @@
+"""Makes messages smaller without changing what they are.
+
+Texts and results keep their head and their tail; a call keeps its id and name while its arguments
+become the documented marker ``{"_truncated": true, "_preview": ..., "_total_chars": ...}``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from fluid_build.copilot.messages import Message, read_arguments
+
+__all__ = ["clip_message", "clip_text", "clip_to_tokens"]
+
+_LONGEST_ARGUMENT_PREVIEW = 200
+_CLIPPED_BY_PART = ("text", "tool_use", "tool_result")
+_SMALL_BLOCK = 80
+
+
+def clip_text(text: str, limit: int) -> str:
+    """``text`` with its middle left out where it is longer than ``limit`` characters."""
+    if len(text) <= limit:
+        return text
+    note = f" … [{len(text) - limit:,} characters left out] … "
+    if limit <= len(note):
+        return text[: max(limit - 1, 0)] + "…" if limit > 0 else ""
+    kept = limit - len(note)
+    head = kept * 2 // 3
+    return text[:head] + note + text[len(text) - (kept - head) :]
+
+
+def clip_message(message: Message, limit: int) -> dict[str, Any]:
+    """A copy in which no text and no call's arguments are longer than ``limit`` characters.
+
+    What is short enough is kept as it is; the message given is not changed.
+    """
+    clipped = dict(message)
+    if "content" in message:
+        clipped["content"] = _clip_content(message["content"], limit)
+    entries = message.get("tool_calls")
+    if isinstance(entries, Sequence) and not isinstance(entries, str):
+        clipped["tool_calls"] = [_clip_entry(entry, limit) for entry in entries]
+    return clipped
+
+
+def clip_to_tokens(
+    messages: Sequence[Message],
+    max_tokens: int,
+    count: Callable[[Message], int],
+    *,
+    shortest: int = 0,
+) -> list[dict[str, Any]] | None:
+    """Copies of at most ``max_tokens`` together, clipped to one length, the longest that fits.
+
+    ``None`` if they have more even when clipped to ``shortest`` characters.
+    """
+
+    def clipped_to(limit: int) -> tuple[list[dict[str, Any]], bool]:
+        copies = [clip_message(message, limit) for message in messages]
+        return copies, sum(map(count, copies)) <= max_tokens
+
+    best, fits = clipped_to(shortest)
+    if not fits:
+        return None
+    low, high = shortest, max(map(_longest_leaf, messages), default=0)
+    while low < high:
+        limit = (low + high + 1) // 2
+        candidate, fits = clipped_to(limit)
+        if fits:
+            low, best = limit, candidate
+        else:
+            high = limit - 1
+    return best
+
+
+def _clip_content(content: Any, limit: int) -> Any:
+    if isinstance(content, str):
+        return clip_text(content, limit)
+    if isinstance(content, Sequence):
+        return [_clip_block(block, limit) for block in content]
+    return content
+
+
+def _clip_block(block: Any, limit: int) -> Any:
+    if isinstance(block, str):
+        return clip_text(block, limit)
+    if not isinstance(block, Mapping):
+        return block
+    clipped = dict(block)
+    if isinstance(block.get("text"), str):
+        clipped["text"] = clip_text(block["text"], limit)
+    if block.get("type") == "tool_result" and "content" in block:
+        clipped["content"] = _clip_content(block["content"], limit)
+    if block.get("type") == "tool_use" and "input" in block:
+        clipped["input"] = _clip_arguments(block["input"], limit)
+    if block.get("type") not in _CLIPPED_BY_PART and len(_json(block)) > max(limit, _SMALL_BLOCK):
+        return {"type": "text", "text": f"[{block.get('type', 'block')} left out]"}
+    return clipped
+
+
+def _clip_entry(entry: Any, limit: int) -> Any:
+    if not isinstance(entry, Mapping):
+        return entry
+    clipped = dict(entry)
+    function = entry.get("function")
+    if isinstance(function, Mapping) and "arguments" in function:
+        clipped["function"] = {
+            **function,
+            "arguments": _clip_arguments(function["arguments"], limit),
+        }
+    if "arguments" in entry:
+        clipped["arguments"] = _clip_arguments(entry["arguments"], limit)
+    return clipped
+
+
+def _clip_arguments(arguments: Any, limit: int) -> Any:
+    """The arguments, or the marker; JSON text stays JSON text."""
+    text = arguments if isinstance(arguments, str) else _json(arguments)
+    if len(text) <= limit:
+        return arguments
+    earlier = read_arguments(arguments)
+    was_clipped = earlier.get("_truncated") is True
+    marker = {
+        "_truncated": True,
+        "_preview": str(earlier["_preview"] if was_clipped else text)[
+            : min(limit, _LONGEST_ARGUMENT_PREVIEW)
+        ],
+        "_total_chars": earlier["_total_chars"] if was_clipped else len(text),
+    }
+    if len(_json(marker)) >= len(text):  # the marker would be the longer of the two
+        return arguments
+    return _json(marker) if isinstance(arguments, str) else marker
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _longest_leaf(message: Message) -> int:
+    return max(len(_json(message.get("content"))), len(_json(message.get("tool_calls"))))

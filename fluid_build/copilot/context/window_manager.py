@@ -1,0 +1,193 @@
+"""The context window manager: a conversation that never outgrows its window.
+
+Once a message would take the window past ``pruning_threshold``, the strategy sees to it that all
+still fits ``max_tokens``: it leaves out only as much as it must, never a system message, never a
+tool call without its result. Source: the implementation plan of agentic primitives, section 1.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+from fluid_build.copilot.context.pruning import (
+    Ranking,
+    Selection,
+    by_recency,
+    by_relevance,
+    joined,
+    select,
+)
+from fluid_build.copilot.context.summary import Summarizer, summarize_messages
+from fluid_build.copilot.context.token_budget import HeuristicTokenCounter
+from fluid_build.copilot.messages import Message
+
+__all__ = [
+    "ContextPruningStrategy",
+    "ContextWindow",
+    "ContextWindowManager",
+    "TokenCounter",
+]
+
+_FILLED_AFTER_PRUNING = 0.95
+"""A little room is left, or every further message would prune (and spoil the provider's cache)."""
+
+_SUMMARY_SHARE = 0.1
+
+
+class ContextPruningStrategy(Enum):
+    """What goes first when a conversation outgrows its window."""
+
+    RECENCY = "recency"
+    """The oldest goes."""
+    RELEVANCE = "relevance"
+    """What has least to do with the current query goes."""
+    HYBRID = "hybrid"
+    """Both count."""
+    SUMMARIZE = "summarize"
+    """The oldest goes, and a summary of it stays."""
+
+
+@dataclass
+class ContextWindow:
+    """A conversation and its size in tokens, as the manager's counter counts."""
+
+    max_tokens: int
+    current_tokens: int
+    messages: list[dict[str, Any]]
+    metadata: dict[str, Any]
+
+    @property
+    def utilization(self) -> float:
+        """The share of the window in use, from 0.0 to 1.0."""
+        return self.current_tokens / self.max_tokens
+
+    @property
+    def remaining_tokens(self) -> int:
+        """Tokens that are free."""
+        return self.max_tokens - self.current_tokens
+
+
+class TokenCounter(Protocol):
+    """Anything that counts the tokens of a text."""
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens in ``text``, not negative."""
+        ...
+
+
+class ContextWindowManager:
+    """Makes windows and adds messages to them, pruning by its strategy.
+
+    ``token_counter`` defaults to the estimate of ``token_budget``; a message is counted as
+    ``str(message)``. ``summarizer`` turns a transcript into a summary, for ``SUMMARIZE``; without
+    one, or when it fails, that strategy prunes by recency. ``relevance`` scores texts against the
+    last of them, for ``RELEVANCE`` and ``HYBRID``; by default by the rarer words they share.
+    """
+
+    def __init__(
+        self,
+        max_tokens: int = 8000,
+        token_counter: TokenCounter | None = None,
+        pruning_strategy: ContextPruningStrategy = ContextPruningStrategy.HYBRID,
+        pruning_threshold: float = 0.8,
+        *,
+        summarizer: Summarizer | None = None,
+        relevance: Ranking | None = None,
+    ) -> None:
+        if max_tokens <= 0:
+            raise ValueError("max_tokens must be positive")
+        if not 0 < pruning_threshold <= 1:
+            raise ValueError("pruning_threshold must be over 0 and at most 1")
+        self.max_tokens = max_tokens
+        self.token_counter: TokenCounter = token_counter or HeuristicTokenCounter()
+        self.pruning_strategy = pruning_strategy
+        self.pruning_threshold = pruning_threshold
+        self.summarizer = summarizer
+        self.relevance = relevance
+
+    def create_window(self, initial_messages: list[dict[str, Any]] | None = None) -> ContextWindow:
+        """A window with ``initial_messages``, pruned if they do not fit; the list is copied."""
+        window = ContextWindow(self.max_tokens, 0, [], {})
+        return self._fit(window, list(initial_messages or []))
+
+    def add_message(
+        self, window: ContextWindow, message: dict[str, Any], auto_prune: bool = True
+    ) -> ContextWindow:
+        """The same window with ``message`` at its end, pruned where that is needed.
+
+        Without ``auto_prune`` the window may outgrow its limit. Raises ``ContextOverflowError``,
+        and leaves the window as it was, where even the clipped message does not fit beside the
+        system messages.
+        """
+        tokens = self._count(message)
+        filled = (window.current_tokens + tokens) / window.max_tokens
+        if auto_prune and filled > self.pruning_threshold:
+            return self._fit(window, [*window.messages, message])
+        window.messages.append(message)
+        window.current_tokens += tokens
+        return window
+
+    def _fit(self, window: ContextWindow, messages: list[dict[str, Any]]) -> ContextWindow:
+        """Gives ``window`` as much of ``messages`` as it can hold; the last one stays."""
+        left_out = 0
+        total = sum(map(self._count, messages))
+        if total > window.max_tokens:
+            selection = self._select(messages, window.max_tokens)
+            messages = [selection.kept[position] for position in sorted(selection.kept)]
+            left_out = len(selection.left_out)
+            total = sum(map(self._count, messages))
+            window.metadata["prunings"] = window.metadata.get("prunings", 0) + 1
+            window.metadata["left_out"] = window.metadata.get("left_out", 0) + left_out
+        window.messages = messages
+        window.current_tokens = total
+        return window
+
+    def _select(self, messages: list[dict[str, Any]], limit: int) -> Selection:
+        target = int(limit * _FILLED_AFTER_PRUNING)
+        selection = self._prune(messages, limit, target)
+        if (
+            self.pruning_strategy is not ContextPruningStrategy.SUMMARIZE
+            or self.summarizer is None
+            or not selection.left_out
+        ):
+            return selection
+        room = int(limit * _SUMMARY_SHARE)
+        gone = self._prune(messages, limit, target - room).left_out
+        summary = summarize_messages(
+            [messages[position] for position in gone],
+            self.summarizer,
+            max_tokens=room,
+            count=self._count,
+        )
+        if summary is None:
+            return selection
+        summary_tokens = self._count(summary)
+        with_room = self._prune(messages, limit, target - summary_tokens)
+        if not with_room.left_out or with_room.tokens + summary_tokens > limit:
+            return selection  # what must stay needs all of the window
+        with_room.kept[with_room.left_out[0]] = summary
+        return with_room
+
+    def _prune(self, messages: list[dict[str, Any]], limit: int, target: int) -> Selection:
+        ranking = self._ranking()
+        return select(
+            messages,
+            limit=limit,
+            target=target,
+            ranking=ranking,
+            count=self._count,
+            whole_suffix=ranking is by_recency,
+        )
+
+    def _ranking(self) -> Ranking:
+        relevance = self.relevance or by_relevance
+        if self.pruning_strategy is ContextPruningStrategy.RELEVANCE:
+            return relevance
+        if self.pruning_strategy is ContextPruningStrategy.HYBRID:
+            return joined(relevance, by_recency)
+        return by_recency
+
+    def _count(self, message: Message) -> int:
+        return self.token_counter.count_tokens(str(message))

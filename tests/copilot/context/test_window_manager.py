@@ -1,0 +1,316 @@
+"""The window manager: the documented samples, and what every strategy must hold to."""
+
+import copy
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from copilot.context.conversations import (
+    assert_pairs_are_whole,
+    conversations,
+    system_messages,
+)
+from fluid_build.copilot.agents.errors import ContextOverflowError
+from fluid_build.copilot.context.summary import SUMMARY_HEADING
+from fluid_build.copilot.context.window_manager import (
+    ContextPruningStrategy,
+    ContextWindow,
+    ContextWindowManager,
+)
+
+
+def test_context_window_creation():
+    """Test creating a context window."""
+    manager = ContextWindowManager(max_tokens=1000)
+    window = manager.create_window()
+
+    assert window.max_tokens == 1000
+    assert window.current_tokens == 0
+    assert window.utilization == 0.0
+
+
+def test_add_message_without_pruning():
+    """Test adding messages below pruning threshold."""
+    manager = ContextWindowManager(max_tokens=1000, pruning_threshold=0.8)
+    window = manager.create_window()
+
+    # Add small message
+    window = manager.add_message(window, {"role": "user", "content": "Hello"})
+
+    assert len(window.messages) == 1
+    assert window.current_tokens > 0
+
+
+def test_automatic_pruning():
+    """Test automatic pruning when threshold exceeded."""
+    manager = ContextWindowManager(
+        max_tokens=100,
+        pruning_strategy=ContextPruningStrategy.RECENCY,
+        pruning_threshold=0.5,
+    )
+    window = manager.create_window()
+
+    # Add messages until pruning triggers
+    for i in range(10):
+        window = manager.add_message(window, {"role": "user", "content": f"Message {i}" * 10})
+
+    # Should have pruned some messages
+    assert window.utilization <= 1.0
+    assert len(window.messages) < 10
+
+
+def test_the_documented_orchestrator_builds_a_prompt():
+    """The integration sample: system, history with automatic pruning, then the user's input."""
+    manager = ContextWindowManager(
+        max_tokens=8000, pruning_strategy=ContextPruningStrategy.HYBRID, pruning_threshold=0.8
+    )
+    window = manager.create_window()
+    window = manager.add_message(
+        window, {"role": "system", "content": "You are a therapeutic narrative generator..."}
+    )
+    for turn in range(50):
+        window = manager.add_message(window, {"role": "user", "content": f"turn {turn} " * 200})
+    window = manager.add_message(window, {"role": "user", "content": "now"})
+    assert window.messages[0]["role"] == "system"
+    assert window.messages[-1]["content"] == "now"
+    assert window.current_tokens <= 8000
+
+
+def test_the_defaults_are_the_documented_ones():
+    """8000 tokens, hybrid, from 80 % on."""
+    manager = ContextWindowManager()
+    assert manager.max_tokens == 8000
+    assert manager.pruning_strategy is ContextPruningStrategy.HYBRID
+    assert manager.pruning_threshold == 0.8
+
+
+def test_a_window_knows_its_share_and_its_rest():
+    """Utilization and remaining_tokens."""
+    window = ContextWindow(max_tokens=200, current_tokens=50, messages=[], metadata={})
+    assert (window.utilization, window.remaining_tokens) == (0.25, 150)
+
+
+class Words:
+    """A counter of a caller's own."""
+
+    def count_tokens(self, text):
+        return len(text.split())
+
+
+def test_a_callers_counter_is_used():
+    """Messages are counted as str(message) by whatever counter is given."""
+    manager = ContextWindowManager(token_counter=Words())
+    window = manager.add_message(manager.create_window(), {"role": "user", "content": "a b"})
+    assert window.current_tokens == len(str({"role": "user", "content": "a b"}).split())
+
+
+every_strategy = pytest.mark.parametrize("strategy", list(ContextPruningStrategy))
+
+
+def manager_of(strategy, max_tokens, summarizer=lambda text: "They read files. " * 20):
+    return ContextWindowManager(max_tokens, None, strategy, summarizer=summarizer)
+
+
+@every_strategy
+@settings(max_examples=60, deadline=None)
+@given(messages=conversations(), max_tokens=st.integers(450, 2000))
+def test_no_conversation_outgrows_its_window(strategy, messages, max_tokens):
+    """After every message: within the limit, system messages there, pairs whole, newest last."""
+    manager = manager_of(strategy, max_tokens)
+    given_messages = copy.deepcopy(messages)
+    window = manager.create_window()
+    for number, message in enumerate(messages, 1):
+        window = manager.add_message(window, message)
+        recount = sum(manager.token_counter.count_tokens(str(m)) for m in window.messages)
+        assert window.current_tokens == recount <= max_tokens
+        assert system_messages(window.messages) == system_messages(messages[:number])
+        assert_pairs_are_whole(messages[:number], window.messages)
+        assert window.messages[-1]["role"] == message["role"]
+    assert messages == given_messages
+
+
+@every_strategy
+@settings(max_examples=60, deadline=None)
+@given(messages=conversations(), max_tokens=st.integers(450, 2000))
+def test_a_window_that_starts_too_full_is_pruned_at_once(strategy, messages, max_tokens):
+    """create_window holds to the limit as well, and does not touch the list it was given."""
+    given_messages = copy.deepcopy(messages)
+    window = manager_of(strategy, max_tokens).create_window(messages)
+    assert window.current_tokens <= max_tokens
+    assert system_messages(window.messages) == system_messages(messages)
+    assert_pairs_are_whole(messages, window.messages)
+    assert messages == given_messages
+
+
+@every_strategy
+@settings(max_examples=60, deadline=None)
+@given(sizes=st.lists(st.integers(1, 3000), min_size=1, max_size=15))
+def test_pruning_wastes_at_most_a_tenth_of_the_window(strategy, sizes):
+    """Where something had to go, what stays fills 90 % of the window or more."""
+    manager = manager_of(strategy, 1000)
+    window = manager.create_window()
+    for size in sizes:
+        before = window.metadata.get("prunings", 0)
+        window = manager.add_message(window, {"role": "user", "content": "word " * (size // 5 + 1)})
+        if window.metadata.get("prunings", 0) > before:
+            assert window.utilization >= 0.9
+
+
+@every_strategy
+def test_one_oversized_message_is_clipped(strategy):
+    """It keeps its role, its head and its tail, and says how much is missing."""
+    manager = manager_of(strategy, 500)
+    window = manager.create_window([{"role": "system", "content": "s"}])
+    window = manager.add_message(window, {"role": "user", "content": "A" + "b" * 100_000 + "Z"})
+    content = window.messages[-1]["content"]
+    assert window.current_tokens <= 500
+    assert content.startswith("A")
+    assert content.endswith("Z")
+    assert "characters left out" in content
+
+
+def test_oversized_tool_arguments_become_the_documented_marker():
+    """The call keeps its id and name; the arguments keep a preview and their length."""
+    manager = manager_of(ContextPruningStrategy.RECENCY, 500)
+    call = {"id": "c1", "name": "write", "arguments": {"text": "x" * 50_000}}
+    window = manager.add_message(
+        manager.create_window(), {"role": "assistant", "content": "", "tool_calls": [call]}
+    )
+    kept = window.messages[0]["tool_calls"][0]
+    assert (kept["id"], kept["name"]) == ("c1", "write")
+    assert kept["arguments"]["_truncated"] is True
+    assert kept["arguments"]["_total_chars"] > 50_000
+    assert kept["arguments"]["_preview"]
+
+
+def test_a_call_waits_for_its_result():
+    """However large what comes between, a result that arrives finds its call still there."""
+    manager = manager_of(ContextPruningStrategy.RECENCY, 400)
+    window = manager.create_window()
+    calls = [{"id": i, "name": "read", "arguments": {}} for i in ("c1", "c2")]
+    window = manager.add_message(window, {"role": "assistant", "content": "", "tool_calls": calls})
+    for i in ("c1", "c2"):
+        window = manager.add_message(
+            window, {"role": "tool", "tool_call_id": i, "content": "row " * 2000}
+        )
+    assert [m["role"] for m in window.messages] == ["assistant", "tool", "tool"]
+    assert window.current_tokens <= 400
+
+
+def test_system_messages_stay_whole_while_there_is_any_room():
+    """The user's text is clipped before the system's."""
+    manager = manager_of(ContextPruningStrategy.HYBRID, 400)
+    system = {"role": "system", "content": "rule " * 150}
+    window = manager.create_window([system])
+    window = manager.add_message(window, {"role": "user", "content": "ask " * 1000})
+    assert window.messages[0] == system
+    assert window.current_tokens <= 400
+
+
+def test_system_messages_larger_than_the_window_are_clipped_but_stay():
+    """Nothing else could give way."""
+    manager = manager_of(ContextPruningStrategy.HYBRID, 300)
+    window = manager.create_window([{"role": "system", "content": "rule " * 5000}])
+    window = manager.add_message(window, {"role": "user", "content": "ask"})
+    assert [m["role"] for m in window.messages] == ["system", "user"]
+    assert window.current_tokens <= 300
+
+
+def test_what_cannot_fit_at_all_is_an_error_and_leaves_the_window_as_it_was():
+    """A window smaller than a message's frame says so."""
+    manager = manager_of(ContextPruningStrategy.RECENCY, 5)
+    window = manager.create_window()
+    with pytest.raises(ContextOverflowError):
+        manager.add_message(window, {"role": "user", "content": "hello"})
+    assert (window.messages, window.current_tokens) == ([], 0)
+
+
+def test_without_auto_prune_nothing_is_left_out():
+    """The caller's own risk."""
+    manager = manager_of(ContextPruningStrategy.RECENCY, 50)
+    window = manager.create_window()
+    for _ in range(5):
+        window = manager.add_message(
+            window, {"role": "user", "content": "x" * 100}, auto_prune=False
+        )
+    assert len(window.messages) == 5
+    assert window.remaining_tokens < 0
+
+
+def talk(manager, *contents):
+    window = manager.create_window()
+    for content in contents:
+        window = manager.add_message(window, {"role": "user", "content": content})
+    return " ".join(m["content"] for m in window.messages)
+
+
+def test_recency_keeps_the_latest():
+    """The oldest goes first."""
+    kept = talk(
+        manager_of(ContextPruningStrategy.RECENCY, 250),
+        "alpha " * 60, "beta " * 60, "gamma " * 60, "delta " * 20,
+    )  # fmt: skip
+    assert "gamma" in kept
+    assert "alpha" not in kept
+
+
+def test_relevance_keeps_what_the_query_is_about():
+    """An old message on the subject outlives a later one off it."""
+    kept = talk(
+        manager_of(ContextPruningStrategy.RELEVANCE, 250),
+        "alpha invoices " * 20, "beta weather " * 20, "what about these invoices? " * 12,
+    )  # fmt: skip
+    assert kept.count("alpha invoices") == 20
+    assert kept.count("beta weather") < 20
+
+
+def test_a_callers_relevance_is_used():
+    """Semantic scores can be plugged in."""
+    manager = ContextWindowManager(
+        250,
+        pruning_strategy=ContextPruningStrategy.RELEVANCE,
+        relevance=lambda texts: [1.0 if "beta" in text else 0.0 for text in texts],
+    )
+    kept = talk(manager, "alpha " * 60, "beta " * 60, "gamma " * 60, "ask " * 10)
+    assert kept.count("beta") == 60
+
+
+def test_summarize_puts_a_summary_where_the_oldest_stood():
+    """The summarizer gets what goes, and its words stay as a user message."""
+    seen = []
+
+    def summarizer(text):
+        seen.append(text)
+        return "They spoke of alpha."
+
+    kept = talk(
+        manager_of(ContextPruningStrategy.SUMMARIZE, 400, summarizer),
+        "alpha " * 100, "beta " * 100, "gamma " * 100, "delta " * 20,
+    )  # fmt: skip
+    assert kept.startswith(SUMMARY_HEADING)
+    assert "They spoke of alpha." in kept
+    assert "alpha" in seen[0]
+
+
+def raising(text):
+    raise RuntimeError("no model")
+
+
+@pytest.mark.parametrize("summarizer", [None, raising, lambda text: "  "])
+def test_a_summarizer_that_fails_gives_way_to_truncation(summarizer):
+    """No summarizer, one that raises and one that says nothing end the same."""
+    contents = ["alpha " * 100, "beta " * 100, "gamma " * 100, "delta " * 20]
+    by_recency = talk(manager_of(ContextPruningStrategy.RECENCY, 400), *contents)
+    assert (
+        talk(manager_of(ContextPruningStrategy.SUMMARIZE, 400, summarizer), *contents) == by_recency
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"max_tokens": 0}, {"pruning_threshold": 0}, {"pruning_threshold": 1.5}]
+)
+def test_limits_that_cannot_be_meant_are_refused(arguments):
+    """A window without room, or a threshold beyond it."""
+    with pytest.raises(ValueError, match="must be"):
+        ContextWindowManager(**arguments)
