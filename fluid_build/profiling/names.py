@@ -25,10 +25,17 @@ _TECHNICAL = frozenset(
     "dim fact fct stg stage staging raw tbl tab table src ods ref lkp lookup mst master dwh mart vw "
     "view t tb data".split()
 )
-HIERARCHY_WORDS = frozenset(
-    "parent manager mgr boss supervisor superior reports head lead leader ancestor predecessor "
-    "previous prev next successor original replaces replaced duplicate master root reply "
-    "referrer referred sponsor mentor coach vorgesetzter padre jefe".split()
+STRUCTURE_WORDS = frozenset(
+    "parent ancestor predecessor previous prev next successor original replaces replaced "
+    "duplicate master root reply superior".split()
+)
+LEADER_WORDS = frozenset(
+    "manager mgr boss supervisor reports reportsto head lead leader sponsor mentor coach chief "
+    "referrer".split()
+)
+_PEOPLE_WORDS = frozenset(
+    "employee staff person people user worker agent salesperson member officer personnel rep "
+    "contact associate customer student player teacher consultant".split()
 )
 _LINK_WORDS = frozenset("to of by for from at in on the a via per".split())
 
@@ -191,8 +198,10 @@ def _vocabulary(tables: Sequence[str], columns: Sequence[Sequence[str]]) -> froz
             parts = words(name)
             if len(parts) > 1:
                 found.update(word for word in parts if len(word) >= 3)
-            elif len(parts) == 1 and 3 <= len(parts[0]) <= 8:
-                found.add(parts[0])
+            elif len(parts) == 1:
+                entity = "".join(strip_key_suffix(parts))
+                if 3 <= len(entity) <= 8:
+                    found.add(entity)
     return frozenset(found)
 
 
@@ -234,11 +243,13 @@ def _split_known(word: str, vocabulary: frozenset[str]) -> Words:
         head, tail = word[:cut], word[cut:]
         if head not in vocabulary:
             continue
-        if tail in vocabulary or tail in KEY_WORDS:
+        if tail in vocabulary or singular(tail) in vocabulary or tail in KEY_WORDS:
             return head, tail
         rest = _split_known(tail, vocabulary) if len(tail) >= 6 else (tail,)
         if len(rest) > 1:
             return head, *rest
+        if len(head) >= 4 and len(tail) >= 4 and best == (word,):
+            best = (head, tail)
     return best
 
 
@@ -288,13 +299,13 @@ def _is_subsequence(short: str, long: str) -> bool:
 
 @lru_cache(maxsize=200_000)
 def same_word(left: str, right: str) -> float:
-    """How alike two words are: 1 the same, 0.9 short for, 0.6 a synonym of a kind, else 0."""
+    """How alike two words are: 1 the same, 0.9 short for, 0.5 a synonym of a kind, else 0."""
     if left == right or singular(left) == singular(right):
         return 1.0
     if abbreviates(left, right) or abbreviates(right, left):
         return 0.9
     if any(left in group and right in group for group in _SYNONYMS):
-        return 0.6
+        return 0.5
     return 0.0
 
 
@@ -338,9 +349,16 @@ def _take(rest: str, phrase: Words) -> bool:
 @lru_cache(maxsize=200_000)
 def ends_with(phrase: Words, tail: Words) -> float:
     """How well a longer phrase ends with another (``ship to address`` with ``address``); 0 to 1."""
-    if not tail or len(phrase) <= len(tail):
+    if not tail or not phrase:
         return 0.0
-    return same_phrase(phrase[-len(tail) :], tail)
+    if len(phrase) > len(tail):
+        alike = same_phrase(phrase[-len(tail) :], tail)
+        if alike:
+            return alike
+    if len(phrase) > 1 and len(tail) > 1 and _abbreviates_phrase(phrase[-1], tail):
+        return 0.85
+    ending, whole = "".join(tail), "".join(phrase)
+    return 0.9 if len(ending) >= 4 and len(whole) > len(ending) + 1 and whole.endswith(ending) else 0.0
 
 
 def explains(key: ColumnName, table: TableName) -> float:
@@ -375,7 +393,7 @@ def refers(
     owned = explains(key, parent)
     scores = [0.0]
     phrase = child.entity
-    if _same_name(child, key) and not _is_generic(key):
+    if _same_name(child, key):
         scores.append(0.55 + 0.45 * owned)
         if _kin(child_table, parent):
             scores.append(0.9)
@@ -384,9 +402,9 @@ def refers(
         scores.append(keyed * same_phrase(phrase, parent.entity))
         scores.append(0.95 * keyed * ends_with(phrase, parent.entity))
         scores.append(0.8 * keyed * ends_with(parent.entity, phrase))
-        scores.append(0.5 * keyed * _starts_like(phrase, parent.entity))
+        scores.append(0.6 * keyed * _starts_like(phrase, parent.entity))
         scores.append(0.5 * keyed * _contains(phrase, parent.entity))
-        if key.entity and not _is_generic(key):
+        if key.entity and not _is_generic(key.bare):
             base = 0.6 + 0.35 * owned
             scores.append(base * keyed * same_phrase(phrase, key.entity))
             scores.append(0.95 * base * keyed * ends_with(phrase, key.entity))
@@ -398,7 +416,7 @@ def refers(
 
 
 def _refers_to_own_table(child: ColumnName, key: ColumnName, parent: TableName) -> float:
-    hierarchy = any(word in HIERARCHY_WORDS for word in child.full)
+    hierarchy = is_hierarchical(child, parent)
     tail = max(
         ends_with(child.entity, key.entity) if key.entity else 0.0,
         ends_with(child.entity, parent.entity),
@@ -409,16 +427,22 @@ def _refers_to_own_table(child: ColumnName, key: ColumnName, parent: TableName) 
     return 0.6 * tail
 
 
+def is_hierarchical(child: ColumnName, table: TableName) -> bool:
+    """Whether a name speaks of another row of its own table: a parent, a predecessor, a boss."""
+    said = set(child.full)
+    if said & STRUCTURE_WORDS:
+        return True
+    return bool(said & LEADER_WORDS and set(table.entity) & _PEOPLE_WORDS)
+
+
 def _same_name(child: ColumnName, key: ColumnName) -> bool:
-    return (
-        child.squashed == key.squashed
-        or child.bare_squashed == key.bare_squashed
-        or child.bare_squashed == key.squashed
-    )
+    if child.bare_squashed == key.squashed or child.squashed == key.squashed:
+        return not _is_generic(key.full)
+    return child.bare_squashed == key.bare_squashed and not _is_generic(key.bare)
 
 
-def _is_generic(key: ColumnName) -> bool:
-    return all(word in KEY_WORDS or word in {"name", "title", "type"} for word in key.bare)
+def _is_generic(phrase: Words) -> bool:
+    return all(word in KEY_WORDS or word in {"name", "title", "type"} for word in phrase)
 
 
 def _kin(child: TableName, parent: TableName) -> bool:
@@ -430,8 +454,10 @@ def _kin(child: TableName, parent: TableName) -> bool:
 
 
 def _starts_like(phrase: Words, entity: Words) -> float:
+    """Whether the first word shares its stem with the entity's: ``membership`` and ``member``."""
     first, other = phrase[0], entity[-1]
-    return 1.0 if min(len(first), len(other)) >= 4 and first[:4] == other[:4] else 0.0
+    size = min(len(first), len(other))
+    return 1.0 if size >= 4 and first[:size] == other[:size] else 0.0
 
 
 def _contains(phrase: Words, entity: Words) -> float:

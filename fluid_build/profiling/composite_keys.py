@@ -1,0 +1,188 @@
+"""Foreign keys of several columns, matched to a parent's composite key column by column."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+
+import duckdb
+
+from fluid_build.profiling.foreign_keys import Reference
+from fluid_build.profiling.inclusion import Inclusion, Prober, measure_inclusion
+from fluid_build.profiling.names import KEY_WORDS, ends_with, refers
+from fluid_build.profiling.schema import Entity, Node
+
+_TRIED_A_PAIR = 4
+_LEAST_ALIKE = 0.55
+_LEAST_INCLUDED = 0.9
+
+
+@dataclass(slots=True, eq=False)
+class CompositeReference:
+    """Columns that refer, together, to a composite key; ``child`` and ``parent`` pair up."""
+
+    child: tuple[Node, ...]
+    parent: tuple[Node, ...]
+    name_score: float
+    inclusion: Inclusion
+    log_odds: float
+
+    @property
+    def confidence(self) -> float:
+        """The judgement as a probability."""
+        return 1.0 / (1.0 + math.exp(-self.log_odds))
+
+
+def find_composite_references(
+    connection: duckdb.DuckDBPyConnection,
+    entities: Sequence[Entity],
+    references: Sequence[Reference],
+) -> list[CompositeReference]:
+    """Find the groups of columns that refer to a table's composite primary key."""
+    targets = {id(r.child): r.parent for r in references}
+    found = []
+    for parent in entities:
+        if len(parent.primary_key) < 2:
+            continue
+        key = tuple(parent.by_name[name] for name in parent.primary_key)
+        for child in entities:
+            if child is parent or child.stats.rows == 0:
+                continue
+            best = _best_match(connection, child, key, targets)
+            if best is not None:
+                found.append(best)
+    return _one_direction(_nearest(found))
+
+
+def _best_match(
+    connection: duckdb.DuckDBPyConnection,
+    child: Entity,
+    key: tuple[Node, ...],
+    targets: dict[int, Node],
+) -> CompositeReference | None:
+    choices = [_alike(child, member, targets) for member in key]
+    if not all(choices):
+        return None
+    best: CompositeReference | None = None
+    for combination in islice(_combinations(choices), _TRIED_A_PAIR):
+        nodes = tuple(node for _, node in combination)
+        score = sum(alike for alike, _ in combination) / len(combination)
+        inclusion = measure_inclusion(connection, nodes, key)
+        if inclusion.share < _LEAST_INCLUDED:
+            continue
+        odds = judge_composite(nodes, key, score, inclusion, targets)
+        if best is None or odds > best.log_odds:
+            best = CompositeReference(nodes, key, score, inclusion, odds)
+    return best if best is not None and best.log_odds >= 0.0 else None
+
+
+def _combinations(
+    choices: Sequence[list[tuple[float, Node]]],
+) -> Iterator[tuple[tuple[float, Node], ...]]:
+    every = [
+        combination
+        for combination in product(*(options[:3] for options in choices))
+        if len({id(node) for _, node in combination}) == len(combination)
+    ]
+    every.sort(key=lambda c: (-sum(alike for alike, _ in c), [node.position for _, node in c]))
+    yield from every
+
+
+def _alike(
+    child: Entity, member: Node, targets: dict[int, Node]
+) -> list[tuple[float, Node]]:
+    """Columns of ``child`` that may be meant by one column of a key, best first."""
+    found = []
+    for node in child.nodes:
+        if node.comparable != member.comparable or not node.stats.present:
+            continue
+        alike = member_likeness(node, member, targets)
+        if alike >= _LEAST_ALIKE:
+            found.append((alike, node))
+    found.sort(key=lambda item: (-item[0], item[1].position))
+    return found
+
+
+def member_likeness(node: Node, member: Node, targets: dict[int, Node]) -> float:
+    """How well a column stands for a member of a composite key; 0 to 1.
+
+    It does if it has the same name, if its name ends in the member's, or if both refer to the
+    same key elsewhere.
+    """
+    scores = [0.0]
+    own, other = node.name, member.name
+    generic = all(word in KEY_WORDS for word in other.bare)
+    if own.squashed == other.squashed or own.bare_squashed == other.squashed:
+        scores.append(1.0)
+    if not generic and own.bare_squashed == other.bare_squashed:
+        scores.append(1.0)
+    if not generic and len(own.bare) > len(other.bare) and _tail_equals(own.bare, other.bare):
+        scores.append(0.8)
+    if len(own.bare) > len(other.full) and _tail_equals(own.bare, other.full):
+        scores.append(0.8)
+    if not generic and other.entity and ends_with(own.entity, other.entity):
+        scores.append(0.7)
+    named = refers(
+        own, node.table.names.table, other, member.table.names.table, own=node.table is member.table
+    )
+    scores.append(0.9 * named)
+    if id(node) in targets and (
+        targets[id(node)] is targets.get(id(member)) or targets[id(node)] is member
+    ):
+        scores.append(0.85)
+    return max(scores)
+
+
+def _tail_equals(longer: tuple[str, ...], tail: tuple[str, ...]) -> bool:
+    return longer[-len(tail) :] == tail
+
+
+def judge_composite(
+    child: Sequence[Node],
+    parent: Sequence[Node],
+    score: float,
+    inclusion: Inclusion,
+    targets: dict[int, Node],
+) -> float:
+    """Weigh a composite reference: names, dirt, chance, and whose the key is."""
+    odds = -4.0 + 5.5 * score
+    odds -= 25.0 * (1.0 - inclusion.share)
+    space = math.prod(max(node.stats.distinct, 1) for node in parent)
+    density = min(1.0, inclusion.parent_distinct / space)
+    odds += min(3.0, 0.05 * inclusion.distinct_matched * -math.log(max(density, 1e-9)))
+    own = [node for node in parent if id(node) not in targets]
+    if not own:
+        odds -= 0.5
+    names = {node.stats.name for node in child}
+    entity = child[0].table
+    if any(set(key) <= names for key in entity.candidates.keys):
+        odds -= 1.5
+        if inclusion.coverage > 0.95:
+            odds -= 3.0
+    if any(node.comparable == "date" for node in parent):
+        odds -= 1.5
+    return odds
+
+
+def _nearest(found: Sequence[CompositeReference]) -> list[CompositeReference]:
+    """Of the parents that one group of columns could have, the most credible."""
+    best: dict[frozenset[int], CompositeReference] = {}
+    for reference in found:
+        group = frozenset(id(node) for node in reference.child)
+        if group not in best or reference.log_odds > best[group].log_odds:
+            best[group] = reference
+    return list(best.values())
+
+
+def _one_direction(found: Sequence[CompositeReference]) -> list[CompositeReference]:
+    pairs = {(id(r.child[0].table), id(r.parent[0].table)): r for r in found}
+    kept = []
+    for reference in found:
+        back = pairs.get((id(reference.parent[0].table), id(reference.child[0].table)))
+        if back is not None and (back.log_odds, str(back.child[0])) > (
+            reference.log_odds,
+            str(reference.child[0]),
+        ):
+            continue
+        kept.append(reference)
+    return kept

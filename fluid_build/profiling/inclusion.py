@@ -1,0 +1,215 @@
+"""Inclusion: how many of a child's rows find their value among a parent's keys.
+
+Values are first probed, a few of each column against every key at once, which prunes nearly all
+pairs; what is left is measured on every row.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import duckdb
+
+from fluid_build.profiling.schema import Node
+from fluid_build.sources.sql import quote
+
+PROBES = 48
+_PART = "\x1f"
+
+
+@dataclass(frozen=True, slots=True)
+class Inclusion:
+    """Measured inclusion: ``rows`` without null = ``matched`` + orphans; distinct alike.
+
+    ``parent_near`` counts the parent's keys within the child's bounds: if nearly every number
+    there is a key, to be among them proves little.
+    """
+
+    rows: int
+    matched: int
+    distinct: int
+    distinct_matched: int
+    parent_distinct: int
+    parent_near: int
+
+    @property
+    def orphans(self) -> int:
+        """Rows whose value no parent key holds."""
+        return self.rows - self.matched
+
+    @property
+    def share(self) -> float:
+        """The part of rows that are matched; 0 where there are none."""
+        return self.matched / self.rows if self.rows else 0.0
+
+    @property
+    def coverage(self) -> float:
+        """The part of the parent's keys that some row refers to."""
+        return self.distinct_matched / self.parent_distinct if self.parent_distinct else 0.0
+
+
+def probes_of(node: Node) -> list[str]:
+    """Some distinct values of a column, spread over those that were sampled, as text."""
+    values = [value for value, _ in node.stats.values]
+    if len(values) > PROBES:
+        step = len(values) / PROBES
+        values = [values[int(index * step)] for index in range(PROBES)]
+    if node.comparable == "integer":
+        return [_canonical(value) for value in values]
+    return [value.lower() for value in values] if node.comparable == "uuid" else values
+
+
+def _canonical(value: str) -> str:
+    text = value.strip()
+    if text.endswith(".0"):
+        text = text[:-2]
+    try:
+        return str(int(text))
+    except ValueError:
+        return text
+
+
+class Prober:
+    """Sampled inclusion of all columns in all keys: one small query a key."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, nodes: Sequence[Node]) -> None:
+        self.connection = connection
+        self.probes = {id(node): probes_of(node) for node in nodes}
+        self.numbers = {
+            id(node): sorted(_numbers(self.probes[id(node)]))
+            for node in nodes
+            if node.comparable == "integer"
+        }
+        self.ids = {index: node for index, node in enumerate(nodes)}
+        self._hits: dict[int, dict[int, int]] = {}
+        self._load(nodes)
+
+    def _load(self, nodes: Sequence[Node]) -> None:
+        self.connection.execute(
+            "CREATE OR REPLACE TEMP TABLE fluid_probes (node INTEGER, kind VARCHAR, value VARCHAR)"
+        )
+        rows = [
+            (str(number), node.comparable, value.replace(_PART, " "))
+            for number, node in enumerate(nodes)
+            for value in self.probes[id(node)]
+        ]
+        if not rows:
+            return
+        # One string a column: DuckDB converts a list of parameters value by value, a thousand
+        # times slower.
+        self.connection.execute(
+            "INSERT INTO temp.main.fluid_probes SELECT"
+            " unnest(string_split($1, $4))::INTEGER, unnest(string_split($2, $4)),"
+            " unnest(string_split($3, $4))",
+            [*(_PART.join(column) for column in zip(*rows, strict=True)), _PART],
+        )
+
+    def close(self) -> None:
+        """Drop the probes."""
+        self.connection.execute("DROP TABLE IF EXISTS temp.main.fluid_probes")
+
+    def share(self, child: Node, parent: Node) -> float:
+        """The part of the child's probed values that are keys of the parent."""
+        probes = self.probes[id(child)]
+        if not probes:
+            return 0.0
+        if parent.dense:
+            numbers = self.numbers[id(child)]
+            return (
+                bisect_right(numbers, parent.high or 0) - bisect_left(numbers, parent.low or 0)
+            ) / len(probes)
+        return self._hits_in(parent).get(id(child), 0) / len(probes)
+
+    def _hits_in(self, parent: Node) -> dict[int, int]:
+        if id(parent) not in self._hits:
+            found = self.connection.execute(
+                "SELECT node, count(*) FROM temp.main.fluid_probes"
+                f" WHERE kind = ? AND value IN (SELECT CAST({parent.sql} AS VARCHAR)"
+                f" FROM {parent.table.stats.table.relation}) GROUP BY node",
+                [parent.comparable],
+            ).fetchall()
+            self._hits[id(parent)] = {id(self.ids[node]): hits for node, hits in found}
+        return self._hits[id(parent)]
+
+
+def _numbers(values: Iterable[str]) -> Iterable[int]:
+    for value in values:
+        with suppress(ValueError):
+            yield int(value)
+
+
+def measure_inclusion(
+    connection: duckdb.DuckDBPyConnection, child: Sequence[Node], parent: Sequence[Node]
+) -> Inclusion:
+    """Measure on every row how the child's columns, taken together, occur in the parent's.
+
+    Where the parent's integers are without gaps, the child's bounds alone settle it exactly.
+    """
+    if len(child) == 1 and _settled_by_bounds(child[0], parent[0]):
+        stats, keys = child[0].stats, parent[0].stats.distinct
+        distinct = min(stats.distinct, keys)
+        near = (child[0].high or 0) - (child[0].low or 0) + 1
+        return Inclusion(stats.present, stats.present, distinct, distinct, keys, near)
+    columns = [f"v{index}" for index in range(len(child))]
+    chosen = ", ".join(f"{node.sql} AS {name}" for node, name in zip(child, columns, strict=True))
+    keys = ", ".join(f"{node.sql} AS {name}" for node, name in zip(parent, columns, strict=True))
+    present = " AND ".join(f"{node.sql} IS NOT NULL" for node in child)
+    known = " AND ".join(f"{node.sql} IS NOT NULL" for node in parent)
+    row = connection.execute(
+        f"WITH child AS (SELECT {chosen}, count(*) AS n"
+        f" FROM {child[0].table.stats.table.relation} WHERE {present} GROUP BY ALL),"
+        f" parent AS (SELECT DISTINCT {keys}"
+        f" FROM {parent[0].table.stats.table.relation} WHERE {known}),"
+        f" joined AS (SELECT n, EXISTS (SELECT 1 FROM parent WHERE"
+        f" {' AND '.join(f'parent.{name} = child.{name}' for name in columns)}) AS found FROM child)"
+        " SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (found), 0), count(*),"
+        " count(*) FILTER (found), (SELECT count(*) FROM parent),"
+        " (SELECT count(*) FROM parent WHERE v0 >= (SELECT min(v0) FROM child)"
+        " AND v0 <= (SELECT max(v0) FROM child)) FROM joined"
+    ).fetchone()
+    figures = [int(figure) for figure in row or (0, 0, 0, 0, 0, 0)]
+    return Inclusion(*figures)
+
+
+def _settled_by_bounds(child: Node, parent: Node) -> bool:
+    if not parent.dense or child.low is None or child.high is None:
+        return False
+    return child.low >= (parent.low or 0) and child.high <= (parent.high or 0)
+
+
+def orphans_sql(
+    child_table: str, child: Sequence[str], parent_table: str, parent: Sequence[str]
+) -> str:
+    """A query, in any SQL dialect, for the rows whose parent is missing."""
+    present = " AND ".join(f"c.{quote(name)} IS NOT NULL" for name in child)
+    joined = " AND ".join(
+        f"p.{quote(key)} = c.{quote(name)}" for name, key in zip(child, parent, strict=True)
+    )
+    return (
+        f"SELECT c.* FROM {_qualified(child_table)} AS c WHERE {present}"
+        f" AND NOT EXISTS (SELECT 1 FROM {_qualified(parent_table)} AS p WHERE {joined})"
+    )
+
+
+def repeats_sql(table: str, columns: Iterable[str]) -> str:
+    """A query, in any SQL dialect, for the values of some columns that repeat."""
+    names = ", ".join(quote(name) for name in columns)
+    return (
+        f"SELECT {names}, count(*) AS n FROM {_qualified(table)}"
+        f" GROUP BY {names} HAVING count(*) > 1"
+    )
+
+
+def _qualified(table: str) -> str:
+    return quote(table)
+
+
+def group_by_kind(nodes: Iterable[Node]) -> dict[str, list[Node]]:
+    """Columns by what they can be compared with; those that can't be keys are left out."""
+    groups: dict[str, list[Node]] = defaultdict(list)
+    for node in nodes:
+        if node.comparable:
+            groups[node.comparable].append(node)
+    return groups

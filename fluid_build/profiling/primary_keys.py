@@ -1,0 +1,102 @@
+"""Which candidate key is the primary key, judged by names, types and what refers to what."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from fluid_build.profiling.keys import plausibility
+from fluid_build.profiling.schema import Entity, Node, self_explaining
+
+_ORDINAL_WORDS = frozenset(
+    "line seq sequence ordinal position pos item detail index idx rank step number no nr num "
+    "version revision".split()
+)
+_UNLIKELY_WORDS = frozenset(
+    "rowguid rowversion hash checksum name description desc title email mail phone amount price "
+    "total qty quantity cost value url path created updated modified timestamp comment note".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The chosen key and, in a sentence, why."""
+
+    columns: tuple[str, ...]
+    score: float
+    reason: str
+
+
+def choose_single(entity: Entity) -> Choice | None:
+    """The best key of one column by its own merits; None if no candidate has any."""
+    best: Choice | None = None
+    for key in entity.candidates.keys:
+        if len(key) != 1:
+            continue
+        node = entity.by_name[key[0]]
+        score = score_single(node)
+        if best is None or score > best.score:
+            best = Choice(key, score, _single_reason(node))
+    return best
+
+
+def score_single(node: Node) -> float:
+    """How much a unique column looks like its table's primary key."""
+    score = plausibility(node.stats)
+    score += 1.6 * self_explaining(node)
+    score += 0.6 if node.name.keyed else 0.0
+    score += 0.5 if node.position == 0 else 0.2 if node.position == 1 else 0.0
+    if set(node.name.bare) & _UNLIKELY_WORDS:
+        score -= 0.8
+    if node.stats.kind == "temporal":
+        score -= 0.6
+    return score
+
+
+def _single_reason(node: Node) -> str:
+    parts = ["unique and never null"]
+    if self_explaining(node) >= 0.7:
+        parts.append("named for its table")
+    elif node.name.keyed:
+        parts.append("named like a key")
+    if node.position == 0:
+        parts.append("the first column")
+    return ", ".join(parts)
+
+
+def choose_composite(entity: Entity, referring: Collection[str]) -> Choice | None:
+    """The best key of several columns; ``referring`` names the columns that refer to a parent."""
+    best: Choice | None = None
+    for key in entity.candidates.keys:
+        if len(key) < 2:
+            continue
+        nodes = [entity.by_name[name] for name in key]
+        score = sum(score_member(node, node.stats.name in referring) for node in nodes) / len(nodes)
+        score -= 0.25 * (len(nodes) - 2)
+        score -= 0.03 * sum(node.position for node in nodes) / len(nodes)
+        if best is None or score > best.score:
+            best = Choice(key, score, _composite_reason(nodes, referring))
+    return best
+
+
+def score_member(node: Node, refers: bool) -> float:
+    """How much a column looks like part of a composite key."""
+    score = 0.6 * plausibility(node.stats)
+    words = set(node.name.bare)
+    if refers:
+        score += 1.2
+    elif node.name.keyed:
+        score += 0.7
+    if words & _ORDINAL_WORDS:
+        score += 0.6
+    if node.stats.kind == "temporal" or "date" in words:
+        score += 0.3
+    if words & _UNLIKELY_WORDS:
+        score -= 0.8
+    return score
+
+
+def _composite_reason(nodes: list[Node], referring: Collection[str]) -> str:
+    count = sum(1 for node in nodes if node.stats.name in referring)
+    reason = f"no smaller set of columns is unique; these {len(nodes)} together are"
+    if count:
+        reason += f", {count} of them refer{'s' if count == 1 else ''} to another table"
+    return reason

@@ -1,0 +1,135 @@
+"""Keys and foreign keys chosen together, then what follows from what."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import duckdb
+
+from fluid_build.profiling.composite_keys import CompositeReference, find_composite_references
+from fluid_build.profiling.foreign_keys import Reference, find_references
+from fluid_build.profiling.primary_keys import Choice, choose_composite, choose_single
+from fluid_build.profiling.schema import Entity, Node
+
+_CLEAR_SINGLE = 1.2
+_CLEAR_COMPOSITE = 0.75
+
+
+@dataclass(slots=True)
+class Relations:
+    """The outcome: a key a table (by its index), references, and those that others imply."""
+
+    keys: dict[int, Choice] = field(default_factory=dict)
+    references: list[Reference] = field(default_factory=list)
+    composites: list[CompositeReference] = field(default_factory=list)
+    implied: set[int] = field(default_factory=set)
+
+    def is_implied(self, reference: Reference | CompositeReference) -> bool:
+        """Whether a reference follows from others."""
+        return id(reference) in self.implied
+
+
+def relate(connection: duckdb.DuckDBPyConnection, entities: Sequence[Entity]) -> Relations:
+    """Choose primary keys and foreign keys of a whole schema.
+
+    Keys of one column that are clear by their names come first, for references need parents;
+    tables without one get their key once it is known which of their columns refer elsewhere.
+    """
+    found = Relations()
+    for entity in entities:
+        choice = choose_single(entity)
+        if choice is not None and choice.score >= _CLEAR_SINGLE:
+            _settle(found, entity, choice)
+    found.references = find_references(connection, entities)
+    for entity in entities:
+        if not entity.primary_key:
+            choice = _late_choice(entity, found.references)
+            if choice is not None:
+                _settle(found, entity, choice)
+    found.composites = find_composite_references(connection, entities, found.references)
+    found.implied = _implied(found)
+    return found
+
+
+def _settle(found: Relations, entity: Entity, choice: Choice) -> None:
+    entity.primary_key = choice.columns
+    found.keys[entity.index] = choice
+
+
+def _late_choice(entity: Entity, references: Sequence[Reference]) -> Choice | None:
+    referring = {r.child.stats.name for r in references if r.child.table is entity}
+    single = choose_single(entity)
+    composite = choose_composite(entity, referring)
+    if composite is not None and composite.score >= _CLEAR_COMPOSITE:
+        if single is None or single.score < composite.score:
+            return composite
+    return single if single is not None and single.score >= 0.6 else None
+
+
+def _implied(found: Relations) -> set[int]:
+    """References that follow from others.
+
+    One does if its column is part of a composite reference whose matching key column refers to the
+    same key; or if it leads to an attribute of a table that another column already refers to.
+    """
+    implied: set[int] = set()
+    direct = {id(r.child): r for r in found.references}
+    for composite in found.composites:
+        for child, member in zip(composite.child, composite.parent, strict=True):
+            single = direct.get(id(child))
+            onward = direct.get(id(member))
+            if single is None:
+                continue
+            if (onward is not None and onward.parent is single.parent) or _through_composite(
+                found, member, single.parent
+            ):
+                implied.add(id(single))
+    implied.update(id(c) for c in found.composites if _composite_implied(c, found))
+    for reference in found.references:
+        if _copies_attribute(reference, found.references):
+            implied.add(id(reference))
+    return implied
+
+
+def _through_composite(found: Relations, member: Node, target: Node) -> bool:
+    """Whether a key's column reaches ``target`` along composite references."""
+    for composite in found.composites:
+        for child, parent in zip(composite.child, composite.parent, strict=True):
+            if child is member and (
+                parent is target
+                or any(r.child is parent and r.parent is target for r in found.references)
+                or (parent.table is not member.table and _through_composite(found, parent, target))
+            ):
+                return True
+    return False
+
+
+def _composite_implied(composite: CompositeReference, found: Relations) -> bool:
+    """Whether a wider composite reference, followed by another, says the same."""
+    pairs = dict(zip(map(id, composite.child), composite.parent, strict=True))
+    for first in found.composites:
+        if first is composite or first.child[0].table is not composite.child[0].table:
+            continue
+        step = {id(c): p for c, p in zip(first.child, first.parent, strict=True)}
+        if not set(pairs) <= set(step):
+            continue
+        for second in found.composites:
+            if second.child[0].table is not first.parent[0].table:
+                continue
+            onward = {id(c): p for c, p in zip(second.child, second.parent, strict=True)}
+            if all(onward.get(id(step[child])) is parent for child, parent in pairs.items()):
+                return True
+    return False
+
+
+def _copies_attribute(reference: Reference, references: Sequence[Reference]) -> bool:
+    """Whether a reference goes to another column of a table whose key the child holds already."""
+    key = reference.parent.table.primary_key
+    if key == (reference.parent.stats.name,):
+        return False
+    return any(
+        other is not reference
+        and other.child.table is reference.child.table
+        and other.parent.table is reference.parent.table
+        and key == (other.parent.stats.name,)
+        for other in references
+    )

@@ -1,0 +1,127 @@
+"""The measured schema: tables, columns and keys side by side, as the search for relations sees it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+
+from fluid_build.profiling.columns import ColumnStats, TableStats
+from fluid_build.profiling.keys import CandidateKeys
+from fluid_build.profiling.names import ColumnName, TableNames, explains, name_tables
+from fluid_build.sources.sql import quote
+
+_WIDE_TEXT = 64.0
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One column of the schema. ``comparable`` names the values it can be compared with."""
+
+    table: "Entity"
+    stats: ColumnStats
+    name: ColumnName
+    position: int
+    comparable: str
+
+    def __str__(self) -> str:
+        return f"{self.table.name}.{self.stats.name}"
+
+    @property
+    def sql(self) -> str:
+        """The column as an SQL expression, in the form that it is compared in."""
+        quoted = quote(self.stats.column.alias)
+        if self.comparable == "integer" and self.stats.kind != "integer":
+            return f"TRY_CAST({quoted} AS BIGINT)"
+        if self.comparable == "uuid" and self.stats.kind != "uuid":
+            return f"TRY_CAST({quoted} AS UUID)"
+        return quoted
+
+    @property
+    def low(self) -> int | None:
+        """The least value of an integer column."""
+        return _whole(self.stats.low) if self.comparable == "integer" else None
+
+    @property
+    def high(self) -> int | None:
+        """The greatest value of an integer column."""
+        return _whole(self.stats.high) if self.comparable == "integer" else None
+
+    @property
+    def dense(self) -> bool:
+        """Whether an integer key takes every value between its bounds, as surrogates do."""
+        low, high = self.low, self.high
+        return (
+            low is not None
+            and high is not None
+            and self.stats.unique
+            and high - low + 1 == self.stats.distinct
+        )
+
+
+def _whole(value: object) -> int | None:
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float | Decimal):
+        return int(value)
+    return None
+
+
+@dataclass(eq=False)
+class Entity:
+    """One table of the schema: figures, names, candidate keys, and the primary key once chosen."""
+
+    stats: TableStats
+    names: TableNames
+    candidates: CandidateKeys
+    index: int
+    nodes: list[Node] = field(default_factory=list)
+    primary_key: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The table's name in the source."""
+        return self.stats.table.name
+
+    @cached_property
+    def by_name(self) -> dict[str, Node]:
+        """The columns by their exact names."""
+        return {node.stats.name: node for node in self.nodes}
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def build_schema(stats: Sequence[TableStats], keys: Sequence[CandidateKeys]) -> list[Entity]:
+    """Join figures, keys and names of all tables."""
+    names = name_tables([(s.table.name, [c.name for c in s.columns]) for s in stats])
+    entities = []
+    for index, (table, candidates, named) in enumerate(zip(stats, keys, names, strict=True)):
+        entity = Entity(table, named, candidates, index)
+        entity.nodes = [
+            Node(entity, column, name, position, comparable(column))
+            for position, (column, name) in enumerate(zip(table.columns, named.columns, strict=True))
+        ]
+        entities.append(entity)
+    return entities
+
+
+def comparable(column: ColumnStats) -> str:
+    """What a column's values can be compared with as keys: integer, text, uuid, date, or "".
+
+    Floating point numbers count as integers if all of them are whole, as a nullable key read from
+    a file often is; so does text in which every value is a whole number.
+    """
+    if column.kind == "integer" or (column.kind == "float" and column.integral):
+        return "integer"
+    if column.kind == "uuid" or column.measured_type == "UUID":
+        return "uuid"
+    if column.kind == "text":
+        if column.measured_type == "BIGINT":
+            return "integer"
+        return "text" if (column.avg_length or 0) <= _WIDE_TEXT else ""
+    return "date" if column.kind == "temporal" and column.column.type == "DATE" else ""
+
+
+def self_explaining(node: Node) -> float:
+    """How well a column's name says that it is its own table's key; 0 to 1."""
+    return explains(node.name, node.table.names.table)
