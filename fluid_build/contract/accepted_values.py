@@ -11,6 +11,8 @@ _MOST_NUMERIC_VALUES = 10
 _LONGEST_VALUE = 64
 _FEWEST_ROWS = 50
 _ROWS_PER_VALUE = 10
+# Other meanings, such as a city or a company, are open: the next row may bring a new one.
+_CLOSED_MEANINGS = {None, "boolean", "gender", "marital_status", "salutation"}
 
 
 def accepted_values(column: ColumnProfile, key_columns: Set[str]) -> tuple[str, ...] | None:
@@ -22,6 +24,8 @@ def accepted_values(column: ColumnProfile, key_columns: Set[str]) -> tuple[str, 
     does a key or a reference, whose domain is another table.
     """
     if column.pii or column.name in key_columns or not _is_category(column):
+        return None
+    if column.semantic_type not in _CLOSED_MEANINGS:
         return None
     if not column.distinct_exact or column.sample is not None:
         return None

@@ -42,8 +42,8 @@ def _introduction(profile: Profile, model: LogicalModel) -> Iterator[str]:
         yield (
             f"{_count(len(entities), 'table')} with {_count(columns, 'column')} and "
             f"{_count(rows, 'row')}, read from a source of the kind {code(profile.source_kind)}. "
-            "Keys, relationships and types below were declared by the source or measured on all "
-            "of its rows; each says which."
+            "Keys, relationships and types were declared by the source or measured on its rows; "
+            "each says which."
         )
     else:
         yield (

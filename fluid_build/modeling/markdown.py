@@ -6,12 +6,14 @@ Rules: CommonMark 0.31 and the GitHub extensions (tables, bare links, mentions).
 import re
 from collections.abc import Sequence
 
-_PLAIN = re.compile(r"[^\W_]+(?:[ _-][^\W_]+)*")
-_MARKUP = re.compile(r"[^\w ,;.()-]|_|(?<=\w)\.(?=\w)|^[\d-]")
+# What means something in the middle of a line: markup, entities, mentions, maths, bare links.
+_MARKUP = re.compile(
+    r"[\\`*\[\]<>&|~$#@]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE
+)
 
 
 def text(value: str) -> str:
-    """A stranger's text as prose on one line: every character that could mean something escaped."""
+    """A stranger's text as prose on one line, to stand in the middle of it: markup is escaped."""
     return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", " ".join(visible(value).split()))
 
 

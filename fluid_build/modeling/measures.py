@@ -47,6 +47,7 @@ _CODE_WORDS = _set(
     state status tier type
     """
 )
+_OF_A_MEASURE = {None, "money", "percentage"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def measure_role(column: ColumnProfile, key_columns: Set[str]) -> MeasureRole | 
     kind = family(column_type(column))
     if kind not in {"integer", "decimal", "float"} or column.name in key_columns:
         return None
-    if column.pii or column.semantic_type not in {None, "currency"}:
+    if column.pii or column.semantic_type not in _OF_A_MEASURE:
         return None
     if column.rows > 0 and column.nulls == column.rows:
         return None
@@ -75,6 +76,8 @@ def measure_role(column: ColumnProfile, key_columns: Set[str]) -> MeasureRole | 
         return None
     if kind == "decimal" and _encodes(parts):
         return None
+    if column.semantic_type == "percentage":
+        return MeasureRole("avg", "non-additive", "percentages do not add up")
     return _aggregation(frozenset(parts))
 
 

@@ -94,7 +94,9 @@ def type_name(duckdb_type: str) -> str:
     decimal = _DECIMAL.fullmatch(duckdb_type)
     if decimal is not None:
         return f"decimal({decimal[1]},{decimal[2]})"
-    return _NESTED.get(duckdb_type.partition("(")[0], "string")
+    # A date found in text carries the format it is written in: "DATE (%d.%m.%Y)".
+    bare, _, _ = duckdb_type.partition("(")
+    return _NESTED.get(bare) or _NAMES.get(bare.rstrip(), "string")
 
 
 def column_type(column: ColumnProfile) -> str:
