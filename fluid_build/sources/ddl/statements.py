@@ -1,0 +1,351 @@
+"""Cutting SQL text into statements, so that a bad one does not take the others with it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fluid_build.sources.ddl.dialects import Dialect
+from fluid_build.sources.ddl.lexer import (
+    BACKSLASH_STRING,
+    PLAIN_STRING,
+    Token,
+    comment_end,
+    next_token,
+)
+
+_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement: its tokens, where it stands, and how it begins.
+
+    ``tokens`` of a statement that only moves rows hold no more than its first words.
+    ``client`` marks a line for a client program (psql's ``\\connect``, SQL*Plus's ``PROMPT``).
+    ``terminated`` is False where the next statement begins without a semicolon between them.
+    """
+
+    tokens: tuple[Token, ...]
+    file: str
+    line: int
+    opening: str
+    client: bool = False
+    terminated: bool = True
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The first tokens, upper-case; empty strings for what is no bare word."""
+        return tuple(token.upper for token in self.tokens[:12])
+
+
+ROUTINES = frozenset(("FUNCTION", "PROCEDURE", "PROC", "TRIGGER", "EVENT", "PACKAGE", "RULE"))
+OBJECTS = ROUTINES | frozenset(
+    (
+        "AGGREGATE", "CAST", "CATALOG", "COLLATION", "CONNECTION", "CONVERSION", "DATABASE",
+        "DICTIONARY", "DIRECTORY", "DOMAIN", "EXTENSION", "FILE", "INDEX", "LANGUAGE", "LINK",
+        "LOGIN", "MACRO", "MODEL", "OPERATOR", "PIPE", "POLICY", "PROFILE", "PUBLICATION", "ROLE",
+        "SCHEMA", "SECRET", "SEQUENCE", "SERVER", "SESSION", "SINK", "SOURCE", "STAGE",
+        "STATISTICS", "STREAM", "SUBSCRIPTION", "SYNONYM", "TABLE", "TABLESPACE", "TAG", "TASK",
+        "TEXT", "TRANSFORM", "TYPE", "USER", "VIEW", "WAREHOUSE",
+    )
+)  # fmt: skip
+_ROWS = frozenset(("INSERT", "REPLACE", "SELECT", "UPDATE", "DELETE", "MERGE", "VALUES"))
+_TRANSACTION = frozenset(
+    ("", ";", "TRANSACTION", "TRAN", "WORK", "IMMEDIATE", "EXCLUSIVE", "DEFERRED", "ISOLATION",
+     "READ", "DISTRIBUTED")
+)  # fmt: skip
+_END_OF = frozenset(("IF", "LOOP", "WHILE", "REPEAT", "FOR"))
+
+_GO = re.compile(r"[ \t]*GO(?:[ \t]+\d+)?[ \t]*;?[ \t]*(?:--[^\n]*)?\r?(?:\n|\Z)", re.IGNORECASE)
+_ANY_GO = re.compile(r"^[ \t]*GO[ \t]*;?[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+_ANY_SLASH = re.compile(r"^/[ \t]*\r?$", re.MULTILINE)
+_CLIENT_LINE = re.compile(
+    r"\\[^\n]*|\.[a-z]\w*[^\n]*|:(?:setvar|r|on|connect|out)\b[^\n]*|!![^\n]*"
+)
+_SLASH_LINE = re.compile(r"/[ \t]*\r?(?=\n|\Z)")
+_DELIMITER = re.compile(r"DELIMITER[ \t]+(\S+)[^\n]*", re.IGNORECASE)
+_SQLPLUS_LINE = re.compile(
+    r"(?:REM|REMARK|PROMPT|PRO|PAUSE|SPOOL|WHENEVER|DEFINE|UNDEFINE|ACCEPT|TTITLE|BTITLE|HOST|EXIT"
+    r"|QUIT|VARIABLE|VAR|CONNECT|CONN|CLEAR|COLUMN|COL|SHOW|START|TIMING|"
+    r"EXEC|EXECUTE|SET(?!\s+(?:ROLE|TRANSACTION|CONSTRAINTS?)\b))\b[^\n]*|@[^\n]*",
+    re.IGNORECASE,
+)
+_COPY_STDIN = re.compile(r"\bFROM\s+STDIN\b", re.IGNORECASE)
+_COPY_END = re.compile(r"^\\\.[ \t]*\r?$", re.MULTILINE)
+_NEXT = re.compile(
+    r"CREATE\s+(?:\w+\s+){0,4}?(?:TABLE|VIEW|INDEX|SCHEMA|TYPE|DOMAIN|SEQUENCE|FUNCTION|PROC|"
+    r"PROCEDURE|TRIGGER|DATABASE)\b|ALTER\s+TABLE\b|DROP\s+TABLE\b|COMMENT\s+ON\b|INSERT\s+INTO\b",
+    re.IGNORECASE,
+)
+_NEXT_IN_BATCH = re.compile(
+    r"EXEC(?:UTE)?\b|PRINT\b|BEGIN\b|END\b|ELSE\b|INSERT\b|BULK\s+INSERT\b|DECLARE\b|IF\b|USE\b|GRANT\b|RAISERROR\b"
+    r"|DROP\s+(?:TABLE|INDEX|VIEW|PROC\w*|FUNCTION|DATABASE)\b|SET\s+\w+\s+(?:ON|OFF)\b"
+    r"|SET\s+(?:IDENTITY_INSERT|@)",
+    re.IGNORECASE,
+)
+
+
+def _rows_body(string: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:[^;'\"`\n\-/]++|{string}|\"[^\"]*+\"|`[^`]*+`|--[^\n]*+|/(?!\*)|-(?!-)"
+        r"|\n(?!\s*(?:GO\s*\n|CREATE\s|ALTER\s+TABLE\s)))*+",
+        re.IGNORECASE | re.DOTALL,
+    )
+
+
+_ROWS_BODY = _rows_body(PLAIN_STRING)
+_ROWS_BODY_BACKSLASH = _rows_body(BACKSLASH_STRING)
+
+
+def split(text: str, dialect: Dialect, file: str = "") -> Iterator[Statement]:
+    """The statements of a text, in order."""
+    yield from _Splitter(text, dialect, file).statements()
+
+
+class _Splitter:
+    """Walks a text once; ``held`` are the tokens of the statement it is in."""
+
+    def __init__(self, text: str, dialect: Dialect, file: str) -> None:
+        self.text = text
+        self.dialect = dialect
+        self.file = file
+        self.position = 0
+        self.delimiter = ";"
+        self.counted_to = 0
+        self.line = 1
+        self.last_go = _last(_ANY_GO, text) if dialect.batches else -1
+        self.last_slash = _last(_ANY_SLASH, text) if dialect.sqlplus else -1
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget the statement that ended."""
+        self.held: list[Token] = []
+        self.depth = 0
+        self.block = 0
+        self.ended_block = False
+        self.object = ""
+
+    def statements(self) -> Iterator[Statement]:
+        while True:
+            if not self.held:
+                client = self.client_line()
+                if client is not None:
+                    yield client
+                    continue
+            if self.at_delimiter():
+                yield from self.emit()
+                continue
+            token = next_token(self.text, self.dialect, self.position)
+            if token is None:
+                yield from self.emit()
+                return
+            if self.delimiter != ";":
+                token = self.cut_at_delimiter(token)
+            if self.held and self.starts_another(token):
+                yield from self.emit(terminated=False)
+                continue
+            if self.is_go(token) or self.is_slash(token):
+                yield from self.emit()
+                self.position = self.end_of_line(token.start)
+                continue
+            self.position = token.end
+            if token.upper == ";" and self.delimiter == ";" and self.is_end():
+                yield from self.emit()
+                continue
+            if token.upper == ";" and not self.held:
+                continue
+            self.held.append(token)
+            self.follow(token)
+            if len(self.held) == 1 and token.upper in _ROWS:
+                self.skip_rows()
+
+    def emit(self, *, terminated: bool = True) -> Iterator[Statement]:
+        """The statement held, if any, and what belongs to it behind its semicolon."""
+        if self.held:
+            first, last = self.held[0], self.held[-1]
+            yield Statement(
+                tokens=tuple(self.held),
+                file=self.file,
+                line=self.line_of(first.start),
+                opening=opening(self.text, first, last),
+                terminated=terminated,
+            )
+            if first.upper == "COPY" and _COPY_STDIN.search(self.text, first.start, last.end):
+                end = _COPY_END.search(self.text, self.position)
+                self.position = end.end() if end else len(self.text)
+        self.begin()
+
+    def client_line(self) -> Statement | None:
+        """The line that a client program would take for itself, if one begins here."""
+        self.skip_blank()
+        start = self.position
+        if start >= len(self.text) or not self.starts_line(start):
+            return None
+        delimiter = _DELIMITER.match(self.text, start)
+        if delimiter:
+            self.delimiter = delimiter[1]
+            self.position = delimiter.end()
+            return self.client(start, "DELIMITER")
+        for pattern in (_CLIENT_LINE, *((_SQLPLUS_LINE,) if self.dialect.sqlplus else ())):
+            found = pattern.match(self.text, start)
+            if found:
+                self.position = self.end_of_line(start)
+                return self.client(start, found.group().split()[0])
+        return None
+
+    def client(self, start: int, word: str) -> Statement:
+        token = Token("word", word, word.upper(), start, start + len(word))
+        return Statement((token,), self.file, self.line_of(start), word, client=True)
+
+    def skip_blank(self) -> None:
+        token = next_token(self.text, self.dialect, self.position)
+        if token is None:
+            self.position = len(self.text)
+            return
+        self.position = token.start
+
+    def at_delimiter(self) -> bool:
+        if self.delimiter == ";":
+            return False
+        token = next_token(self.text, self.dialect, self.position)
+        if token is None or not self.text.startswith(self.delimiter, token.start):
+            return False
+        self.position = token.start + len(self.delimiter)
+        return True
+
+    def cut_at_delimiter(self, token: Token) -> Token:
+        """A word that a delimiter such as ``$$`` is glued to, without it."""
+        cut = token.text.find(self.delimiter) if token.kind == "word" else -1
+        if cut <= 0:
+            return token
+        text = token.text[:cut]
+        return Token("word", text, text.upper(), token.start, token.start + cut)
+
+    def starts_another(self, token: Token) -> bool:
+        """Whether a token begins a new statement although the last one was not closed."""
+        if token.kind != "word" or not self.starts_line(token.start):
+            return False
+        if self.in_routine() or self.delimiter != ";":
+            return False
+        if _NEXT.match(self.text, token.start):
+            return True
+        return (
+            self.dialect.batches
+            and self.depth <= 0
+            and _NEXT_IN_BATCH.match(self.text, token.start) is not None
+        )
+
+    def in_routine(self) -> bool:
+        """Whether statements may stand inside the one that is held."""
+        first = self.held[0].upper
+        if self.object in ROUTINES:
+            return self.block > 0 or self.dialect.batches or not self.dialect.sqlplus
+        return first in ("BEGIN", "DECLARE", "DO") and not self.dialect.batches
+
+    def follow(self, token: Token) -> None:
+        """Keep count of parentheses and of BEGIN … END."""
+        upper = token.upper
+        if not upper:
+            return
+        if upper == "(":
+            self.depth += 1
+        elif upper == ")":
+            self.depth -= 1
+        elif not self.object and upper in OBJECTS and self.held[0].upper in ("CREATE", "ALTER"):
+            self.object = upper
+        elif self.object == "TYPE" and upper == "BODY":
+            self.object = "PACKAGE"
+        elif self.object in ROUTINES or self.is_anonymous_block():
+            self.follow_block(upper)
+
+    def follow_block(self, upper: str) -> None:
+        before = self.held[-2].upper if len(self.held) > 1 else ""
+        if (
+            (before == "END" and upper in _END_OF)
+            or upper == "BEGIN"
+            or (upper == "CASE" and before != "END")
+        ):
+            self.block += 1
+        elif upper == "END" or (before == "BEGIN" and upper in ("TRAN", "TRANSACTION")):
+            self.block -= 1
+            self.ended_block = True
+
+    def is_anonymous_block(self) -> bool:
+        if self.dialect.batches or self.held[0].upper not in ("BEGIN", "DECLARE"):
+            return False
+        if self.held[0].upper == "DECLARE":
+            return self.dialect.sqlplus
+        following = self.held[1].upper if len(self.held) > 1 else self.peek()
+        return following not in _TRANSACTION
+
+    def peek(self) -> str:
+        token = next_token(self.text, self.dialect, self.position)
+        return token.upper if token else ""
+
+    def is_end(self) -> bool:
+        """Whether a semicolon ends the statement rather than stands inside it."""
+        if not self.held:
+            return False
+        if self.object in ROUTINES:
+            if self.dialect.batches and self.last_go > self.position:
+                return False
+            if self.dialect.sqlplus:
+                return self.block <= 0 and self.ended_block and self.last_slash < self.position
+            return self.block <= 0 and self.depth <= 0
+        if self.is_anonymous_block():
+            if self.dialect.sqlplus and self.last_slash > self.position:
+                return False
+            return self.block <= 0 and self.ended_block
+        return True
+
+    def is_go(self, token: Token) -> bool:
+        if token.upper != "GO" or not (self.dialect.batches or self.depth <= 0):
+            return False
+        return self.starts_line(token.start) and _GO.match(self.text, token.start) is not None
+
+    def is_slash(self, token: Token) -> bool:
+        if token.upper != "/" or self.depth > 0 or not self.starts_line(token.start):
+            return False
+        return _SLASH_LINE.match(self.text, token.start) is not None
+
+    def skip_rows(self) -> None:
+        """Jump over the rows of a statement without making tokens of them."""
+        if self.delimiter != ";":
+            return
+        body = _ROWS_BODY_BACKSLASH if self.dialect.backslash else _ROWS_BODY
+        while True:
+            found = body.match(self.text, self.position)
+            self.position = found.end() if found else self.position
+            if not self.text.startswith("/*", self.position):
+                return
+            self.position = comment_end(
+                self.text, self.position, nested=self.dialect.nested_comments
+            )
+
+    def starts_line(self, position: int) -> bool:
+        newline = self.text.rfind("\n", 0, position)
+        return not self.text[newline + 1 : position].strip(" \t\ufeff")
+
+    def end_of_line(self, position: int) -> int:
+        newline = self.text.find("\n", position)
+        return len(self.text) if newline < 0 else newline + 1
+
+    def line_of(self, position: int) -> int:
+        self.line += self.text.count("\n", self.counted_to, position)
+        self.counted_to = position
+        return self.line
+
+
+def opening(text: str, first: Token, last: Token) -> str:
+    """The first characters of a statement on one line; of one that moves rows its keyword alone."""
+    if first.upper in _ROWS or first.upper == "COPY":
+        return first.upper
+    words = " ".join(text[first.start : min(last.end, first.start + 4 * _SHOWN)].split())
+    return words if len(words) <= _SHOWN else words[: _SHOWN - 1] + "…"
+
+
+def _last(pattern: re.Pattern[str], text: str) -> int:
+    last = -1
+    for found in pattern.finditer(text):
+        last = found.start()
+    return last

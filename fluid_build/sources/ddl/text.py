@@ -1,0 +1,129 @@
+"""The text of SQL files, whatever encoding they are in."""
+
+import codecs
+import glob
+import gzip
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from fluid_build.errors import EmptySourceError, SourceNotFoundError, SourceUnreadableError
+
+_ENDINGS = (".sql", ".ddl", ".sql.gz", ".ddl.gz")
+_LARGEST = 1 << 30
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlFile:
+    """A file's text, its name for messages, and what had to be done to read it."""
+
+    name: str
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+def read_files(path: str) -> list[SqlFile]:
+    """The files at a path: one file, the SQL files of a folder, or those a pattern matches.
+
+    Raises SourceNotFoundError, EmptySourceError for a folder without SQL files, and
+    SourceUnreadableError for what is no text.
+    """
+    return [_read(file) for file in _find(path)]
+
+
+def _find(path: str) -> list[Path]:
+    place = Path(path)
+    if place.is_file():
+        return [place]
+    if place.is_dir():
+        found = sorted(
+            file
+            for file in place.rglob("*")
+            if file.is_file() and file.name.lower().endswith(_ENDINGS)
+        )
+        if not found:
+            raise EmptySourceError(
+                f"The folder {path} holds no .sql file.", hint="Name the folder that does."
+            )
+        return found
+    matched = sorted(Path(match) for match in glob.glob(path, recursive=True))  # noqa: PTH207
+    files = [match for match in matched if match.is_file()]
+    if not files:
+        raise SourceNotFoundError(
+            f"There is no DDL at {path}.", hint="Check the path to the .sql file."
+        )
+    return files
+
+
+def _read(file: Path) -> SqlFile:
+    try:
+        data = _bytes(file)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or "it is damaged"
+        raise SourceUnreadableError(
+            f"{file} could not be read: {reason}.", hint="Check the file and its permissions."
+        ) from None
+    text, notes = _decode(data, file.name)
+    if "\0" in text:
+        raise SourceUnreadableError(
+            f"{file} is not SQL text.", hint="Give a file of CREATE TABLE statements."
+        )
+    return SqlFile(file.name, text.replace("\r\n", "\n").replace("\r", "\n"), notes)
+
+
+def _bytes(file: Path) -> bytes:
+    with file.open("rb") as packed:
+        stream = gzip.GzipFile(fileobj=packed) if file.suffix.lower() == ".gz" else packed
+        data = stream.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise SourceUnreadableError(
+            f"{file} is larger than 1 GiB.",
+            hint="Dump the structure alone: pg_dump --schema-only, mysqldump --no-data.",
+        )
+    return data
+
+
+def _decode(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, errors="replace"), ()
+    wide = _wide_encoding(data)
+    if wide:
+        return data.decode(wide, errors="replace"), (f"{name} was read as {wide.upper()}.",)
+    try:
+        return data.decode("utf-8"), ()
+    except UnicodeDecodeError:
+        return _decode_mixed(data, name)
+
+
+def _wide_encoding(data: bytes) -> str:
+    """UTF-16 without a mark: text that is mostly ASCII has a zero in every second byte."""
+    sample = data[:2000]
+    if len(sample) < 8:
+        return ""
+    if sample[1::2].count(0) > 0.4 * len(sample):
+        return "utf-16-le"
+    if sample[::2].count(0) > 0.4 * len(sample):
+        return "utf-16-be"
+    return ""
+
+
+def _decode_mixed(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+    """UTF-8 with some broken bytes (dumps of binary columns), or else Latin-1."""
+    text = data.decode("utf-8", errors="replace")
+    broken = text.count("\ufffd")
+    sound = _non_ascii(text) - broken
+    if sound > broken:
+        return text, (f"{broken} bytes of {name} are not valid UTF-8 and were replaced.",)
+    return data.decode("cp1252", errors="replace"), (f"{name} was read as Latin-1.",)
+
+
+def _non_ascii(text: str) -> int:
+    return len(text) - len(text.encode("ascii", errors="ignore"))
