@@ -22,7 +22,7 @@ Kind = Literal[
     "integer", "decimal", "float", "text", "boolean", "temporal", "uuid", "binary", "nested"
 ]
 Value: TypeAlias = (
-    int | float | str | bool | bytes | Decimal | date | datetime | time | UUID | None | object
+    int | float | str | bool | bytes | Decimal | date | datetime | time | UUID | object | None
 )
 
 SAMPLE_ROWS = 4096
@@ -259,9 +259,7 @@ def _count_near_unique(connection: duckdb.DuckDBPyConnection, measured: TableSta
             stats.distinct_exact = True
 
 
-def count_distinct(
-    connection: duckdb.DuckDBPyConnection, table: Table, stats: ColumnStats
-) -> int:
+def count_distinct(connection: duckdb.DuckDBPyConnection, table: Table, stats: ColumnStats) -> int:
     """Count the distinct values of a column exactly.
 
     Whole numbers of a narrow range set one bit each, several times faster than hashing them.

@@ -8,8 +8,9 @@ from itertools import islice, product
 import duckdb
 
 from fluid_build.profiling.foreign_keys import Reference
-from fluid_build.profiling.inclusion import Inclusion, Prober, measure_inclusion
-from fluid_build.profiling.names import KEY_WORDS, ends_with, refers
+from fluid_build.profiling.inclusion import Inclusion, measure_inclusion
+from fluid_build.profiling.likeness import ends_with, refers
+from fluid_build.profiling.names import KEY_WORDS
 from fluid_build.profiling.schema import Entity, Node
 
 _TRIED_A_PAIR = 4
@@ -88,9 +89,7 @@ def _combinations(
     yield from every
 
 
-def _alike(
-    child: Entity, member: Node, targets: dict[int, Node]
-) -> list[tuple[float, Node]]:
+def _alike(child: Entity, member: Node, targets: dict[int, Node]) -> list[tuple[float, Node]]:
     """Columns of ``child`` that may be meant by one column of a key, best first."""
     found = []
     for node in child.nodes:

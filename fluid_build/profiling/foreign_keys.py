@@ -6,14 +6,13 @@ log odds; the weights were set by reasoning and checked by leaving out each data
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import duckdb
 
 from fluid_build.profiling.inclusion import Inclusion, Prober, group_by_kind, measure_inclusion
-from fluid_build.profiling.names import is_hierarchical, refers
+from fluid_build.profiling.likeness import is_hierarchical, refers
 from fluid_build.profiling.schema import Entity, Node, self_explaining
 
 _COUNTING_WORDS = frozenset("number no nr num nbr count cnt".split())
@@ -45,12 +44,11 @@ def find_references(
     nodes = [node for entity in entities for node in entity.nodes if node.comparable]
     prober = Prober(connection, nodes)
     keys = group_by_kind(_possible_parents(entities))
-    index = {kind: _NameIndex(parents) for kind, parents in keys.items()}
     judged: dict[int, list[Reference]] = {}
     for child in nodes:
         if not _could_refer(child):
             continue
-        candidates = _candidates(child, keys.get(child.comparable, []), index, prober)
+        candidates = _candidates(child, keys.get(child.comparable, []), prober)
         judged[id(child)] = _judge_all(connection, child, candidates)
     prober.close()
     chosen = [best for found in judged.values() if (best := _choose(found)) is not None]
@@ -68,29 +66,8 @@ def _could_refer(child: Node) -> bool:
     return child.stats.present > 0 and child.stats.kind not in {"decimal", "boolean"}
 
 
-class _NameIndex:
-    """Keys by the beginnings of the words that could name them."""
-
-    def __init__(self, parents: Sequence[Node]) -> None:
-        self.by_start: dict[str, list[Node]] = defaultdict(list)
-        for parent in parents:
-            words = {*parent.table.names.table.entity, *parent.name.entity, *parent.name.bare}
-            for start in {word[:1] for word in words}:
-                self.by_start[start].append(parent)
-
-    def near(self, child: Node) -> Iterable[Node]:
-        """Keys that share the beginning of a word with the column's name."""
-        starts = {word[:1] for word in (*child.name.entity, *child.name.bare)}
-        seen: set[int] = set()
-        for start in starts:
-            for parent in self.by_start.get(start, ()):
-                if id(parent) not in seen:
-                    seen.add(id(parent))
-                    yield parent
-
-
 def _candidates(
-    child: Node, parents: Sequence[Node], index: dict[str, _NameIndex], prober: Prober
+    child: Node, parents: Sequence[Node], prober: Prober
 ) -> list[tuple[float, float, Node]]:
     found = []
     for parent in parents:

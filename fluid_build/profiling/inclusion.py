@@ -82,7 +82,7 @@ class Prober:
             for node in nodes
             if node.comparable == "integer"
         }
-        self.ids = {index: node for index, node in enumerate(nodes)}
+        self.ids = dict(enumerate(nodes))
         self._hits: dict[int, dict[int, int]] = {}
         self._load(nodes)
 
@@ -153,6 +153,7 @@ def measure_inclusion(
         near = (child[0].high or 0) - (child[0].low or 0) + 1
         return Inclusion(stats.present, stats.present, distinct, distinct, keys, near)
     columns = [f"v{index}" for index in range(len(child))]
+    matches = " AND ".join(f"parent.{name} = child.{name}" for name in columns)
     chosen = ", ".join(f"{node.sql} AS {name}" for node, name in zip(child, columns, strict=True))
     keys = ", ".join(f"{node.sql} AS {name}" for node, name in zip(parent, columns, strict=True))
     present = " AND ".join(f"{node.sql} IS NOT NULL" for node in child)
@@ -163,7 +164,7 @@ def measure_inclusion(
         f" parent AS (SELECT DISTINCT {keys}"
         f" FROM {parent[0].table.stats.table.relation} WHERE {known}),"
         f" joined AS (SELECT n, EXISTS (SELECT 1 FROM parent WHERE"
-        f" {' AND '.join(f'parent.{name} = child.{name}' for name in columns)}) AS found FROM child)"
+        f" {matches}) AS found FROM child)"
         " SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (found), 0), count(*),"
         " count(*) FILTER (found), (SELECT count(*) FROM parent),"
         " (SELECT count(*) FROM parent WHERE v0 >= (SELECT min(v0) FROM child)"

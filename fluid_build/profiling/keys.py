@@ -37,9 +37,7 @@ class CandidateKeys:
     notes: list[str] = field(default_factory=list)
 
 
-def find_candidate_keys(
-    connection: duckdb.DuckDBPyConnection, stats: TableStats
-) -> CandidateKeys:
+def find_candidate_keys(connection: duckdb.DuckDBPyConnection, stats: TableStats) -> CandidateKeys:
     """Find every minimal candidate key of up to four columns, in order of plausibility."""
     found = CandidateKeys()
     if stats.rows == 0:

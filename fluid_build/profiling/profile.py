@@ -58,7 +58,8 @@ class ColumnProfile(_Frozen):
     ``type`` is DuckDB's name of the type as read, ``declared_type`` the source's own word,
     ``measured_type`` the type that every value of a text column really has (None where it is just
     text or not a text column). ``min``/``max`` are text. Lengths are characters, of text columns.
-    ``top_values`` is counted over the whole column, or over ``sample`` rows.
+    ``top_values`` is counted over the whole column, or over ``sample`` rows. Of a column with
+    personal data neither values nor bounds are kept.
     """
 
     name: str
@@ -99,6 +100,7 @@ class TableProfile(_Frozen):
     primary_key: tuple[str, ...] | None = None
     primary_key_origin: Origin | None = None
     primary_key_reason: str = ""
+    primary_key_evidence: Evidence | None = None
     candidate_keys: tuple[tuple[str, ...], ...] = ()
     declared_keys: tuple[KeyClaim, ...] = ()
     comment: str | None = None

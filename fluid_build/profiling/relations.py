@@ -1,5 +1,6 @@
 """Keys and foreign keys chosen together, then what follows from what."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -36,7 +37,7 @@ def relate(connection: duckdb.DuckDBPyConnection, entities: Sequence[Entity]) ->
     """
     found = Relations()
     for entity in entities:
-        choice = choose_single(entity)
+        choice = _declared(entity) or choose_single(entity)
         if choice is not None and choice.score >= _CLEAR_SINGLE:
             _settle(found, entity, choice)
     found.references = find_references(connection, entities)
@@ -50,6 +51,13 @@ def relate(connection: duckdb.DuckDBPyConnection, entities: Sequence[Entity]) ->
     return found
 
 
+def _declared(entity: Entity) -> Choice | None:
+    key = entity.stats.table.primary_key
+    if not key or not set(key) <= set(entity.by_name):
+        return None
+    return Choice(key, math.inf, "declared by the source")
+
+
 def _settle(found: Relations, entity: Entity, choice: Choice) -> None:
     entity.primary_key = choice.columns
     found.keys[entity.index] = choice
@@ -59,9 +67,9 @@ def _late_choice(entity: Entity, references: Sequence[Reference]) -> Choice | No
     referring = {r.child.stats.name for r in references if r.child.table is entity}
     single = choose_single(entity)
     composite = choose_composite(entity, referring)
-    if composite is not None and composite.score >= _CLEAR_COMPOSITE:
-        if single is None or single.score < composite.score:
-            return composite
+    clear = composite is not None and composite.score >= _CLEAR_COMPOSITE
+    if composite is not None and clear and (single is None or single.score < composite.score):
+        return composite
     return single if single is not None and single.score >= 0.6 else None
 
 

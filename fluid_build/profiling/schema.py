@@ -1,4 +1,4 @@
-"""The measured schema: tables, columns and keys side by side, as the search for relations sees it."""
+"""The measured schema: tables, columns and keys side by side, for the search for relations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,8 @@ from functools import cached_property
 
 from fluid_build.profiling.columns import ColumnStats, TableStats
 from fluid_build.profiling.keys import CandidateKeys
-from fluid_build.profiling.names import ColumnName, TableNames, explains, name_tables
+from fluid_build.profiling.likeness import explains
+from fluid_build.profiling.names import ColumnName, TableNames, name_tables
 from fluid_build.sources.sql import quote
 
 _WIDE_TEXT = 64.0
@@ -99,7 +100,9 @@ def build_schema(stats: Sequence[TableStats], keys: Sequence[CandidateKeys]) -> 
         entity = Entity(table, named, candidates, index)
         entity.nodes = [
             Node(entity, column, name, position, comparable(column))
-            for position, (column, name) in enumerate(zip(table.columns, named.columns, strict=True))
+            for position, (column, name) in enumerate(
+                zip(table.columns, named.columns, strict=True)
+            )
         ]
         entities.append(entity)
     return entities

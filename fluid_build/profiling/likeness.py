@@ -1,0 +1,245 @@
+"""How alike two names are, and how well a column's name refers to a table's key.
+
+Scores run from 0 to 1. They rank candidates and prove nothing.
+"""
+
+from functools import lru_cache
+
+from fluid_build.profiling.names import (
+    KEY_WORDS,
+    ColumnName,
+    TableName,
+    Words,
+    singular,
+    stem,
+    strip_key_suffix,
+)
+
+STRUCTURE_WORDS = frozenset(
+    "parent ancestor predecessor previous prev next successor original replaces replaced "
+    "duplicate master root reply superior".split()
+)
+LEADER_WORDS = frozenset(
+    "manager mgr boss supervisor reports reportsto head lead leader sponsor mentor coach chief "
+    "referrer".split()
+)
+_PEOPLE_WORDS = frozenset(
+    "employee staff person people user worker agent salesperson member officer personnel rep "
+    "contact associate customer student player teacher consultant".split()
+)
+_SYNONYMS: tuple[frozenset[str], ...] = (
+    frozenset("customer client user account buyer member patron subscriber consumer".split()),
+    frozenset("employee staff worker associate personnel rep representative agent".split()),
+    frozenset("employee salesperson seller salesman".split()),
+    frozenset("product item article good sku".split()),
+    frozenset("vendor supplier".split()),
+    frozenset("store shop branch outlet".split()),
+    frozenset("order purchase".split()),
+    frozenset("city town".split()),
+    frozenset("doctor physician provider".split()),
+    frozenset("person people individual human".split()),
+    frozenset("company organization organisation firm".split()),
+    frozenset("user author owner creator person".split()),
+)
+
+
+def abbreviates(short: str, long: str) -> bool:
+    """Whether one word is short for another: a prefix of two letters or more, or its consonants."""
+    if len(short) < 2 or len(short) >= len(long) or short[0] != long[0]:
+        return False
+    if len(short) >= 3 and long.startswith(short):
+        return True
+    if len(short) >= 3 and not set(short[1:]) & set("aeiou"):
+        return _is_subsequence(short, long)
+    return len(short) >= 4 and _is_subsequence(short, long) and short[-1] == long[-1]
+
+
+def _is_subsequence(short: str, long: str) -> bool:
+    letters = iter(long)
+    return all(letter in letters for letter in short)
+
+
+@lru_cache(maxsize=200_000)
+def same_word(left: str, right: str) -> float:
+    """How alike two words are: 1 the same, 0.9 short for, 0.5 a synonym of a kind, else 0."""
+    if left == right or singular(left) == singular(right):
+        return 1.0
+    if abbreviates(left, right) or abbreviates(right, left):
+        return 0.9
+    if any(left in group and right in group for group in _SYNONYMS):
+        return 0.5
+    return 0.0
+
+
+@lru_cache(maxsize=200_000)
+def same_phrase(left: Words, right: Words) -> float:
+    """How alike two phrases are, word by word or as initials and glued abbreviations; 0 to 1."""
+    if not left or not right:
+        return 0.0
+    if left == right or "".join(left) == "".join(right):
+        return 1.0
+    if len(left) == len(right):
+        score = 1.0
+        for one, other in zip(left, right, strict=True):
+            score = min(score, same_word(one, other))
+        if score:
+            return score
+    if len(left) == 1 and _abbreviates_phrase(left[0], right):
+        return 0.85
+    if len(right) == 1 and _abbreviates_phrase(right[0], left):
+        return 0.85
+    return 0.0
+
+
+def _abbreviates_phrase(short: str, phrase: Words) -> bool:
+    """Whether ``short`` is glued from beginnings of all words of the phrase, in order."""
+    if len(phrase) < 2 or len(short) < 2 or not short:
+        return False
+    return _take(short, phrase)
+
+
+def _take(rest: str, phrase: Words) -> bool:
+    if not phrase:
+        return not rest
+    head, tail = phrase[0], phrase[1:]
+    limit = min(len(rest), len(head))
+    return any(
+        rest[:size] == head[:size] and _take(rest[size:], tail) for size in range(limit, 0, -1)
+    )
+
+
+@lru_cache(maxsize=200_000)
+def ends_with(phrase: Words, tail: Words) -> float:
+    """How well a longer phrase ends with another (``ship to address`` with ``address``); 0 to 1."""
+    if not tail or not phrase:
+        return 0.0
+    if len(phrase) > len(tail):
+        alike = same_phrase(phrase[-len(tail) :], tail)
+        if alike:
+            return alike
+    if len(phrase) > 1 and len(tail) > 1 and _abbreviates_phrase(phrase[-1], tail):
+        return 0.85
+    ending, whole = "".join(tail), "".join(phrase)
+    return (
+        0.9 if len(ending) >= 4 and len(whole) > len(ending) + 1 and whole.endswith(ending) else 0.0
+    )
+
+
+def explains(key: ColumnName, table: TableName) -> float:
+    """How well a key's own name explains its table's name; 0 to 1.
+
+    ``customer_id`` explains ``customers`` fully, a bare ``id`` nearly so, another word not at all.
+    """
+    if not key.entity:
+        return 0.95 if key.keyed else 0.0
+    alike = same_phrase(key.entity, table.entity)
+    if alike:
+        return alike if key.keyed else 0.9 * alike
+    partly = max(ends_with(table.entity, key.entity), 0.9 * ends_with(key.entity, table.entity))
+    if partly:
+        return 0.75 * partly
+    if key.entity[0] == table.entity[0] or same_word(key.entity[-1], table.entity[-1]) >= 0.9:
+        return 0.4
+    if table.squashed.startswith("".join(key.entity)) and len("".join(key.entity)) >= 3:
+        return 0.4
+    return 0.0
+
+
+def refers(
+    child: ColumnName, child_table: TableName, key: ColumnName, parent: TableName, own: bool
+) -> float:
+    """How well a column's name says that it refers to ``key`` of ``parent``; 0 to 1.
+
+    ``own`` tells that child and key are of the same table (a hierarchy).
+    """
+    if own:
+        return _refers_to_own_table(child, key, parent)
+    owned = explains(key, parent)
+    scores = [0.0]
+    phrase = child.entity
+    if _same_name(child, key):
+        scores.append(0.55 + 0.45 * owned)
+        if _kin(child_table, parent):
+            scores.append(0.9)
+    if phrase and (child.keyed or owned):
+        keyed = 1.0 if child.keyed else 0.85
+        scores.append(keyed * same_phrase(phrase, parent.entity))
+        scores.append(0.95 * keyed * ends_with(phrase, parent.entity))
+        scores.append(0.8 * keyed * ends_with(parent.entity, phrase))
+        scores.append(0.6 * keyed * _starts_like(phrase, parent.entity))
+        scores.append(0.5 * keyed * _contains(phrase, parent.entity))
+        if key.entity and not _is_generic(key.bare):
+            base = 0.6 + 0.35 * owned
+            scores.append(base * keyed * same_phrase(phrase, key.entity))
+            scores.append(0.95 * base * keyed * ends_with(phrase, key.entity))
+            full_key = stem(strip_key_suffix(key.full))
+            if full_key != key.entity:
+                scores.append(base * keyed * same_phrase(phrase, full_key))
+                scores.append(0.95 * base * keyed * ends_with(phrase, full_key))
+    return max(scores)
+
+
+def _refers_to_own_table(child: ColumnName, key: ColumnName, parent: TableName) -> float:
+    hierarchy = is_hierarchical(child, parent)
+    tail = max(
+        ends_with(child.entity, key.entity) if key.entity else 0.0,
+        ends_with(child.entity, parent.entity),
+        0.9 if key.bare and child.bare[-len(key.bare) :] == key.bare and child.keyed else 0.0,
+    )
+    if hierarchy:
+        return max(0.75, 0.95 * tail)
+    return 0.6 * tail
+
+
+def is_hierarchical(child: ColumnName, table: TableName) -> bool:
+    """Whether a name speaks of another row of its own table: a parent, a predecessor, a boss."""
+    said = set(child.full)
+    if said & STRUCTURE_WORDS:
+        return True
+    return bool(said & LEADER_WORDS and set(table.entity) & _PEOPLE_WORDS)
+
+
+def _same_name(child: ColumnName, key: ColumnName) -> bool:
+    if child.bare_squashed == key.squashed or child.squashed == key.squashed:
+        return not _is_generic(key.full)
+    return child.bare_squashed == key.bare_squashed and not _is_generic(key.bare)
+
+
+def _is_generic(phrase: Words) -> bool:
+    return all(word in KEY_WORDS or word in {"name", "title", "type"} for word in phrase)
+
+
+def _kin(child: TableName, parent: TableName) -> bool:
+    """Whether a table's name begins with the other's: ``employee pay history`` and ``employee``."""
+    size = len(parent.entity)
+    if not size or len(child.entity) < size:
+        return child.squashed.startswith(parent.squashed) and len(parent.squashed) >= 4
+    return (
+        child.entity[:size] == parent.entity
+        or same_word(child.entity[-1], parent.entity[-1]) == 1.0
+    )
+
+
+def _starts_like(phrase: Words, entity: Words) -> float:
+    """Whether the first word shares its stem with the entity's: ``membership`` and ``member``."""
+    first, other = phrase[0], entity[-1]
+    size = min(len(first), len(other))
+    return 1.0 if size >= 4 and first[:size] == other[:size] else 0.0
+
+
+def _contains(phrase: Words, entity: Words) -> float:
+    size = len(entity)
+    for start in range(len(phrase) - size):
+        found = same_phrase(phrase[start : start + size], entity)
+        if found:
+            return found
+    return 0.0
+
+
+def role(child: ColumnName, key: ColumnName, parent: TableName) -> str:
+    """What a column's name adds to its parent's: ``ship_to`` of ``ship_to_address_id``, or ""."""
+    for tail in (parent.entity, key.entity):
+        size = len(tail)
+        if size and len(child.entity) > size and same_phrase(child.entity[-size:], tail):
+            return "_".join(child.entity[:-size])
+    return ""

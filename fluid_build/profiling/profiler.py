@@ -1,0 +1,262 @@
+"""The profiler: from a source to its profile, in four steps that report as they go."""
+
+from collections.abc import Sequence
+
+import duckdb
+
+from fluid_build.profiling.columns import TOP_VALUES, ColumnStats, TableStats, clip, measure_table
+from fluid_build.profiling.composite_keys import CompositeReference
+from fluid_build.profiling.declared import (
+    check_declared_keys,
+    check_declared_reference,
+    is_unique,
+    key_evidence,
+    reference_evidence,
+)
+from fluid_build.profiling.foreign_keys import Reference
+from fluid_build.profiling.keys import CandidateKeys, find_candidate_keys
+from fluid_build.profiling.likeness import role
+from fluid_build.profiling.profile import (
+    ColumnProfile,
+    ForeignKey,
+    KeyClaim,
+    Profile,
+    SkippedTable,
+    TableProfile,
+    ValueCount,
+)
+from fluid_build.profiling.relations import Relations, relate
+from fluid_build.profiling.schema import Entity, build_schema
+from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify
+from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.sources.base import Source
+
+
+def profile_source(source: Source, *, on_progress: OnProgress = ignore) -> Profile:
+    """Measure a source: columns, keys and relations, each with its evidence.
+
+    A table that can't be read is left out and listed in ``skipped``; the others go on. Nothing is
+    written to the source.
+    """
+    skipped = [SkippedTable(name=s.name, reason=s.reason) for s in source.skipped]
+    measured, unreadable = _measure(source, on_progress)
+    skipped.extend(unreadable)
+    candidates = _find_keys(source.connection, measured, on_progress)
+    entities = build_schema(measured, candidates)
+    on_progress(Progress("relations", 0, 1))
+    relations = relate(source.connection, entities)
+    claims = [check_declared_keys(source.connection, entity) for entity in entities]
+    foreign_keys = _foreign_keys(source.connection, entities, relations)
+    on_progress(Progress("relations", 1, 1))
+    tables = [
+        _table_profile(source.connection, entity, relations, claim)
+        for entity, claim in zip(entities, claims, strict=True)
+    ]
+    return Profile(
+        source_kind=source.kind,
+        source_name=source.name,
+        has_data=source.has_data,
+        tables=tuple(tables),
+        foreign_keys=tuple(foreign_keys),
+        skipped=tuple(skipped),
+        notes=source.notes,
+    )
+
+
+def _measure(
+    source: Source, on_progress: OnProgress
+) -> tuple[list[TableStats], list[SkippedTable]]:
+    measured: list[TableStats] = []
+    unreadable: list[SkippedTable] = []
+    for done, table in enumerate(source.tables):
+        on_progress(Progress("columns", done, len(source.tables), table.name))
+        try:
+            measured.append(measure_table(source.connection, table))
+        except duckdb.Error as error:
+            reason = str(error).splitlines()[0]
+            unreadable.append(SkippedTable(name=table.name, reason=reason))
+    on_progress(Progress("columns", len(source.tables), len(source.tables)))
+    return measured, unreadable
+
+
+def _find_keys(
+    connection: duckdb.DuckDBPyConnection, measured: Sequence[TableStats], on_progress: OnProgress
+) -> list[CandidateKeys]:
+    found = []
+    for done, stats in enumerate(measured):
+        on_progress(Progress("keys", done, len(measured), stats.table.name))
+        found.append(find_candidate_keys(connection, stats))
+    on_progress(Progress("keys", len(measured), len(measured)))
+    return found
+
+
+def _foreign_keys(
+    connection: duckdb.DuckDBPyConnection, entities: Sequence[Entity], relations: Relations
+) -> list[ForeignKey]:
+    declared = _declared_references(connection, entities)
+    taken = {(key.from_table, frozenset(key.from_columns)) for key in declared}
+    found = [
+        key
+        for key in (
+            *(_reference(reference, relations) for reference in relations.references),
+            *(_composite(reference, relations) for reference in relations.composites),
+        )
+        if (key.from_table, frozenset(key.from_columns)) not in taken
+    ]
+    position = {entity.name: entity.index for entity in entities}
+    return sorted(
+        [*declared, *found],
+        key=lambda key: (position[key.from_table], key.from_columns, key.to_table),
+    )
+
+
+def _declared_references(
+    connection: duckdb.DuckDBPyConnection, entities: Sequence[Entity]
+) -> list[ForeignKey]:
+    by_name = {entity.name: entity for entity in entities}
+    found = []
+    for entity in entities:
+        for declared in entity.stats.table.foreign_keys:
+            parent = by_name.get(declared.to_table)
+            if parent is None or not set(declared.columns) <= set(entity.by_name):
+                continue
+            if set(declared.to_columns) <= set(parent.by_name):
+                found.append(check_declared_reference(connection, entity, declared, parent))
+    return found
+
+
+def _reference(reference: Reference, relations: Relations) -> ForeignKey:
+    child, parent = reference.child, reference.parent
+    return ForeignKey(
+        from_table=child.table.name,
+        from_columns=(child.stats.name,),
+        to_table=parent.table.name,
+        to_columns=(parent.stats.name,),
+        origin="measured",
+        implied=relations.is_implied(reference),
+        confidence=round(reference.confidence, 4),
+        cardinality="one-to-one" if child.stats.unique else "many-to-one",
+        role=role(child.name, parent.name, parent.table.names.table),
+        evidence=reference_evidence(
+            [child],
+            [parent],
+            reference.inclusion,
+            "measured",
+            reference.name_score,
+            _reason(reference.name_score, reference.inclusion.share, reference.value_evidence),
+        ),
+    )
+
+
+def _composite(reference: CompositeReference, relations: Relations) -> ForeignKey:
+    child, parent = list(reference.child), list(reference.parent)
+    return ForeignKey(
+        from_table=child[0].table.name,
+        from_columns=tuple(node.stats.name for node in child),
+        to_table=parent[0].table.name,
+        to_columns=tuple(node.stats.name for node in parent),
+        origin="measured",
+        implied=relations.is_implied(reference),
+        confidence=round(reference.confidence, 4),
+        cardinality="one-to-one" if is_unique(child) else "many-to-one",
+        evidence=reference_evidence(
+            child,
+            parent,
+            reference.inclusion,
+            "measured",
+            reference.name_score,
+            _reason(reference.name_score, reference.inclusion.share, 0.0),
+        ),
+    )
+
+
+def _reason(name_score: float, share: float, value_evidence: float) -> str:
+    if name_score >= 0.85:
+        names = "the names agree"
+    elif name_score >= 0.4:
+        names = "the names partly agree"
+    else:
+        names = "the names say nothing"
+    values = "every value is found" if share == 1.0 else f"{share:.1%} of the rows match"
+    if value_evidence >= 8.0:
+        values += ", which chance does not explain"
+    return f"{names}, and {values}"
+
+
+def _table_profile(
+    connection: duckdb.DuckDBPyConnection,
+    entity: Entity,
+    relations: Relations,
+    claims: Sequence[KeyClaim],
+) -> TableProfile:
+    table = entity.stats.table
+    choice = relations.keys.get(entity.index)
+    declared = bool(table.primary_key) and choice is not None
+    origin = "declared" if declared else "measured"
+    return TableProfile(
+        name=table.name,
+        rows=entity.stats.rows,
+        columns=tuple(_column_profile(entity, stats) for stats in entity.stats.columns),
+        primary_key=choice.columns if choice else None,
+        primary_key_origin=("declared" if declared else "measured") if choice else None,
+        primary_key_reason=choice.reason if choice else "no set of up to four columns is unique",
+        primary_key_evidence=(
+            key_evidence(connection, entity, choice.columns, origin) if choice else None
+        ),
+        candidate_keys=tuple(entity.candidates.keys),
+        declared_keys=tuple(claims),
+        comment=table.comment,
+        notes=(*table.notes, *entity.candidates.notes),
+    )
+
+
+def _column_profile(entity: Entity, stats: ColumnStats) -> ColumnProfile:
+    meaning = _meaning(entity, stats)
+    personal = meaning is not None and meaning.pii
+    return ColumnProfile(
+        name=stats.name,
+        type=stats.column.type,
+        declared_type=stats.column.declared_type,
+        nullable=stats.column.nullable,
+        rows=stats.rows,
+        nulls=stats.nulls,
+        distinct=stats.distinct,
+        distinct_exact=stats.distinct_exact,
+        min=None if personal else clip(stats.low),
+        max=None if personal else clip(stats.high),
+        min_length=stats.min_length,
+        max_length=stats.max_length,
+        avg_length=None if stats.avg_length is None else round(stats.avg_length, 2),
+        top_values=() if personal else _top_values(stats),
+        sample=None if stats.sample_rows == stats.rows else stats.sample_rows,
+        measured_type=stats.measured_type,
+        semantic_type=meaning.name if meaning else None,
+        semantic_reason=meaning.reason if meaning else "",
+        pii=personal,
+        comment=stats.column.comment,
+        notes=stats.column.notes,
+    )
+
+
+def _top_values(stats: ColumnStats) -> tuple[ValueCount, ...]:
+    return tuple(
+        ValueCount(value=clip(value) or "", count=count)
+        for value, count in stats.values[:TOP_VALUES]
+    )
+
+
+def _meaning(entity: Entity, stats: ColumnStats) -> SemanticType | None:
+    return classify(
+        ColumnFacts(
+            table=entity.name,
+            column=stats.name,
+            type=stats.column.type,
+            rows=stats.rows,
+            nulls=stats.nulls,
+            distinct=stats.distinct,
+            values=tuple(value for value, _ in stats.values),
+            min=clip(stats.low),
+            max=clip(stats.high),
+            siblings=tuple(c.name for c in entity.stats.columns if c is not stats),
+        )
+    )

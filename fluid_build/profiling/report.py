@@ -1,0 +1,46 @@
+"""The profile as the JSON that ``fluid profile --json`` prints, described in docs/json.md."""
+
+from typing import TypeAlias
+
+from fluid_build.profiling.profile import ForeignKey, Profile, TableProfile
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+
+_FIRST = ("name", "type", "nullable", "nulls", "distinct", "semantic_type", "pii")
+
+
+def profile_json(profile: Profile) -> dict[str, Json]:
+    """The profile in its public shape: tables and foreign keys, nothing else at the top."""
+    return {
+        "tables": [_table(table) for table in profile.tables],
+        "foreign_keys": [_foreign_key(key) for key in profile.foreign_keys],
+    }
+
+
+def _table(table: TableProfile) -> Json:
+    columns: list[Json] = []
+    for column in table.columns:
+        figures = column.model_dump(mode="json")
+        ordered: dict[str, Json] = {name: figures[name] for name in _FIRST}
+        ordered.update({name: value for name, value in figures.items() if name not in _FIRST})
+        columns.append(ordered)
+    return {
+        "name": table.name,
+        "rows": table.rows,
+        "columns": columns,
+        "primary_key": list(table.primary_key) if table.primary_key else None,
+        "candidate_keys": [list(key) for key in table.candidate_keys],
+    }
+
+
+def _foreign_key(key: ForeignKey) -> Json:
+    return {
+        "from_table": key.from_table,
+        "from_columns": list(key.from_columns),
+        "to_table": key.to_table,
+        "to_columns": list(key.to_columns),
+        "origin": key.origin,
+        "implied": key.implied,
+        "confidence": key.confidence,
+        "evidence": key.evidence.model_dump(mode="json"),
+    }
