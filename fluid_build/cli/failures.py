@@ -1,0 +1,118 @@
+"""What a user sees when something goes wrong: one sentence what happened, one what to do."""
+
+import errno
+import os
+import shutil
+import sys
+import textwrap
+import traceback
+from dataclasses import dataclass
+from typing import TextIO
+
+import typer
+
+from fluid_build.cli.text import for_stream, visible
+from fluid_build.errors import FluidError
+
+DONE = 0
+CHECK_FAILED = 1
+NOT_DONE = 2
+READER_GONE = 128 + 13
+"""As the shell reports a process that SIGPIPE ended: the reader of a pipe had enough."""
+
+_LABEL = "Error: "
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What to tell: ``message`` says what happened, ``hint`` what to do about it."""
+
+    message: str
+    hint: str
+
+
+def explain(error: Exception) -> Failure:
+    """The two sentences for an error; one that nobody foresaw is owned up to as a bug."""
+    if isinstance(error, FluidError):
+        return Failure(error.message, error.hint or "Run the command with --help to see its use.")
+    if isinstance(error, typer.TyperException):
+        return Failure(error.format_message(), _usage_hint(error))
+    if isinstance(error, OSError):
+        return _of_system(error)
+    if isinstance(error, MemoryError):
+        return Failure(
+            "The machine has no memory left for this.",
+            "Close other programs, or read fewer tables at a time (--schema).",
+        )
+    return Failure(
+        f"A bug in Fluid Forge stopped the work ({type(error).__name__}); it is not your mistake.",
+        "Run the same command with --debug, and report what it prints, "
+        "after a look whether it holds anything private.",
+    )
+
+
+def _usage_hint(error: typer.TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "fluid"
+    return f"Type '{command} --help' to see what it takes."
+
+
+def _of_system(error: OSError) -> Failure:
+    place = f"{error.filename}: " if error.filename else ""
+    reason = error.strerror or type(error).__name__
+    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+        return Failure(
+            f"{place}there is no room left to write to ({reason}).",
+            "Free some room on the disk, and run the command again.",
+        )
+    return Failure(
+        f"{place}the system refused ({reason}).",
+        "Check that the place exists, and that you may read and write there.",
+    )
+
+
+def show(failure: Failure, stream: TextIO | None = None) -> None:
+    """Print a failure: wrapped and coloured on a terminal, elsewhere one line a sentence."""
+    stream = stream or sys.stderr
+    message, hint = (for_stream(visible(_sentence(text)), stream) for text in _texts(failure))
+    indent = " " * len(_LABEL)
+    if not stream.isatty():
+        stream.write(f"{_LABEL}{message}\n{indent}{hint}\n")
+        return
+    lines = [*_wrapped(message, _LABEL, indent), *_wrapped(hint, indent, indent)]
+    text = "\n".join(lines)
+    if _may_colour():
+        text = text.replace(_LABEL, f"\x1b[1;31m{_LABEL}\x1b[0m", 1)
+    stream.write(text + "\n")
+
+
+def show_traceback(error: BaseException) -> None:
+    """Print where an error came from, for ``--debug``."""
+    for line in "".join(traceback.format_exception(error)).splitlines():
+        sys.stderr.write(visible(line) + "\n")
+
+
+def _texts(failure: Failure) -> tuple[str, str]:
+    return failure.message, failure.hint
+
+
+def _sentence(text: str) -> str:
+    text = " ".join(text.split())
+    return text if text.endswith((".", "!", "?", "…")) else text + "."
+
+
+def _wrapped(text: str, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        width=max(40, shutil.get_terminal_size().columns),
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _may_colour() -> bool:
+    return (
+        os.name == "posix" and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )
