@@ -1,0 +1,135 @@
+"""Which tools there are: declared with ``@forge_tool``, written by hand, or staged.
+
+A name is looked up in the hand-written registry first, then among the declared tools, and last
+among the staged ones if ``FLUID_FORGE_STAGED_TOOL_LOOP=1``. Source: Authoring Forge Tools.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, ParamSpec, TypeVar
+
+from pydantic import BaseModel
+
+from fluid_build.copilot.tools.definition import (
+    ForgeTool,
+    LegacyTool,
+    ToolDefinition,
+    ToolEntry,
+)
+
+__all__ = [
+    "FORGE_TOOL_REGISTRY",
+    "STAGED_TOOL_REGISTRY",
+    "STAGED_TOOL_VARIABLE",
+    "TOOL_REGISTRY",
+    "find_tool",
+    "forge_tool",
+    "get_tool_definitions",
+    "register_legacy_tool",
+]
+
+LOG = logging.getLogger(__name__)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+STAGED_TOOL_VARIABLE = "FLUID_FORGE_STAGED_TOOL_LOOP"
+
+TOOL_REGISTRY: dict[str, ToolEntry] = {}
+FORGE_TOOL_REGISTRY: dict[str, ForgeTool[Any, Any]] = {}
+STAGED_TOOL_REGISTRY: dict[str, ForgeTool[Any, Any]] = {}
+
+
+def forge_tool(
+    *,
+    args_schema: type[BaseModel],
+    name: str | None = None,
+    description: str | None = None,
+    workspace_root_aware: bool = False,
+    tags: Iterable[str] = (),
+    register: bool = True,
+) -> Callable[[Callable[P, R]], ForgeTool[P, R]]:
+    """Makes a function a tool that a model may call.
+
+    The name is the function's unless given, the description the first line of its docstring.
+    Raises ``TypeError`` if ``args_schema`` is no Pydantic model or the function cannot take what
+    it is to be given, ``ValueError`` if another tool has the name already.
+    """
+    if not (isinstance(args_schema, type) and issubclass(args_schema, BaseModel)):
+        raise TypeError(f"args_schema is a Pydantic model class, not {args_schema!r}.")
+
+    def declare(function: Callable[P, R]) -> ForgeTool[P, R]:
+        tool = ForgeTool(
+            function,
+            name=name or function.__name__,
+            description=description or _first_line(function),
+            args_schema=args_schema,
+            workspace_root_aware=workspace_root_aware,
+            tags=tags,
+        )
+        if "workspace_root" in args_schema.model_fields:
+            raise TypeError(f"{args_schema.__name__}.workspace_root is not a model's to give.")
+        if register:
+            _register_declared(tool)
+        return tool
+
+    return declare
+
+
+def register_legacy_tool(
+    *, name: str, description: str, input_schema: dict[str, Any], impl: Callable[..., Any]
+) -> None:
+    """Registers a tool with a hand-written schema, called by keywords. New ones: ``forge_tool``."""
+    TOOL_REGISTRY[name] = {
+        "name": name,
+        "description": description,
+        "input_schema": input_schema,
+        "impl": impl,
+    }
+
+
+def find_tool(name: str) -> ForgeTool[Any, Any] | LegacyTool | None:
+    """The tool of that name, or None."""
+    if name in TOOL_REGISTRY:
+        return LegacyTool(TOOL_REGISTRY[name])
+    return FORGE_TOOL_REGISTRY.get(name) or _staged_tools().get(name)
+
+
+def get_tool_definitions() -> list[ToolDefinition]:
+    """Name, description and input schema of every tool that ``find_tool`` finds, each once."""
+    merged: dict[str, ToolDefinition] = {
+        name: {
+            "name": name,
+            "description": entry["description"],
+            "input_schema": LegacyTool(entry).input_schema,
+        }
+        for name, entry in TOOL_REGISTRY.items()
+    }
+    for tools in (FORGE_TOOL_REGISTRY, _staged_tools()):
+        for name, tool in tools.items():
+            merged.setdefault(name, tool.definition)
+    return list(merged.values())
+
+
+def _staged_tools() -> dict[str, ForgeTool[Any, Any]]:
+    return STAGED_TOOL_REGISTRY if os.environ.get(STAGED_TOOL_VARIABLE) == "1" else {}
+
+
+def _register_declared(tool: ForgeTool[Any, Any]) -> None:
+    known = FORGE_TOOL_REGISTRY.get(tool.name)
+    if known is not None and _origin(known) != _origin(tool):
+        raise ValueError(f"There is a tool named {tool.name!r} already, from {_origin(known)}.")
+    if tool.name in TOOL_REGISTRY:
+        LOG.warning("Tool %r is hidden by a hand-written one of the same name.", tool.name)
+    FORGE_TOOL_REGISTRY[tool.name] = tool
+
+
+def _origin(tool: ForgeTool[Any, Any]) -> str:
+    return f"{tool.function.__module__}.{tool.function.__qualname__}"
+
+
+def _first_line(function: Callable[..., Any]) -> str:
+    return (inspect.getdoc(function) or "").partition("\n")[0].strip()
