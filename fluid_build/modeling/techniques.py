@@ -16,9 +16,11 @@ def check_technique(technique: str) -> None:
     if technique in TECHNIQUES:
         return
     near = get_close_matches(technique.strip().lower(), TECHNIQUES, n=1)
-    meant = f"did you mean {near[0]!r}? " if near else ""
-    hint = f"{meant}known techniques: {', '.join(sorted(TECHNIQUES))}"
-    raise UsageError(f"there is no technique {technique!r}", hint=hint[0].upper() + hint[1:] + ".")
+    meant = f"Did you mean {near[0]!r}? " if near else ""
+    raise UsageError(
+        f"there is no technique {technique!r}",
+        hint=f"{meant}Known techniques: {', '.join(sorted(TECHNIQUES))}.",
+    )
 
 
 def build_model(profile: Profile, technique: str = "flat") -> LogicalModel:

@@ -8,6 +8,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 
 from fluid_build.contract.block_yaml import block_yaml
+from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.fluid import ContractColumn, DqRule, Expose, FluidContract
 from fluid_build.contract.from_model import contract_from_model
 from fluid_build.contract.validation import validate
@@ -49,6 +50,7 @@ def test_any_profile_gives_a_valid_contract(measured: Profile) -> None:
     """Whatever names, types and figures a source has, our validator and the schema accept it."""
     document = as_document(contract_of(measured))
     assert validate(document) == ()
+    assert check_consistency(document) == ()
     if SCHEMA_FILE.exists():
         assert official().is_valid(document)
     assert yaml.load(block_yaml(document), Loader=yaml.CSafeLoader) == document

@@ -1,0 +1,171 @@
+"""``MODEL.md`` tells a person what to look at, and obeys no text of the source."""
+
+import re
+from collections.abc import Iterator
+
+from hypothesis import HealthCheck, given, settings
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from fluid_build.modeling.attention import notices
+from fluid_build.modeling.document import model_document
+from fluid_build.modeling.mermaid import MOST_ENTITIES, er_diagrams
+from fluid_build.modeling.techniques import build_model
+from fluid_build.profiling.profile import Profile
+from tests.modeling.profiles import column, profile, profiles, reference, table, values
+
+OURS = {"<code>", "</code>"}
+DIAGRAM_LINE = re.compile(
+    r"erDiagram"
+    r'|    t_[a-z0-9_]+\["[^"]*"\]( \{)?'
+    r"|    \}"
+    r'|        [a-z]\w* [A-Za-z]\w*( (PK|FK|PK, FK))?( "[^"]*")?'
+    r'|    t_\w+ (\|\||\|o|\}\||\}o)--(\|\||o\|) t_\w+ : "[^"]*"',
+    re.ASCII,
+)
+
+
+def document(measured: Profile) -> str:
+    return model_document(measured, build_model(measured))
+
+
+def tokens(text: str) -> Iterator[Token]:
+    for token in MarkdownIt("gfm-like", {"html": True, "linkify": False}).parse(text):
+        yield token
+        yield from token.children or ()
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(profiles())
+def test_no_text_of_a_source_becomes_markup(measured: Profile) -> None:
+    """Names, comments and reasons are shown: no link, image, HTML or heading comes of them."""
+    text = document(measured)
+    expected = 5 + len(measured.tables)
+    found = list(tokens(text))
+    assert not {token.type for token in found} & {"link_open", "image", "html_block"}
+    assert {token.content for token in found if token.type == "html_inline"} <= OURS
+    assert sum(token.type == "heading_open" for token in found) == expected + 1
+    fences = [token for token in found if token.type == "fence"]
+    assert {token.info for token in fences} <= {"sql", "mermaid"}
+    assert not any(token.type == "code_block" for token in found)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(profiles())
+def test_a_diagram_holds_nothing_but_its_own_grammar(measured: Profile) -> None:
+    """Every line of a diagram is an entity, a column or an edge, with plain identifiers."""
+    for _, diagram in er_diagrams(build_model(measured).conceptual):
+        assert [line for line in diagram.split("\n") if not DIAGRAM_LINE.fullmatch(line)] == []
+
+
+def test_a_diagram_draws_keys_and_cardinality() -> None:
+    """Keys are marked, and an edge shows how many of each side there can be."""
+    shop = profile(
+        table("Album", column("AlbumId"), column("ArtistId"), primary_key=("AlbumId",)),
+        table("Artist", column("ArtistId"), column("PK", "VARCHAR"), primary_key=("ArtistId",)),
+        foreign_keys=[reference("Album", "ArtistId", "Artist", "ArtistId", orphans=1)],
+    )
+    ((names, diagram),) = er_diagrams(build_model(shop).conceptual)
+    assert names == ("Album", "Artist")
+    assert diagram == (
+        "erDiagram\n"
+        '    t_album["Album"] {\n'
+        "        bigint AlbumId PK\n"
+        "        bigint ArtistId FK\n"
+        "    }\n"
+        '    t_artist["Artist"] {\n'
+        "        bigint ArtistId PK\n"
+        '        string c_pk "PK"\n'
+        "    }\n"
+        '    t_album }|--o| t_artist : "ArtistId"'
+    )
+
+
+def test_a_large_model_is_drawn_in_pieces_that_render() -> None:
+    """Each relationship of a large model is drawn once, in a diagram of bounded size."""
+    count = 150
+    shop = profile(
+        *(table(f"T{number}", column("id"), column("ref")) for number in range(count)),
+        table("alone", column("id")),
+        foreign_keys=[
+            reference(f"T{number}", "ref", f"T{number // 5}", "id") for number in range(1, count)
+        ],
+    )
+    diagrams = er_diagrams(build_model(shop).conceptual)
+    assert all(len(names) <= MOST_ENTITIES for names, _ in diagrams)
+    assert all(len(diagram) < 50_000 for _, diagram in diagrams)
+    assert sum(diagram.count("--") for _, diagram in diagrams) == count - 1
+    assert sorted(name for names, _ in diagrams for name in names) == sorted(
+        f"T{number}" for number in range(count)
+    )
+
+
+def test_what_to_look_at_is_in_the_order_of_its_weight() -> None:
+    """What was not read comes before broken keys, orphans, personal data and mere oddities."""
+    broken = {"columns": ["id"], "evidence": {"origin": "declared", "rows": 100, "violations": 2}}
+    shop = profile(
+        table(
+            "orders",
+            column("id"),
+            column("customer"),
+            column("placed", "VARCHAR", measured_type="DATE (%d/%m/%Y)"),
+            column("nothing", nulls=100, distinct=0),
+            column("mail", "VARCHAR", pii=True),
+            declared_keys=[broken],
+        ),
+        table("customers", column("id"), primary_key=("id",)),
+        table("empty", column("id", rows=0, distinct=0)),
+        foreign_keys=[reference("orders", "customer", "customers", "id", orphans=7)],
+        skipped=[{"name": "secret", "reason": "permission was denied"}],
+    )
+    found = notices(shop, build_model(shop).conceptual)
+    assert [notice.kind for notice in found] == [
+        "not read",
+        "broken key",
+        "orphans",
+        "personal data",
+        "no key",
+        "type in disguise",
+        "empty column",
+        "empty table",
+    ]
+    assert all(notice.sql for notice in found[1:])
+    assert "7 of 100 rows refer to nothing" in found[2].text
+
+
+def test_declared_relationships_and_many_orphans_come_first() -> None:
+    """Of several with orphans, what was promised comes first, then the larger number."""
+    shop = profile(
+        *(table(name, column("id"), column("p"), primary_key=("id",)) for name in "abcp"),
+        foreign_keys=[
+            reference("a", "p", "p", "id", orphans=1),
+            reference("b", "p", "p", "id", orphans=9),
+            reference("c", "p", "p", "id", orphans=1, origin="declared"),
+        ],
+    )
+    found = notices(shop, build_model(shop).conceptual)
+    assert [notice.table for notice in found] == ["c", "b", "a"]
+
+
+def test_values_of_personal_data_are_not_in_the_document() -> None:
+    """A PII column is named, its values are not."""
+    secret = values(**{"ann@example.com": 50, "bob@example.com": 50})
+    facts = {"min": "ann@example.com", "max": "bob@example.com", "pii": True}
+    mail = column("mail", "VARCHAR", top_values=secret, semantic_type="email", **facts)
+    text = document(profile(table("people", mail)))
+    assert "`mail`" in text
+    assert "example.com" not in text
+
+
+def test_a_sound_source_has_nothing_to_look_at() -> None:
+    """Where nothing is wrong, the document says so instead of leaving a gap."""
+    text = document(profile(table("t", column("id"), primary_key=("id",))))
+    assert "Nothing: no key and no relationship is broken" in text
+
+
+def test_long_lists_are_cut_and_say_so() -> None:
+    """Of many notices of a kind, ten are shown and the rest are counted."""
+    names = [f"t{number}" for number in range(25)]
+    text = document(profile(*(table(name, column("id")) for name in names)))
+    assert text.count("No key:") == 10
+    assert "And 15 more of the kind" in text
