@@ -210,6 +210,8 @@ def _read_foreign_key(reader: Reader, name: str) -> ForeignKeyDef:
 
 
 def _read_reference(reader: Reader) -> tuple[ObjectName, tuple[Identifier, ...]]:
+    if not reader.accept("WITH", "NO", "CHECK", "OPTION"):
+        reader.accept("WITH", "CHECK", "OPTION")
     to_table = reader.object_name()
     return to_table, key_columns(reader.group()) if reader.upper() == "(" else ()
 

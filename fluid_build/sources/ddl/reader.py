@@ -162,7 +162,8 @@ def split_commas(tokens: Sequence[Token]) -> list[Sequence[Token]]:
 
 def written(tokens: Sequence[Token]) -> str:
     """Tokens as text again, spaced as they were, names without the quotes of T-SQL and MySQL."""
-    text, end = [], -1
+    text: list[str] = []
+    end = -1
     for token in tokens:
         if text and token.start > end:
             text.append(" ")

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from fluid_build.errors import EmptySourceError
-from fluid_build.sources.base import OpenSource, Skipped, Source, Table
+from fluid_build.sources.base import Column, OpenSource, Skipped, Source, Table
 from fluid_build.sources.ddl.dialects import Dialect, detect, dialect_named
 from fluid_build.sources.ddl.grammar import Meaning
 from fluid_build.sources.ddl.meaning import read_statement
@@ -178,20 +178,23 @@ def _open(
     name: str, tables: Sequence[Table], skipped: Sequence[Skipped], notes: Sequence[str]
 ) -> Source:
     """Make every table, empty, on a connection of its own."""
+    places = unique_names(table.name for table in tables)
     with starting() as engine:
-        made = []
         engine.connection.begin()
         engine.connection.execute(f"CREATE SCHEMA {quote(_HOME)}")
-        for table, place in zip(tables, unique_names(table.name for table in tables), strict=True):
-            relation = f"{quote(_HOME)}.{quote(place)}"
-            _make(engine.connection, relation, table)
-            made.append(replace(table, relation=relation))
+        for table, place in zip(tables, places, strict=True):
+            columns = ", ".join(f"{quote(column.alias)} {column.type}" for column in table.columns)
+            engine.connection.execute(f"CREATE TABLE {_relation(place)} ({columns})")
         engine.connection.commit()
+        types = _types(engine.connection)
         return OpenSource(
             kind="ddl",
             name=name,
             connection=engine.connection,
-            tables=tuple(made),
+            tables=tuple(
+                replace(table, relation=_relation(place), columns=_typed(table, types[place]))
+                for table, place in zip(tables, places, strict=True)
+            ),
             skipped=tuple(skipped),
             notes=tuple(notes),
             has_data=False,
@@ -199,6 +202,24 @@ def _open(
         )
 
 
-def _make(connection: duckdb.DuckDBPyConnection, relation: str, table: Table) -> None:
-    columns = ", ".join(f"{quote(column.alias)} {column.type}" for column in table.columns)
-    connection.execute(f"CREATE TABLE {relation} ({columns})")
+def _relation(place: str) -> str:
+    return f"{quote(_HOME)}.{quote(place)}"
+
+
+def _types(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
+    """DuckDB's spelling of every column's type, by table, in order."""
+    rows = connection.execute(
+        "SELECT table_name, data_type FROM duckdb_columns() WHERE schema_name = ? "
+        "ORDER BY table_oid, column_index",
+        [_HOME],
+    ).fetchall()
+    types: dict[str, list[str]] = {}
+    for name, type_ in rows:
+        types.setdefault(name, []).append(type_)
+    return types
+
+
+def _typed(table: Table, types: Sequence[str]) -> tuple[Column, ...]:
+    return tuple(
+        replace(column, type=type_) for column, type_ in zip(table.columns, types, strict=True)
+    )

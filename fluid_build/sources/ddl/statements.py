@@ -232,6 +232,7 @@ class _Splitter:
         return (
             self.dialect.batches
             and self.depth <= 0
+            and self.object != "VIEW"
             and _NEXT_IN_BATCH.match(self.text, token.start) is not None
         )
 

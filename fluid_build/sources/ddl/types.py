@@ -129,7 +129,10 @@ def duckdb_type(
 
 
 def _read(reader: Reader, named: Mapping[str, Sequence[Token]], depth: int) -> str | None:
-    words, arguments, lists, nested = [], None, 0, None
+    words: list[Token] = []
+    arguments: Sequence[Token] | None = None
+    nested: Sequence[Token] | None = None
+    lists = 0
     if reader.upper() == _BARE_STRUCT:
         return _struct(reader.group(), reader.dialect, named, depth)
     while not reader.done:

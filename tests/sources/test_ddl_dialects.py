@@ -1,0 +1,470 @@
+"""The same small schema, written the way each dialect writes it."""
+
+from pathlib import Path
+
+import pytest
+from sqlglot.dialects.dialect import Dialects
+
+from fluid_build.errors import UsageError
+from fluid_build.sources.base import DeclaredForeignKey
+from fluid_build.sources.ddl import open_ddl
+from fluid_build.sources.ddl.dialects import DIALECTS, detect
+
+POSTGRES = r"""
+-- PostgreSQL database dump
+\restrict 8sXk
+SET statement_timeout = 0;
+SELECT pg_catalog.set_config('search_path', '', false);
+CREATE TYPE public.state AS ENUM ('new', 'done; or not');
+CREATE DOMAIN public.amount AS numeric(10,2) NOT NULL CHECK (VALUE >= 0);
+CREATE FUNCTION public.touch() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  CREATE TABLE public.never (id int);
+  RETURN NEW;
+END;
+$$;
+CREATE TABLE public.customer (
+    id integer NOT NULL,
+    email character varying(80)
+);
+ALTER TABLE public.customer OWNER TO someone;
+CREATE TABLE public."Order Line" (
+    order_no integer NOT NULL,
+    line_no integer NOT NULL,
+    customer_id integer NOT NULL,
+    price public.amount DEFAULT 0.00 NOT NULL,
+    state public.state DEFAULT 'new'::public.state,
+    CONSTRAINT sane CHECK (((line_no > 0) AND (price >= (0)::numeric)))
+);
+COMMENT ON TABLE public.customer IS 'Who buys; and pays';
+COMMENT ON COLUMN public.customer.email IS 'It''s theirs';
+COPY public.customer (id, email) FROM stdin;
+1	it's; "odd" (
+\.
+ALTER TABLE ONLY public.customer ADD CONSTRAINT customer_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public."Order Line"
+    ADD CONSTRAINT line_pkey PRIMARY KEY (order_no, line_no);
+CREATE UNIQUE INDEX customer_email ON public.customer USING btree (email);
+ALTER TABLE ONLY public."Order Line"
+    ADD CONSTRAINT line_customer FOREIGN KEY (customer_id) REFERENCES public.customer(id);
+\unrestrict 8sXk
+"""
+
+MYSQL = r"""
+-- MySQL dump 10.13
+/*!40101 SET NAMES utf8mb4 */;
+/*!50503 SET character_set_client = utf8mb4 */;
+DROP TABLE IF EXISTS `customer`;
+CREATE TABLE `customer` (
+  `id` int NOT NULL AUTO_INCREMENT,
+  `email` varchar(80) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL COMMENT 'It\'s theirs',
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `email` (`email`) USING BTREE,
+  FULLTEXT KEY `words` (`email`)
+) ENGINE=InnoDB AUTO_INCREMENT=7 DEFAULT CHARSET=utf8mb4 COMMENT='Who buys; and pays';
+LOCK TABLES `customer` WRITE;
+/*!40000 ALTER TABLE `customer` DISABLE KEYS */;
+INSERT INTO `customer` VALUES (1,'a\'b;'),(2,'CREATE TABLE nothing (id int);');
+/*!40000 ALTER TABLE `customer` ENABLE KEYS */;
+UNLOCK TABLES;
+DELIMITER ;;
+/*!50003 CREATE*/ /*!50017 DEFINER=`root`@`localhost`*/ /*!50003 TRIGGER `t` BEFORE INSERT ON `customer`
+FOR EACH ROW BEGIN
+  IF NEW.id > 1 THEN SET NEW.email = ''; END IF;
+END */;;
+DELIMITER ;
+CREATE TABLE `Order Line` (
+  `order_no` int unsigned NOT NULL,
+  `line_no` int NOT NULL,
+  `customer_id` int NOT NULL,
+  `price` decimal(10,2) NOT NULL DEFAULT '0.00',
+  `state` enum('new','done; or not') DEFAULT 'new',
+  PRIMARY KEY (`order_no`,`line_no`),
+  KEY `by_customer` (`customer_id`),
+  CONSTRAINT `line_customer` FOREIGN KEY (`customer_id`) REFERENCES `customer` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB # the end
+/*!50100 PARTITION BY HASH (order_no) PARTITIONS 4 */;
+"""
+
+TSQL = """
+USE [shop]
+GO
+SET ANSI_NULLS ON
+GO
+IF NOT EXISTS (SELECT * FROM sys.objects WHERE name = N'customer')
+BEGIN
+CREATE TABLE [dbo].[customer](
+	[id] [int] IDENTITY(1,1) NOT FOR REPLICATION NOT NULL,
+	[email] [nvarchar](80) COLLATE Latin1_General_CI_AS NULL,
+ CONSTRAINT [PK_customer] PRIMARY KEY CLUSTERED
+(
+	[id] ASC
+)WITH (PAD_INDEX = OFF, IGNORE_DUP_KEY = OFF) ON [PRIMARY],
+ CONSTRAINT [UQ_email] UNIQUE NONCLUSTERED ([email] ASC)
+) ON [PRIMARY]
+END
+GO
+CREATE TABLE [dbo].[Order Line](
+	[order_no] [int] NOT NULL,
+	[line_no] [int] NOT NULL,
+	[customer_id] [int] NOT NULL,
+	[price] [decimal](10, 2) NOT NULL CONSTRAINT [DF_price] DEFAULT ((0)),
+	[state] [varchar](10) NULL
+) ON [PRIMARY]
+GO
+CREATE PROCEDURE [dbo].[p] AS
+BEGIN
+  CREATE TABLE [never] (id int);
+  BEGIN TRAN; COMMIT;
+END
+GO
+INSERT [dbo].[customer] ([id], [email]) VALUES (1, N'it''s; GO')
+INSERT [dbo].[customer] ([id], [email]) VALUES (2, N'x')
+GO
+ALTER TABLE [dbo].[Order Line] WITH CHECK ADD
+  CONSTRAINT [PK_line] PRIMARY KEY CLUSTERED ([order_no], [line_no]),
+  CONSTRAINT [FK_line] FOREIGN KEY ([customer_id]) REFERENCES [dbo].[customer] ([id])
+GO
+ALTER TABLE [dbo].[Order Line] CHECK CONSTRAINT [FK_line]
+GO
+EXEC sys.sp_addextendedproperty @name=N'MS_Description', @value=N'Who buys; and pays' ,
+  @level0type=N'SCHEMA',@level0name=N'dbo', @level1type=N'TABLE',@level1name=N'customer'
+GO
+EXEC sys.sp_addextendedproperty N'MS_Description', N'It''s theirs', N'SCHEMA', N'dbo',
+  N'TABLE', N'customer', N'COLUMN', N'email'
+GO
+"""
+
+ORACLE = """
+rem it's a script; with (an apostrophe
+SET FEEDBACK 1
+Prompt ****** it's on its way ....
+CREATE TABLE customer
+( id    NUMBER(10) GENERATED BY DEFAULT ON NULL AS IDENTITY,
+  email VARCHAR2(80 CHAR) CONSTRAINT email_u UNIQUE USING INDEX TABLESPACE users
+) SEGMENT CREATION IMMEDIATE PCTFREE 10 STORAGE (INITIAL 64K) TABLESPACE users;
+CREATE TABLE "Order Line" (
+  order_no NUMBER(10) NOT NULL ENABLE,
+  line_no NUMBER(10) NOT NULL ENABLE,
+  customer_id NUMBER(10) NOT NULL,
+  price NUMBER(10,2) DEFAULT 0 NOT NULL,
+  state VARCHAR2(10),
+  CONSTRAINT line_pk PRIMARY KEY (order_no, line_no) USING INDEX (CREATE UNIQUE INDEX x ON y (z))
+) ORGANIZATION HEAP;
+CREATE OR REPLACE TRIGGER t BEFORE INSERT ON customer FOR EACH ROW
+DECLARE
+  n NUMBER;
+BEGIN
+  n := 1;
+  IF n > 0 THEN n := 2; END IF;
+END;
+/
+ALTER TABLE customer ADD CONSTRAINT customer_pk PRIMARY KEY (id) ENABLE NOVALIDATE;
+ALTER TABLE "Order Line" ADD (
+  CONSTRAINT line_fk FOREIGN KEY (customer_id) REFERENCES customer (id) DISABLE);
+COMMENT ON TABLE customer IS q'[Who buys; and pays]';
+COMMENT ON COLUMN customer.email IS 'It''s theirs';
+INSERT INTO customer VALUES (1, 'x');
+EXIT
+"""
+
+SQLITE = """
+PRAGMA foreign_keys=OFF;
+BEGIN TRANSACTION;
+CREATE TABLE customer (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  email VARCHAR(80) UNIQUE ON CONFLICT IGNORE
+);
+INSERT INTO customer VALUES(1,'it''s; (');
+CREATE TABLE [Order Line](
+  [order_no]INTEGER NOT NULL,
+  "line_no" INTEGER NOT NULL,
+  `customer_id` INTEGER NOT NULL REFERENCES customer,
+  price NUMERIC NOT NULL DEFAULT 0,
+  state,
+  PRIMARY KEY ("order_no", [line_no])
+) WITHOUT ROWID;
+CREATE TRIGGER t AFTER INSERT ON customer BEGIN
+  UPDATE customer SET email = CASE WHEN id > 1 THEN 'x' ELSE 'y' END;
+  DELETE FROM customer;
+END;
+COMMIT;
+"""
+
+BIGQUERY = """
+CREATE OR REPLACE TABLE `proj-1.shop.customer`
+(
+  id INT64 NOT NULL,
+  email STRING(80) OPTIONS(description="It's theirs"),
+  tags ARRAY<STRUCT<name STRING, value INT64>>,
+  PRIMARY KEY (id) NOT ENFORCED
+)
+PARTITION BY _PARTITIONDATE CLUSTER BY email
+OPTIONS(description="Who buys; and pays", labels=[("a", "b")]);
+CREATE TABLE `proj-1.shop.Order Line` (
+  order_no INT64 NOT NULL,
+  line_no INT64 NOT NULL,
+  customer_id INT64 NOT NULL REFERENCES `proj-1.shop.customer`(id) NOT ENFORCED,
+  price NUMERIC(10, 2) NOT NULL DEFAULT 0,
+  state STRING,
+  PRIMARY KEY (order_no, line_no) NOT ENFORCED
+);
+"""
+
+SNOWFLAKE = """
+CREATE OR REPLACE TRANSIENT TABLE SHOP.PUBLIC.CUSTOMER (
+  ID NUMBER(38,0) NOT NULL AUTOINCREMENT START 1 INCREMENT 1 NOORDER,
+  EMAIL VARCHAR(80) WITH MASKING POLICY hide COMMENT 'It\\'s theirs',
+  extra VARIANT, seen TIMESTAMP_NTZ(9),
+  constraint customer_pk primary key (ID) RELY,
+  unique (EMAIL)
+) CLUSTER BY (ID) COMMENT='Who buys; and pays'; // done
+CREATE TABLE SHOP.PUBLIC."Order Line" (
+  order_no NUMBER(38,0) NOT NULL, line_no NUMBER(38,0) NOT NULL,
+  customer_id NUMBER(38,0) NOT NULL FOREIGN KEY REFERENCES SHOP.PUBLIC.CUSTOMER (ID) NOT ENFORCED,
+  price NUMBER(10,2) NOT NULL DEFAULT 0, state STRING,
+  primary key (order_no, line_no)
+);
+CREATE PROCEDURE p() RETURNS STRING LANGUAGE JAVASCRIPT AS $$ var x = "'"; return x; $$;
+"""
+
+DATABRICKS = """
+CREATE TABLE IF NOT EXISTS main.shop.customer (
+  id BIGINT GENERATED ALWAYS AS IDENTITY (START WITH 1 INCREMENT BY 1),
+  email STRING COMMENT 'It\\'s theirs',
+  day DATE GENERATED ALWAYS AS (CAST(seen AS DATE)),
+  CONSTRAINT customer_pk PRIMARY KEY (id)
+) USING DELTA COMMENT 'Who buys; and pays' TBLPROPERTIES ('delta.appendOnly' = 'true');
+CREATE TABLE main.shop.`Order Line` (
+  order_no BIGINT NOT NULL, line_no BIGINT NOT NULL, customer_id BIGINT NOT NULL,
+  price DECIMAL(10,2) NOT NULL DEFAULT 0, state STRING,
+  CONSTRAINT line_pk PRIMARY KEY (order_no, line_no),
+  CONSTRAINT line_fk FOREIGN KEY (customer_id) REFERENCES main.shop.customer (id)
+) USING DELTA CLUSTER BY AUTO;
+"""
+
+HIVE = """
+CREATE EXTERNAL TABLE shop.customer (
+  id BIGINT, email STRING COMMENT "It's theirs", tags MAP<STRING, ARRAY<INT>>,
+  PRIMARY KEY (id) DISABLE NOVALIDATE RELY
+) COMMENT 'Who buys; and pays'
+PARTITIONED BY (day STRING COMMENT 'when')
+ROW FORMAT DELIMITED FIELDS TERMINATED BY ','
+STORED AS TEXTFILE LOCATION '/data/customer';
+CREATE TABLE shop.`Order Line` (
+  order_no BIGINT, line_no BIGINT, customer_id BIGINT, price DECIMAL(10,2), state STRING,
+  PRIMARY KEY (order_no, line_no) DISABLE NOVALIDATE,
+  CONSTRAINT fk FOREIGN KEY (customer_id) REFERENCES shop.customer(id) DISABLE NOVALIDATE
+) STORED AS ORC TBLPROPERTIES ('x'='y');
+"""
+
+REDSHIFT = """
+CREATE TABLE IF NOT EXISTS public.customer (
+  id integer NOT NULL IDENTITY(1,1) ENCODE az64 DISTKEY,
+  email varchar(80) ENCODE lzo, PRIMARY KEY (id), UNIQUE (email)
+) DISTSTYLE KEY COMPOUND SORTKEY (id);
+CREATE TABLE public."Order Line" (
+  order_no integer NOT NULL ENCODE raw, line_no integer NOT NULL, customer_id integer NOT NULL,
+  price numeric(10,2) NOT NULL DEFAULT 0, state varchar(10),
+  PRIMARY KEY (order_no, line_no), FOREIGN KEY (customer_id) REFERENCES public.customer (id)
+) DISTSTYLE ALL;
+COMMENT ON TABLE public.customer IS 'Who buys; and pays';
+"""
+
+DUCKDB = """
+CREATE SEQUENCE s;
+CREATE TABLE customer (
+  id HUGEINT DEFAULT nextval('s') PRIMARY KEY, email VARCHAR UNIQUE,
+  tags STRUCT(a INTEGER, b VARCHAR[])[]
+);
+CREATE TABLE "Order Line" (
+  order_no UINTEGER, line_no INTEGER, customer_id HUGEINT NOT NULL REFERENCES customer(id),
+  price DECIMAL(10,2) NOT NULL DEFAULT 0, state VARCHAR, total AS (price * 2),
+  PRIMARY KEY (order_no, line_no)
+);
+"""
+
+TERADATA = """
+CREATE MULTISET TABLE shop.customer ,NO FALLBACK ,
+     NO BEFORE JOURNAL, CHECKSUM = DEFAULT
+     ( id INTEGER NOT NULL, email VARCHAR(80) CHARACTER SET LATIN NOT CASESPECIFIC TITLE 'E-mail',
+       PRIMARY KEY (id), UNIQUE (email) );
+CREATE MULTISET TABLE shop."Order Line" ,NO FALLBACK (
+  order_no INTEGER NOT NULL, line_no INTEGER NOT NULL, customer_id INTEGER NOT NULL,
+  price DECIMAL(10,2) NOT NULL DEFAULT 0.00 COMPRESS (0.00, 1.00), state BYTEINT FORMAT '9',
+  FOREIGN KEY (customer_id) REFERENCES WITH NO CHECK OPTION shop.customer (id)
+) UNIQUE PRIMARY INDEX (order_no, line_no);
+"""
+
+STARROCKS = """
+CREATE TABLE customer (
+  id BIGINT NOT NULL COMMENT "key", email VARCHAR(80), visits BIGINT SUM DEFAULT "0"
+) ENGINE=OLAP PRIMARY KEY (id) COMMENT "Who buys; and pays"
+DISTRIBUTED BY HASH(id) BUCKETS 8 PROPERTIES ("replication_num" = "1");
+CREATE TABLE `Order Line` (
+  order_no BIGINT NOT NULL, line_no BIGINT NOT NULL, customer_id BIGINT NOT NULL,
+  price DECIMAL(10,2) NOT NULL, state VARCHAR(10)
+) UNIQUE KEY (order_no, line_no) DISTRIBUTED BY HASH(order_no) BUCKETS 8;
+"""
+
+CLICKHOUSE = """
+CREATE TABLE shop.customer ON CLUSTER c (
+  `id` UInt64 CODEC(Delta, ZSTD), `email` LowCardinality(Nullable(String)) COMMENT 'It\\'s theirs',
+  `day` Date MATERIALIZED toDate(now()), INDEX ix email TYPE bloom_filter GRANULARITY 1
+) ENGINE = ReplacingMergeTree PRIMARY KEY id ORDER BY (id, email) SETTINGS index_granularity = 8192;
+CREATE TABLE shop.`Order Line` (
+  order_no UInt32, line_no Int32, customer_id UInt64, price Decimal(10, 2), state Enum8('a' = 1)
+) ENGINE = MergeTree ORDER BY (order_no, line_no);
+"""
+
+TRINO = """
+CREATE TABLE hive.shop.customer (
+  id bigint NOT NULL, email varchar(80) COMMENT 'It''s theirs', tags array(row(a integer, b varchar))
+) COMMENT 'Who buys; and pays' WITH (format = 'ORC', partitioned_by = ARRAY['email']);
+CREATE TABLE hive.shop."Order Line" (
+  order_no bigint, line_no bigint, customer_id bigint, price decimal(10,2), state varchar
+) WITH (format = 'PARQUET');
+"""
+
+STANDARD = """
+CREATE TABLE customer (id INTEGER NOT NULL, email CHARACTER(80) UNIQUE, PRIMARY KEY (id));
+CREATE TABLE "Order Line" (
+  order_no INTEGER, line_no INTEGER, customer_id INTEGER NOT NULL,
+  price DECIMAL(10,2), state CHAR(10),
+  PRIMARY KEY (order_no, line_no), FOREIGN KEY (customer_id) REFERENCES customer
+);
+"""
+
+WRITTEN = {
+    "postgres": POSTGRES,
+    "mysql": MYSQL,
+    "tsql": TSQL,
+    "oracle": ORACLE,
+    "sqlite": SQLITE,
+    "bigquery": BIGQUERY,
+    "snowflake": SNOWFLAKE,
+    "databricks": DATABRICKS,
+    "hive": HIVE,
+    "redshift": REDSHIFT,
+    "duckdb": DUCKDB,
+    "teradata": TERADATA,
+    "starrocks": STARROCKS,
+    "clickhouse": CLICKHOUSE,
+    "trino": TRINO,
+}
+NO_KEYS = {"clickhouse", "trino"}
+NO_REFERENCES = NO_KEYS | {"starrocks"}
+NO_TABLE_COMMENT = {"sqlite", "duckdb", "teradata", "clickhouse"}
+COLUMN_COMMENT = {
+    "postgres", "mysql", "tsql", "oracle", "bigquery", "snowflake", "databricks", "hive",
+    "clickhouse", "trino",
+}  # fmt: skip
+
+
+@pytest.fixture(params=sorted(WRITTEN))
+def written(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    name = str(request.param)
+    path = tmp_path / f"{name}.sql"
+    path.write_text(WRITTEN[name], encoding="utf-8")
+    return name, path
+
+
+def test_dialect_is_detected(written: tuple[str, Path]) -> None:
+    """The dialect of a text is told by its own words."""
+    name, path = written
+    assert detect(path.read_text(encoding="utf-8")).dialect.name == name
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["told", "detected"])
+def test_both_tables_are_read(written: tuple[str, Path], told: bool) -> None:
+    """Each dialect's way of writing two tables gives these two, and nothing else is left over."""
+    name, path = written
+    with open_ddl(path, dialect=name if told else None) as source:
+        assert [table.name.lower() for table in source.tables] == ["customer", "order line"]
+        line = source.tables[1]
+        assert [column.name for column in line.columns][:5] == [
+            "order_no",
+            "line_no",
+            "customer_id",
+            "price",
+            "state",
+        ]
+        assert [table.notes for table in source.tables] == [(), ()]
+        assert source.skipped == ()
+        assert not [note for note in source.notes if "could not" in note or "in part" in note]
+
+
+def test_keys_are_read(written: tuple[str, Path]) -> None:
+    """The simple and the composite primary key come whole and in order."""
+    name, path = written
+    with open_ddl(path) as source:
+        customer, line = source.tables
+        if name in NO_KEYS:
+            assert (customer.primary_key, line.primary_key) == ((), ())
+        else:
+            assert [column.lower() for column in customer.primary_key] == ["id"]
+            assert ("order_no", "line_no") in (line.primary_key, *line.unique_keys)
+
+
+def test_reference_is_read(written: tuple[str, Path]) -> None:
+    """The foreign key leads to the customer's key."""
+    name, path = written
+    with open_ddl(path) as source:
+        customer, line = source.tables
+        if name in NO_REFERENCES:
+            assert line.foreign_keys == ()
+        else:
+            key = customer.primary_key
+            assert line.foreign_keys == (
+                DeclaredForeignKey(("customer_id",), customer.name, key),
+            )
+
+
+def test_comments_are_read(written: tuple[str, Path]) -> None:
+    """What the dialect says of a table and of a column becomes their comment."""
+    name, path = written
+    with open_ddl(path) as source:
+        customer = source.tables[0]
+        if name not in NO_TABLE_COMMENT:
+            assert customer.comment == "Who buys; and pays"
+        if name in COLUMN_COMMENT:
+            assert customer.columns[1].comment == "It's theirs"
+
+
+def test_tables_are_there_and_empty(written: tuple[str, Path]) -> None:
+    """Each table can be read on the connection, with the columns and types it says it has."""
+    _, path = written
+    with open_ddl(path) as source:
+        assert source.has_data is False
+        for table in source.tables:
+            relation = source.relation(table)
+            assert relation.columns == [column.alias for column in table.columns]
+            assert [str(type_) for type_ in relation.types] == [
+                column.type for column in table.columns
+            ]
+            assert relation.fetchall() == []
+
+
+def test_text_without_signs_is_standard_sql(tmp_path: Path) -> None:
+    """A text without tell-tale words is read as standard SQL, and the notes say so."""
+    path = tmp_path / "plain.sql"
+    path.write_text(STANDARD)
+    with open_ddl(path) as source:
+        assert source.notes[0].startswith("Read as standard SQL")
+        assert source.tables[1].foreign_keys == (
+            DeclaredForeignKey(("customer_id",), "customer", ("id",)),
+        )
+
+
+def test_every_dialect_of_sqlglot_is_known() -> None:
+    """Whatever name sqlglot knows a dialect by can be told."""
+    assert {dialect.value for dialect in Dialects} <= set(DIALECTS)
+
+
+def test_unknown_dialect_names_the_nearest(tmp_path: Path) -> None:
+    """A dialect misspelt is answered with the one that was meant."""
+    path = tmp_path / "plain.sql"
+    path.write_text(STANDARD)
+    with pytest.raises(UsageError) as caught:
+        open_ddl(path, dialect="postgrse")
+    assert caught.value.hint == "Did you mean postgres?"
