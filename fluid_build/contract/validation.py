@@ -5,10 +5,8 @@ document is JSON data, so dicts with text keys, lists, text, numbers, booleans a
 words of the findings are ours.
 """
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -16,11 +14,13 @@ from pydantic_core import ErrorDetails
 
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.fluid.common import Problem, named
+from fluid_build.contract.nearest import nearest
 from fluid_build.contract.shown import escaped, kind_shown, path_shown, shown
 from fluid_build.contract.structure import Allowed, Path, keys_of, required_keys, resolve
 from fluid_build.errors import ContractError
 
-_NEAR = 0.6
+# Pydantic's errors about a key of a mapping, which its location marks as such.
+_OF_KEYS = {"string_type": "every key must be text", "string_unicode": "it is not Unicode text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def validate(document: object, *, lines: Mapping[Path, int] | None = None) -> tu
     else:
         return ()
     placed = _without_echoes([found for detail in details for found in _findings(detail)])
-    return _ordered(placed, document, lines or {})
+    return in_document_order(placed, document, lines or {})
 
 
 def parse_contract(document: object) -> FluidContract:
@@ -88,8 +88,12 @@ def _judge(document: object) -> FluidContract:
 
 
 def _findings(detail: ErrorDetails) -> Iterable[_Placed]:
-    path, here, above = resolve(detail["loc"])
     value = detail["input"]
+    location = detail["loc"]
+    if detail["type"] in _OF_KEYS and location and location[-1] == "[key]":
+        yield _plain(resolve(location[:-2])[0], _OF_KEYS[detail["type"]], value, "text")
+        return
+    path, here, above = resolve(location)
     context: dict[str, Any] = detail.get("ctx", {})
     match detail["type"]:
         case "missing":
@@ -104,9 +108,9 @@ def _findings(detail: ErrorDetails) -> Iterable[_Placed]:
         case "too_short":
             yield _plain(path, "it is empty", value, "at least one item")
         case "invalid_key":
-            yield _plain(path, "every key must be text", value, "text")
+            yield _plain(path[:-1], "every key must be text", value, "text")
         case "string_unicode":
-            yield _plain(path, "it is not Unicode text", value, "Unicode text")
+            yield _plain(path, _OF_KEYS["string_unicode"], value, "Unicode text")
         case _:
             yield _wrong_value(path, value, here, above)
 
@@ -122,11 +126,11 @@ def _unknown_key(path: Path, above: Allowed | None) -> _Placed:
     key = str(path[-1])
     model = above.model if above is not None else None
     known = tuple(keys_of(model)) if model is not None else ()
-    nearest = _nearest(key, known)
-    hint = f"; did you mean `{nearest}`?" if nearest else ""
+    close = nearest(key, known)
+    hint = f"; did you mean `{close}`?" if close else ""
     message = f"`{escaped(key)}` is not known here{hint}"
     found = f"the key `{escaped(key)}`"
-    return _Placed(path, Finding(path_shown(path), message, found, named(known), nearest))
+    return _Placed(path, Finding(path_shown(path), message, found, named(known), close))
 
 
 def _repeated(path: Path, value: object) -> _Placed:
@@ -148,16 +152,16 @@ def _wrong_value(path: Path, value: object, here: Allowed | None, above: Allowed
     key = next((part for part in reversed(path) if isinstance(part, str)), None)
     found, meaning = shown(value, key), here.meaning
     words = here.words or (here.shape.words if here.shape else ())
-    nearest = _nearest(value, words) if isinstance(value, str) else None
-    if nearest:
-        message = f"{found} is not allowed here; did you mean `{nearest}`?"
+    close = nearest(value, words) if isinstance(value, str) else None
+    if close:
+        message = f"{found} is not allowed here; did you mean `{close}`?"
     elif value is None and _may_be_left_out(path, above):
         message = f"it is null; leave the key out, or give {meaning}"
     elif _is_text(here) and isinstance(value, int | float):
         message = f"it should be text, and is read as {kind_shown(value)}; put it in quotes"
     else:
         message = f"it should be {meaning}"
-    return _Placed(path, Finding(path_shown(path), message, found, meaning, nearest))
+    return _Placed(path, Finding(path_shown(path), message, found, meaning, close))
 
 
 def _plain(path: Path, message: str, value: object, meaning: str) -> _Placed:
@@ -175,36 +179,31 @@ def _is_text(here: Allowed) -> bool:
     return here.type is str or bool(here.words)
 
 
-@lru_cache(maxsize=1024)
-def _nearest(word: str, words: tuple[str, ...]) -> str | None:
-    longest = max(map(len, words), default=0)
-    if len(word) > 2 * longest:
-        return None
-    folded = {candidate.lower(): candidate for candidate in reversed(words)}
-    close = difflib.get_close_matches(word.strip().lower(), folded, n=1, cutoff=_NEAR)
-    return folded[close[0]] if close else None
-
-
-def _without_echoes(placed: list[_Placed]) -> list[_Placed]:
+def _without_echoes(placed: list[_Placed]) -> list[tuple[Path, Finding]]:
     """Leave out the missing keys that are there under a misspelt name."""
     misspelt = {
         (found.path[:-1], found.finding.nearest) for found in placed if found.finding.nearest
     }
-    return [found for found in placed if (found.path, found.missing) not in misspelt]
+    return [
+        (found.path, found.finding)
+        for found in placed
+        if (found.path, found.missing) not in misspelt
+    ]
 
 
-def _ordered(
-    placed: list[_Placed], document: object, lines: Mapping[Path, int]
+def in_document_order(
+    placed: Iterable[tuple[Path, Finding]], document: object, lines: Mapping[Path, int]
 ) -> tuple[Finding, ...]:
-    positions: dict[int, dict[object, int]] = {}
+    """The findings as a reader of the document meets them, each with its line if it is known."""
+    orders: dict[int, dict[object, int]] = {}
 
-    def position(found: _Placed) -> list[int]:
+    def position(item: tuple[Path, Finding]) -> list[int]:
         where, at = [], document
-        for part in found.path:
+        for part in item[0]:
             if isinstance(at, dict):
-                order = positions.get(id(at))
-                if order is None:
-                    order = positions[id(at)] = {key: index for index, key in enumerate(at)}
+                order = orders.setdefault(id(at), {})
+                if not order:
+                    order.update({key: index for index, key in enumerate(at)})
                 where.append(order.get(part, -1))
                 at = at.get(part)
             elif isinstance(at, list) and isinstance(part, int) and part < len(at):
@@ -213,7 +212,7 @@ def _ordered(
         return where
 
     ordered = sorted(placed, key=position)
-    return tuple(replace(f.finding, line=line_of(f.path, lines)) for f in ordered)
+    return tuple(replace(finding, line=line_of(path, lines)) for path, finding in ordered)
 
 
 def line_of(path: Path, lines: Mapping[Path, int]) -> int | None:
