@@ -52,9 +52,7 @@ def open_source(
     if address.kind == "sqlite":
         from fluid_build.sources.sqlite_file import open_sqlite
 
-        return open_sqlite(
-            Path(address.place), memory_limit=memory_limit, on_progress=on_progress
-        )
+        return open_sqlite(Path(address.place), memory_limit=memory_limit, on_progress=on_progress)
     if address.kind == "postgres":
         from fluid_build.sources.postgres import open_postgres
 

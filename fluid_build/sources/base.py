@@ -113,6 +113,14 @@ class Source(Protocol):
     ) -> None: ...
 
 
+class Cleanable(Protocol):
+    """Something put aside for a source, such as a temporary folder."""
+
+    def cleanup(self) -> None:
+        """Remove it."""
+        ...
+
+
 @dataclass
 class OpenSource:
     """The plain Source that every opener returns; ``cleanup`` runs last on close."""
@@ -124,7 +132,7 @@ class OpenSource:
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
     has_data: bool = True
-    cleanup: list[object] = field(default_factory=list)
+    cleanup: list[Cleanable] = field(default_factory=list)
 
     def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
         """The rows of a table, lazily."""
@@ -132,10 +140,11 @@ class OpenSource:
 
     def close(self) -> None:
         """Free the connection and whatever was put aside for it."""
-        self.connection.close()
-        for resource in self.cleanup:
-            resource.cleanup()  # type: ignore[attr-defined]
-        self.cleanup.clear()
+        try:
+            self.connection.close()
+        finally:
+            while self.cleanup:
+                self.cleanup.pop().cleanup()
 
     def __enter__(self) -> Self:
         return self

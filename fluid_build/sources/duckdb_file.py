@@ -37,7 +37,7 @@ def open_duckdb(
     EmptySourceError where there is no table.
     """
     _check(path)
-    with starting(memory_limit=memory_limit) as engine:
+    with starting(memory_limit) as engine:
         connection = engine.connection
         _attach(connection, path)
         existing = _schemas(connection)

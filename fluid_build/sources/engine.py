@@ -22,6 +22,7 @@ STAGE = "staged"
 """The database inside the connection that text and row stores are read into once."""
 
 _IN_MEMORY_UP_TO = 128 * 1024 * 1024
+_LONGEST_REASON = 240
 _DEFAULT_MEMORY = 2560 * 1024 * 1024
 
 DUCKDB_ERRORS = (duckdb.Error, UnicodeDecodeError)
@@ -49,14 +50,21 @@ class Engine:
 
     cleanup = close
 
+    def stage(self, source_bytes: int) -> None:
+        """Attach the database STAGE for a source of about that size.
+
+        A small one is staged in memory, a large one in a compressed temporary file.
+        """
+        place = ":memory:" if source_bytes <= _IN_MEMORY_UP_TO else str(self.folder / "staged.db")
+        self.connection.execute(f"ATTACH {literal(place)} AS {quote(STAGE)}")
+
 
 @contextmanager
-def starting(*, source_bytes: int = 0, memory_limit: str | None = None) -> Iterator[Engine]:
-    """An engine for a source of about that size; closed if the block raises, else left open.
+def starting(memory_limit: str | None = None) -> Iterator[Engine]:
+    """An engine that is closed if the block raises, and left open for its source if not.
 
-    What is staged stays in memory for a small source and goes to a compressed temporary file for
-    a large one. ``memory_limit`` is DuckDB's wording (``"2GB"``); the default is 2.5 GiB or half
-    of the machine's memory, whichever is less. Raises UsageError for a limit DuckDB can't read.
+    ``memory_limit`` is DuckDB's wording (``"2GB"``); the default is 2.5 GiB or half of the
+    machine's memory, whichever is less. Raises UsageError for a limit that DuckDB can't read.
     """
     temporary = tempfile.TemporaryDirectory(prefix="fluid-", ignore_cleanup_errors=True)
     try:
@@ -66,8 +74,6 @@ def starting(*, source_bytes: int = 0, memory_limit: str | None = None) -> Itera
         raise
     engine = Engine(connection, temporary)
     try:
-        place = ":memory:" if source_bytes <= _IN_MEMORY_UP_TO else str(engine.folder / "staged.db")
-        connection.execute(f"ATTACH {literal(place)} AS {quote(STAGE)}")
         yield engine
     except BaseException:
         engine.close()
@@ -142,12 +148,17 @@ def _install(scanner: Scanner) -> str:
     return f"pip install duckdb-extension-sqlite-scanner=={duckdb.__version__}"
 
 
-def reason(error: Exception) -> str:
-    """What went wrong, in one redacted sentence, from an error of DuckDB or the system."""
+def reason(error: Exception, *places: Path) -> str:
+    """What went wrong, in one redacted sentence, from an error of DuckDB or the system.
+
+    Each of the places is named without its folder, so that the sentence is the same elsewhere.
+    """
     if isinstance(error, UnicodeDecodeError):
-        return "it holds text that is not valid UTF-8."
+        return "It holds text that is not valid UTF-8."
     text = redact(str(error)).strip()
+    for place in places:
+        text = text.replace(str(place), place.name)
     text = re.sub(r"^(?:[A-Z]\w*(?: [A-Z]?\w+){0,3} )?Error: ", "", text.split("\n\n", 1)[0])
     line = " ".join(text.split("\n", 1)[0].split()) or type(error).__name__
-    shortened = line if len(line) <= 240 else line[:239] + "…"
+    shortened = line if len(line) <= _LONGEST_REASON else line[: _LONGEST_REASON - 1] + "…"
     return shortened if shortened.endswith((".", "…", "!", "?")) else shortened + "."

@@ -47,7 +47,8 @@ def open_sqlite(
     EmptySourceError where it has no table.
     """
     size = _check(path)
-    with starting(source_bytes=size, memory_limit=memory_limit) as engine:
+    with starting(memory_limit) as engine:
+        engine.stage(size)
         with _reading(path, engine.folder) as (reader, place):
             names = table_names(reader)
             views = count_views(reader)
@@ -57,12 +58,15 @@ def open_sqlite(
                     hint="Check that it is the database you mean.",
                 )
             load_scanner(engine.connection, "sqlite")
-            engine.connection.execute(f"ATTACH {literal(str(place))} AS origin (TYPE sqlite, READ_ONLY)")
-            tables, skipped = _stage_all(engine.connection, reader, names, on_progress)
+            engine.connection.execute(
+                f"ATTACH {literal(str(place))} AS origin (TYPE sqlite, READ_ONLY)"
+            )
+            tables, skipped = _stage_all(engine.connection, reader, place, names, on_progress)
             engine.connection.execute("DETACH origin")
         if not tables:
             raise SourceUnreadableError(
-                f"None of the {len(names)} tables of {path.name} could be read. {skipped[0].reason}",
+                f"None of the {len(names)} tables of {path.name} could be read."
+                f" {skipped[0].reason}",
                 hint="Check the file with: sqlite3 FILE 'PRAGMA integrity_check'.",
             )
         return OpenSource(
@@ -190,6 +194,7 @@ def _unreadable(path: Path, error: sqlite3.Error) -> SourceError | KeyboardInter
 def _stage_all(
     connection: duckdb.DuckDBPyConnection,
     reader: sqlite3.Connection,
+    path: Path,
     names: list[str],
     on_progress: OnProgress,
 ) -> tuple[list[Table], list[Skipped]]:
@@ -203,7 +208,7 @@ def _stage_all(
             declared = read_table(reader, name)
             readings = _stage(connection, reader, declared, relation, utf8=encoding == "UTF-8")
         except DUCKDB_ERRORS as error:
-            skipped.append(Skipped(name, reason(error)))
+            skipped.append(Skipped(name, reason(error, path)))
         except sqlite3.DatabaseError as error:
             if str(error) == "interrupted":
                 raise

@@ -42,6 +42,7 @@ class Classes:
 
     @property
     def total(self) -> int:
+        """All values that are not null."""
         return self.integers + self.reals + self.texts + self.blobs
 
 
@@ -60,9 +61,7 @@ def read_fast(
         return None
     if _scanner_would_bend(reader, table, targets):
         return None
-    connection.execute(
-        f"CREATE TABLE {relation} AS SELECT * FROM origin.main.{quote(table.name)}"
-    )
+    connection.execute(f"CREATE TABLE {relation} AS SELECT * FROM origin.main.{quote(table.name)}")
     readings = _narrow_numbers(connection, relation, table.columns, targets)
     if readings is None:
         connection.execute(f"DROP TABLE {relation}")
@@ -73,7 +72,7 @@ def _scanner_would_bend(
     reader: sqlite3.Connection, table: CatalogTable, targets: Sequence[Target]
 ) -> bool:
     doubts = [
-        _DOUBT[aim.meaning].format(c=quote(column.name).replace("{", "{{").replace("}", "}}"))
+        _DOUBT[aim.meaning].replace("{c}", quote(column.name))
         for column, aim in zip(table.columns, targets, strict=True)
         if aim.meaning in _DOUBT
     ]
@@ -159,9 +158,7 @@ def read_exactly(
         f"{_carry(column.name, utf8=utf8)} AS c{i}" for i, column in enumerate(table.columns)
     )
     query = f"SELECT {carried} FROM {quote(table.name)}"
-    connection.execute(
-        f"CREATE TABLE {raw} AS SELECT * FROM sqlite_query('origin', ?)", [query]
-    )
+    connection.execute(f"CREATE TABLE {raw} AS SELECT * FROM sqlite_query('origin', ?)", [query])
     try:
         readings, chosen = [], []
         for i, classes in enumerate(_count_classes(connection, raw, len(table.columns))):
@@ -282,7 +279,8 @@ def _has_zone(text: str) -> str:
 
 def _broken_texts(connection: duckdb.DuckDBPyConnection, raw: str, cell: str) -> int:
     row = connection.execute(
-        f"SELECT count(*) FROM {raw} WHERE {cell}[1] = 't' AND TRY(decode(unhex({cell}[2:]))) IS NULL"
+        f"SELECT count(*) FROM {raw}"
+        f" WHERE {cell}[1] = 't' AND TRY(decode(unhex({cell}[2:]))) IS NULL"
     ).fetchone()
     return int(row[0]) if row else 0
 

@@ -1,7 +1,6 @@
 """What a user names a source by: its kind, its place, and never its password in print."""
 
 import difflib
-import glob
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,13 +104,26 @@ def _path_of(rest: str) -> str:
     return path
 
 
+def is_glob(place: str) -> bool:
+    """Whether a path holds wildcards."""
+    return any(mark in place for mark in "*?[")
+
+
+def matches(pattern: str) -> list[Path]:
+    """The files that a glob names, sorted, hidden ones left out; ``**`` stands for any folders."""
+    path = Path(pattern)
+    anchor = Path(path.anchor)
+    found = anchor.glob(str(path.relative_to(anchor)))
+    return sorted(one for one in found if one.is_file() and not one.name.startswith((".", "_")))
+
+
 def _something_at(place: str) -> bool:
-    return Path(place).exists() or bool(glob.has_magic(place) and glob.glob(place))
+    return Path(place).exists() or bool(is_glob(place) and matches(place))
 
 
 def _look(place: str) -> Address:
     path = Path(place).expanduser()
-    if glob.has_magic(place) and not path.exists():
+    if is_glob(place) and not path.exists():
         return Address("files", str(path))
     if path.is_dir():
         return Address("files", str(path))

@@ -1,0 +1,137 @@
+"""How a delimited text file is written: its delimiter, quoting, and header."""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_DELIMITERS = (",", "\t", ";", "|", "\x1f", "^", "~")
+_NO_DELIMITER = "\x1f"
+_LEAST_AGREEMENT = 0.6
+_NUMBER = re.compile(r"[-+]?[$€£]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?%?")
+_DATE = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([ T][0-9:.,Z+-]*)?")
+_WORDS = ("true", "false", "null", "na", "n/a", "nan", "\\n")
+
+# Sampled fields may be long; the module's default of 128 KB would refuse them.
+csv.field_size_limit(1 << 30)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """``names`` has one entry a column, empty where there is no name for it.
+
+    ``preamble`` is how many lines stand before the header (or the data, if ``header`` is False).
+    """
+
+    delimiter: str
+    escape: str
+    header: bool
+    preamble: int
+    names: tuple[str, ...]
+
+
+def sniff(sample: str, *, complete: bool) -> Dialect | None:
+    """The dialect of a sample from a file's start; None where the sample holds nothing.
+
+    ``complete`` says that the sample is the whole file; otherwise its last record is not trusted.
+    """
+    sample = sample.removeprefix("\ufeff")
+    if not sample.strip():
+        return None
+    escape = "\\" if re.search(r'\\"(?!\s*(?:[,;|\t]|$))', sample, re.MULTILINE) else '"'
+    best: tuple[float, int, int, list[list[str]], str] | None = None
+    for rank, delimiter in enumerate(_DELIMITERS):
+        records = list(records_of(sample, delimiter, escape))
+        if not complete and len(records) > 1:
+            records.pop()
+        agreement, width = _agreement(records)
+        if width > 1 and agreement >= _LEAST_AGREEMENT:
+            found = (round(agreement, 3), width, -rank, records, delimiter)
+            best = max(best, found, key=lambda one: one[:3]) if best else found
+    if best is None:
+        return _single_column(sample, escape)
+    _, width, _, records, delimiter = best
+    return _with_header(records, width, delimiter, escape)
+
+
+def agreement_of(sample: str, dialect: Dialect) -> float:
+    """The share of a sample's records that have the dialect's number of fields."""
+    records = [record for record in records_of(sample, dialect.delimiter, dialect.escape) if record]
+    fitting = sum(len(record) == len(dialect.names) for record in records)
+    return fitting / len(records) if records else 0.0
+
+
+def records_of(text: str, delimiter: str, escape: str) -> Iterator[list[str]]:
+    """The records of a text, each a list of fields; a blank line is an empty list."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").splitlines(keepends=True)
+    if escape == "\\":
+        return csv.reader(lines, delimiter=delimiter, doublequote=False, escapechar="\\")
+    return csv.reader(lines, delimiter=delimiter)
+
+
+def _agreement(records: Sequence[Sequence[str]]) -> tuple[float, int]:
+    widths = Counter(len(record) for record in records if record)
+    if not widths:
+        return 0.0, 0
+    width, times = max(widths.items(), key=lambda one: (one[1], one[0]))
+    # Two records of different widths agree on nothing: the header then decides.
+    if times == 1:
+        width = len(next(record for record in records if record))
+    return times / widths.total(), width
+
+
+def _single_column(sample: str, escape: str) -> Dialect:
+    records = [[line] for line in sample.splitlines() if line.strip()]
+    return _with_header(records, 1, _NO_DELIMITER, escape)
+
+
+def _with_header(
+    records: Sequence[Sequence[str]], width: int, delimiter: str, escape: str
+) -> Dialect:
+    preamble = _preamble(records, width)
+    rows = [record for record in records[preamble:] if record]
+    # Lines before the table are counted as lines, blank ones included.
+    lines = sum(max(1, sum(field.count("\n") for field in one) + 1) for one in records[:preamble])
+    first, rest = rows[0], rows[1:]
+    if not _is_header(first, rest):
+        return Dialect(delimiter, escape, False, lines, ("",) * width)
+    names = [field.strip() for field in first]
+    while len(names) > width and not names[-1]:
+        names.pop()
+    names += [""] * (width - len(names))
+    return Dialect(delimiter, escape, True, lines, tuple(names))
+
+
+def _preamble(records: Sequence[Sequence[str]], width: int) -> int:
+    """How many records of one field (a title, a date) stand before the first full one."""
+    if width < 3:
+        return 0
+    count = 0
+    while count < len(records) and len(records[count]) <= 1:
+        count += 1
+    return count if count < len(records) and len(records[count]) >= width else 0
+
+
+def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
+    cells = [cell.strip() for cell in first]
+    named = [cell for cell in cells if cell]
+    if not named or any(_is_value(cell) for cell in named):
+        return False
+    if not rest:
+        return len(named) == len(cells)
+    for i in range(len(cells)):
+        column = [row[i].strip() for row in rest if i < len(row) and row[i].strip()]
+        if cells[i] and column and all(_is_value(value) for value in column[:200]):
+            return True
+    if len({cell.lower() for cell in named}) < len(named):
+        return False
+    # All text: a heading does not turn up again among its own column's values.
+    return not any(
+        cells[i] and any(i < len(row) and row[i].strip() == cells[i] for row in rest)
+        for i in range(len(cells))
+    )
+
+
+def _is_value(cell: str) -> bool:
+    return bool(_NUMBER.fullmatch(cell) or _DATE.fullmatch(cell) or cell.lower() in _WORDS)

@@ -1,0 +1,223 @@
+"""Delimited text files, staged as text first and typed over all their values afterwards."""
+
+import csv
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+import duckdb
+
+from fluid_build.sources import encodings
+from fluid_build.sources.base import Column
+from fluid_build.sources.csv_dialect import Dialect, agreement_of, sniff
+from fluid_build.sources.csv_repair import Rejected, mend
+from fluid_build.sources.declared import unique_names
+from fluid_build.sources.file_layout import TableFiles, partitions
+from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.text_types import infer
+
+READ_ERRORS = (OSError, EOFError, zlib.error, csv.Error)
+"""What Python raises where a text file can't be read."""
+
+_SAMPLE = 256 * 1024
+_RAW = "memory.main.text"
+_LONGEST_LINE = 32 * 1024 * 1024
+_LEAST_AGREEMENT = 0.8
+_HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """A file, the place where DuckDB can read it as UTF-8, and how it is written."""
+
+    source: Path
+    place: Path
+    dialect: Dialect
+    note: str = ""
+
+
+def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, ...]:
+    """The columns of a delimited file, judged by its start.
+
+    Empty where it holds nothing, or looks like prose rather than a table. Raises one of
+    READ_ERRORS or duckdb.Error where it can't be read.
+    """
+    sample, complete = _sample(connection, path, encodings.encoding_of_start(path))
+    dialect = sniff(sample, complete=complete)
+    if dialect is None or agreement_of(sample, dialect) < _LEAST_AGREEMENT:
+        return ()
+    return tuple(_own_names(dialect))
+
+
+def stage_csv(
+    connection: duckdb.DuckDBPyConnection, files: TableFiles, relation: str, folder: Path
+) -> tuple[tuple[Column, ...], tuple[str, ...]]:
+    """Stage the files of one table; its columns, and notes on what was met.
+
+    ``folder`` takes temporary files. Raises ValueError where there is nothing to read, and one of
+    READ_ERRORS or duckdb.Error where a file can't be read.
+    """
+    found = [_readable(connection, path, folder) for path in files.paths]
+    present = [one for one in found if one is not None]
+    if not present:
+        raise ValueError("It is empty.")
+    names = _all_names(present, files)
+    notes = _notes_on_files(present, len(found) - len(present))
+    columns = ", ".join(f"c{i} VARCHAR" for i in range(len(names)))
+    connection.execute(f"CREATE TABLE {_RAW} ({columns})")
+    try:
+        for one in present:
+            notes += _load(connection, one, names, files, folder)
+        typed, column_notes = _typed(connection, names, relation)
+    finally:
+        connection.execute(f"DROP TABLE IF EXISTS {_RAW}")
+    return typed, (*notes, *column_notes)
+
+
+def _readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> Readable | None:
+    """How to read a file; None where it is empty."""
+    text = encodings.examine(path)
+    sample, complete = _sample(connection, path, text.encoding)
+    dialect = sniff(sample, complete=complete)
+    if dialect is None:
+        return None
+    if text.encoding == "utf-8" and not text.mixed_line_ends:
+        return Readable(path, path, dialect)
+    copy = encodings.rewrite(path, text.encoding, folder)
+    if text.encoding == "utf-8":
+        return Readable(path, copy, dialect)
+    note = f"{path.name} is encoded in {encodings.said(text.encoding)}."
+    return Readable(path, copy, dialect, note)
+
+
+def _sample(connection: duckdb.DuckDBPyConnection, path: Path, encoding: str) -> tuple[str, bool]:
+    """Text from the start of a file, and whether that is all of it."""
+    if path.suffix.lower() in encodings.ZSTD:
+        return _zstd_sample(connection, path)
+    raw = encodings.start_of(path, _SAMPLE + 1)
+    text = raw[:_SAMPLE].decode(encoding, errors="ignore").removeprefix("\ufeff")
+    return text, len(raw) <= _SAMPLE
+
+
+def _zstd_sample(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, bool]:
+    # Python before 3.14 has no zstd; DuckDB can hand out the lines.
+    most = 2_000
+    rows = connection.execute(
+        "SELECT line FROM read_csv(?, auto_detect=false, header=false, delim='\x1f', quote='',"
+        f" escape='', columns={{'line': 'VARCHAR'}}, compression='zstd') LIMIT {most}",
+        [str(path)],
+    ).fetchall()
+    return "".join(f"{line or ''}\n" for (line,) in rows), len(rows) < most
+
+
+def _own_names(dialect: Dialect) -> list[str]:
+    """A name for each column of a file: its header's, numbered where that repeats."""
+    names: list[str] = []
+    for i, name in enumerate(dialect.names):
+        wanted = chosen = name or f"column{i + 1}"
+        number = 1
+        while chosen in names:
+            number += 1
+            chosen = f"{wanted}_{number}"
+        names.append(chosen)
+    return names
+
+
+def _all_names(files: Sequence[Readable], table: TableFiles) -> list[str]:
+    """Every column of the table: those of all files, then those of the partitions."""
+    names = dict.fromkeys(name for one in files for name in _own_names(one.dialect))
+    names |= dict.fromkeys(key for path in table.paths for key in partitions(path, table.root))
+    return list(names)
+
+
+def _notes_on_files(files: Sequence[Readable], empty: int) -> list[str]:
+    notes = [one.note for one in files if one.note]
+    if empty:
+        notes.append(f"{empty} of its {empty + len(files)} files are empty.")
+    notes += [
+        f"The first {one.dialect.preamble} lines of {one.source.name} stand before the table and "
+        "were left out."
+        for one in files
+        if one.dialect.preamble
+    ]
+    if any(not one.dialect.header for one in files):
+        notes.append("It has no header: its columns are named by position.")
+    if len({frozenset(_own_names(one.dialect)) for one in files}) > 1:
+        notes.append("Its files do not all have the same columns; what one lacks is null there.")
+    return notes
+
+
+def _load(
+    connection: duckdb.DuckDBPyConnection,
+    file: Readable,
+    names: Sequence[str],
+    table: TableFiles,
+    folder: Path,
+) -> list[str]:
+    """Append a file to the raw table; notes on the lines that had to be mended."""
+    own = _own_names(file.dialect)
+    taken = {names.index(name): f"f{i}" for i, name in enumerate(own)}
+    for key, value in partitions(file.source, table.root).items():
+        given = "NULL" if value == _HIVE_NULL else literal(unquote(value))
+        taken.setdefault(names.index(key), given)
+    rejected = _insert(connection, file.place, file.dialect, taken)
+    if not rejected:
+        return []
+    mended = mend(file.place, file.dialect, rejected)
+    copy = folder / "mended.csv"
+    with copy.open("w", encoding="utf-8", newline="") as target:
+        csv.writer(target, lineterminator="\n").writerows(mended.rows)
+    plain = Dialect(",", '"', False, 0, file.dialect.names)
+    lost = _insert(connection, copy, plain, taken)
+    copy.unlink()
+    notes = mended.notes(file.source.name if len(table.paths) > 1 else "")
+    if lost:
+        notes.append(f"{len(lost)} lines could not be read and were left out.")
+    return notes
+
+
+def _insert(
+    connection: duckdb.DuckDBPyConnection, path: Path, dialect: Dialect, taken: dict[int, str]
+) -> list[Rejected]:
+    """Append what DuckDB can read of a file to the raw table; hand back the lines it can't."""
+    columns = ", ".join(f"f{i}: 'VARCHAR'" for i in range(len(dialect.names)))
+    suffix = path.suffix.lower()
+    packed = "gzip" if suffix == ".gz" else "zstd" if suffix in encodings.ZSTD else "none"
+    target = ", ".join(f"c{i}" for i in taken)
+    sql = (
+        f"INSERT INTO {_RAW} ({target}) SELECT {', '.join(taken.values())} FROM read_csv(?,"
+        f" auto_detect=false, columns={{{columns}}}, delim={literal(dialect.delimiter)},"
+        f" quote='\"', escape={literal(dialect.escape)}, header={dialect.header},"
+        f" skip={dialect.preamble}, compression='{packed}', max_line_size={_LONGEST_LINE},"
+        " store_rejects=true, rejects_limit=0, rejects_table='rejected',"
+        " rejects_scan='rejected_scans')"
+    )
+    try:
+        connection.execute(sql, [str(path)])
+        rows = connection.execute(
+            "SELECT min(CAST(error_type AS VARCHAR)), line_byte_position, min(csv_line)"
+            " FROM rejected GROUP BY line_byte_position ORDER BY line_byte_position"
+        ).fetchall()
+    finally:
+        connection.execute("DROP TABLE IF EXISTS rejected")
+        connection.execute("DROP TABLE IF EXISTS rejected_scans")
+    return [Rejected(kind, position or 0, text or "") for kind, position, text in rows]
+
+
+def _typed(
+    connection: duckdb.DuckDBPyConnection, names: Sequence[str], relation: str
+) -> tuple[tuple[Column, ...], tuple[str, ...]]:
+    """Turn the raw table into the staged one, each column with the type that all values fit."""
+    verdicts = infer(connection, _RAW, [f"c{i}" for i in range(len(names))])
+    aliases = unique_names(names)
+    chosen = ", ".join(
+        f"{one.expression} AS {quote(alias)}" for one, alias in zip(verdicts, aliases, strict=True)
+    )
+    connection.execute(f"CREATE TABLE {relation} AS SELECT {chosen} FROM {_RAW}")
+    columns = tuple(
+        Column(name, one.type, alias=alias, notes=(one.note,) if one.note else ())
+        for name, one, alias in zip(names, verdicts, aliases, strict=True)
+    )
+    return columns, tuple(f"{one.name}: {note}" for one in columns for note in one.notes)

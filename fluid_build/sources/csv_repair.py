@@ -1,0 +1,129 @@
+"""Lines of a delimited file that do not have the shape of the others, mended and reported.
+
+No line is lost in silence: one with too few fields is filled up with nulls, one with too many
+keeps the first ones and the note says what was cut off, and broken quotes are read as they stand.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fluid_build.sources import encodings
+from fluid_build.sources.csv_dialect import Dialect, records_of
+
+_SHOWN = 10
+_LONGEST_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A record that DuckDB refused: why, the byte it starts at (from 1), and its text."""
+
+    kind: str
+    position: int
+    text: str
+
+
+@dataclass
+class Mended:
+    """The refused records in the right shape, and the numbers of their lines by what was done."""
+
+    rows: list[list[str]] = field(default_factory=list)
+    filled: list[int] = field(default_factory=list)
+    cut: list[int] = field(default_factory=list)
+    cut_values: list[str] = field(default_factory=list)
+    unquoted: list[int] = field(default_factory=list)
+    width: int = 0
+    numbered_by: str = "line"
+
+    def notes(self, file: str) -> list[str]:
+        """One sentence for each kind of repair; ``file`` is named if not empty."""
+        where = f"{file}: " if file else ""
+        notes = []
+        if self.filled:
+            notes.append(
+                f"{where}{self._lines(self.filled, f'with fewer than {self.width} fields')}: the "
+                "missing fields were read as null."
+            )
+        if self.cut:
+            shown = ", ".join(repr(value) for value in self.cut_values[:_SHOWN])
+            more = ", …" if len(self.cut_values) > _SHOWN else ""
+            notes.append(
+                f"{where}{self._lines(self.cut, f'with more than {self.width} fields')}: the first "
+                f"{self.width} were kept and the rest left out ({shown}{more})."
+            )
+        if self.unquoted:
+            notes.append(
+                f"{where}{self._lines(self.unquoted, 'with broken quotes')}: read as they stand."
+            )
+        return notes
+
+    def _lines(self, numbers: Sequence[int], what: str) -> str:
+        shown = ", ".join(f"{number}" for number in numbers[:_SHOWN])
+        more = ", …" if len(numbers) > _SHOWN else ""
+        plural = "s" if len(numbers) != 1 else ""
+        unit = f"{self.numbered_by}{plural}"
+        return f"{len(numbers):,} {unit} {what} ({unit} {shown}{more})"
+
+
+def mend(place: Path, dialect: Dialect, rejected: Sequence[Rejected]) -> Mended:
+    """Bring refused records into shape. ``place`` is the UTF-8 file that they were read from."""
+    width = len(dialect.names)
+    known = place.suffix.lower() not in encodings.ZSTD
+    mended = Mended(width=width, numbered_by="line" if known else "record")
+    positions = [one.position for one in rejected]
+    starts = _line_numbers(place, positions) if known else range(1, len(rejected) + 1)
+    for one, start in zip(rejected, starts, strict=True):
+        # The text may start with the line ends of blank lines before it.
+        body = one.text.lstrip("\r\n")
+        number = start + one.text[: len(one.text) - len(body)].count("\n")
+        for offset, fields in _fields(body, dialect, one.kind):
+            _shape(mended, fields, number + offset, one.kind)
+    return mended
+
+
+def _shape(mended: Mended, fields: list[str], number: int, kind: str) -> None:
+    width = mended.width
+    if kind == "UNQUOTED VALUE":
+        mended.unquoted.append(number)
+    if len(fields) < width:
+        mended.filled.append(number)
+    rest = fields[width:]
+    if any(value.strip() for value in rest):
+        mended.cut.append(number)
+        mended.cut_values += [value[:_LONGEST_SHOWN] for value in rest if value.strip()]
+    mended.rows.append(fields[:width] + [""] * (width - len(fields)))
+
+
+def _fields(text: str, dialect: Dialect, kind: str) -> Iterator[tuple[int, list[str]]]:
+    """The records in a refused piece of text, each with its line counted from the piece's."""
+    if kind == "UNQUOTED VALUE" and text.count('"') % 2:
+        # A quote that is never closed swallows line after line: none of them is quoted.
+        for offset, line in enumerate(text.splitlines()):
+            if line:
+                yield offset, line.split(dialect.delimiter)
+        return
+    try:
+        records = list(records_of(text, dialect.delimiter, dialect.escape))
+    except csv.Error:
+        records = [text.split(dialect.delimiter)]
+    for record in records:
+        if record:
+            yield 0, record
+
+
+def _line_numbers(place: Path, positions: Sequence[int]) -> list[int]:
+    """The line, counted from 1, that each byte position (from 1, ascending) lies on."""
+    numbers: list[int] = []
+    with encodings.opened(place) as file:
+        line, at = 1, 1
+        for position in positions:
+            while at < position:
+                block = file.read(min(1 << 20, position - at))
+                if not block:
+                    break
+                line += block.count(b"\n")
+                at += len(block)
+            numbers.append(line)
+    return numbers

@@ -1,0 +1,144 @@
+"""How a text file is encoded, and a UTF-8 copy of one that is not UTF-8."""
+
+import codecs
+import gzip
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+_BLOCK = 1 << 20
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_NAMES = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
+ZSTD = (".zst", ".zstd")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What a text file is made of: its encoding, and whether its line ends differ in kind."""
+
+    encoding: str
+    mixed_line_ends: bool
+
+
+def start_of(path: Path, size: int) -> bytes:
+    """The first bytes of a file, gunzipped where its name says so.
+
+    Raises OSError where it can't be read, and EOFError or zlib.error for a broken gzip file.
+    """
+    return next(_blocks(path, size), b"")
+
+
+def examine(path: Path) -> Text:
+    """The encoding of a text file (``utf-8``, ``utf-16``, ``utf-16-le``, ``cp1252``, …).
+
+    Judged by the byte order mark, then by what all of the file can be decoded as: one late byte
+    would otherwise break the reading. What is not Unicode is taken for Windows-1252, which Latin-1
+    text is too, unless it holds bytes that only Latin-1 has. Errors as in ``start_of``. A zstd
+    file is taken for UTF-8: the standard library can't look into it.
+    """
+    if path.suffix.lower() in ZSTD:
+        return Text("utf-8", mixed_line_ends=False)
+    wide = _wide_encoding(start_of(path, _BLOCK))
+    if wide:
+        # The copy that has to be made gets one kind of line end anyway.
+        return Text(wide, mixed_line_ends=False)
+    decoders = {name: codecs.getincrementaldecoder(name)() for name in ("utf-8", "cp1252")}
+    ends = [0, 0, 0]
+    for block in _blocks(path, _BLOCK):
+        for name in [name for name, decoder in decoders.items() if not _takes(decoder, block)]:
+            del decoders[name]
+        pairs = block.count(b"\r\n")
+        ends[0] += pairs
+        ends[1] += block.count(b"\n") - pairs
+        ends[2] += block.count(b"\r") - pairs - block.endswith(b"\r")
+    for name in [name for name, decoder in decoders.items() if not _takes(decoder, b"", True)]:
+        del decoders[name]
+    return Text(next(iter(decoders), "latin-1"), mixed_line_ends=sum(map(bool, ends)) > 1)
+
+
+def encoding_of_start(path: Path) -> str:
+    """The encoding as far as the file's first megabyte tells; errors as in ``start_of``."""
+    if path.suffix.lower() in ZSTD:
+        return "utf-8"
+    start = start_of(path, _BLOCK)
+    wide = _wide_encoding(start)
+    if wide:
+        return wide
+    return "utf-8" if _takes(codecs.getincrementaldecoder("utf-8")(), start) else "cp1252"
+
+
+def _wide_encoding(start: bytes) -> str | None:
+    """UTF-8 with a mark, UTF-16 or UTF-32; None where neither a mark nor zero bytes tell."""
+    for mark, name in _BOMS:
+        if start.startswith(mark) and name != "utf-8":
+            return name
+    half = len(start) // 2
+    if half and start[0::2].count(0) > 0.4 * half:
+        return "utf-16-be"
+    if half and start[1::2].count(0) > 0.4 * half:
+        return "utf-16-le"
+    return None
+
+
+def _takes(decoder: codecs.IncrementalDecoder, block: bytes, final: bool = False) -> bool:
+    try:
+        decoder.decode(block, final)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a file, gunzipped where its name says so; errors as in ``start_of``."""
+    if path.suffix.lower() == ".gz":
+        with gzip.open(path) as packed:
+            yield cast("IO[bytes]", packed)
+    else:
+        with path.open("rb") as file:
+            yield file
+
+
+def _blocks(path: Path, size: int) -> Iterator[bytes]:
+    with opened(path) as file:
+        while block := file.read(size):
+            yield block
+
+
+def rewrite(path: Path, encoding: str, folder: Path) -> Path:
+    """A UTF-8 copy of a text file in a folder, with every line end a single ``\\n``.
+
+    Bytes that the encoding does not know become U+FFFD.
+    """
+    copy = folder / f"text{sum(1 for _ in folder.iterdir())}.txt"
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    held = ""
+    with copy.open("w", encoding="utf-8", newline="") as target:
+        for block in _blocks(path, _BLOCK):
+            text = held + decoder.decode(block)
+            # A \r at the end of a block may be half of a \r\n.
+            held = "\r" if text.endswith("\r") else ""
+            body = text[: len(text) - len(held)]
+            target.write(body.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff"))
+        target.write((held + decoder.decode(b"", final=True)).replace("\r", "\n"))
+    return copy
+
+
+def said(encoding: str) -> str:
+    """The encoding's usual name."""
+    return _NAMES.get(encoding, encoding.upper())
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    """The lines of a UTF-8 text file; errors as in ``start_of``."""
+    with opened(path) as file:
+        yield from io.TextIOWrapper(file, encoding="utf-8", errors="replace")

@@ -1,0 +1,218 @@
+"""Which files of a folder make which tables."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from fluid_build.sources.uri import matches
+
+Format: TypeAlias = Literal["csv", "parquet", "json", "jsonl"]
+
+FORMATS: dict[str, Format] = {
+    ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".psv": "csv", ".txt": "csv",
+    ".parquet": "parquet", ".pq": "parquet", ".parq": "parquet",
+    ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
+}  # fmt: skip
+_COMPRESSIONS = (".gz", ".zst", ".zstd")
+_PARTITION = re.compile(r"([^=]+)=(.*)")
+_PART_NAME = re.compile(r"(part|chunk|shard|split|data|file|output)?[-_.]?\d+([-_.].*)?", re.I)
+
+Columns: TypeAlias = Callable[[Path, Format], tuple[str, ...] | None]
+"""The column names of a data file; None where they can't be read or it is no table at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableFiles:
+    """The files of one table, all of one format; ``root`` is where their partitions start."""
+
+    name: str
+    format: Format
+    paths: tuple[Path, ...]
+    root: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Tables found, files ignored (by their path below the place), folders left out and why."""
+
+    tables: tuple[TableFiles, ...]
+    ignored: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+
+
+def format_of(path: Path) -> Format | None:
+    """The format that a file's ending names, seen through a compression's."""
+    return FORMATS.get(_bare(path).suffix.lower())
+
+
+def is_compressed(path: Path) -> bool:
+    """Whether the file's ending names a compression."""
+    return path.suffix.lower() in _COMPRESSIONS
+
+
+def _bare(path: Path) -> Path:
+    return path.with_suffix("") if is_compressed(path) else path
+
+
+def stem(path: Path) -> str:
+    """A file's name without the endings of format and compression."""
+    return _bare(path).stem
+
+
+def partitions(path: Path, root: Path) -> dict[str, str]:
+    """The ``key=value`` folders between a root and a file, in order."""
+    found = (_PARTITION.fullmatch(part) for part in path.relative_to(root).parts[:-1])
+    return {match.group(1): match.group(2) for match in found if match}
+
+
+def layout_of(place: str, columns: Columns) -> Layout:
+    """Tables at a path or glob. An unknown format of a single file makes an empty layout."""
+    path = Path(place)
+    if path.is_file():
+        kind = format_of(path)
+        table = (TableFiles(stem(path), kind, (path,), path.parent),) if kind else ()
+        return Layout(table, () if kind else (path.name,))
+    if path.is_dir():
+        return _folder(path, columns)
+    return _separate(matches(place), columns)
+
+
+def _separate(paths: Sequence[Path], columns: Columns) -> Layout:
+    files = [path for path in paths if path.is_file()]
+    kept, ignored = _data_files(files, columns)
+    base = Path(os.path.commonpath([path.parent for path in files])) if files else Path()
+    names = _names(kept)
+    tables = [
+        TableFiles(name, kind, (path,), path.parent)
+        for name, path in zip(names, kept, strict=True)
+        if (kind := format_of(path))
+    ]
+    return Layout(tuple(tables), tuple(str(path.relative_to(base)) for path in ignored))
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """A name for each file: its stem, or more of its path where two stems are the same."""
+    spellings = (
+        [stem(path) for path in paths],
+        [f"{path.parent.name}.{stem(path)}" for path in paths],
+        [path.name for path in paths],
+        [str(path) for path in paths],
+    )
+    counts = [Counter(name.lower() for name in names) for names in spellings]
+    return [
+        next(
+            (
+                names[i]
+                for names, count in zip(spellings, counts, strict=True)
+                if count[names[i].lower()] == 1
+            ),
+            str(path),
+        )
+        for i, path in enumerate(paths)
+    ]
+
+
+def _data_files(paths: Sequence[Path], columns: Columns) -> tuple[list[Path], list[Path]]:
+    """Files that hold a table, and the others. A .txt file does if it has columns."""
+    kept: list[Path] = []
+    ignored: list[Path] = []
+    for path in paths:
+        kind = format_of(path)
+        is_prose = _bare(path).suffix.lower() == ".txt" and len(columns(path, "csv") or ()) < 2
+        (ignored if kind is None or is_prose else kept).append(path)
+    return kept, ignored
+
+
+def _folder(folder: Path, columns: Columns) -> Layout:
+    entries = sorted(entry for entry in folder.iterdir() if not _is_hidden(entry.name))
+    if _is_delta(folder):
+        return Layout((), (), ((folder.name, _DELTA),))
+    files, ignored = _data_files([entry for entry in entries if entry.is_file()], columns)
+    folders = [entry for entry in entries if entry.is_dir()]
+    if folders and not files and all(_PARTITION.fullmatch(one.name) for one in folders):
+        return _one_folder(folder, columns)
+    if len(files) > 1 and all(_PART_NAME.fullmatch(stem(one)) for one in files):
+        parts = _as_one_table(folder, files, columns)
+        if parts:
+            return _joined(
+                [Layout((parts,)), *(_one_folder(one, columns) for one in folders)], ignored, folder
+            )
+    own = _separate(files, columns)
+    return _joined([own, *(_one_folder(one, columns) for one in folders)], ignored, folder)
+
+
+_DELTA = "It is a Delta Lake table, whose log decides which of its files count; that is not read."
+
+
+def _is_delta(folder: Path) -> bool:
+    return (folder / "_delta_log").is_dir()
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "_")) and name != "_delta_log"
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not _is_hidden(name))
+        yield from (Path(parent, name) for name in sorted(files) if not _is_hidden(name))
+
+
+def _one_folder(folder: Path, columns: Columns) -> Layout:
+    """A folder of parts as one table; or, where its files differ, each as its own."""
+    if _is_delta(folder):
+        return Layout((), (), ((folder.name, _DELTA),))
+    files, ignored = _data_files(list(_walk(folder)), columns)
+    beside = tuple(str(path.relative_to(folder.parent)) for path in ignored)
+    whole = _as_one_table(folder, files, columns)
+    if whole:
+        return Layout((whole,), beside)
+    names = _names(files)
+    tables = [
+        TableFiles(f"{folder.name}.{name}", kind, (path,), path.parent)
+        for name, path in zip(names, files, strict=True)
+        if (kind := format_of(path))
+    ]
+    return Layout(tuple(tables), beside)
+
+
+def _as_one_table(folder: Path, files: Sequence[Path], columns: Columns) -> TableFiles | None:
+    kinds = {format_of(path) for path in files}
+    kind = next(iter(kinds)) if len(kinds) == 1 else None
+    if kind is None:
+        return None
+    table = TableFiles(folder.name, kind, tuple(files), folder)
+    if len(files) == 1 or any(partitions(path, folder) for path in files):
+        return table
+    # A broken part says nothing; it is reported when it is read.
+    shapes = [shape for path in files if (shape := columns(path, kind))]
+    return table if shapes and all(_alike(shapes[0], shape, kind) for shape in shapes) else None
+
+
+def _alike(one: tuple[str, ...], other: tuple[str, ...], kind: Format) -> bool:
+    if kind in ("csv", "parquet"):
+        return set(one) == set(other)
+    # JSON leaves out what is missing, so that parts may differ in their fields.
+    return 2 * len(set(one) & set(other)) >= len(set(one) | set(other))
+
+
+def _joined(layouts: Sequence[Layout], ignored: Sequence[Path], folder: Path) -> Layout:
+    found = [table for layout in layouts for table in layout.tables]
+    lower = [table.name.lower() for table in found]
+    tables = [
+        table
+        if lower.count(table.name.lower()) == 1
+        else TableFiles(f"{table.name}.{table.format}", table.format, table.paths, table.root)
+        for table in found
+    ]
+    names = [str(path.relative_to(folder)) for path in ignored]
+    names += [name for layout in layouts for name in layout.ignored]
+    return Layout(
+        tuple(sorted(tables, key=lambda table: (table.name.lower(), table.name))),
+        tuple(sorted(names)),
+        tuple(one for layout in layouts for one in layout.left_out),
+    )

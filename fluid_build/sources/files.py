@@ -1,0 +1,228 @@
+"""A folder, file or glob of delimited text, JSON and Parquet files as one source."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+
+from fluid_build.errors import (
+    EmptySourceError,
+    SourceNotFoundError,
+    SourceUnreadableError,
+    UnknownSourceError,
+)
+from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.sources import csv_files, json_files, parquet_files
+from fluid_build.sources.base import Column, OpenSource, Skipped, Table
+from fluid_build.sources.declared import unique_names
+from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, Engine, reason, starting
+from fluid_build.sources.file_layout import (
+    FORMATS,
+    Format,
+    Layout,
+    TableFiles,
+    is_compressed,
+    layout_of,
+    stem,
+)
+from fluid_build.sources.sql import quote
+from fluid_build.sources.uri import is_glob, matches
+
+_FILE_ERRORS = (*DUCKDB_ERRORS, *csv_files.READ_ERRORS, ValueError)
+_SHOWN = 10
+_PACKED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    table: Table | None
+    skipped: tuple[Skipped, ...]
+
+
+def open_files(
+    place: str, *, memory_limit: str | None = None, on_progress: OnProgress = ignore
+) -> OpenSource:
+    """Open the data files at a path or glob.
+
+    Raises SourceNotFoundError where nothing is there, UnknownSourceError for a single file of no
+    known format, EmptySourceError where there is no data file, and SourceUnreadableError where
+    not one of them can be read.
+    """
+    _check(place)
+    with starting(memory_limit) as engine:
+        layout = _layout(place, engine.connection)
+        if not layout.tables:
+            raise _nothing(place, layout)
+        staged = [path for one in layout.tables if one.format != "parquet" for path in one.paths]
+        engine.stage(sum(_size(path) for path in staged))
+        opened = _open_all(engine, layout.tables, on_progress)
+        tables = [one.table for one in opened if one.table is not None]
+        skipped = tuple(entry for one in opened for entry in one.skipped) + tuple(
+            Skipped(name, why) for name, why in layout.left_out
+        )
+        if not tables:
+            raise SourceUnreadableError(
+                f"{Path(place).name} could not be read. {skipped[0].reason}"
+                if len(skipped) == 1
+                else f"None of the {len(skipped)} tables of {Path(place).name} could be read."
+                f" The first, {skipped[0].name}: {skipped[0].reason}",
+                hint="Check that the files are whole and of the format that their ending names.",
+            )
+        return OpenSource(
+            kind="files",
+            name=_name(place),
+            connection=engine.connection,
+            tables=tuple(tables),
+            skipped=skipped,
+            notes=_note_on_ignored(layout.ignored),
+            cleanup=[engine],
+        )
+
+
+def _check(place: str) -> None:
+    path = Path(place)
+    if is_glob(place) and not path.exists():
+        if not matches(place):
+            raise SourceNotFoundError(
+                f"No file matches {place!r}.", hint="Check the pattern, and quote it in a shell."
+            )
+        return
+    try:
+        if path.is_dir():
+            next(path.iterdir(), None)
+        else:
+            path.open("rb").close()
+    except FileNotFoundError:
+        raise SourceNotFoundError(
+            f"There is nothing at {place!r}.", hint="Check the path."
+        ) from None
+    except OSError as error:
+        raise SourceUnreadableError(
+            f"{place} cannot be read: {error.strerror}.", hint="Check its permissions."
+        ) from None
+
+
+def _layout(place: str, connection: duckdb.DuckDBPyConnection) -> Layout:
+    def columns(path: Path, kind: Format) -> tuple[str, ...] | None:
+        try:
+            if kind == "csv":
+                return csv_files.column_names(connection, path)
+            if kind == "parquet":
+                return parquet_files.column_names(connection, path)
+            return json_files.column_names(connection, path)
+        except _FILE_ERRORS:
+            # Why it can't be read is told when the file's table is opened.
+            return None
+
+    return layout_of(place, columns)
+
+
+def _nothing(place: str, layout: Layout) -> EmptySourceError | UnknownSourceError:
+    path = Path(place)
+    endings = ", ".join(FORMATS)
+    if path.is_file():
+        return UnknownSourceError(
+            f"{path.name} has no ending of a format that can be read.",
+            hint=f"Known are {endings} (also with .gz or .zst), databases and .sql.",
+        )
+    found = f" ({len(layout.ignored)} other files)" if layout.ignored else ""
+    return EmptySourceError(
+        layout.left_out[0][1] if layout.left_out else f"{place} holds no data file{found}.",
+        hint=f"Files ending in {endings} are read, also with .gz or .zst.",
+    )
+
+
+def _size(path: Path) -> int:
+    size = path.stat().st_size
+    return _PACKED * size if is_compressed(path) else size
+
+
+def _name(place: str) -> str:
+    path = Path(place)
+    if path.is_file():
+        return stem(path)
+    if path.is_dir():
+        return path.resolve().name or "files"
+    plain = [part for part in path.resolve().parts if not is_glob(part)]
+    return Path(*plain).name or "files"
+
+
+def _note_on_ignored(ignored: Sequence[str]) -> tuple[str, ...]:
+    if not ignored:
+        return ()
+    more = f" and {len(ignored) - _SHOWN} more" if len(ignored) > _SHOWN else ""
+    return (f"Not read, as they hold no table: {', '.join(ignored[:_SHOWN])}{more}.",)
+
+
+def _open_all(
+    engine: Engine, tables: Sequence[TableFiles], on_progress: OnProgress
+) -> list[_Opened]:
+    opened = []
+    aliases = unique_names(table.name for table in tables)
+    for done, (table, alias) in enumerate(zip(tables, aliases, strict=True)):
+        on_progress(Progress("reading", done, len(tables), table.name))
+        opened.append(_open_table(engine, table, f"{quote(STAGE)}.main.{quote(alias)}"))
+    on_progress(Progress("reading", len(tables), len(tables)))
+    return opened
+
+
+def _open_table(engine: Engine, files: TableFiles, relation: str) -> _Opened:
+    """Open a table; where a part of it is broken, the others without it."""
+    try:
+        return _Opened(_table(engine, files, relation), ())
+    except duckdb.InterruptException:
+        raise
+    except _FILE_ERRORS as error:
+        why = _why(error, files.paths)
+    if len(files.paths) == 1:
+        return _Opened(None, (Skipped(files.name, why),))
+    broken = {path: said for path in files.paths if (said := _trouble(engine, files, path))}
+    skipped = tuple(
+        Skipped(str(path.relative_to(files.root.parent)), said) for path, said in broken.items()
+    )
+    left = tuple(path for path in files.paths if path not in broken)
+    if not broken or not left:
+        return _Opened(None, (Skipped(files.name, why),))
+    try:
+        table = _table(engine, replace(files, paths=left), relation)
+    except duckdb.InterruptException:
+        raise
+    except _FILE_ERRORS as error:
+        return _Opened(None, (Skipped(files.name, _why(error, left)), *skipped))
+    note = f"{len(broken)} of its {len(files.paths)} files could not be read."
+    return _Opened(replace(table, notes=(*table.notes, note)), skipped)
+
+
+def _trouble(engine: Engine, files: TableFiles, path: Path) -> str:
+    """Why one part of a table can't be read; empty if it can."""
+    relation = "memory.main.part"
+    try:
+        _table(engine, replace(files, paths=(path,)), relation)
+        kind = "VIEW" if files.format == "parquet" else "TABLE"
+        engine.connection.execute(f"DROP {kind} {relation}")
+    except duckdb.InterruptException:
+        raise
+    except _FILE_ERRORS as error:
+        return _why(error, (path,))
+    return ""
+
+
+def _why(error: Exception, paths: Sequence[Path]) -> str:
+    if isinstance(error, EOFError):
+        return "Its compressed data ends too early."
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}."
+    return reason(error, *paths)
+
+
+def _table(engine: Engine, files: TableFiles, relation: str) -> Table:
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...] = ()
+    if files.format == "parquet":
+        columns = parquet_files.view_parquet(engine.connection, files, relation)
+    elif files.format == "csv":
+        columns, notes = csv_files.stage_csv(engine.connection, files, relation, engine.folder)
+    else:
+        columns, notes = json_files.stage_json(engine.connection, files, relation, engine.folder)
+    return Table(name=files.name, columns=columns, relation=relation, notes=notes)

@@ -1,0 +1,135 @@
+"""JSON files (arrays, or one value a line), staged with their nesting kept."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from fluid_build.sources import encodings
+from fluid_build.sources.base import Column
+from fluid_build.sources.file_layout import TableFiles
+from fluid_build.sources.sql import literal
+
+_LARGEST_OBJECT = 64 * 1024 * 1024
+_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """A JSONL file without its broken lines, and the numbers of those."""
+
+    place: Path
+    broken: list[int]
+    total: int
+
+
+def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, ...]:
+    """The fields of a JSON file's records, judged by its start; duckdb.Error if unreadable."""
+    rows = connection.execute(
+        f"DESCRIBE FROM read_json({literal(str(path))}, sample_size=1000,"
+        f" maximum_object_size={_LARGEST_OBJECT})"
+    ).fetchall()
+    return tuple(row[0] for row in rows)
+
+
+def stage_json(
+    connection: duckdb.DuckDBPyConnection, files: TableFiles, relation: str, folder: Path
+) -> tuple[tuple[Column, ...], tuple[str, ...]]:
+    """Stage the files of one table; its columns, and notes on what was met.
+
+    Raises ValueError where there is nothing to read, OSError, EOFError, zlib.error or
+    duckdb.Error where a file can't be read.
+    """
+    notes: list[str] = []
+    places: list[Path] = []
+    for path in files.paths:
+        encoding = encodings.examine(path).encoding
+        if not encodings.start_of(path, 4096).strip(b"\xef\xbb\xbf \r\n\t"):
+            continue
+        # DuckDB's JSON reader wants UTF-8 and takes no byte order mark.
+        marked = encodings.start_of(path, 3) == b"\xef\xbb\xbf"
+        if encoding != "utf-8" or marked:
+            places.append(encodings.rewrite(path, encoding, folder))
+            if encoding != "utf-8":
+                notes.append(f"{path.name} is encoded in {encodings.said(encoding)}.")
+        else:
+            places.append(path)
+    if not places:
+        raise ValueError("It is empty.")
+    try:
+        _create(connection, places, files, relation)
+    except duckdb.InvalidInputException:
+        if files.format != "jsonl":
+            raise
+        places, broken = _without_broken_lines(places, folder)
+        if not broken:
+            raise
+        _create(connection, places, files, relation)
+        notes += broken
+    rows = connection.execute(f"DESCRIBE {relation}").fetchall()
+    if [row[:2] for row in rows] == [("json", "JSON")] and not _has_rows(connection, relation):
+        connection.execute(f"DROP TABLE {relation}")
+        raise ValueError("It holds no records.")
+    return tuple(Column(row[0], row[1]) for row in rows), tuple(notes)
+
+
+def _has_rows(connection: duckdb.DuckDBPyConnection, relation: str) -> bool:
+    return connection.execute(f"SELECT 1 FROM {relation} LIMIT 1").fetchone() is not None
+
+
+def _create(
+    connection: duckdb.DuckDBPyConnection, places: list[Path], files: TableFiles, relation: str
+) -> None:
+    listed = ", ".join(literal(str(place)) for place in places)
+    written = "newline_delimited" if files.format == "jsonl" else "auto"
+    hive = "true" if all(place in files.paths for place in places) else "false"
+    connection.execute(
+        f"CREATE TABLE {relation} AS FROM read_json([{listed}], format='{written}',"
+        f" sample_size=-1, union_by_name=true, hive_partitioning={hive},"
+        f" maximum_object_size={_LARGEST_OBJECT})"
+    )
+
+
+def _without_broken_lines(places: list[Path], folder: Path) -> tuple[list[Path], list[str]]:
+    kept: list[Path] = []
+    notes: list[str] = []
+    for place in places:
+        lines = _checked(place, folder)
+        kept.append(lines.place)
+        if lines.broken:
+            shown = ", ".join(f"{number}" for number in lines.broken[:_SHOWN])
+            more = ", …" if len(lines.broken) > _SHOWN else ""
+            notes.append(
+                f"{len(lines.broken):,} of {lines.total:,} lines of {place.name} are not valid "
+                f"JSON and were left out: number {shown}{more}."
+            )
+    return kept, notes
+
+
+def _checked(place: Path, folder: Path) -> _Lines:
+    copy = folder / f"lines{sum(1 for _ in folder.iterdir())}.jsonl"
+    broken: list[int] = []
+    total = 0
+    with copy.open("w", encoding="utf-8") as target:
+        for total, line in enumerate(_lines(place), start=1):
+            if _is_json(line):
+                target.write(line)
+            else:
+                broken.append(total)
+    return _Lines(copy, broken, total)
+
+
+def _lines(place: Path) -> Iterator[str]:
+    for line in encodings.lines_of(place):
+        if line.strip():
+            yield line.rstrip("\r\n") + "\n"
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,222 @@
+"""What a PostgreSQL database declares, read from pg_catalog (versions 13 and later)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Rows: TypeAlias = Sequence[tuple[object, ...]]
+Query: TypeAlias = Callable[[str], Rows]
+"""Runs SQL on the server, in the one transaction that everything is read in."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogColumn:
+    """A column; ``base`` is its type's own name with domains seen through, ``modifier`` its
+    raw ``atttypmod`` (the domain's where it has one).
+    """
+
+    name: str
+    declared_type: str
+    base: str
+    category: str
+    modifier: int
+    nullable: bool
+    generated: bool
+    comment: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogTable:
+    """A table and all that it declares; ``foreign_keys`` are (columns, schema, table, columns)."""
+
+    schema: str
+    name: str
+    bytes: int
+    readable: bool
+    row_security: bool
+    comment: str | None
+    columns: tuple[CatalogColumn, ...]
+    primary_key: tuple[str, ...] = ()
+    unique_keys: tuple[tuple[str, ...], ...] = ()
+    foreign_keys: tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A server's schemas with tables, and what is left out of them, counted by kind."""
+
+    database: str
+    schemas: tuple[str, ...]
+    left_out: tuple[tuple[str, int], ...]
+
+
+# Ordinary and partitioned tables that are not a partition, not temporary, not an extension's.
+_TABLES = """
+    FROM pg_catalog.pg_class c
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence <> 't'
+      AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
+      AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend e WHERE e.objid = c.oid
+                      AND e.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
+                      AND e.deptype = 'e')
+"""
+
+
+def overview(query: Query) -> Overview:
+    """The database's name, every schema of the users', and how many relations are not read."""
+    (name,) = query("SELECT pg_catalog.current_database()::text AS name")[0]
+    schemas = query(f"SELECT DISTINCT n.nspname::text AS schema {_TABLES} ORDER BY 1")
+    left_out = query("""
+        SELECT CASE c.relkind WHEN 'v' THEN 'views' WHEN 'm' THEN 'materialized views'
+                    ELSE 'foreign tables' END AS kind, count(*)::bigint AS number
+        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+        WHERE c.relkind IN ('v', 'm', 'f') AND n.nspname NOT LIKE 'pg\\_%'
+          AND n.nspname <> 'information_schema'
+          AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend e WHERE e.objid = c.oid
+                          AND e.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
+                          AND e.deptype = 'e')
+        GROUP BY 1 ORDER BY 1""")
+    return Overview(
+        database=str(name),
+        schemas=tuple(str(row[0]) for row in schemas),
+        left_out=tuple((str(kind), int(str(number))) for kind, number in left_out),
+    )
+
+
+def existing_schemas(query: Query) -> list[str]:
+    """Every schema of the users', with or without tables."""
+    rows = query("""
+        SELECT nspname::text AS schema FROM pg_catalog.pg_namespace
+        WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema' ORDER BY 1""")
+    return [str(row[0]) for row in rows]
+
+
+def read_tables(query: Query, schemas: Sequence[str]) -> list[CatalogTable]:
+    """Every table of the schemas, by schema and name, with columns and keys."""
+    columns = _columns(query)
+    primary, unique = _keys(query)
+    foreign = _foreign_keys(query)
+    rows = query(f"""
+        SELECT c.oid::bigint AS oid, n.nspname::text AS schema, c.relname::text AS name,
+               (SELECT coalesce(sum(pg_catalog.pg_table_size(t.relid)), 0)
+                FROM pg_catalog.pg_partition_tree(c.oid) t)::bigint
+               + pg_catalog.pg_table_size(c.oid)::bigint AS bytes,
+               pg_catalog.has_table_privilege(c.oid, 'SELECT')
+               AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS readable,
+               c.relrowsecurity AS row_security,
+               pg_catalog.obj_description(c.oid, 'pg_class')::text AS comment
+        {_TABLES} ORDER BY 2, lower(c.relname), 3""")
+    tables = []
+    for oid, schema, name, size, readable, row_security, comment in rows:
+        if schema not in schemas:
+            continue
+        tables.append(
+            CatalogTable(
+                schema=str(schema),
+                name=str(name),
+                bytes=int(str(size)),
+                readable=bool(readable),
+                row_security=bool(row_security),
+                comment=None if comment is None else str(comment),
+                columns=columns.get(oid, ()),
+                primary_key=primary.get(oid, ()),
+                unique_keys=unique.get(oid, ()),
+                foreign_keys=foreign.get(oid, ()),
+            )
+        )
+    return tables
+
+
+def _columns(query: Query) -> dict[object, tuple[CatalogColumn, ...]]:
+    rows = query(f"""
+        WITH RECURSIVE base AS (
+            SELECT t.oid AS root, t.oid, t.typtype, t.typbasetype, t.typtypmod, t.typname,
+                   t.typcategory, -1 AS modifier, t.typnotnull AS not_null
+            FROM pg_catalog.pg_type t
+            UNION ALL
+            SELECT b.root, t.oid, t.typtype, t.typbasetype, t.typtypmod, t.typname, t.typcategory,
+                   CASE WHEN b.typtypmod <> -1 THEN b.typtypmod ELSE b.modifier END,
+                   b.not_null OR t.typnotnull
+            FROM base b JOIN pg_catalog.pg_type t ON t.oid = b.typbasetype WHERE b.typtype = 'd'
+        )
+        SELECT a.attrelid::bigint AS oid, a.attname::text AS name,
+               pg_catalog.format_type(a.atttypid, a.atttypmod)::text AS declared,
+               CASE b.typtype WHEN 'b' THEN b.typname WHEN 'e' THEN 'enum' ELSE 'other' END::text
+               AS base,
+               b.typcategory::text AS category,
+               greatest(a.atttypmod, b.modifier)::int AS modifier,
+               NOT (a.attnotnull OR b.not_null) AS nullable,
+               a.attgenerated <> '' AS generated,
+               pg_catalog.col_description(a.attrelid, a.attnum)::text AS comment
+        FROM pg_catalog.pg_attribute a JOIN base b ON b.root = a.atttypid AND b.typtype <> 'd'
+        WHERE a.attnum > 0 AND NOT a.attisdropped
+          AND a.attrelid IN (SELECT c.oid {_TABLES})
+        ORDER BY a.attrelid, a.attnum""")
+    result: dict[object, list[CatalogColumn]] = {}
+    for oid, name, declared, base, category, modifier, nullable, generated, comment in rows:
+        result.setdefault(oid, []).append(
+            CatalogColumn(
+                name=str(name),
+                declared_type=str(declared),
+                base=str(base),
+                category=str(category),
+                modifier=int(str(modifier)),
+                nullable=bool(nullable),
+                generated=bool(generated),
+                comment=None if comment is None else str(comment),
+            )
+        )
+    return {oid: tuple(columns) for oid, columns in result.items()}
+
+
+def _keys(
+    query: Query,
+) -> tuple[dict[object, tuple[str, ...]], dict[object, tuple[tuple[str, ...], ...]]]:
+    """Primary keys, and unique keys: constraints as well as whole-table unique indexes."""
+    rows = query(f"""
+        SELECT i.indrelid::bigint AS oid, i.indisprimary AS is_primary,
+               array_agg(a.attname::text ORDER BY k.position) AS columns
+        FROM pg_catalog.pg_index i
+        CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, position)
+        JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+        WHERE i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indislive
+          AND k.position <= i.indnkeyatts AND i.indrelid IN (SELECT c.oid {_TABLES})
+        GROUP BY i.indexrelid, i.indrelid, i.indisprimary ORDER BY 1, 2 DESC, 3""")
+    primary: dict[object, tuple[str, ...]] = {}
+    unique: dict[object, tuple[tuple[str, ...], ...]] = {}
+    for oid, is_primary, names in rows:
+        columns = _names(names)
+        if is_primary:
+            primary[oid] = columns
+        elif columns not in (primary.get(oid), *unique.get(oid, ())):
+            unique[oid] = (*unique.get(oid, ()), columns)
+    return primary, unique
+
+
+def _foreign_keys(
+    query: Query,
+) -> dict[object, tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...]]:
+    rows = query(f"""
+        SELECT k.conrelid::bigint AS oid, n.nspname::text AS schema, p.relname::text AS name,
+               array_agg(a.attname::text ORDER BY pair.position) AS columns,
+               array_agg(b.attname::text ORDER BY pair.position) AS to_columns
+        FROM pg_catalog.pg_constraint k
+        CROSS JOIN LATERAL unnest(k.conkey, k.confkey) WITH ORDINALITY
+            AS pair(own, their, position)
+        JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.own
+        JOIN pg_catalog.pg_attribute b ON b.attrelid = k.confrelid AND b.attnum = pair.their
+        JOIN pg_catalog.pg_class p ON p.oid = k.confrelid
+        JOIN pg_catalog.pg_namespace n ON n.oid = p.relnamespace
+        WHERE k.contype = 'f' AND k.conparentid = 0 AND k.conrelid IN (SELECT c.oid {_TABLES})
+        GROUP BY k.oid, k.conrelid, k.conname, n.nspname, p.relname ORDER BY 1, k.conname""")
+    result: dict[object, tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...]] = {}
+    for oid, schema, name, columns, to_columns in rows:
+        key = (_names(columns), str(schema), str(name), _names(to_columns))
+        result[oid] = (*result.get(oid, ()), key)
+    return result
+
+
+def _names(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"an array of names was expected, not {type(value).__name__}")
+    return tuple(str(name) for name in value)

@@ -1,0 +1,64 @@
+"""How a PostgreSQL column is asked for, so that DuckDB gets every value exactly.
+
+The scanner reads a numeric without precision as DOUBLE, NaN in a numeric as 0, and a domain,
+range or network address as text or not at all. What it does not carry over exactly is turned into
+text on the server, and settled here afterwards.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from fluid_build.sources.postgres_catalog import CatalogColumn
+from fluid_build.sources.sql import quote
+
+Settle: TypeAlias = Literal["as is", "decimal", "json"]
+
+_SCALARS = (
+    "int2", "int4", "int8", "bool", "float4", "float8", "text", "varchar", "bpchar", "uuid",
+    "date", "timestamp", "timestamptz", "time", "timetz", "interval", "bytea",
+)  # fmt: skip
+_ELEMENTS = (
+    "int2", "int4", "int8", "bool", "float4", "float8", "text", "varchar", "uuid", "date",
+    "timestamp", "timestamptz",
+)  # fmt: skip
+_MAX_DIGITS = 38
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """``expression`` is SQL for the server; ``settle`` is what its result is turned into here."""
+
+    expression: str
+    settle: Settle = "as is"
+
+
+def request(column: CatalogColumn, *, careful: bool) -> Request:
+    """How to ask for a column; ``careful`` asks for text wherever a value might surprise."""
+    name = quote(column.name)
+    if column.base == "numeric":
+        return Request(f"{name}::text", "decimal")
+    if column.base == "money":
+        return Request(f"{name}::pg_catalog.numeric::text", "decimal")
+    if column.base in ("json", "jsonb"):
+        return Request(f"{name}::text", "as is" if careful else "json")
+    if column.base in _SCALARS and not (careful and column.base in ("interval", "time", "timetz")):
+        return Request(f"{name}::pg_catalog.{column.base}")
+    element = column.base.removeprefix("_")
+    if column.category == "A" and element in _ELEMENTS and not careful:
+        return Request(f"{name}::pg_catalog.{element}[]")
+    return Request(f"{name}::text")
+
+
+def declared_decimal(column: CatalogColumn) -> str | None:
+    """DuckDB's type for a numeric(p,s); None without a precision or with one beyond DuckDB's.
+
+    The modifier packs both (src/backend/utils/adt/numeric.c): ((precision << 16) | scale) + 4,
+    the scale being an 11-bit signed number since version 15.
+    """
+    if column.base != "numeric" or column.modifier < 4:
+        return None
+    packed = column.modifier - 4
+    precision, scale = packed >> 16, ((packed & 0x7FF) ^ 1024) - 1024
+    if 0 <= scale <= precision <= _MAX_DIGITS:
+        return f"DECIMAL({precision},{scale})"
+    return None

@@ -1,0 +1,271 @@
+"""The types that columns of text really have, judged over every value rather than a sample."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from fluid_build.sources.sql import literal, quote
+
+_SAMPLE_CELLS = 1_000_000
+_SAMPLE_ROWS = (500, 10_000)
+_PER_QUERY = 40
+_WORTH_A_NOTE = 0.9
+_EXACT_DIGITS = 15
+
+_DUMPED_NULL = "\\N"
+NULL_WORDS = (_DUMPED_NULL, "NULL", "null", "NA", "N/A", "n/a", "NaN", "nan", "#N/A")
+"""Words that stand for a missing value where every other value of the column has a type."""
+
+_INTEGER = "-?(0|[1-9][0-9]{0,17})"
+_FRACTION = "-?(0|[1-9][0-9]*)?([.][0-9]*)?([eE][-+]?[0-9]{1,3})?"
+_ISO_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_ZONE = " *(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
+_CLOCK = "[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
+
+
+@dataclass(frozen=True, slots=True)
+class _Class:
+    """A class of values: the test that a text belongs to it, and the SQL that reads it."""
+
+    bit: int
+    test: str
+    said: str
+
+
+_CLASSES = {
+    "integer": _Class(1, f"regexp_full_match({{c}}, {literal(_INTEGER)})", "a whole number"),
+    "fraction": _Class(
+        2,
+        f"regexp_full_match({{c}}, {literal(_FRACTION)}) AND TRY_CAST({{c}} AS DOUBLE) IS NOT NULL"
+        f" AND length(regexp_replace({{c}}, '[eE].*|[^0-9]', '', 'g')) <= {_EXACT_DIGITS}",
+        "a number",
+    ),
+    "date": _Class(
+        4,
+        f"regexp_full_match({{c}}, {literal(_ISO_DATE)}) AND TRY_CAST({{c}} AS DATE) IS NOT NULL",
+        "a date",
+    ),
+    "timestamp": _Class(
+        8,
+        f"regexp_full_match({{c}}, {literal(_ISO_DATE + _CLOCK)})"
+        " AND TRY_CAST({c} AS TIMESTAMP) IS NOT NULL",
+        "a date and time",
+    ),
+    "zoned": _Class(
+        16,
+        f"regexp_full_match({{c}}, {literal(_ISO_DATE + _CLOCK + _ZONE)})"
+        " AND TRY_CAST({c} AS TIMESTAMPTZ) IS NOT NULL",
+        "a date and time",
+    ),
+    "time": _Class(
+        32,
+        "regexp_full_match({c}, '[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?')"
+        " AND TRY_CAST({c} AS TIME) IS NOT NULL",
+        "a time",
+    ),
+    "boolean": _Class(64, "lower({c}) IN ('true', 'false')", "true or false"),
+    "day first": _Class(
+        128,
+        "try_strptime({c}, '%d/%m/%Y') IS NOT NULL AND try_strptime({c}, '%m/%d/%Y') IS NULL",
+        "a date",
+    ),
+    "month first": _Class(
+        256,
+        "try_strptime({c}, '%m/%d/%Y') IS NOT NULL AND try_strptime({c}, '%d/%m/%Y') IS NULL",
+        "a date",
+    ),
+    "either first": _Class(512, "try_strptime({c}, '%m/%d/%Y') IS NOT NULL", "a date"),
+    "dotted": _Class(1024, "try_strptime({c}, '%d.%m.%Y') IS NOT NULL", "a date"),
+}
+_NULL_WORD, _TEXT = 2048, 4096
+
+
+@dataclass(frozen=True, slots=True)
+class _Type:
+    """A type for a whole column: the classes it takes in, and the SQL that reads one value."""
+
+    name: str
+    classes: tuple[str, ...]
+    read: str
+
+    @property
+    def mask(self) -> int:
+        return sum(_CLASSES[name].bit for name in self.classes)
+
+
+_TYPES = (
+    _Type("BIGINT", ("integer",), "CAST({c} AS BIGINT)"),
+    _Type("DOUBLE", ("integer", "fraction"), "CAST({c} AS DOUBLE)"),
+    _Type("DATE", ("date",), "CAST({c} AS DATE)"),
+    _Type("TIMESTAMP", ("date", "timestamp"), "CAST({c} AS TIMESTAMP)"),
+    _Type("TIMESTAMP WITH TIME ZONE", ("zoned",), "CAST({c} AS TIMESTAMPTZ)"),
+    _Type("TIME", ("time",), "CAST({c} AS TIME)"),
+    _Type("BOOLEAN", ("boolean",), "CAST({c} AS BOOLEAN)"),
+    _Type("DATE", ("day first", "either first"), "CAST(strptime({c}, '%d/%m/%Y') AS DATE)"),
+    _Type("DATE", ("month first", "either first"), "CAST(strptime({c}, '%m/%d/%Y') AS DATE)"),
+    _Type("DATE", ("dotted",), "CAST(strptime({c}, '%d.%m.%Y') AS DATE)"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """The verdict on a column: its type, the SQL that reads it, and a sentence for the user."""
+
+    type: str
+    expression: str
+    note: str = ""
+
+
+def infer(
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
+) -> list[TextColumn]:
+    """The type of each text column of a relation, such that every value of it fits.
+
+    Digits with a leading zero, and numbers of more digits than a type keeps, stay text. A date
+    written with the day or the month first is one only if some value settles which.
+    """
+    row = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()
+    rows = int(row[0]) if row else 0
+    least, most = _SAMPLE_ROWS
+    sampled = max(least, min(most, _SAMPLE_CELLS // max(1, len(columns))))
+    verdicts: list[TextColumn] = []
+    for start in range(0, len(columns), _PER_QUERY):
+        batch = columns[start : start + _PER_QUERY]
+        masks = _masks(connection, f"(FROM {relation} LIMIT {sampled})", batch)
+        guesses = [_type_of(mask) for mask in masks]
+        if rows > sampled:
+            wrong = _misfitting(connection, relation, batch, guesses)
+            whole = _masks(connection, relation, wrong)
+            again = dict(zip(wrong, whole, strict=True))
+            masks = [again.get(name, mask) for name, mask in zip(batch, masks, strict=True)]
+        verdicts += [
+            _verdict(connection, relation, name, mask)
+            for name, mask in zip(batch, masks, strict=True)
+        ]
+    return verdicts
+
+
+def _class_sql(name: str) -> str:
+    column = quote(name)
+    arms = " ".join(f"WHEN {_filled(one.test, column)} THEN {one.bit}" for one in _CLASSES.values())
+    words = ", ".join(literal(word) for word in NULL_WORDS)
+    # Most text shows by its first character that it can be nothing else.
+    plain = f"WHEN NOT regexp_matches({column}, '^[-0-9.tTfF]') THEN {_TEXT}"
+    return (
+        f"CASE WHEN {column} IS NULL THEN NULL WHEN {column} IN ({words}) THEN {_NULL_WORD}"
+        f" {plain} {arms} ELSE {_TEXT} END"
+    )
+
+
+def _filled(template: str, column: str) -> str:
+    return template.replace("{c}", column)
+
+
+def _masks(
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
+) -> list[int]:
+    """For each column the classes that its values belong to, as a sum of bits."""
+    if not columns:
+        return []
+    sums = ", ".join(f"coalesce(bit_or({_class_sql(name)}), 0)" for name in columns)
+    row = connection.execute(f"SELECT {sums} FROM {relation}").fetchone()
+    return [int(mask) for mask in row or ()]
+
+
+def _type_of(mask: int) -> _Type | None:
+    """The narrowest type that takes in all classes; None for text."""
+    values = mask & ~_NULL_WORD
+    # 03/04/2020 alone is a date with the day first and one with the month first.
+    if values == 0 or values == _CLASSES["either first"].bit:
+        return None
+    return next((one for one in _TYPES if values & ~one.mask == 0), None)
+
+
+def _misfitting(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    columns: Sequence[str],
+    guesses: Sequence[_Type | None],
+) -> list[str]:
+    """The columns for which the guess from the sample does not fit the whole."""
+    guessed = [
+        (name, guess) for name, guess in zip(columns, guesses, strict=True) if guess is not None
+    ]
+    if not guessed:
+        return []
+    words = ", ".join(literal(word) for word in NULL_WORDS)
+    tests = ", ".join(
+        f"coalesce(bool_or({quote(name)} NOT IN ({words}) AND NOT ("
+        + " OR ".join(_filled(_CLASSES[one].test, quote(name)) for one in guess.classes)
+        + ")), false)"
+        for name, guess in guessed
+    )
+    row = connection.execute(f"SELECT {tests} FROM {relation}").fetchone()
+    return [name for (name, _), wrong in zip(guessed, row or (), strict=True) if wrong]
+
+
+def _verdict(
+    connection: duckdb.DuckDBPyConnection, relation: str, name: str, mask: int
+) -> TextColumn:
+    column = quote(name)
+    chosen = _type_of(mask)
+    if chosen is None:
+        note = _note_on_text(connection, relation, name, mask)
+        if not mask & _NULL_WORD:
+            return TextColumn("VARCHAR", column, note)
+        absent = _count_of(connection, relation, f"{column} = {literal(_DUMPED_NULL)}")
+        missing = _missing(absent, [_DUMPED_NULL]) if absent else ""
+        read = f"nullif({column}, {literal(_DUMPED_NULL)})"
+        return TextColumn("VARCHAR", read, " ".join(filter(None, (note, missing))))
+    if not mask & _NULL_WORD:
+        return TextColumn(chosen.name, _filled(chosen.read, column))
+    words = ", ".join(literal(word) for word in NULL_WORDS)
+    row = connection.execute(
+        f"SELECT count(*), list(DISTINCT {column} ORDER BY {column}) FROM {relation}"
+        f" WHERE {column} IN ({words})"
+    ).fetchone()
+    count, found = row or (0, [])
+    kept = f"CASE WHEN {column} NOT IN ({words}) THEN {column} END"
+    return TextColumn(chosen.name, _filled(chosen.read, kept), _missing(count, found))
+
+
+def _missing(count: int, words: Sequence[str]) -> str:
+    shown = ", ".join(f"'{word}'" for word in words)
+    return f"{count:,} value{'s' if count != 1 else ''} {shown} read as missing."
+
+
+def _count_of(connection: duckdb.DuckDBPyConnection, relation: str, condition: str) -> int:
+    row = connection.execute(f"SELECT count(*) FROM {relation} WHERE {condition}").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _note_on_text(
+    connection: duckdb.DuckDBPyConnection, relation: str, name: str, mask: int
+) -> str:
+    """A sentence on the few values that keep a column from having a type."""
+    values = mask & ~_NULL_WORD
+    if not values & _TEXT or values == _TEXT:
+        return ""
+    guess = _type_of(values & ~_TEXT)
+    if guess is None:
+        return ""
+    column = quote(name)
+    row = connection.execute(
+        f"SELECT count(*), count(*) FILTER (kind = {_TEXT}),"
+        f" min({column}) FILTER (kind = {_TEXT}) FROM"
+        f" (SELECT {column}, {_class_sql(name)} AS kind FROM {relation}"
+        f" WHERE {column} IS NOT NULL)"
+    ).fetchone()
+    total, odd, example = row or (0, 0, "")
+    if total == 0 or (total - odd) / total < _WORTH_A_NOTE:
+        return ""
+    what = _CLASSES[guess.classes[-1]].said
+    return (
+        f"Read as text, because {odd:,} of {total:,} values "
+        f"{'is' if odd == 1 else 'are'} not {what} (such as {_short(example)!r})."
+    )
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= 30 else value[:29] + "…"
