@@ -1,0 +1,1 @@
+"""Speaking to models: one module a wire format, one client that sends."""

@@ -1,0 +1,158 @@
+"""Where keys come from, and a wrapper that does not give them away.
+
+A key is looked for in the environment, then in the keyring of the operating system (if the
+``keyring`` package is there), then in a file that only its owner may read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from fluid_build.copilot.agents.errors import ProviderAuthError
+from fluid_build.copilot.redaction import REDACTED
+from fluid_build.errors import UsageError
+
+__all__ = ["KEYRING_SERVICE", "ApiKey", "default_key_file", "find_api_key", "save_api_key"]
+
+KEYRING_SERVICE = "fluid-forge"
+
+_LARGEST_KEY_FILE = 64 * 1024
+
+
+class ApiKey:
+    """A key that shows itself to ``reveal`` only: not to print, format, pickle or JSON."""
+
+    __slots__ = ("_key",)
+
+    def __init__(self, key: str) -> None:
+        if not key or not key.isascii() or not key.isprintable() or " " in key:
+            raise UsageError(
+                "The API key is empty, or has characters that no key has.",
+                hint="Copy it again, without quotes, blanks or line breaks.",
+            )
+        self._key = key
+
+    def reveal(self) -> str:
+        """The key itself, to be put into a header and nowhere else."""
+        return self._key
+
+    def __repr__(self) -> str:
+        return f"ApiKey({REDACTED})"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a key is not to be pickled")
+
+    def __deepcopy__(self, memo: object) -> ApiKey:
+        return self
+
+
+def default_key_file() -> Path:
+    """``~/.fluid/credentials.json``: an object of provider names and keys."""
+    return Path.home() / ".fluid" / "credentials.json"
+
+
+def find_api_key(
+    provider: str,
+    variables: Sequence[str],
+    *,
+    environ: Mapping[str, str] = os.environ,
+    key_file: Path | None = None,
+) -> ApiKey:
+    """The key of ``provider``, from the first of the three places that has it.
+
+    Raises ``ProviderAuthError`` where none has, ``UsageError`` where the file may be read by
+    others or is not what it should be.
+    """
+    for variable in variables:
+        value = environ.get(variable, "").strip()
+        if value:
+            return ApiKey(value)
+    key = _from_keyring(provider) or _from_file(provider, key_file or default_key_file())
+    if key:
+        return ApiKey(key)
+    raise ProviderAuthError(
+        f"There is no API key for {provider}.",
+        provider=provider,
+        hint=f"Set {' or '.join(variables)}." if variables else "Give one to the client.",
+    )
+
+
+def save_api_key(provider: str, key: str, key_file: Path | None = None) -> Path:
+    """Writes the key to the file, readable by its owner only; returns the file."""
+    path = key_file or default_key_file()
+    keys = _read_keys(path)
+    keys[provider] = ApiKey(key.strip()).reveal()
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".credentials-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:  # mkstemp made it 0600
+            json.dump(keys, file, indent=2)
+        Path(temporary).replace(path)
+    except OSError:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def _from_keyring(provider: str) -> str | None:
+    try:
+        import keyring
+        from keyring.errors import KeyringError
+    except ImportError:  # the extra is not installed
+        return None
+    try:
+        return keyring.get_password(KEYRING_SERVICE, provider)
+    except KeyringError:  # no keyring on this machine, or it is locked
+        return None
+
+
+def _from_file(provider: str, path: Path) -> str | None:
+    key = _read_keys(path).get(provider)
+    return key.strip() if isinstance(key, str) else None
+
+
+def _read_keys(path: Path) -> dict[str, str]:
+    """The file's keys. What is checked is the file that was opened, not what its name leads to."""
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise UsageError(
+            f"The file of API keys could not be opened ({type(error).__name__}).",
+            hint="It must be a plain file (no link) that you own: credentials.json in ~/.fluid.",
+        ) from None
+    with os.fdopen(handle, "rb") as file:
+        _refuse_unless_private(os.fstat(file.fileno()))
+        text = file.read(_LARGEST_KEY_FILE + 1)
+    try:
+        keys = json.loads(text) if len(text) <= _LARGEST_KEY_FILE else None
+    except ValueError:
+        keys = None
+    if not isinstance(keys, dict):
+        raise UsageError(
+            "The file of API keys is not a JSON object of provider names and keys.",
+            hint='Write it like {"anthropic": "..."}, or remove it.',
+        )
+    return keys
+
+
+def _refuse_unless_private(info: os.stat_result) -> None:
+    foreign = hasattr(os, "getuid") and info.st_uid != os.getuid()
+    readable = os.name == "posix" and bool(info.st_mode & 0o077)
+    if foreign or readable or not stat.S_ISREG(info.st_mode):
+        raise UsageError(
+            "The file of API keys may be read by others, so it is not used.",
+            hint="Make it yours alone: chmod 600 ~/.fluid/credentials.json.",
+        )
