@@ -1,0 +1,6 @@
+"""What a column means to people, and whether it holds their data."""
+
+from fluid_build.profiling.semantic_types.decision import classify
+from fluid_build.profiling.semantic_types.facts import ColumnFacts, SemanticType
+
+__all__ = ["ColumnFacts", "SemanticType", "classify"]

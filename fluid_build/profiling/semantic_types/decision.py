@@ -1,0 +1,141 @@
+"""The decision: a column's name proposes, its values dispose."""
+
+from typing import Final
+
+from fluid_build.profiling.semantic_types import shapes
+from fluid_build.profiling.semantic_types.column import Column, lay_out
+from fluid_build.profiling.semantic_types.everyday import everyday_type
+from fluid_build.profiling.semantic_types.facts import ColumnFacts, SemanticType
+from fluid_build.profiling.semantic_types.naming import Grade, grades
+from fluid_build.profiling.semantic_types.people import (
+    Claim,
+    NameShares,
+    accepts,
+    claim_of,
+    measure_names,
+)
+from fluid_build.profiling.semantic_types.personal import FAMILIES, TESTS, Support
+
+_SAYS: Final = {
+    Grade.SILENT: "the name does not say so",
+    Grade.HINT: "the name hints at it",
+    Grade.LIKELY: "the name speaks for it",
+    Grade.PLAIN: "the name says so",
+}
+_TRUST: Final = {Grade.SILENT: 0.1, Grade.HINT: 0.3, Grade.LIKELY: 0.5, Grade.PLAIN: 0.7}
+_CLAIM_TRUST: Final = {
+    Claim.EXPLICIT: 0.8,
+    Claim.ROLE: 0.6,
+    Claim.PARTY: 0.4,
+    Claim.BARE_PERSON: 0.5,
+    Claim.BARE_PARTY: 0.4,
+    Claim.MENTION: 0.3,
+    Claim.BARE: 0.2,
+    Claim.NONE: 0.1,
+}
+
+
+def classify(facts: ColumnFacts) -> SemanticType | None:
+    """What a column means, from its name, its table, its neighbours and its values.
+
+    None where nothing can be told, and for a column without a single value in a table with rows.
+    """
+    column = lay_out(facts)
+    if column.unseen or (not column.values and facts.rows > facts.nulls and not facts.values):
+        return _by_name_alone(column)
+    if not column.values:
+        return None
+    return _named(column) or _person(column) or _silent(column) or everyday_type(column)
+
+
+def _named(column: Column) -> SemanticType | None:
+    for label, grade in grades(column.facts.column):
+        support = TESTS[label](column, grade)
+        if support.suffices:
+            return _personal(label, grade, support, column)
+    return None
+
+
+def _silent(column: Column) -> SemanticType | None:
+    """Types that values show on their own, tested only where a first glance allows."""
+    tried = {label for label, _ in grades(column.facts.column)}
+    for label in _glance(column):
+        if label in tried:
+            continue
+        support = TESTS[label](column, Grade.SILENT)
+        if support.suffices:
+            return _personal(label, Grade.SILENT, support, column)
+    return None
+
+
+def _glance(column: Column) -> list[str]:
+    if column.family == "integer":
+        return ["card_number"] if len(column.values[0]) >= 14 else []
+    if column.family != "text":
+        return []
+    seen = column.values[:3]
+    labels = ["email"] if any("@" in value for value in seen) else []
+    if any("\\" in value for value in seen):
+        labels.append("username")
+    if not any(char.isdigit() for value in seen for char in value):
+        return labels
+    if any(value.count(".") >= 3 or value.count(":") >= 2 for value in seen):
+        labels.append("ip_address")
+    if any(shapes.PHONE.fullmatch(value) for value in seen):
+        labels.append("phone")
+    if any(len(value) >= 13 for value in seen):
+        labels += ["card_number", "credential"]
+    if any(9 <= len(value) <= 20 for value in seen):
+        labels.append("national_id")
+    if any(" " in value for value in seen):
+        labels.append("address")
+    return labels
+
+
+def _person(column: Column) -> SemanticType | None:
+    if column.family != "text":
+        return None
+    claim = claim_of(column.name, column.table, column.facts.siblings)
+    if claim is None or (claim is Claim.NONE and not _worth_reading(column)):
+        return None
+    if "middle" in column.name.concepts and max(map(len, column.values)) <= 2:
+        return None
+    shares = measure_names(column.values)
+    return _person_name(claim, shares, column) if accepts(claim, shares) else None
+
+
+def _worth_reading(column: Column) -> bool:
+    seen = column.values[:5]
+    return column.facts.distinct >= 5 and sum(" " in value and len(value) < 40 for value in seen) >= 3
+
+
+def _person_name(claim: Claim, shares: NameShares, column: Column) -> SemanticType:
+    read = min(len(column.values), 40)
+    confidence = 1 - (1 - _CLAIM_TRUST[claim]) * (1 - 0.9 * max(shares.given, shares.surname, 0.3))
+    reason = (
+        f"{round(shares.shaped * read)} of {read} values are shaped like a person's name and"
+        f" {round(shares.given * read)} have a common given name; the column is {claim.value}."
+    )
+    return SemanticType("person_name", True, round(confidence, 2), reason)
+
+
+def _personal(label: str, grade: Grade, support: Support, column: Column) -> SemanticType:
+    looked = len(column.values)
+    confidence = 1 - (1 - _TRUST[grade]) * (1 - 0.9 * min(support.share, 1.0))
+    reason = f"{round(support.share * looked)} of {looked} values are {support.what}; {_SAYS[grade]}."
+    return SemanticType(label, True, round(confidence, 2), reason)
+
+
+_UNSEEN_CONFIDENCE: Final = 0.6
+
+
+def _by_name_alone(column: Column) -> SemanticType | None:
+    for label, grade in grades(column.facts.column):
+        if grade is Grade.PLAIN and column.family in FAMILIES[label]:
+            return SemanticType(label, True, _UNSEEN_CONFIDENCE, "The name says so; there are no rows to check it on.")
+    claim = claim_of(column.name, column.table, column.facts.siblings)
+    if column.family == "text" and claim in (Claim.EXPLICIT, Claim.ROLE):
+        return SemanticType(
+            "person_name", True, _UNSEEN_CONFIDENCE, f"The column is {claim.value}; there are no rows to check it on."
+        )
+    return None

@@ -1,0 +1,68 @@
+"""What is known of a column before it is classified, and what classifying it yields."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Family = Literal["text", "integer", "decimal", "date", "boolean", "uuid", "other"]
+
+_FAMILIES: tuple[tuple[tuple[str, ...], Family], ...] = (
+    (("VARCHAR", "ENUM", "TEXT", "CHAR", "STRING", "JSON", "INET"), "text"),
+    (
+        (
+            *("INTEGER", "BIGINT", "SMALLINT", "TINYINT", "HUGEINT", "INT"),
+            *("UINTEGER", "UBIGINT", "USMALLINT", "UTINYINT", "UHUGEINT", "BIGNUM"),
+        ),
+        "integer",
+    ),
+    (("DECIMAL", "DOUBLE", "FLOAT", "REAL", "NUMERIC"), "decimal"),
+    (("DATE", "TIMESTAMP"), "date"),
+    (("BOOLEAN",), "boolean"),
+    (("UUID",), "uuid"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFacts:
+    """What the profiler knows of a column.
+
+    ``type`` is DuckDB's name of the type as read, such as VARCHAR or DECIMAL(10,2). ``values`` are
+    up to 100 distinct values that are not null, as text, the most frequent first; they may come
+    from a sample. ``siblings`` are the names of the table's other columns.
+    """
+
+    table: str
+    column: str
+    type: str
+    rows: int
+    nulls: int
+    distinct: int
+    values: tuple[str, ...]
+    min: str | None = None
+    max: str | None = None
+    siblings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticType:
+    """What a column means.
+
+    ``pii`` says whether it holds data of a person, or may. ``confidence`` is 0 to 1. ``reason`` is
+    one sentence with the figures; it never quotes a value.
+    """
+
+    name: str
+    pii: bool
+    confidence: float
+    reason: str
+
+
+def family_of(type_name: str) -> Family:
+    """The family of a DuckDB type; lists of text count as text, every other nested type as other."""
+    name = type_name.upper()
+    if name.endswith("]"):
+        return "text" if name.startswith(("VARCHAR[", "INET[")) else "other"
+    base = name.split("(", 1)[0].split(" ", 1)[0]
+    for names, family in _FAMILIES:
+        if base in names or (family == "date" and base.startswith("TIMESTAMP")):
+            return family
+    return "other"

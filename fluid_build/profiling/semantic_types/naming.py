@@ -1,0 +1,202 @@
+"""What a column's name says it holds, and how clearly it says so."""
+
+from collections.abc import Callable
+from enum import IntEnum
+from functools import lru_cache
+from typing import Final
+
+from fluid_build.profiling.semantic_types.words import Name, read_name
+
+Concepts = frozenset[str]
+
+
+class Grade(IntEnum):
+    """How clearly a name says that a column holds something."""
+
+    SILENT = 0
+    HINT = 1
+    LIKELY = 2
+    PLAIN = 3
+
+
+ASPECTS: Final = frozenset(
+    {"id", "key", "kind", "flag", "measure", "time", "text", "file", "maker", "version", "title"}
+)
+"""Words that make a column speak about a thing: the type, the count, the date of an address."""
+
+_DATE_PARTS: Final = frozenset({"year", "month", "day", "age"})
+_PLACES: Final = frozenset({"city", "region", "state", "country", "continent", "timezone"})
+_OTHER_ADDRESSES: Final = frozenset({"ip", "mac", "url", "otherplace", "email"})
+
+
+def _has(concepts: Concepts, *wanted: str) -> bool:
+    return concepts.issuperset(wanted)
+
+
+def _email(concepts: Concepts) -> Grade:
+    if "email" in concepts or _has(concepts, "mail", "electronic"):
+        return Grade.HINT if concepts & ASPECTS else Grade.PLAIN
+    return Grade.LIKELY if "mail" in concepts else Grade.SILENT
+
+
+def _phone(concepts: Concepts) -> Grade:
+    if concepts & ASPECTS or "prefix" in concepts or "code" in concepts:
+        return Grade.SILENT
+    if "phone" in concepts:
+        return Grade.PLAIN
+    if "mobile" in concepts or _has(concepts, "contact", "number"):
+        return Grade.LIKELY
+    return Grade.SILENT
+
+
+def _postcode(concepts: Concepts) -> Grade:
+    if concepts & ASPECTS or "address" in concepts & ASPECTS:
+        return Grade.SILENT
+    if "postcode" in concepts or _has(concepts, "postal", "code"):
+        return Grade.PLAIN
+    if _has(concepts, "postal", "number") or _has(concepts, "pin", "code"):
+        return Grade.LIKELY
+    if "postal" in concepts and not concepts & {"address", "street", "street_hint", *_PLACES}:
+        return Grade.LIKELY
+    return Grade.HINT if "postcode_hint" in concepts else Grade.SILENT
+
+
+def _address(concepts: Concepts) -> Grade:
+    if concepts & (_OTHER_ADDRESSES | _PLACES | (ASPECTS - {"text"})):
+        return Grade.SILENT
+    if concepts & {"postcode", "phone", "latitude", "longitude", "lat", "lon", "network"}:
+        return Grade.SILENT
+    if "address" in concepts:
+        return Grade.LIKELY if concepts & {"mail", "number", "text", "web"} else Grade.PLAIN
+    if "street" in concepts:
+        return Grade.HINT if concepts & {"number", "text", "code", "house_number"} else Grade.PLAIN
+    return Grade.HINT if concepts & {"street_hint", "coordinates"} else Grade.SILENT
+
+
+def _birth(concepts: Concepts) -> Grade:
+    if concepts & _DATE_PARTS and "date" not in concepts:
+        return Grade.SILENT
+    if concepts & (_PLACES | {"name", "flag", "measure", "kind", "id", "number", "text"}):
+        return Grade.SILENT
+    if "dob" in concepts or _has(concepts, "birth", "date"):
+        return Grade.PLAIN
+    return Grade.LIKELY if "birth" in concepts else Grade.SILENT
+
+
+def _credential(concepts: Concepts) -> Grade:
+    if concepts & {"flag", "measure", "time", "date", "kind", "url"}:
+        return Grade.SILENT
+    if "password" in concepts or _has(concepts, "secret", "key") or _has(concepts, "access", "key"):
+        return Grade.PLAIN
+    if _has(concepts, "security", "answer"):
+        return Grade.PLAIN
+    if _has(concepts, "access", "token") or concepts & {"secret", "pass"}:
+        return Grade.LIKELY
+    if concepts & {"token", "salt"} and not concepts & {"id", "thing"}:
+        return Grade.LIKELY
+    return Grade.HINT if "pin" in concepts else Grade.SILENT
+
+
+def _username(concepts: Concepts) -> Grade:
+    if concepts & {"flag", "measure", "time", "kind", "url", "ip", "text", "password", "date"}:
+        return Grade.SILENT
+    if "username" in concepts or _has(concepts, "login", "name") or _has(concepts, "login", "id"):
+        return Grade.PLAIN
+    if concepts & {"login", "handle"}:
+        return Grade.LIKELY
+    return Grade.SILENT
+
+
+def _national_id(concepts: Concepts) -> Grade:
+    if concepts & {"flag", "measure", "time", "kind", "date", "country", "text", "file", "state"}:
+        return Grade.SILENT
+    if "national_id" in concepts or _has(concepts, "social", "security"):
+        return Grade.PLAIN
+    numbered = concepts & {"number", "id", "code", "card"}
+    if numbered and concepts & {"national", "social"}:
+        return Grade.PLAIN
+    if (numbered and concepts & {"identity"}) or _has(concepts, "driving", "licence"):
+        return Grade.LIKELY
+    if concepts & {"number", "code"} and concepts & {"personal", "licence"}:
+        return Grade.HINT
+    if (numbered and concepts & {"tax", "document", "insurance"}) or "national_id_hint" in concepts:
+        return Grade.HINT
+    return Grade.SILENT
+
+
+def _card_number(concepts: Concepts) -> Grade:
+    if concepts & (ASPECTS | {"club", "card_security", "identity", "name", "person", "month", "year"}):
+        return Grade.SILENT
+    if "card_number" in concepts or _has(concepts, "card", "number"):
+        return Grade.PLAIN if "credit" in concepts else Grade.LIKELY
+    if _has(concepts, "card", "credit") or _has(concepts, "credit", "number"):
+        return Grade.LIKELY
+    return Grade.HINT if concepts & {"card", "pan"} else Grade.SILENT
+
+
+def _ip_address(concepts: Concepts) -> Grade:
+    if "ip" in concepts:
+        return Grade.HINT if concepts & (ASPECTS - {"id"}) else Grade.PLAIN
+    return Grade.HINT if _has(concepts, "network", "address") else Grade.SILENT
+
+
+def _latitude(concepts: Concepts) -> Grade:
+    if concepts & ASPECTS or "longitude" in concepts or "lon" in concepts:
+        return Grade.SILENT
+    if "latitude" in concepts:
+        return Grade.PLAIN
+    return Grade.LIKELY if "lat" in concepts else Grade.SILENT
+
+
+def _longitude(concepts: Concepts) -> Grade:
+    if concepts & ASPECTS or "latitude" in concepts or "lat" in concepts:
+        return Grade.SILENT
+    if "longitude" in concepts:
+        return Grade.PLAIN
+    return Grade.LIKELY if "lon" in concepts else Grade.SILENT
+
+
+GRADERS: Final[dict[str, Callable[[Concepts], Grade]]] = {
+    "email": _email,
+    "ip_address": _ip_address,
+    "card_number": _card_number,
+    "national_id": _national_id,
+    "credential": _credential,
+    "date_of_birth": _birth,
+    "latitude": _latitude,
+    "longitude": _longitude,
+    "postal_code": _postcode,
+    "phone": _phone,
+    "username": _username,
+    "address": _address,
+}
+
+
+@lru_cache(maxsize=65536)
+def grades(column: str) -> tuple[tuple[str, Grade], ...]:
+    """What the name may mean, the clearest first. Names of persons are judged elsewhere."""
+    concepts = read_name(column).concepts
+    if not concepts:
+        return ()
+    found = [(label, grader(concepts)) for label, grader in GRADERS.items()]
+    return tuple(sorted((item for item in found if item[1]), key=lambda item: -item[1]))
+
+
+_PERSONAL: Final = frozenset(
+    {"given_name", "family_name", "dob", "birth", "gender", "salutation", "national_id", "marital"}
+)
+
+
+def describes_persons(table: Name, siblings: tuple[str, ...]) -> bool:
+    """Whether a table's rows are persons: its name says so, or its other columns do."""
+    if "thing" not in table.concepts and table.concepts & {"person", "contact"}:
+        return True
+    return bool(sibling_concepts(siblings) & _PERSONAL)
+
+
+_SIBLINGS_READ = 100
+
+
+def sibling_concepts(siblings: tuple[str, ...]) -> frozenset[str]:
+    """The concepts of a table's other columns, of the first hundred in a wide table."""
+    return frozenset().union(*(read_name(name).concepts for name in siblings[:_SIBLINGS_READ]))

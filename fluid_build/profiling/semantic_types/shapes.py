@@ -1,0 +1,167 @@
+"""What a single value looks like: patterns and check digits."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from typing import Final
+
+Test = Callable[[str], object]
+
+EMAIL: Final = re.compile(r"(?:mailto:)?[^@\s,;<>()]{1,64}@[^@\s,;<>()]{2,255}", re.IGNORECASE)
+EMAIL_STRICT: Final = re.compile(r"[\w.+'-]{1,64}@[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,24}")
+PHONE: Final = re.compile(
+    r"(?=(?:\D*\d){6,20}\D*$)(?:tel\.?:?\s*)?[+(]{0,2}\d[\d\s().\-/]*"
+    r"(?:\s*[,;]?\s*(?:x|ext\.?|extn\.?|#)\s*\d{1,6})?",
+    re.IGNORECASE,
+)
+PHONE_FORMATTED: Final = re.compile(
+    r"\+\d{1,3}[\s().\-/]{0,2}\d[\d\s().\-/]{5,17}(?:\s*x\d+)?"
+    r"|(?:\+?1[-. ]?)?\(\d{3}\)[-. ]?\d{3}[-. ]\d{4}(?:\s*x\d+)?"
+    r"|(?:\+?1[-. ])?\d{3}[-.]\d{3}[-.]\d{4}(?:\s*x\d+)?"
+)
+POSTCODE: Final = re.compile(
+    r"(?=.{2,11}$)(?=.*\d)[A-Za-z]{0,4}[ -]?[A-Za-z0-9]{1,9}(?:[ -][A-Za-z0-9]{1,4})?(?:\.0)?"
+)
+POSTCODE_DIGITS: Final = re.compile(r"\d{4,6}|\d{5}-\d{3,4}|\d{2}-\d{3}|\d{3} \d{2}|\d{4}-\d{3}")
+IPV4: Final = re.compile(
+    r"(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:/\d{1,2}|:\d{1,5})?"
+)
+IPV6: Final = re.compile(
+    r"(?=.*:.*:)(?:[0-9a-f]{0,4}:){2,7}(?:[0-9a-f]{0,4}|(?:\d{1,3}\.){3}\d{1,3})(?:%\w+)?(?:/\d{1,3})?",
+    re.IGNORECASE,
+)
+NETMASK: Final = re.compile(r"255\.(?:\d+\.){2}\d+")
+DATE: Final = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?|\d{1,2}[-/. ]\d{1,2}[-/. ]\d{2,4}(?: .*)?"
+    r"|(?:1[89]|20)\d{6}|\d{1,2}[. -]+[^\W\d_]{3,10}\.?,?[ -]\d{2,4}"
+    r"|[^\W\d_]{3,10}\.? \d{1,2},? \d{4}|\d{4}年\d{1,2}月\d{1,2}日"
+)
+CARD: Final = re.compile(r"(?:[\d*xX•#][ -]?){11,18}\d")
+CARD_ISSUER: Final = re.compile(r"4\d{15}|4\d{12}|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|6\d{15}|3[068]\d{12}")
+DEGREES: Final = re.compile(
+    r"[+-]?\d{1,3}(?:[.,]\d+)?\s?°?\s?[NSEWO]?|[NSEWO]?\s?\d{1,3}\s?[°:]\s?\d{1,2}.*", re.IGNORECASE
+)
+DOMAIN_LOGIN: Final = re.compile(r"[A-Za-z][\w.-]{1,30}\\[^\W\d][\w.$-]{1,40}")
+LOGIN: Final = re.compile(r"(?=.*[^\W\d_])[^\s,;/:<>|@]{2,64}")
+CREDENTIAL: Final = re.compile(
+    r"\$2[abxy]?\$\d\d\$[./\w]{53}|\$argon2\w*\$.+|\$[156y]\$.+|pbkdf2\S+\$.+|\{S?SHA\d*\}.+|bcrypt\S+"
+    r"|scrypt[:$]\S+|eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|AKIA[A-Z\d]{16}|gh[pousr]_\w{36}|sk_(?:live|test)_\w+"
+    r"|xox[abp]-\S+|-----BEGIN .*PRIVATE KEY.*"
+)
+OPAQUE: Final = re.compile(r"(?=.*[A-Za-z])[\w+/=.$-]{8,}|[\w+/]{4,}={1,2}")
+UUID: Final = re.compile(r"\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?", re.IGNORECASE)
+URL: Final = re.compile(r"(?:https?|ftps?|s3|gs|file|wss?|jdbc:\w+)://\S+|www\.\S+\.\S+", re.IGNORECASE)
+MAC: Final = re.compile(r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}", re.IGNORECASE)
+IBAN: Final = re.compile(r"[A-Z]{2}\d{2}(?: ?[A-Z\d]{2,4}){3,8}", re.IGNORECASE)
+BIC: Final = re.compile(r"[A-Z]{6}[A-Z\d]{2}(?:[A-Z\d]{3})?")
+MIME: Final = re.compile(r"(?:application|audio|font|image|message|model|multipart|text|video)/[\w.+-]+")
+HASH: Final = re.compile(r"(?=.*[a-f])(?=.*\d)(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})", re.I)
+HEX_COLOR: Final = re.compile(r"#?[0-9a-f]{6}|#[0-9a-f]{3}", re.IGNORECASE)
+FILE: Final = re.compile(r"(?:[A-Za-z]:\\|\\\\|/|\.{1,2}/)?[^\s:*?\"<>|]*[\w)]\.[A-Za-z][A-Za-z0-9]{1,4}")
+PATH: Final = re.compile(r"(?:[A-Za-z]:\\|\\\\|~?/)[^:*?\"<>|]+[\\/][^:*?\"<>|]*")
+JSON: Final = re.compile(r"\s*(?:\{\s*(?:\".*|\})|\[\s*(?:[\[{\"\d].*)?\]).*", re.DOTALL)
+XML: Final = re.compile(r"\s*<(?:[?!]|[A-Za-z][\w:.-]*[\s/>]).*>\s*", re.DOTALL)
+PERCENT: Final = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s?%")
+POINT: Final = re.compile(
+    r"\(?\[?\s?[+-]?\d{1,3}\.\d+\s?[,; ]\s?[+-]?\d{1,3}\.\d+\s?\]?\)?|(?:SRID=\d+;)?POINT ?\(.+\)", re.IGNORECASE
+)
+VIN: Final = re.compile(r"[A-HJ-NPR-Z\d]{17}")
+TIMEZONE: Final = re.compile(
+    r"(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific|Etc)/[\w/+-]+|UTC|GMT"
+)
+YES_NO: Final = re.compile(r"y|n|yes|no|true|false|t|f|ja|nein|oui|non|si|sí|sim|0|1", re.IGNORECASE)
+
+_SEPARATORS = re.compile(r"[,;|\s]+")
+_NOT_DIGITS = re.compile(r"\D+")
+
+NATIONAL_NUMBERS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (re.compile(r"\d{3}\.\d{3}\.\d{3}-\d{2}"), "br.cpf"),
+    (re.compile(r"[A-Z]{6}\d{2}[A-EHLMPR-T]\d{2}[A-Z]\d{3}[A-Z]", re.I), "it.codicefiscale"),
+    (re.compile(r"\d{8}-?[A-HJ-NP-TV-Z]", re.I), "es.dni"),
+    (re.compile(r"[XYZ]-?\d{7}-?[A-Z]", re.I), "es.nie"),
+    (re.compile(r"[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z\d]\d", re.I), "mx.curp"),
+    (re.compile(r"[12] ?\d{2} ?(?:0[1-9]|1[0-2]) ?\d[\dAB] ?\d{3} ?\d{3} ?\d{2}", re.I), "fr.nir"),
+    (re.compile(r"756\.?\d{4}\.?\d{4}\.?\d{2}"), "ch.ssn"),
+    (re.compile(r"\d{17}[\dX]", re.I), "cn.ric"),
+    (re.compile(r"\d{6}[-+A]\d{3}[\dA-Z]", re.I), "fi.hetu"),
+    (re.compile(r"(?:\d{2})?\d{6}[-+]\d{4}"), "se.personnummer"),
+    (re.compile(r"\d{2}\.\d{2}\.\d{2}-\d{3}\.\d{2}"), "be.nn"),
+    (re.compile(r"\d{1,2}\.\d{3}\.\d{3}-[\dK]", re.I), "cl.rut"),
+)
+BARE_NATIONAL_NUMBERS: Final = ("br.cpf", "pl.pesel", "nl.bsn", "de.idnr", "be.nn", "no.fodselsnummer", "tr.tckimlik")
+"""National numbers of digits alone, which only their check digits tell from any other number."""
+
+US_SSN: Final = re.compile(r"(?!000|666)\d{3}-(?!00)\d{2}-(?!0000)\d{4}")
+NATIONAL_SHAPE: Final = re.compile(r"(?=(?:\W*\w){5,20}\W*$)(?=(?:\D*\d){4,})[A-Za-z]{0,6}[\dA-Za-z .\-/]+")
+
+
+def share(test: Test, values: Sequence[str]) -> float:
+    """The share of the values that pass; 0 where there are none."""
+    return sum(1 for value in values if test(value)) / len(values) if values else 0.0
+
+
+def digits_of(value: str) -> str:
+    """The digits of a value."""
+    return value if value.isdigit() else _NOT_DIGITS.sub("", value)
+
+
+def is_ip_list(value: str) -> bool:
+    """One IP address, or several parted by commas, blanks or bars."""
+    parts = [part for part in _SEPARATORS.split(value.strip("[]{}()\"' ")) if part]
+    return bool(parts) and all(is_ip(part.strip("'\"")) for part in parts)
+
+
+def is_ip(value: str) -> bool:
+    """An IPv4 or IPv6 address, with a prefix length or port or without; no netmask."""
+    if IPV4.fullmatch(value):
+        return not NETMASK.fullmatch(value)
+    return ":" in value and IPV6.fullmatch(value.strip("[]")) is not None
+
+
+_DOUBLED = str.maketrans("0123456789", "0246813579")
+
+
+def passes_luhn(value: str) -> bool:
+    """Whether the digits of a value end in the check digit of ISO/IEC 7812-1."""
+    digits = digits_of(value)
+    if len(digits) < 12 or digits == digits[0] * len(digits):
+        return False
+    return (sum(map(int, digits[-1::-2])) + sum(map(int, digits[-2::-2].translate(_DOUBLED)))) % 10 == 0
+
+
+def is_card(value: str) -> bool:
+    """A number of a known card issuer with its check digit right."""
+    digits = value.replace(" ", "").replace("-", "")
+    return CARD_ISSUER.fullmatch(digits) is not None and passes_luhn(digits)
+
+
+def is_iban(value: str) -> bool:
+    """An IBAN with its check digits right (ISO 13616)."""
+    if not IBAN.fullmatch(value):
+        return False
+    compact = value.replace(" ", "").upper()
+    return int("".join(str(int(char, 36)) for char in compact[4:] + compact[:4])) % 97 == 1
+
+
+def checks_out(module: str, value: str) -> bool:
+    """Whether python-stdnum finds a number of that country right, check digits included."""
+    return bool(import_module(f"stdnum.{module}").is_valid(value))
+
+
+def national_number(values: Sequence[str], *, bare: bool) -> tuple[str, float]:
+    """The national number that most values are by shape and check digit, and the share of them.
+
+    ``bare`` allows numbers of digits alone as well. The name is python-stdnum's; "" if none.
+    """
+    sample = values[:30]
+    candidates: Iterable[str] = [
+        module for pattern, module in NATIONAL_NUMBERS if share(pattern.fullmatch, sample[:6]) >= 0.5
+    ]
+    if bare and share(str.isdigit, sample) >= 0.9:
+        candidates = [*candidates, *BARE_NATIONAL_NUMBERS]
+    best = ("", 0.0)
+    for module in candidates:
+        found = share(lambda value, module=module: checks_out(module, value), sample)
+        if found > best[1]:
+            best = (module, found)
+    return best
