@@ -14,7 +14,8 @@ from fluid_build.contract.fluid.orchestration import AirflowOrchestration, Airfl
 from fluid_build.contract.nearest import nearest
 from fluid_build.contract.shown import escaped, path_shown, shown
 from fluid_build.contract.structure import Path
-from fluid_build.contract.validation import Finding, in_document_order, parse_contract, validate
+from fluid_build.contract.validation import Finding, in_document_order, parse_contract
+from fluid_build.errors import ContractError
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
@@ -28,9 +29,10 @@ def check_consistency(
     document: object, *, lines: Mapping[Path, int] | None = None
 ) -> tuple[Finding, ...]:
     """Warnings about a valid document, in its order; none for an invalid one."""
-    if validate(document):
+    try:
+        contract = parse_contract(document)
+    except ContractError:
         return ()
-    contract = parse_contract(document)
     found = [
         *_of_exposes(contract),
         *_of_builds(contract),

@@ -8,7 +8,7 @@ from fluid_build.contract.parsers import read_json, read_yaml
 from fluid_build.contract.validation import Finding, validate
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError
 
-MAX_BYTES = 32 * 1024 * 1024
+MAX_BYTES = 128 * 1024 * 1024
 
 
 def read_contract(path: Path | str) -> Any:

@@ -13,7 +13,7 @@ from fluid_build.contract.structure import Path
 from fluid_build.errors import SourceUnreadableError
 
 MAX_DEPTH = 64
-MAX_NODES = 1_000_000
+MAX_UNFOLDED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ class Builder:
         self._open: list[_Frame] = []
         self._anchors: dict[str, _Anchored | None] = {}
         self._nodes = 0
+        self._unfolded = 0
         self._lines: dict[Path, int] = {}
         self._document: Any = None
 
@@ -151,14 +152,15 @@ class Builder:
             self.key(anchored.value, f"*{anchor}", mark)
             return
         self._enter(mark, anchored.nodes)
+        self._unfolded += anchored.nodes
+        if self._unfolded > MAX_UNFOLDED:
+            raise self._refuse(mark, f"its aliases unfold to more than {MAX_UNFOLDED:,} values")
         if len(self._open) + anchored.depth > MAX_DEPTH:
             raise self._refuse(mark, f"it is nested more than {MAX_DEPTH} levels deep")
         self._place(copy.deepcopy(anchored.value), anchored.depth, mark)
 
     def _enter(self, mark: Mark, nodes: int = 1) -> None:
         self._nodes += nodes
-        if self._nodes > MAX_NODES:
-            raise self._refuse(mark, f"it holds more than {MAX_NODES:,} values")
         path: list[str | int] = []
         line = mark.line
         for frame in self._open:

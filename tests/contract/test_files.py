@@ -132,8 +132,8 @@ def test_a_huge_file_is_refused(tmp_path: Path) -> None:
     """A file that is far too large for a contract is not even read."""
     file = tmp_path / "c.yaml"
     with file.open("wb") as sparse:
-        sparse.truncate(33 * 1024 * 1024)
-    with pytest.raises(SourceUnreadableError, match="larger than 32 MB"):
+        sparse.truncate(129 * 1024 * 1024)
+    with pytest.raises(SourceUnreadableError, match="larger than 128 MB"):
         read_contract(file)
 
 

@@ -1,7 +1,13 @@
 """The FLUID 0.7.2 contract as Pydantic types, one module a subject."""
 
-from .binding import Binding, BindingFormat, BindingLocation, IcebergConfig, Platform
-from .build import (
+from fluid_build.contract.fluid.binding import (
+    Binding,
+    BindingFormat,
+    BindingLocation,
+    IcebergConfig,
+    Platform,
+)
+from fluid_build.contract.fluid.build import (
     Build,
     BuildExecution,
     EmbeddedLogic,
@@ -14,8 +20,13 @@ from .build import (
     Transformation,
     UnpatternedBuild,
 )
-from .column import COLUMN_TYPES, ContractColumn, Sensitivity, ValidationRule
-from .contract import (
+from fluid_build.contract.fluid.column import (
+    COLUMN_TYPES,
+    ContractColumn,
+    Sensitivity,
+    ValidationRule,
+)
+from fluid_build.contract.fluid.contract import (
     FLUID_VERSION,
     BusinessContext,
     FluidContract,
@@ -24,14 +35,37 @@ from .contract import (
     Owner,
     Provenance,
 )
-from .environment import EnvironmentConfig
-from .expose import Expose, ExposeContract, ExposeKind, Guarantees
-from .lifecycle import ChangePolicy, DeprecationPolicy, Docs, Lifecycle, SchemaEvolution
-from .lineage import ConsumeRef, Downstream, FieldMapping, Lineage, Upstream
-from .machine_learning import MachineLearning, MlModel
-from .orchestration import AirflowOrchestration, AirflowTask, Orchestration
-from .policy import AccessPolicy, AgentPolicy, ExposePolicy, Masking, Privacy, Sovereignty
-from .quality import (
+from fluid_build.contract.fluid.environment import EnvironmentConfig
+from fluid_build.contract.fluid.expose import Expose, ExposeContract, ExposeKind, Guarantees
+from fluid_build.contract.fluid.lifecycle import (
+    ChangePolicy,
+    DeprecationPolicy,
+    Docs,
+    Lifecycle,
+    SchemaEvolution,
+)
+from fluid_build.contract.fluid.lineage import (
+    ConsumeRef,
+    Downstream,
+    FieldMapping,
+    Lineage,
+    Upstream,
+)
+from fluid_build.contract.fluid.machine_learning import MachineLearning, MlModel
+from fluid_build.contract.fluid.orchestration import (
+    AirflowOrchestration,
+    AirflowTask,
+    Orchestration,
+)
+from fluid_build.contract.fluid.policy import (
+    AccessPolicy,
+    AgentPolicy,
+    ExposePolicy,
+    Masking,
+    Privacy,
+    Sovereignty,
+)
+from fluid_build.contract.fluid.quality import (
     DefaultSlis,
     DqMonitoring,
     DqRule,
@@ -40,7 +74,7 @@ from .quality import (
     Observability,
     QualityExpression,
 )
-from .semantics import (
+from fluid_build.contract.fluid.semantics import (
     Dimension,
     DimensionParams,
     Measure,

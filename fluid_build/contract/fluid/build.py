@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Discriminator, Tag, model_validator
 
-from .common import (
+from fluid_build.contract.fluid.common import (
     ClosedModel,
     FreeForm,
     Identifier,
@@ -17,7 +17,7 @@ from .common import (
     problems,
     requires,
 )
-from .orchestration import Orchestration
+from fluid_build.contract.fluid.orchestration import Orchestration
 
 ENGINES = ("dbt", "sql", "python", "spark", "glue", "custom")
 Engine = Annotated[

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from .common import ClosedModel, Maybe, NonEmptyText, Shape, TaggedModel
+from fluid_build.contract.fluid.common import ClosedModel, Maybe, NonEmptyText, Shape, TaggedModel
 
 COLUMN_TYPES: tuple[str, ...] = (
     "string",

@@ -4,15 +4,24 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from .build import Build
-from .common import ClosedModel, Identifier, Integer, Labels, Maybe, NonEmptyText, OpenModel, Tags
-from .environment import EnvironmentConfig
-from .expose import Expose
-from .lifecycle import Docs, Lifecycle, SchemaEvolution
-from .lineage import ConsumeRef, Lineage
-from .machine_learning import MachineLearning
-from .orchestration import Orchestration
-from .policy import AccessPolicy, Sovereignty
+from fluid_build.contract.fluid.build import Build
+from fluid_build.contract.fluid.common import (
+    ClosedModel,
+    Identifier,
+    Integer,
+    Labels,
+    Maybe,
+    NonEmptyText,
+    OpenModel,
+    Tags,
+)
+from fluid_build.contract.fluid.environment import EnvironmentConfig
+from fluid_build.contract.fluid.expose import Expose
+from fluid_build.contract.fluid.lifecycle import Docs, Lifecycle, SchemaEvolution
+from fluid_build.contract.fluid.lineage import ConsumeRef, Lineage
+from fluid_build.contract.fluid.machine_learning import MachineLearning
+from fluid_build.contract.fluid.orchestration import Orchestration
+from fluid_build.contract.fluid.policy import AccessPolicy, Sovereignty
 
 FLUID_VERSION = "0.7.2"
 

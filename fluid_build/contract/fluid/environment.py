@@ -1,8 +1,8 @@
 """What is different in one environment (development, staging, production …)."""
 
-from .binding import Binding
-from .common import ClosedModel, Identifier, Maybe, TaggedModel
-from .quality import ExposeQoS
+from fluid_build.contract.fluid.binding import Binding
+from fluid_build.contract.fluid.common import ClosedModel, Identifier, Maybe, TaggedModel
+from fluid_build.contract.fluid.quality import ExposeQoS
 
 
 class EnvironmentOwner(ClosedModel):

@@ -4,9 +4,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from .binding import Binding, IcebergFileFormat
-from .column import ContractColumn
-from .common import (
+from fluid_build.contract.fluid.binding import Binding, IcebergFileFormat
+from fluid_build.contract.fluid.column import ContractColumn
+from fluid_build.contract.fluid.common import (
     ClosedModel,
     Identifier,
     Integer,
@@ -20,10 +20,10 @@ from .common import (
     problems,
     requires,
 )
-from .lifecycle import Docs, Lifecycle
-from .policy import ExposePolicy
-from .quality import DqSpec, ExposeQoS, Observability, QualityExpression
-from .semantics import Semantics
+from fluid_build.contract.fluid.lifecycle import Docs, Lifecycle
+from fluid_build.contract.fluid.policy import ExposePolicy
+from fluid_build.contract.fluid.quality import DqSpec, ExposeQoS, Observability, QualityExpression
+from fluid_build.contract.fluid.semantics import Semantics
 
 ExposeKind = Literal[
     "table",

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from .common import Count, IsoDuration, Maybe, TaggedModel
+from fluid_build.contract.fluid.common import Count, IsoDuration, Maybe, TaggedModel
 
 LifecycleState = Literal["preview", "active", "deprecated", "retired"]
 

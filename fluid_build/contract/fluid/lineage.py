@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from .common import Identifier, IsoDuration, Maybe, Share, TaggedModel
+from fluid_build.contract.fluid.common import Identifier, IsoDuration, Maybe, Share, TaggedModel
 
 
 class QosExpectations(TaggedModel):

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from .common import Maybe, Number, SemVer, TaggedModel
+from fluid_build.contract.fluid.common import Maybe, Number, SemVer, TaggedModel
 
 
 class ModelValidation(TaggedModel):

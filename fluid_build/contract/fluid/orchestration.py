@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from .common import (
+from fluid_build.contract.fluid.common import (
     Count,
     FreeForm,
     Identifier,

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from .common import (
+from fluid_build.contract.fluid.common import (
     ClosedModel,
     Count,
     Distinct,

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from .common import (
+from fluid_build.contract.fluid.common import (
     AlertSeverity,
     ClosedModel,
     IsoDuration,

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from .common import ClosedModel, Maybe, TaggedModel
+from fluid_build.contract.fluid.common import ClosedModel, Maybe, TaggedModel
 
 EntityType = Literal["primary", "foreign", "unique", "natural"]
 Aggregation = Literal["sum", "avg", "count", "count_distinct", "min", "max", "median", "percentile"]
