@@ -74,7 +74,9 @@ def _of_system(error: OSError) -> Failure:
 def show(failure: Failure, stream: TextIO | None = None) -> None:
     """Print a failure: wrapped and coloured on a terminal, elsewhere one line a sentence."""
     stream = stream or sys.stderr
-    message, hint = (for_stream(visible(_sentence(text)), stream) for text in _texts(failure))
+    message, hint = (
+        for_stream(visible(_sentence(text)), stream) for text in (failure.message, failure.hint)
+    )
     indent = " " * len(_LABEL)
     if not stream.isatty():
         stream.write(f"{_LABEL}{message}\n{indent}{hint}\n")
@@ -90,10 +92,6 @@ def show_traceback(error: BaseException) -> None:
     """Print where an error came from, for ``--debug``."""
     for line in "".join(traceback.format_exception(error)).splitlines():
         sys.stderr.write(visible(line) + "\n")
-
-
-def _texts(failure: Failure) -> tuple[str, str]:
-    return failure.message, failure.hint
 
 
 def _sentence(text: str) -> str:

@@ -130,12 +130,19 @@ def _forge() -> TyperGroup:
 def run(arguments: Sequence[str], watch: Interrupts) -> int:
     """Run one command line and return its exit code; nothing but a bug in here raises."""
     try:
-        return _finish(_invoke(arguments, watch))
-    except KeyboardInterrupt as error:
-        return _interrupted(error, arguments, watch)
+        return _run(arguments, watch)
     except BrokenPipeError:
         _discard_output()
         return failures.READER_GONE
+
+
+def _run(arguments: Sequence[str], watch: Interrupts) -> int:
+    try:
+        return _finish(_invoke(arguments, watch))
+    except BrokenPipeError:
+        raise
+    except KeyboardInterrupt as error:
+        return _interrupted(error, arguments, watch)
     except Exception as error:  # noqa: BLE001  the last line: no traceback may reach a user
         if watch.received:
             return _interrupted(error, arguments, watch)
@@ -162,7 +169,9 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
     if "--debug" in arguments:
         failures.show_traceback(error)
     failures.show(failures.explain(error))
-    if isinstance(error, OSError):
+    try:
+        sys.stdout.flush()
+    except OSError:
         _discard_output()
     return failures.NOT_DONE
 
@@ -177,19 +186,27 @@ def _interrupted(error: BaseException, arguments: Sequence[str], watch: Interrup
 def _discard_output() -> None:
     """Keep Python from writing once more, at its end, what could not be written."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
+
+
+def _prepare_streams() -> None:
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # Whoever started the process closed it.
+            stream = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+            setattr(sys, name, stream)
+        # A name that the terminal's encoding lacks is shown as an escape rather than as a crash.
+        stream.reconfigure(errors="backslashreplace")
 
 
 def main() -> None:
     """Run the command line of this process, and end the process."""
-    for stream in (sys.stdout, sys.stderr):
-        # A name that the terminal's encoding lacks is shown as an escape rather than as a crash.
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    _prepare_streams()
     with Interrupts() as watch:
         code = run(sys.argv[1:], watch)
         if watch.received:
             # The engine may still be at work in its threads; Python would wait for them.
-            sys.stderr.flush()
             os._exit(code)
     sys.exit(code)
 

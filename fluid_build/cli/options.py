@@ -1,0 +1,31 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+Schemas: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--schema",
+        metavar="NAME",
+        help="Read this schema of a DuckDB or PostgreSQL database (may be repeated).",
+    ),
+]
+Dialect: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--dialect", metavar="NAME", help="SQL dialect of DDL; detected by default."),
+]
+Technique: TypeAlias = Annotated[
+    str, typer.Option("--technique", metavar="NAME", help="How to model: flat.")
+]
+Json: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print JSON on stdout, everything else on stderr.")
+]
+Debug: TypeAlias = Annotated[
+    bool, typer.Option("--debug", help="Show the traceback of an error as well.")
+]
+Out: TypeAlias = Annotated[
+    Path | None, typer.Option("-o", "--out", metavar="DIR", help="Folder for the files.")
+]

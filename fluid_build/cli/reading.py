@@ -1,0 +1,41 @@
+"""Opening a source for a command, with its temporary files in a place that is surely removed."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from fluid_build.cli.interrupts import Interrupts
+from fluid_build.progress import OnProgress
+from fluid_build.sources import open_source
+from fluid_build.sources.base import Source
+
+
+@contextmanager
+def reading(
+    place: str,
+    watch: Interrupts,
+    *,
+    schemas: Sequence[str] = (),
+    dialect: str | None = None,
+    on_progress: OnProgress,
+) -> Iterator[Source]:
+    """The source at a URI or path, open as long as the block lasts."""
+    with (
+        _temporary_files(watch),
+        open_source(place, schemas=schemas, dialect=dialect, on_progress=on_progress) as source,
+    ):
+        yield source
+
+
+@contextmanager
+def _temporary_files(watch: Interrupts) -> Iterator[None]:
+    """Have every temporary file of the process in one folder, which goes even with force."""
+    before = tempfile.tempdir
+    with tempfile.TemporaryDirectory(prefix="fluid-", ignore_cleanup_errors=True) as folder:
+        watch.remove_at_the_end(Path(folder))
+        tempfile.tempdir = folder
+        try:
+            yield
+        finally:
+            tempfile.tempdir = before

@@ -1,0 +1,125 @@
+"""How a command talks: results on stdout, everything else on stderr."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TextIO
+
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bars
+from rich.text import Text
+
+from fluid_build.cli.text import for_stream, visible
+from fluid_build.progress import OnProgress, Progress
+
+_STAGES = {
+    "reading": "Reading tables",
+    "columns": "Measuring columns",
+    "keys": "Finding keys",
+    "relations": "Finding relationships",
+    "model": "Modelling",
+    "contract": "Writing the contract",
+    "write": "Writing files",
+}
+_NARROWEST = 40
+
+
+def console(stream: TextIO) -> Console:
+    """A console that takes no text for markup, colours nothing by guessing, and breaks no name.
+
+    Width, colour and ``NO_COLOR`` are the terminal's; elsewhere 80 columns (or ``COLUMNS``), and no
+    colour.
+    """
+    made = Console(file=stream, highlight=False, markup=False, emoji=False)
+    made.width = max(made.width, _NARROWEST)
+    return made
+
+
+def text(content: str, style: str = "") -> Text:
+    """Text as it may be shown: what comes from data is escaped and never acts on the terminal."""
+    return Text(for_stream(visible(content), sys.stdout), style=style, overflow="fold")
+
+
+def heading(title: str, remark: str = "") -> Text:
+    """A section's title, and a remark beside it."""
+    return Text.assemble("\n", text(title, "bold"), "  " if remark else "", text(remark, "dim"))
+
+
+def show(parts: Iterable[RenderableType]) -> None:
+    """Print on stdout."""
+    out = console(sys.stdout)
+    if out.is_terminal:
+        for part in parts:
+            out.print(part)
+        return
+    with out.capture() as captured:
+        for part in parts:
+            out.print(part)
+    # A terminal does not show the blanks that fill a table's cells; a file would keep them.
+    for line in captured.get().splitlines():
+        sys.stdout.write(line.rstrip() + "\n")
+
+
+def show_json(document: Mapping[str, object]) -> None:
+    """Print a document on stdout; pure ASCII, so that no encoding can spoil it."""
+    json.dump(document, sys.stdout, indent=2)
+    sys.stdout.write("\n")
+
+
+def tell(message: str) -> None:
+    """Print a line on stderr."""
+    sys.stderr.write(for_stream(visible(message), sys.stderr) + "\n")
+
+
+@contextmanager
+def progress() -> Iterator[OnProgress]:
+    """Show how far the work is: a bar that goes away on a terminal, a line a stage elsewhere."""
+    if sys.stderr.isatty():
+        with _bars() as bars:
+            yield _on_bars(bars)
+    else:
+        yield _in_lines()
+
+
+def _bars() -> Bars:
+    return Bars(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[detail]}", markup=False),
+        console=console(sys.stderr),
+        transient=True,
+    )
+
+
+def _on_bars(bars: Bars) -> OnProgress:
+    task = bars.add_task("", total=None, detail="")
+
+    def update(report: Progress) -> None:
+        bars.update(
+            task,
+            description=_stage(report),
+            completed=report.done,
+            total=report.total or None,
+            detail=visible(report.detail),
+        )
+
+    return update
+
+
+def _in_lines() -> OnProgress:
+    told: list[str] = []
+
+    def update(report: Progress) -> None:
+        stage = _stage(report)
+        if stage not in told:
+            told.append(stage)
+            tell(f"{stage} ...")
+
+    return update
+
+
+def _stage(report: Progress) -> str:
+    return visible(_STAGES.get(report.stage, report.stage.capitalize()))

@@ -1,0 +1,297 @@
+"""What a profile looks like on a screen."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from fluid_build.cli.screen import heading, text
+from fluid_build.cli.text import counted, masked
+from fluid_build.forge import CONTRACT_FILE, DOCUMENT_FILE, MODEL_FILE, PROFILE_FILE, Forged
+from fluid_build.modeling.attention import Notice
+from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile, TableProfile
+
+_PURPOSES = {
+    DOCUMENT_FILE: "to read: tables, keys, relationships, a diagram",
+    CONTRACT_FILE: "the data contract, FLUID 0.7.2",
+    MODEL_FILE: "the logical model",
+    PROFILE_FILE: "every figure that was measured",
+}
+_LONGEST_VALUE = 40
+_MOST_OF_A_KIND = 8
+_SHOWN_WITH_QUERY = frozenset({"broken key", "orphans", "broken not-null"})
+_SHOWN_ELSEWHERE = frozenset({"personal data"})
+_KINDS = {
+    "duckdb": "DuckDB",
+    "sqlite": "SQLite",
+    "postgres": "PostgreSQL",
+    "files": "files",
+    "ddl": "DDL",
+}
+
+
+def summary(profile: Profile, found: Sequence[Notice]) -> Iterator[RenderableType]:
+    """A whole profile, the parts that have nothing to say left out."""
+    yield title(profile)
+    yield from tables(profile)
+    yield from relationships(profile)
+    yield from meanings(profile)
+    yield from attention(found)
+
+
+def forged(result: Forged, found: Sequence[Notice]) -> Iterator[RenderableType]:
+    """What came of a source, in short: figures, what to look at, and the files."""
+    profile = result.profile
+    yield title(profile)
+    yield heading("Found")
+    yield _indented(text(_in_figures(profile)))
+    yield from attention(found)
+    yield from files(result.files)
+
+
+def _in_figures(profile: Profile) -> str:
+    keyed = sum(table.primary_key is not None for table in profile.tables)
+    composite = sum(len(table.primary_key or ()) > 1 for table in profile.tables)
+    personal = sum(column.pii for table in profile.tables for column in table.columns)
+    return (
+        f"{counted(keyed, 'primary key')} ({composite:,} composite), "
+        f"{counted(len(profile.foreign_keys), 'relationship')}, "
+        f"{counted(personal, 'column')} of personal data."
+    )
+
+
+def files(paths: Sequence[Path]) -> Iterator[RenderableType]:
+    """Files that were written, and what each is for."""
+    yield heading("Files")
+    grid = _grid(("file", "green", "left"), ("purpose", "dim", "left"), show_header=False)
+    for path in paths:
+        grid.add_row(text(str(path)), text(_PURPOSES.get(path.name, "")))
+    yield _indented(grid)
+
+
+def title(profile: Profile) -> Text:
+    """What was read, in one line."""
+    columns = sum(len(table.columns) for table in profile.tables)
+    parts = [counted(len(profile.tables), "table"), counted(columns, "column")]
+    if profile.has_data:
+        parts.append(counted(sum(table.rows for table in profile.tables), "row"))
+    kind = _KINDS.get(profile.source_kind, profile.source_kind)
+    return Text.assemble(
+        text(profile.source_name, "bold"), "  ", text(f"{kind} · {' · '.join(parts)}", "dim")
+    )
+
+
+def tables(profile: Profile) -> Iterator[RenderableType]:
+    """Each table with its size and its key, and why that key."""
+    keyed = sum(table.primary_key is not None for table in profile.tables)
+    yield heading("Tables", f"{keyed} of {counted(len(profile.tables), 'table')} have a key")
+    grid = _grid(
+        ("table", "cyan", "left"),
+        ("rows", "", "right"),
+        ("cols", "", "right"),
+        ("key", "green", "left"),
+        ("why", "dim", "left"),
+    )
+    for table in profile.tables:
+        rows = f"{table.rows:,}" if profile.has_data else "-"
+        key = ", ".join(table.primary_key) if table.primary_key else "none"
+        why = _why(table)
+        grid.add_row(
+            text(table.name), text(rows), text(f"{len(table.columns):,}"), text(key), text(why)
+        )
+    yield _indented(grid)
+
+
+def _why(table: TableProfile) -> str:
+    if table.primary_key_origin == "declared":
+        return "declared"
+    return table.primary_key_reason.removeprefix("unique and never null, ")
+
+
+def relationships(profile: Profile) -> Iterator[RenderableType]:
+    """Each relationship with its confidence and its orphans, those that follow from others last."""
+    keys = profile.foreign_keys
+    if not keys:
+        yield heading("Relationships", "none found")
+        return
+    dirty = sum(key.evidence.orphans > 0 for key in keys)
+    orphans = f", {dirty} with orphans" if dirty else ""
+    yield heading("Relationships", f"{len(keys):,} found{orphans}")
+    grid = _grid(
+        ("from", "", "left"),
+        ("to", "", "left"),
+        ("confidence", "", "right"),
+        ("orphans", "", "right"),
+    )
+    for key in sorted(keys, key=lambda key: key.implied):
+        style = "dim" if key.implied else ""
+        grid.add_row(
+            text(_side(key.from_table, key.from_columns), style),
+            text(f"→ {_side(key.to_table, key.to_columns)}{_remark(key)}", style),
+            text(_confidence(key), style),
+            text(f"{key.evidence.orphans:,}", "yellow")
+            if key.evidence.orphans
+            else text("-", "dim"),
+        )
+    yield _indented(grid)
+
+
+def _side(table: str, columns: Sequence[str]) -> str:
+    return f"{table}.{columns[0]}" if len(columns) == 1 else f"{table} ({', '.join(columns)})"
+
+
+def _confidence(key: ForeignKey) -> str:
+    """The confidence, rounded down: what is not certain never shows as 1.00."""
+    return (
+        "declared" if key.origin == "declared" else f"{math.floor(key.confidence * 100) / 100:.2f}"
+    )
+
+
+def _remark(key: ForeignKey) -> str:
+    if key.implied:
+        return " (implied)"
+    return " (one to one)" if key.cardinality == "one-to-one" else ""
+
+
+def meanings(profile: Profile) -> Iterator[RenderableType]:
+    """What the columns hold, personal data first."""
+    personal = _by_meaning(profile, pii=True)
+    if personal:
+        count = counted(sum(c.pii for t in profile.tables for c in t.columns), "column")
+        yield heading("Personal data", count)
+        yield _meaning_grid(personal, "magenta")
+    others = _by_meaning(profile, pii=False)
+    if others:
+        yield heading("Other meanings")
+        yield _meaning_grid(others, "")
+
+
+def _by_meaning(profile: Profile, *, pii: bool) -> list[tuple[str, str]]:
+    found = []
+    for table in profile.tables:
+        columns: dict[str, list[str]] = {}
+        for column in table.columns:
+            if column.semantic_type is not None and column.pii is pii:
+                columns.setdefault(column.semantic_type, []).append(column.name)
+        if columns:
+            parts = [_meaning(meaning, names) for meaning, names in columns.items()]
+            found.append((table.name, " · ".join(parts)))
+    return found
+
+
+def _meaning(meaning: str, columns: Sequence[str]) -> str:
+    """Columns and what they hold, which need not be said where the name says it."""
+    listed = ", ".join(columns)
+    return listed if list(columns) == [meaning] else f"{listed} ({meaning})"
+
+
+def _meaning_grid(rows: Iterable[tuple[str, str]], style: str) -> RenderableType:
+    grid = _grid(("table", "cyan", "left"), ("meaning", style, "left"), show_header=False)
+    for table, meaning in rows:
+        grid.add_row(text(table), text(meaning))
+    return _indented(grid)
+
+
+def attention(found: Sequence[Notice]) -> Iterator[RenderableType]:
+    """What a person should look at; for what the data breaks, with the query that shows it."""
+    of_columns = {(notice.table, notice.text) for notice in found if notice.columns}
+    listed = [
+        notice
+        for notice in found
+        if notice.kind not in _SHOWN_ELSEWHERE and not _repeats(notice, of_columns)
+    ]
+    if not listed:
+        return
+    yield heading("Look at first")
+    for kind, group in groupby(listed, key=lambda notice: notice.kind):
+        of_a_kind = list(group)
+        for notice in of_a_kind[:_MOST_OF_A_KIND]:
+            yield _indented(_notice(notice))
+        left = len(of_a_kind) - _MOST_OF_A_KIND
+        if left > 0:
+            yield _indented(text(f"and {left:,} more of the kind: {kind}", "dim"))
+
+
+def _repeats(notice: Notice, of_columns: set[tuple[str, str]]) -> bool:
+    """Whether a note on a table only repeats the note on one of its columns."""
+    _, _, rest = notice.text.partition(": ")
+    return not notice.columns and (notice.table, rest) in of_columns
+
+
+def _notice(notice: Notice) -> RenderableType:
+    subject = _subject(notice)
+    line = Text.assemble(text(subject, "yellow"), ": " if subject else "", text(notice.text))
+    if not notice.sql or notice.kind not in _SHOWN_WITH_QUERY:
+        return line
+    query = Text("\n").join(text(part, "dim") for part in notice.sql.splitlines())
+    return Group(line, _indented(query))
+
+
+def _subject(notice: Notice) -> str:
+    return _side(notice.table, notice.columns) if notice.columns else notice.table
+
+
+def detail(table: TableProfile) -> Iterator[RenderableType]:
+    """One table, column by column; personal values are shown by their shape alone."""
+    key = ", ".join(table.primary_key) if table.primary_key else "none"
+    yield Text.assemble(
+        text(table.name, "bold"), "  ", text(f"{counted(table.rows, 'row')} · key: {key}", "dim")
+    )
+    for column in table.columns:
+        yield heading(column.name, _facts(column))
+        yield _indented(_figures(column))
+
+
+def _facts(column: ColumnProfile) -> str:
+    facts = [column.type]
+    if column.measured_type and column.measured_type != column.type:
+        facts.append(f"really {column.measured_type}")
+    if column.semantic_type:
+        facts.append(f"{column.semantic_type}{', personal' if column.pii else ''}")
+    return " · ".join(facts)
+
+
+def _figures(column: ColumnProfile) -> RenderableType:
+    about = "" if column.distinct_exact else "about "
+    grid = _grid(("figure", "dim", "left"), ("value", "", "left"), show_header=False)
+    grid.add_row(text("nulls"), text(f"{column.nulls:,} of {column.rows:,}"))
+    grid.add_row(text("distinct"), text(f"{about}{column.distinct:,}"))
+    if column.min is not None and column.max is not None:
+        grid.add_row(
+            text("range"), text(f"{_shown(column, column.min)} … {_shown(column, column.max)}")
+        )
+    if column.max_length is not None:
+        grid.add_row(text("length"), text(f"{column.min_length} to {column.max_length}"))
+    if column.top_values:
+        top = (f"{_shown(column, top.value)} ({top.count:,})" for top in column.top_values[:5])
+        grid.add_row(text("most often"), text(", ".join(top)))
+    for note in column.notes:
+        grid.add_row(text("note"), text(note))
+    return grid
+
+
+def _shown(column: ColumnProfile, value: str) -> str:
+    value = masked(value) if column.pii else value
+    return value if len(value) <= _LONGEST_VALUE else value[: _LONGEST_VALUE - 1] + "…"
+
+
+_Justify: TypeAlias = Literal["left", "right"]
+
+
+def _grid(*columns: tuple[str, str, _Justify], show_header: bool = True) -> Table:
+    grid = Table(
+        box=None, pad_edge=False, expand=False, header_style="dim", show_header=show_header
+    )
+    for name, style, justify in columns:
+        grid.add_column(name, style=style, justify=justify)
+    return grid
+
+
+def _indented(part: RenderableType) -> Padding:
+    return Padding(part, (0, 0, 0, 2))
