@@ -33,15 +33,22 @@ Message: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A model's wish to call a tool. ``id`` joins it to its result."""
+    """A model's wish to call a tool.
+
+    ``id`` joins it to its result; ``signature`` is what some providers want back with the call.
+    """
 
     id: str
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
+    signature: str | None = None
 
     def as_entry(self) -> dict[str, Any]:
         """The entry of a message's ``tool_calls``."""
-        return {"id": self.id, "name": self.name, "arguments": self.arguments}
+        entry: dict[str, Any] = {"id": self.id, "name": self.name, "arguments": self.arguments}
+        if self.signature is not None:
+            entry["signature"] = self.signature
+        return entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +152,7 @@ def _call_of_entry(entry: Mapping[str, Any]) -> ToolCall:
         str(entry.get("id", "")),
         str(source.get("name", "")),
         read_arguments(source.get("arguments")),
+        entry.get("signature"),
     )
 
 

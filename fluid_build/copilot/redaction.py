@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["REDACTED", "redact"]
+__all__ = ["REDACTED", "redact", "redact_keys"]
 
 REDACTED = "[redacted]"
 
@@ -48,12 +48,20 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
 
     A secret shorter than four characters is left alone: to remove it would tear words apart.
     """
-    for secret in sorted({s for s in secrets if len(s) >= _SHORTEST_SECRET}, key=len, reverse=True):
-        text = text.replace(secret, REDACTED)
-    text = _KEY_SHAPES.sub(REDACTED, text)
+    text = redact_keys(text, secrets)
     text = _BEARER.sub(rf"\1 {REDACTED}", text)
     text = _URL_USER.sub(rf"\1{REDACTED}@", text)
     return _NAMED.sub(_keep_counts, text)
+
+
+def redact_keys(text: str, secrets: Iterable[str] = ()) -> str:
+    """``text`` without ``secrets`` and without what can be nothing but a key or a token.
+
+    Milder than ``redact``: it leaves ``password: text`` in a schema alone.
+    """
+    for secret in sorted({s for s in secrets if len(s) >= _SHORTEST_SECRET}, key=len, reverse=True):
+        text = text.replace(secret, REDACTED)
+    return _KEY_SHAPES.sub(REDACTED, text)
 
 
 def _keep_counts(found: re.Match[str]) -> str:

@@ -21,8 +21,8 @@ PriceOverrides = Mapping[str, Sequence[float | int | str | Decimal]]
 """By model, or ``provider/model``: US dollars for a million tokens of input, of output, and
 optionally of input read from the provider's cache."""
 
-LOCAL_PROVIDERS = frozenset({"ollama"})
-"""Run on the user's own machine: no call costs money."""
+LOCAL_PROVIDERS = frozenset({"ollama", "vllm", "lmstudio"})
+"""Run on the user's own machines: no call costs money."""
 
 _NAMES_IN_GENAI_PRICES = {"gemini": "google"}
 _PER_MILLION = Decimal(1_000_000)

@@ -33,8 +33,10 @@ from fluid_build.copilot.agents.errors import (
     SchemaValidationError,
     ToolValidationError,
 )
+from fluid_build.copilot.cost import CostLimitExceeded, UnknownPriceError
 from fluid_build.copilot.recovery.retry import RetryPolicy
 from fluid_build.copilot.redaction import redact
+from fluid_build.errors import FluidError
 
 __all__ = [
     "ErrorCategory",
@@ -115,7 +117,10 @@ _BY_TYPE: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], _Ve
     ),
     (ToolValidationError, (ErrorCategory.TOOL_ERROR, ErrorSeverity.MEDIUM)),
     (sqlite3.Error, (ErrorCategory.STATE_ERROR, ErrorSeverity.HIGH)),
-    ((MemoryError, RecursionError), (ErrorCategory.UNKNOWN, ErrorSeverity.CRITICAL)),
+    (
+        (CostLimitExceeded, UnknownPriceError, MemoryError, RecursionError),
+        (ErrorCategory.UNKNOWN, ErrorSeverity.CRITICAL),
+    ),
 )
 
 _PASSING_TEXT: tuple[tuple[re.Pattern[str], _Verdict], ...] = (
@@ -131,10 +136,11 @@ _LASTING_TEXT: tuple[tuple[re.Pattern[str], _Verdict], ...] = (
     (re.compile(r"\btools?\b"), (ErrorCategory.TOOL_ERROR, ErrorSeverity.MEDIUM)),
 )
 
-_PROGRAMMING_ERRORS = (
+_LASTING_ERRORS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
+    FluidError,
     ImportError,
     LookupError,
     NameError,
@@ -181,7 +187,7 @@ class ErrorRecoveryFramework:
                 if isinstance(candidate, kinds):
                     return verdict
         patterns = _LASTING_TEXT
-        if not isinstance(error, _PROGRAMMING_ERRORS):
+        if not isinstance(error, _LASTING_ERRORS):
             patterns = _PASSING_TEXT + _LASTING_TEXT
         text = str(error).lower()
         for pattern, verdict in patterns:
@@ -268,4 +274,4 @@ def _worth_another_call(error: Exception) -> bool:
         return True
     if isinstance(error, AgentExecutionError) or type(typed) is not ProviderError:
         return typed.retryable
-    return not isinstance(error, _PROGRAMMING_ERRORS)
+    return not isinstance(error, _LASTING_ERRORS)

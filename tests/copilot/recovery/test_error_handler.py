@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sqlite3
+from decimal import Decimal
 
 import httpx
 import pytest
@@ -17,6 +18,7 @@ from fluid_build.copilot.agents.errors import (
     SchemaValidationError,
     ToolValidationError,
 )
+from fluid_build.copilot.cost import CostLimitExceeded
 from fluid_build.copilot.recovery.error_handler import (
     ErrorCategory,
     ErrorContext,
@@ -57,6 +59,7 @@ BY_TYPE = [
     (ToolValidationError(), "tool_error", "medium"),
     (sqlite3.OperationalError("locked"), "state_error", "high"),
     (MemoryError(), "unknown", "critical"),
+    (CostLimitExceeded(Decimal(6), Decimal(5)), "unknown", "critical"),
     (status_error(429), "llm_error", "medium"),
     (status_error(401), "llm_error", "critical"),
     (httpx.ReadTimeout("x"), "timeout_error", "medium"),
@@ -180,12 +183,16 @@ def test_max_retries_is_the_most_calls_a_handler_gets(max_retries):
     assert len(calls) == max_retries
 
 
-@pytest.mark.parametrize("error", [ValueError, TypeError, KeyError, ProviderAuthError])
+def broke(text):
+    return CostLimitExceeded(Decimal(6), Decimal(5))
+
+
+@pytest.mark.parametrize("error", [ValueError, TypeError, KeyError, ProviderAuthError, broke])
 def test_a_handler_that_fails_for_good_is_not_called_again(error):
     """A bug in the handler, or a lasting refusal, does not get better by repetition."""
     handler, calls = failing(99, error)
     framework, _ = framework_of(strategy(handler))
-    with pytest.raises(error):
+    with pytest.raises(type(error("x"))):
         handle(framework, RateLimitError())
     assert len(calls) == 1
 

@@ -1,0 +1,177 @@
+"""Google's Gemini API (``POST /v1beta/models/MODEL:generateContent``).
+
+The older models do not combine tools with structured output; with both, the answer is the arguments
+of a function that the model is made to call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from fluid_build.copilot.llm.base import (
+    LlmPrompt,
+    LlmProvider,
+    LlmRequest,
+    LlmResponse,
+    StopReason,
+    Usage,
+    call_id,
+    whole_number,
+)
+from fluid_build.copilot.llm.turns import Turn, alternate, split_system
+from fluid_build.copilot.messages import ToolCall, ToolResult
+
+__all__ = ["GeminiProvider"]
+
+_STOP_REASONS: dict[str, StopReason] = {
+    "STOP": "end",
+    "MAX_TOKENS": "length",
+    "SAFETY": "refused",
+    "RECITATION": "refused",
+    "BLOCKLIST": "refused",
+    "PROHIBITED_CONTENT": "refused",
+    "SPII": "refused",
+}
+
+
+class GeminiProvider(LlmProvider):
+    """Gemini."""
+
+    name = "gemini"
+    default_base_url = "https://generativelanguage.googleapis.com"
+    key_variables = ("GEMINI_API_KEY",)
+    fast_model = "gemini-2.5-flash"
+
+    def auth_headers(self, key: str) -> dict[str, str]:
+        """``x-goog-api-key``: never in the address, which ends up in logs."""
+        return {"x-goog-api-key": key}
+
+    def build_request(self, prompt: LlmPrompt) -> LlmRequest:
+        """The generateContent request. Caching needs nothing said: the provider does it."""
+        system, messages = split_system(prompt)
+        body: dict[str, Any] = {"contents": _contents(alternate(messages))}
+        if system:
+            body["systemInstruction"] = {"parts": [{"text": text} for text in system]}
+        declarations = _declarations(prompt)
+        if declarations:
+            body["tools"] = [{"functionDeclarations": declarations}]
+            if prompt.response_schema is not None:
+                body["toolConfig"] = {"functionCallingConfig": {"mode": "ANY"}}
+        body["generationConfig"] = _generation_config(prompt)
+        body.update(prompt.extra)
+        model = quote(prompt.model.removeprefix("models/"), safe="")
+        return LlmRequest(self.endpoint(f"/v1beta/models/{model}:generateContent"), body)
+
+    def parse_response(self, body: Mapping[str, Any], prompt: LlmPrompt) -> LlmResponse:
+        """Text, calls and usage of the first candidate; a blocked prompt is a refusal."""
+        usage = _usage(body.get("usageMetadata"))
+        model = str(body.get("modelVersion", ""))
+        candidates = body.get("candidates")
+        candidate = candidates[0] if isinstance(candidates, list) and candidates else None
+        if not isinstance(candidate, Mapping):
+            feedback = body.get("promptFeedback")
+            if isinstance(feedback, Mapping) and feedback.get("blockReason"):
+                return LlmResponse("", (), usage, "refused", model)
+            raise self.unreadable("no candidates")
+        content = candidate.get("content")
+        parts = content.get("parts") if isinstance(content, Mapping) else None
+        shown = [p for p in parts or [] if isinstance(p, Mapping) and not p.get("thought")]
+        text = "".join(str(part.get("text", "")) for part in shown)
+        calls = _calls(shown, body)
+        stop = _STOP_REASONS.get(str(candidate.get("finishReason")), "other")
+        if prompt.response_schema is not None and prompt.tools:
+            answer = next((c for c in calls if c.name == prompt.schema_name), None)
+            if answer is not None:
+                text, calls = json.dumps(answer.arguments, ensure_ascii=False), []
+        return LlmResponse(
+            text, tuple(calls), usage, "tool_calls" if calls and stop == "end" else stop, model
+        )
+
+
+def _contents(turns: list[Turn]) -> list[dict[str, Any]]:
+    names = {call.id: call.name for turn in turns for call in turn.calls}
+    return [
+        {"role": "user" if turn.is_user else "model", "parts": _parts(turn, names)}
+        for turn in turns
+    ]
+
+
+def _parts(turn: Turn, names: Mapping[str, str]) -> list[dict[str, Any]]:
+    parts: list[dict[str, Any]] = [_result_part(result, names) for result in turn.results]
+    parts += [{"text": text} for text in turn.texts]
+    for call in turn.calls:
+        part: dict[str, Any] = {"functionCall": {"name": call.name, "args": call.arguments}}
+        if call.signature is not None:  # the model refuses its own call without it
+            part["thoughtSignature"] = call.signature
+        parts.append(part)
+    return parts
+
+
+def _result_part(result: ToolResult, names: Mapping[str, str]) -> dict[str, Any]:
+    name = result.name or names.get(result.call_id, result.call_id)
+    key = "error" if result.is_error else "result"
+    return {"functionResponse": {"name": name, "response": {key: result.content}}}
+
+
+def _declarations(prompt: LlmPrompt) -> list[dict[str, Any]]:
+    declarations = [
+        {
+            "name": tool.name,
+            "description": tool.description,
+            "parametersJsonSchema": dict(tool.input_schema),
+        }
+        for tool in prompt.tool_specs
+    ]
+    if declarations and prompt.response_schema is not None:
+        declarations.append(
+            {
+                "name": prompt.schema_name,
+                "description": "Gives the final answer, in the form that was asked for.",
+                "parametersJsonSchema": dict(prompt.response_schema),
+            }
+        )
+    return declarations
+
+
+def _generation_config(prompt: LlmPrompt) -> dict[str, Any]:
+    config: dict[str, Any] = {"maxOutputTokens": prompt.max_output_tokens}
+    if prompt.temperature is not None:
+        config["temperature"] = prompt.temperature
+    if prompt.response_schema is not None and not prompt.tools:
+        config["responseMimeType"] = "application/json"
+        config["responseJsonSchema"] = dict(prompt.response_schema)
+    return config
+
+
+def _calls(parts: list[Mapping[str, Any]], body: Mapping[str, Any]) -> list[ToolCall]:
+    calls: list[ToolCall] = []
+    for index, part in enumerate(parts):
+        function = part.get("functionCall")
+        if isinstance(function, Mapping):
+            arguments = function.get("args")
+            signature = part.get("thoughtSignature")
+            calls.append(
+                ToolCall(
+                    str(function.get("id") or call_id(body, index)),
+                    str(function.get("name", "")),
+                    dict(arguments) if isinstance(arguments, Mapping) else {},
+                    signature if isinstance(signature, str) else None,
+                )
+            )
+    return calls
+
+
+def _usage(usage: Any) -> Usage | None:
+    """Thinking is output; cached tokens are part of the prompt's."""
+    if not isinstance(usage, Mapping):
+        return None
+    return Usage(
+        whole_number(usage.get("promptTokenCount"))
+        + whole_number(usage.get("toolUsePromptTokenCount")),
+        whole_number(usage.get("candidatesTokenCount"))
+        + whole_number(usage.get("thoughtsTokenCount")),
+        whole_number(usage.get("cachedContentTokenCount")),
+    )

@@ -1,0 +1,88 @@
+"""The providers by name, and the servers that speak OpenAI's format under names of their own."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from fluid_build.copilot.llm.anthropic import AnthropicProvider
+from fluid_build.copilot.llm.base import LlmProvider
+from fluid_build.copilot.llm.gemini import GeminiProvider
+from fluid_build.copilot.llm.ollama import OllamaProvider
+from fluid_build.copilot.llm.openai import OpenAIProvider
+from fluid_build.errors import UsageError
+
+__all__ = [
+    "PROVIDERS",
+    "AzureProvider",
+    "LmStudioProvider",
+    "OpenRouterProvider",
+    "VllmProvider",
+    "make_provider",
+]
+
+
+class AzureProvider(OpenAIProvider):
+    """Azure OpenAI: ``base_url`` is ``https://NAME.openai.azure.com/openai/v1``."""
+
+    name = "azure"
+    default_base_url = ""
+    key_variables: ClassVar[tuple[str, ...]] = ("AZURE_OPENAI_API_KEY",)
+
+
+class OpenRouterProvider(OpenAIProvider):
+    """OpenRouter."""
+
+    name = "openrouter"
+    default_base_url = "https://openrouter.ai/api/v1"
+    key_variables: ClassVar[tuple[str, ...]] = ("OPENROUTER_API_KEY",)
+    fast_model = "openai/gpt-4.1-nano"
+
+
+class VllmProvider(OpenAIProvider):
+    """A vLLM server; its key is asked for only if the server was started with one."""
+
+    name = "vllm"
+    default_base_url = "http://localhost:8000/v1"
+    key_variables: ClassVar[tuple[str, ...]] = ("VLLM_API_KEY",)
+    needs_key = False
+
+
+class LmStudioProvider(OpenAIProvider):
+    """LM Studio's server."""
+
+    name = "lmstudio"
+    default_base_url = "http://localhost:1234/v1"
+    key_variables: ClassVar[tuple[str, ...]] = ("LMSTUDIO_API_KEY",)
+    needs_key = False
+
+
+PROVIDERS: dict[str, type[LlmProvider]] = {
+    provider.name: provider
+    for provider in (
+        AnthropicProvider,
+        OpenAIProvider,
+        GeminiProvider,
+        OllamaProvider,
+        AzureProvider,
+        OpenRouterProvider,
+        VllmProvider,
+        LmStudioProvider,
+    )
+}
+
+
+def make_provider(name: str, base_url: str | None = None) -> LlmProvider:
+    """The provider called ``name``, at its own address or at ``base_url``.
+
+    Raises ``UsageError`` for a name that is none, or where an address is needed and not given.
+    """
+    kind = PROVIDERS.get(name.strip().lower())
+    if kind is None:
+        raise UsageError(
+            f"There is no provider called {name!r}.", hint=f"Choose one of {', '.join(PROVIDERS)}."
+        )
+    if not (base_url or kind.default_base_url):
+        raise UsageError(
+            f"The provider {kind.name} needs a base_url.", hint=f"See {kind.__name__} for its form."
+        )
+    return kind(base_url)
