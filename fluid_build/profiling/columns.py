@@ -46,6 +46,7 @@ class ColumnStats:
     ``low`` and ``high`` are Python values of the column's own type. ``values`` are up to a
     hundred values as text with their counts, most frequent first, over ``sample_rows`` rows;
     ``codes`` numbers the sample's values row by row (-1 for null), for the search of keys.
+    ``bounds`` are the least and greatest whole number, also of text that holds such.
     """
 
     column: Column
@@ -64,6 +65,7 @@ class ColumnStats:
     codes: list[int] = field(default_factory=list)
     integral: bool = False
     measured_type: str | None = None
+    bounds: tuple[int, int] | None = None
 
     @property
     def name(self) -> str:
@@ -201,6 +203,8 @@ def _take_figures(stats: ColumnStats, found: dict[str, Value], exact: bool) -> N
         stats.max_length = int(str(found["max_length"]))
         stats.avg_length = float(str(found["avg_length"]))
     stats.integral = stats.kind == "integer" or found.get("integral") is True
+    if stats.integral and isinstance(stats.low, int | float | Decimal):
+        stats.bounds = (int(stats.low), int(str(stats.high).partition(".")[0]))
 
 
 def _read_sample(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
@@ -327,6 +331,19 @@ def _find_measured_types(connection: duckdb.DuckDBPyConnection, measured: TableS
     for (stats, type_name, _), holds in zip(suspects, row or (), strict=True):
         if holds and stats.measured_type is None:
             stats.measured_type = type_name
+    _find_bounds(connection, measured)
+
+
+def _find_bounds(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
+    """Find the numeric bounds of text columns that hold whole numbers; text sorts otherwise."""
+    columns = [stats for stats in measured.columns if stats.measured_type == "BIGINT"]
+    if not columns:
+        return
+    numbers = [f"TRY_CAST(trim({quote(stats.column.alias)}) AS BIGINT)" for stats in columns]
+    asked = ", ".join(f"min({number}), max({number})" for number in numbers)
+    row = connection.execute(f"SELECT {asked} FROM {measured.table.relation}").fetchone() or ()
+    for stats, low, high in zip(columns, row[::2], row[1::2], strict=True):
+        stats.bounds = (int(low), int(high))
 
 
 def _suspected_types(stats: ColumnStats) -> list[tuple[str, str]]:

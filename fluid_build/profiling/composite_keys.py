@@ -16,6 +16,8 @@ from fluid_build.profiling.schema import Entity, Node
 _TRIED_A_PAIR = 4
 _LEAST_ALIKE = 0.55
 _LEAST_INCLUDED = 0.9
+_ACCEPTED = 0.3
+_TAKEN = 0.7
 
 
 @dataclass(slots=True, eq=False)
@@ -41,15 +43,16 @@ def find_composite_references(
 ) -> list[CompositeReference]:
     """Find the groups of columns that refer to a table's composite primary key."""
     targets = {id(r.child): r.parent for r in references}
-    found = []
-    for parent in entities:
-        if len(parent.primary_key) < 2:
-            continue
+    found: list[CompositeReference] = []
+    parents = [entity for entity in entities if len(entity.primary_key) > 1]
+    parents.sort(key=lambda entity: (-len(entity.primary_key), entity.index))
+    for parent in parents:
         key = tuple(parent.by_name[name] for name in parent.primary_key)
         for child in entities:
             if child is parent or child.stats.rows == 0:
                 continue
-            best = _best_match(connection, child, key, targets)
+            taken = {id(n) for r in found if r.child[0].table is child for n in r.child}
+            best = _best_match(connection, child, key, targets, taken)
             if best is not None:
                 found.append(best)
     return _one_direction(_nearest(found))
@@ -60,7 +63,11 @@ def _best_match(
     child: Entity,
     key: tuple[Node, ...],
     targets: dict[int, Node],
+    taken: set[int],
 ) -> CompositeReference | None:
+    """The columns of ``child`` that stand best for a key; those not ``taken`` by another win."""
+    if not all(member.comparable for member in key):
+        return None
     choices = [_alike(child, member, targets) for member in key]
     if not all(choices):
         return None
@@ -72,9 +79,10 @@ def _best_match(
         if inclusion.share < _LEAST_INCLUDED:
             continue
         odds = judge_composite(nodes, key, score, inclusion, targets)
+        odds -= _TAKEN * sum(1 for node in nodes if id(node) in taken)
         if best is None or odds > best.log_odds:
             best = CompositeReference(nodes, key, score, inclusion, odds)
-    return best if best is not None and best.log_odds >= 0.0 else None
+    return best if best is not None and best.log_odds >= _ACCEPTED else None
 
 
 def _combinations(
@@ -154,13 +162,22 @@ def judge_composite(
         odds -= 0.5
     names = {node.stats.name for node in child}
     entity = child[0].table
-    if any(set(key) <= names for key in entity.candidates.keys):
+    if not _directed(child, parent) and any(set(key) <= names for key in entity.candidates.keys):
         odds -= 1.5
         if inclusion.coverage > 0.95:
             odds -= 3.0
     if any(node.comparable == "date" for node in parent):
         odds -= 1.5
     return odds
+
+
+def _directed(child: Sequence[Node], parent: Sequence[Node]) -> bool:
+    """Whether the child's names carry the parent's, so that they tell who refers to whom."""
+    return any(
+        one.name.bare_squashed == other.name.squashed and other.name.full != other.name.bare
+        for one, other in zip(child, parent, strict=True)
+        if other.name.bare_squashed != one.name.squashed
+    )
 
 
 def _nearest(found: Sequence[CompositeReference]) -> list[CompositeReference]:

@@ -17,7 +17,8 @@ from fluid_build.profiling.schema import Entity, Node, self_explaining
 
 _COUNTING_WORDS = frozenset("number no nr num nbr count cnt".split())
 MEASURED_A_CHILD = 6
-ACCEPTED = 0.5
+ACCEPTED = 0.55
+_SUBTYPE_SHARE = 0.98
 
 
 @dataclass(slots=True, eq=False)
@@ -81,7 +82,7 @@ def _candidates(
             own=child.table is parent.table,
         )
         share = prober.share(child, parent)
-        if share < (0.4 if name_score >= 0.7 else 0.85 if name_score >= 0.4 else 0.999):
+        if share < _least_share(name_score):
             continue
         guess = _guess(child, parent, share)
         evidence = value_evidence(child, parent, guess)
@@ -90,6 +91,13 @@ def _candidates(
             found.append((odds, name_score, parent))
     found.sort(key=lambda item: (-item[0], str(item[2])))
     return found
+
+
+def _least_share(name_score: float) -> float:
+    """How much of the probes must be keys for a pair to be worth measuring."""
+    if name_score >= 0.5:
+        return 0.4
+    return 0.85 if name_score >= 0.4 else 0.999
 
 
 def _bounds_overlap(child: Node, parent: Node) -> bool:
@@ -177,7 +185,7 @@ def judge(
     odds += 0.8 * inclusion.coverage + (0.4 if inclusion.coverage == 1.0 else 0.0)
     odds += 0.6 * owned
     odds += 0.5 if child.name.keyed else -0.8
-    odds -= _dirt(name_score, inclusion) * (0.4 if evidence > 30.0 else 1.0)
+    odds -= _dirt(child, parent, name_score, inclusion, evidence)
     if parent.stats.nulls:
         odds -= 0.8
     if (parent.stats.name,) != parent.table.primary_key:
@@ -190,7 +198,7 @@ def judge(
     if child.table is not parent.table:
         odds -= 2.0 * own * (1.0 - name_score)
     if child.table.primary_key == (child.stats.name,):
-        odds -= 1.0 + 2.5 * own
+        odds -= 1.0 + 2.5 * own + (4.0 if inclusion.share < _SUBTYPE_SHARE else 0.0)
     elif child.stats.is_key and not child.name.keyed:
         odds -= 0.5
     if child.table is parent.table and not is_hierarchical(child.name, parent.table.names.table):
@@ -198,17 +206,22 @@ def judge(
     return odds
 
 
-def _dirt(name_score: float, inclusion: Inclusion) -> float:
-    """What orphans cost: the less the names say, the more."""
+def _dirt(
+    child: Node, parent: Node, name_score: float, inclusion: Inclusion, evidence: float
+) -> float:
+    """What orphans cost: the less the names say, the more, unless chance can't explain the rest."""
     missing = 1.0 - inclusion.share
-    return 40.0 * missing * (1.12 - name_score) if missing else 0.0
+    cost = 40.0 * missing * (1.12 - name_score)
+    same_name = child.name.bare_squashed == parent.name.bare_squashed
+    return cost * (0.4 if same_name and evidence > 30.0 else 1.0)
 
 
 def _choose(found: Sequence[Reference]) -> Reference | None:
     accepted = [reference for reference in found if reference.confidence >= ACCEPTED]
     if not accepted:
         return None
-    best = max(accepted, key=lambda reference: reference.log_odds)
+    clean = [reference for reference in accepted if reference.inclusion.orphans == 0]
+    best = max(clean or accepted, key=lambda reference: reference.log_odds)
     for reference in found:
         if _more_specific(reference, best):
             reference.log_odds = max(reference.log_odds, best.log_odds)

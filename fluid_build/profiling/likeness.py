@@ -51,7 +51,9 @@ def abbreviates(short: str, long: str) -> bool:
         return True
     if len(short) >= 3 and not set(short[1:]) & set("aeiou"):
         return _is_subsequence(short, long)
-    return len(short) >= 4 and _is_subsequence(short, long) and short[-1] == long[-1]
+    if len(short) < 4 or long.endswith(short) or short[-1] != long[-1]:
+        return False
+    return _is_subsequence(short, long)
 
 
 def _is_subsequence(short: str, long: str) -> bool:

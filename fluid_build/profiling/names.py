@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 Words = tuple[str, ...]
 
@@ -158,21 +159,33 @@ def name_tables(tables: Sequence[tuple[str, Sequence[str]]]) -> list[TableNames]
     return named
 
 
-def _vocabulary(tables: Sequence[str], columns: Sequence[Sequence[str]]) -> frozenset[str]:
-    found: set[str] = set()
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Words that a schema uses on their own, and among them those that name its entities."""
+
+    words: frozenset[str]
+    entities: frozenset[str]
+
+
+def _vocabulary(tables: Sequence[str], columns: Sequence[Sequence[str]]) -> Vocabulary:
+    known: set[str] = set()
+    entities: set[str] = set()
     for name in tables:
-        found.update(singular(word) for word in words(name) if len(word) >= 3)
-        found.update(word for word in words(name) if len(word) >= 3)
-    for names in columns:
-        for name in names:
-            parts = words(name)
-            if len(parts) > 1:
-                found.update(word for word in parts if len(word) >= 3)
-            elif len(parts) == 1:
-                entity = "".join(strip_key_suffix(parts))
-                if 3 <= len(entity) <= 8:
-                    found.add(entity)
-    return frozenset(found)
+        parts = words(name)
+        known.update(part for word in parts if len(word) >= 3 for part in (word, singular(word)))
+        if len(parts) == 1:
+            entities.add(singular(parts[0]))
+    for name in chain.from_iterable(columns):
+        parts = words(name)
+        if len(parts) > 1:
+            known.update(word for word in parts if len(word) >= 3)
+            continue
+        entity = "".join(strip_key_suffix(parts))
+        if 3 <= len(entity) <= 8:
+            known.add(entity)
+            if (entity,) != parts:
+                entities.add(entity)
+    return Vocabulary(frozenset(known), frozenset(entities))
 
 
 def _shared_table_prefix(names: Sequence[str]) -> int:
@@ -185,7 +198,7 @@ def _glued_table_prefix(names: Sequence[str]) -> str:
 
 
 def _table_name(
-    name: str, shared_words: int, shared_glue: str, vocabulary: frozenset[str]
+    name: str, shared_words: int, shared_glue: str, vocabulary: Vocabulary
 ) -> TableName:
     phrase = words(name[len(shared_glue) :] if shared_glue else name)
     if shared_words and len(phrase) > shared_words:
@@ -198,8 +211,8 @@ def _table_name(
     return TableName(entity, "".join(entity))
 
 
-def unglue(phrase: Words, vocabulary: frozenset[str]) -> Words:
-    """Split words that are glued from two or three known ones: ``orderline`` to order, line."""
+def unglue(phrase: Words, vocabulary: Vocabulary) -> Words:
+    """Split words that are glued from known ones: ``orderline`` to order, line."""
     parted: list[str] = []
     for word in phrase:
         parted.extend(_split_known(word, vocabulary) if len(word) >= 6 else (word,))
@@ -207,23 +220,23 @@ def unglue(phrase: Words, vocabulary: frozenset[str]) -> Words:
 
 
 @lru_cache(maxsize=100_000)
-def _split_known(word: str, vocabulary: frozenset[str]) -> Words:
-    best: Words = (word,)
+def _split_known(word: str, vocabulary: Vocabulary) -> Words:
+    begun: Words = (word,)
     for cut in range(len(word) - 3, 2, -1):
         head, tail = word[:cut], word[cut:]
-        if head not in vocabulary:
+        if head not in vocabulary.words:
             continue
-        if tail in vocabulary or singular(tail) in vocabulary or tail in KEY_WORDS:
+        if len(tail) >= 4 and (tail in vocabulary.words or singular(tail) in vocabulary.words):
             return head, tail
         rest = _split_known(tail, vocabulary) if len(tail) >= 6 else (tail,)
         if len(rest) > 1:
             return head, *rest
-        if len(head) >= 4 and len(tail) >= 4 and best == (word,):
-            best = (head, tail)
-    return best
+        if len(head) >= 5 and len(tail) >= 4 and head in vocabulary.entities and len(begun) == 1:
+            begun = (head, tail)
+    return begun
 
 
-def _column_names(names: Sequence[str], vocabulary: frozenset[str]) -> tuple[ColumnName, ...]:
+def _column_names(names: Sequence[str], vocabulary: Vocabulary) -> tuple[ColumnName, ...]:
     shared = common_prefix_words(names)
     glue = "" if shared else glued_prefix(names)
     prefix = words(names[0])[:1] if shared else ()

@@ -10,6 +10,7 @@ _ORDINAL_WORDS = frozenset(
     "line seq sequence ordinal position pos item detail index idx rank step number no nr num "
     "version revision".split()
 )
+_LINE_WORDS = frozenset("line seq sequence ordinal position lineno linenumber".split())
 _UNLIKELY_WORDS = frozenset(
     "rowguid rowversion hash checksum name description desc title email mail phone amount price "
     "total qty quantity cost value url path created updated modified timestamp comment note".split()
@@ -85,7 +86,9 @@ def score_member(node: Node, refers: bool) -> float:
         score += 1.2
     elif node.name.keyed:
         score += 0.7
-    if words & _ORDINAL_WORDS:
+    if words & _LINE_WORDS:
+        score += 1.3
+    elif words & _ORDINAL_WORDS:
         score += 0.6
     if node.stats.kind == "temporal" or "date" in words:
         score += 0.3

@@ -1,7 +1,7 @@
 """Keys and foreign keys chosen together, then what follows from what."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import duckdb
@@ -12,7 +12,8 @@ from fluid_build.profiling.primary_keys import Choice, choose_composite, choose_
 from fluid_build.profiling.schema import Entity, Node
 
 _CLEAR_SINGLE = 1.2
-_CLEAR_COMPOSITE = 0.75
+_CLEAR_COMPOSITE = 0.85
+_ONLY_COMPOSITE = 0.4
 
 
 @dataclass(slots=True)
@@ -43,10 +44,11 @@ def relate(connection: duckdb.DuckDBPyConnection, entities: Sequence[Entity]) ->
     found.references = find_references(connection, entities)
     for entity in entities:
         if not entity.primary_key:
-            choice = _late_choice(entity, found.references)
+            choice = _late_choice(entity, _referring(found, entity))
             if choice is not None:
                 _settle(found, entity, choice)
     found.composites = find_composite_references(connection, entities, found.references)
+    _take_keys_from_references(found)
     found.implied = _implied(found)
     return found
 
@@ -63,14 +65,40 @@ def _settle(found: Relations, entity: Entity, choice: Choice) -> None:
     found.keys[entity.index] = choice
 
 
-def _late_choice(entity: Entity, references: Sequence[Reference]) -> Choice | None:
-    referring = {r.child.stats.name for r in references if r.child.table is entity}
+def _late_choice(entity: Entity, referring: set[str]) -> Choice | None:
     single = choose_single(entity)
     composite = choose_composite(entity, referring)
-    clear = composite is not None and composite.score >= _CLEAR_COMPOSITE
+    least = _ONLY_COMPOSITE if len(entity.candidates.keys) == 1 else _CLEAR_COMPOSITE
+    clear = composite is not None and composite.score >= least
     if composite is not None and clear and (single is None or single.score < composite.score):
         return composite
     return single if single is not None and single.score >= 0.6 else None
+
+
+def _take_keys_from_references(found: Relations) -> None:
+    """Prefer, for a table without a declared or single key, the key that is a whole reference.
+
+    A return refers to the sale's line with the very columns that identify the return.
+    """
+    for composite in found.composites:
+        entity = composite.child[0].table
+        key = tuple(sorted((n.stats.name for n in composite.child), key=_position(entity)))
+        if len(entity.primary_key) < 2 or entity.stats.table.primary_key:
+            continue
+        if not all(name in _referring(found, entity) for name in entity.primary_key):
+            continue
+        if key != entity.primary_key and key in entity.candidates.keys:
+            old = found.keys[entity.index]
+            parent = composite.parent[0].table.name
+            _settle(found, entity, Choice(key, old.score, f"unique, and refers whole to {parent}"))
+
+
+def _referring(found: Relations, entity: Entity) -> set[str]:
+    return {r.child.stats.name for r in found.references if r.child.table is entity}
+
+
+def _position(entity: Entity) -> Callable[[str], int]:
+    return lambda name: entity.by_name[name].position
 
 
 def _implied(found: Relations) -> set[int]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import cached_property
 
 from fluid_build.profiling.columns import ColumnStats, TableStats
@@ -40,12 +39,12 @@ class Node:
     @property
     def low(self) -> int | None:
         """The least value of an integer column."""
-        return _whole(self.stats.low) if self.comparable == "integer" else None
+        return self.stats.bounds[0] if self.stats.bounds and self.comparable == "integer" else None
 
     @property
     def high(self) -> int | None:
         """The greatest value of an integer column."""
-        return _whole(self.stats.high) if self.comparable == "integer" else None
+        return self.stats.bounds[1] if self.stats.bounds and self.comparable == "integer" else None
 
     @property
     def dense(self) -> bool:
@@ -57,14 +56,6 @@ class Node:
             and self.stats.unique
             and high - low + 1 == self.stats.distinct
         )
-
-
-def _whole(value: object) -> int | None:
-    if isinstance(value, int):
-        return value
-    if isinstance(value, float | Decimal):
-        return int(value)
-    return None
 
 
 @dataclass(eq=False)
