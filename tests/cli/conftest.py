@@ -1,0 +1,109 @@
+"""Ways to call the real command, and small real sources to call it on."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from fluid_build.cli.interrupts import Interrupts
+from fluid_build.cli.main import run
+
+COMMAND = (sys.executable, "-m", "fluid_build.cli.main")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+
+Fluid = Callable[..., Outcome]
+
+
+@pytest.fixture
+def fluid(capsys: pytest.CaptureFixture[str]) -> Fluid:
+    """Run a command line in this process: quick, and the same code as the real command's."""
+
+    def call(*arguments: str | Path) -> Outcome:
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments], Interrupts())
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def fluid_process(tmp_path: Path) -> Fluid:
+    """Run a command line as its own process, in an empty folder."""
+    folder = tmp_path / "where-it-runs"
+    folder.mkdir()
+
+    def call(*arguments: str | Path, **environment: str) -> Outcome:
+        done = subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            cwd=folder,
+            env={**os.environ, **environment},
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        encoding = environment.get("PYTHONIOENCODING", "utf-8")
+        return Outcome(done.returncode, done.stdout.decode(encoding), done.stderr.decode(encoding))
+
+    return call
+
+
+STATEMENTS = (
+    "CREATE TABLE customer (customer_id INTEGER, email VARCHAR(80), city VARCHAR(40))",
+    "CREATE TABLE orders (order_id INTEGER, customer_id INTEGER, total DECIMAL(8,2))",
+    *(
+        f"INSERT INTO customer VALUES ({i * 7 + 100}, 'someone{i}@example.org', 'Town {i % 5}')"
+        for i in range(40)
+    ),
+    *(
+        f"INSERT INTO orders VALUES ({i + 5000}, {(i * 11 % 40) * 7 + 100}, {i % 17}.50)"
+        for i in range(120)
+    ),
+)
+"""Two tables, one referring to the other, in SQL that every engine understands."""
+
+
+@pytest.fixture
+def sqlite_shop(tmp_path: Path) -> Path:
+    """The two tables in an SQLite file."""
+    path = tmp_path / "two.sqlite"
+    with closing(sqlite3.connect(path)) as database, database:
+        for statement in STATEMENTS:
+            database.execute(statement)
+    return path
+
+
+@pytest.fixture
+def duckdb_shop(tmp_path: Path) -> Path:
+    """The two tables in a DuckDB file."""
+    path = tmp_path / "two.duckdb"
+    with duckdb.connect(str(path)) as database:
+        database.execute(";".join(STATEMENTS))
+    return path
+
+
+@pytest.fixture
+def unwritable(tmp_path: Path) -> Iterator[Path]:
+    """A folder that nobody may write to; root may, so it is asked for a file in a file's place."""
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o500)
+    if os.access(folder, os.W_OK):
+        (tmp_path / "in-the-way").write_text("a file")
+        folder = tmp_path / "in-the-way" / "folder"
+    yield folder
+    if folder.is_dir():
+        folder.chmod(0o700)
