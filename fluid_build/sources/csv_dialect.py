@@ -42,6 +42,8 @@ def sniff(sample: str, *, complete: bool) -> Dialect | None:
     escape = "\\" if re.search(r'\\"(?!\s*(?:[,;|\t]|$))', sample, re.MULTILINE) else '"'
     best: tuple[float, int, int, list[list[str]], str] | None = None
     for rank, delimiter in enumerate(_DELIMITERS):
+        if delimiter not in sample:
+            continue
         records = list(records_of(sample, delimiter, escape))
         if not complete and len(records) > 1:
             records.pop()

@@ -21,7 +21,7 @@ from fluid_build.sources.text_types import infer
 READ_ERRORS = (OSError, EOFError, zlib.error, csv.Error)
 """What Python raises where a text file can't be read."""
 
-_SAMPLE = 256 * 1024
+_SAMPLE = 96 * 1024
 _RAW = "memory.main.text"
 _LONGEST_LINE = 32 * 1024 * 1024
 _LEAST_AGREEMENT = 0.8

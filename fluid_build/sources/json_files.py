@@ -12,7 +12,8 @@ from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles
 from fluid_build.sources.sql import literal
 
-_LARGEST_OBJECT = 64 * 1024 * 1024
+# Records with many fields of one type would otherwise be taken for maps, and lose their columns.
+_OPTIONS = f"maximum_object_size={64 * 1024 * 1024}, map_inference_threshold=-1"
 _SHOWN = 10
 
 
@@ -28,8 +29,7 @@ class _Lines:
 def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, ...]:
     """The fields of a JSON file's records, judged by its start; duckdb.Error if unreadable."""
     rows = connection.execute(
-        f"DESCRIBE FROM read_json({literal(str(path))}, sample_size=1000,"
-        f" maximum_object_size={_LARGEST_OBJECT})"
+        f"DESCRIBE FROM read_json({literal(str(path))}, sample_size=1000, {_OPTIONS})"
     ).fetchall()
     return tuple(row[0] for row in rows)
 
@@ -87,8 +87,7 @@ def _create(
     hive = "true" if all(place in files.paths for place in places) else "false"
     connection.execute(
         f"CREATE TABLE {relation} AS FROM read_json([{listed}], format='{written}',"
-        f" sample_size=-1, union_by_name=true, hive_partitioning={hive},"
-        f" maximum_object_size={_LARGEST_OBJECT})"
+        f" sample_size=-1, union_by_name=true, hive_partitioning={hive}, {_OPTIONS})"
     )
 
 

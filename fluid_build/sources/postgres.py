@@ -16,7 +16,7 @@ from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Column, DeclaredForeignKey, OpenSource, Skipped, Table
 from fluid_build.sources.decimals import Settled, settle_decimal
 from fluid_build.sources.declared import qualified, settle_foreign_keys, unique_names
-from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, load_scanner, reason, starting
+from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, reason, starting
 from fluid_build.sources.postgres_catalog import (
     CatalogTable,
     Query,
@@ -65,9 +65,8 @@ def open_postgres(
     answer or refuses, SourceNotFoundError for an unknown database or schema, EmptySourceError
     where there is no table.
     """
-    with starting(memory_limit) as engine:
+    with starting(memory_limit, scanner="postgres") as engine:
         connection = engine.connection
-        load_scanner(connection, "postgres")
         _attach(connection, dsn)
         try:
             query = _querying(connection)

@@ -23,7 +23,7 @@ from fluid_build.errors import (
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Column, OpenSource, Skipped, Table
 from fluid_build.sources.declared import settle_foreign_keys, unique_names
-from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, load_scanner, reason, starting
+from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, reason, starting
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.sqlite_catalog import (
     CatalogTable,
@@ -47,7 +47,7 @@ def open_sqlite(
     EmptySourceError where it has no table.
     """
     size = _check(path)
-    with starting(memory_limit) as engine:
+    with starting(memory_limit, scanner="sqlite") as engine:
         engine.stage(size)
         with _reading(path, engine.folder) as (reader, place):
             names = table_names(reader)
@@ -57,7 +57,6 @@ def open_sqlite(
                     f"{path.name} holds no table.",
                     hint="Check that it is the database you mean.",
                 )
-            load_scanner(engine.connection, "sqlite")
             engine.connection.execute(
                 f"ATTACH {literal(str(place))} AS origin (TYPE sqlite, READ_ONLY)"
             )

@@ -17,7 +17,6 @@ _DUMPED_NULL = "\\N"
 NULL_WORDS = (_DUMPED_NULL, "NULL", "null", "NA", "N/A", "n/a", "NaN", "nan", "#N/A")
 """Words that stand for a missing value where every other value of the column has a type."""
 
-_INTEGER = "-?(0|[1-9][0-9]{0,17})"
 _FRACTION = "-?(0|[1-9][0-9]*)?([.][0-9]*)?([eE][-+]?[0-9]{1,3})?"
 _ISO_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _ZONE = " *(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
@@ -34,18 +33,17 @@ class _Class:
 
 
 _CLASSES = {
-    "integer": _Class(1, f"regexp_full_match({{c}}, {literal(_INTEGER)})", "a whole number"),
+    # Only the canonical spelling counts: 007 and +7 are text.
+    "integer": _Class(
+        1, "CAST(TRY_CAST({c} AS BIGINT) AS VARCHAR) IS NOT DISTINCT FROM {c}", "a whole number"
+    ),
     "fraction": _Class(
         2,
         f"regexp_full_match({{c}}, {literal(_FRACTION)}) AND TRY_CAST({{c}} AS DOUBLE) IS NOT NULL"
         f" AND length(regexp_replace({{c}}, '[eE].*|[^0-9]', '', 'g')) <= {_EXACT_DIGITS}",
         "a number",
     ),
-    "date": _Class(
-        4,
-        f"regexp_full_match({{c}}, {literal(_ISO_DATE)}) AND TRY_CAST({{c}} AS DATE) IS NOT NULL",
-        "a date",
-    ),
+    "date": _Class(4, "CAST(TRY_CAST({c} AS DATE) AS VARCHAR) IS NOT DISTINCT FROM {c}", "a date"),
     "timestamp": _Class(
         8,
         f"regexp_full_match({{c}}, {literal(_ISO_DATE + _CLOCK)})"
@@ -129,21 +127,21 @@ def infer(
     rows = int(row[0]) if row else 0
     least, most = _SAMPLE_ROWS
     sampled = max(least, min(most, _SAMPLE_CELLS // max(1, len(columns))))
-    verdicts: list[TextColumn] = []
-    for start in range(0, len(columns), _PER_QUERY):
-        batch = columns[start : start + _PER_QUERY]
-        masks = _masks(connection, f"(FROM {relation} LIMIT {sampled})", batch)
-        guesses = [_type_of(mask) for mask in masks]
-        if rows > sampled:
-            wrong = _misfitting(connection, relation, batch, guesses)
-            whole = _masks(connection, relation, wrong)
-            again = dict(zip(wrong, whole, strict=True))
-            masks = [again.get(name, mask) for name, mask in zip(batch, masks, strict=True)]
-        verdicts += [
-            _verdict(connection, relation, name, mask)
-            for name, mask in zip(batch, masks, strict=True)
+    masks = _masks(connection, f"(FROM {relation} LIMIT {sampled})", columns)
+    if rows > sampled:
+        guesses = [(name, _type_of(mask)) for name, mask in zip(columns, masks, strict=True)]
+        guessed = [(name, guess) for name, guess in guesses if guess is not None]
+        wrong = [
+            name
+            for start in range(0, len(guessed), _PER_QUERY)
+            for name in _misfitting(connection, relation, guessed[start : start + _PER_QUERY])
         ]
-    return verdicts
+        again = dict(zip(wrong, _masks(connection, relation, wrong), strict=True))
+        masks = [again.get(name, mask) for name, mask in zip(columns, masks, strict=True)]
+    return [
+        _verdict(connection, relation, name, mask)
+        for name, mask in zip(columns, masks, strict=True)
+    ]
 
 
 def _class_sql(name: str) -> str:
@@ -168,9 +166,14 @@ def _masks(
     """For each column the classes that its values belong to, as a sum of bits."""
     if not columns:
         return []
-    sums = ", ".join(f"coalesce(bit_or({_class_sql(name)}), 0)" for name in columns)
-    row = connection.execute(f"SELECT {sums} FROM {relation}").fetchone()
-    return [int(mask) for mask in row or ()]
+    # One expression over all values, however many columns: compiling it is what takes time.
+    cells = ", ".join(quote(name) for name in columns)
+    rows = connection.execute(
+        f"SELECT i, bit_or({_class_sql('v')}) FROM (SELECT unnest(range({len(columns)})) AS i,"
+        f" unnest([{cells}]) AS v FROM {relation}) WHERE v IS NOT NULL GROUP BY i"
+    ).fetchall()
+    found = {int(i): int(mask) for i, mask in rows}
+    return [found.get(i, 0) for i in range(len(columns))]
 
 
 def _type_of(mask: int) -> _Type | None:
@@ -183,22 +186,14 @@ def _type_of(mask: int) -> _Type | None:
 
 
 def _misfitting(
-    connection: duckdb.DuckDBPyConnection,
-    relation: str,
-    columns: Sequence[str],
-    guesses: Sequence[_Type | None],
+    connection: duckdb.DuckDBPyConnection, relation: str, guessed: Sequence[tuple[str, _Type]]
 ) -> list[str]:
     """The columns for which the guess from the sample does not fit the whole."""
-    guessed = [
-        (name, guess) for name, guess in zip(columns, guesses, strict=True) if guess is not None
-    ]
-    if not guessed:
-        return []
     words = ", ".join(literal(word) for word in NULL_WORDS)
     tests = ", ".join(
-        f"coalesce(bool_or({quote(name)} NOT IN ({words}) AND NOT ("
+        "coalesce(bool_or(NOT ("
         + " OR ".join(_filled(_CLASSES[one].test, quote(name)) for one in guess.classes)
-        + ")), false)"
+        + f") AND {quote(name)} NOT IN ({words})), false)"
         for name, guess in guessed
     )
     row = connection.execute(f"SELECT {tests} FROM {relation}").fetchone()
@@ -245,26 +240,44 @@ def _note_on_text(
 ) -> str:
     """A sentence on the few values that keep a column from having a type."""
     values = mask & ~_NULL_WORD
-    if not values & _TEXT or values == _TEXT:
-        return ""
     guess = _type_of(values & ~_TEXT)
-    if guess is None:
+    if not values & _TEXT or guess is None:
         return ""
+    start = _odd_values(connection, f"(FROM {relation} LIMIT {_SAMPLE_ROWS[1]})", name)
+    if not start.are_few:
+        return ""
+    odd = _odd_values(connection, relation, name)
+    if not odd.are_few:
+        return ""
+    verb = "is" if odd.odd == 1 else "are"
+    return (
+        f"Read as text, because {odd.odd:,} of {odd.total:,} values {verb} not "
+        f"{_CLASSES[guess.classes[-1]].said} (such as {_short(odd.example)!r})."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Odd:
+    """How many values of a column are but text, of how many, and one of them."""
+
+    total: int
+    odd: int
+    example: str
+
+    @property
+    def are_few(self) -> bool:
+        return self.odd <= (1 - _WORTH_A_NOTE) * self.total
+
+
+def _odd_values(connection: duckdb.DuckDBPyConnection, relation: str, name: str) -> _Odd:
     column = quote(name)
     row = connection.execute(
         f"SELECT count(*), count(*) FILTER (kind = {_TEXT}),"
-        f" min({column}) FILTER (kind = {_TEXT}) FROM"
+        f" coalesce(min({column}) FILTER (kind = {_TEXT}), '') FROM"
         f" (SELECT {column}, {_class_sql(name)} AS kind FROM {relation}"
         f" WHERE {column} IS NOT NULL)"
     ).fetchone()
-    total, odd, example = row or (0, 0, "")
-    if total == 0 or (total - odd) / total < _WORTH_A_NOTE:
-        return ""
-    what = _CLASSES[guess.classes[-1]].said
-    return (
-        f"Read as text, because {odd:,} of {total:,} values "
-        f"{'is' if odd == 1 else 'are'} not {what} (such as {_short(example)!r})."
-    )
+    return _Odd(*row) if row else _Odd(0, 0, "")
 
 
 def _short(value: str) -> str:

