@@ -1,5 +1,6 @@
 """A DuckDB file, attached read-only and read in place."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,10 @@ from fluid_build.sources.engine import DUCKDB_ERRORS, reason, starting
 from fluid_build.sources.schemas import chosen_schemas, no_tables
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import database_kind
+
+
+# DuckDB prints an index as [a, '"b c"']: plain names bare, others quoted twice.
+_INDEX_PART = re.compile(r"""'"(?:[^"]|"")*"'|"(?:[^"]|"")*"|[^,\s][^,]*""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +230,7 @@ def _with_unique_indexes(
     ).fetchall()
     for schema, table, expressions, names in rows:
         spelled = {text: name for name in names for text in (name, quote(name), f"'{quote(name)}'")}
-        parts = expressions.removeprefix("[").removesuffix("]").split(", ")
+        parts = _INDEX_PART.findall(expressions[1:-1])
         columns = tuple(spelled.get(part, "") for part in parts)
         known = keys.get((schema, table), _Keys((), (), ()))
         if all(columns) and columns not in (known.primary, *known.unique):

@@ -1,0 +1,340 @@
+"""PostgreSQL, on a real server."""
+
+from typing import Any
+
+import pytest
+
+from fluid_build.errors import (
+    EmptySourceError,
+    SourceNotFoundError,
+    SourceUnreachableError,
+    SourceUnreadableError,
+)
+from fluid_build.progress import Progress
+from fluid_build.sources import open_source
+from fluid_build.sources.base import DeclaredForeignKey, Source, Table
+
+Database = Any
+
+
+def only(source: Source) -> Table:
+    (table,) = source.tables
+    return table
+
+
+def values(source: Source, table: Table, column: str) -> list[object]:
+    alias = table.column(column).alias
+    rows = source.connection.execute(f'SELECT "{alias}"::VARCHAR FROM {table.relation}')
+    return [row[0] for row in rows.fetchall()]
+
+
+TYPES = [
+    ("numeric", "12345678901234567890.1234567", "DECIMAL(38,7)", "12345678901234567890.1234567"),
+    ("numeric", "42", "DECIMAL(18,0)", "42"),
+    ("numeric(10,2)", "1.25", "DECIMAL(10,2)", "1.25"),
+    ("numeric(38,10)", "0.0000000001", "DECIMAL(38,10)", "0.0000000001"),
+    ("numeric(10,2)", "'NaN'", "DOUBLE", "nan"),
+    ("numeric", "'Infinity'", "DOUBLE", "inf"),
+    ("numeric(1000,500)", "1e-400", "VARCHAR", "0." + "0" * 399 + "1" + "0" * 100),
+    ("numeric(3,-2)", "12300", "DECIMAL(18,0)", "12300"),
+    ("money", "'12.34'", "DECIMAL(18,2)", "12.34"),
+    ("int[]", "'{1,NULL,3}'", "INTEGER[]", "[1, NULL, 3]"),
+    ("int[]", "'{{1,2},{3,4}}'", "VARCHAR", "{{1,2},{3,4}}"),
+    ("text[]", "ARRAY['a,b','c']", "VARCHAR[]", "['a,b', c]"),
+    ("numeric[]", "'{1.10,2}'", "VARCHAR", "{1.10,2}"),
+    ("mood", "'so so'", "VARCHAR", "so so"),
+    ("mood[]", "'{\"so so\"}'", "VARCHAR", '{"so so"}'),
+    ("positive", "5", "INTEGER", "5"),
+    ("price", "5", "DECIMAL(12,2)", "5.00"),
+    ("pair", "ROW(1,'x')", "VARCHAR", "(1,x)"),
+    ("json", "'{\"a\": [1]}'", "JSON", '{"a": [1]}'),
+    ("jsonb", '\'{"b":1,"a":2}\'', "JSON", '{"a": 2, "b": 1}'),
+    ("int4range", "'[1,5)'", "VARCHAR", "[1,5)"),
+    ("tstzrange", "'[,2020-01-01 00:00:00+00)'", "VARCHAR", None),
+    ("uuid", "'e3019b24-3a90-4556-a464-469ed5a45bb2'", "UUID", None),
+    ("timestamptz", "'2020-06-01 12:00:00+02'", "TIMESTAMP WITH TIME ZONE", None),
+    ("timestamp", "'-infinity'", "TIMESTAMP", "-infinity"),
+    ("date", "'infinity'", "DATE", "infinity"),
+    ("date", "'0044-03-15 BC'", "DATE", "0044-03-15 (BC)"),
+    ("date", "'5874897-12-31'", "DATE", "5874897-12-31"),
+    ("time", "'24:00'", "TIME", "24:00:00"),
+    ("timetz", "'10:20:30+02'", "TIME WITH TIME ZONE", "10:20:30+02"),
+    ("interval", "'1 mon 2 days 03:00'", "INTERVAL", "1 month 2 days 03:00:00"),
+    ("bytea", "'\\xff00'", "BLOB", "\\xFF\\x00"),
+    ("inet", "'10.0.0.1/24'", "VARCHAR", "10.0.0.1/24"),
+    ("macaddr", "'08:00:2b:01:02:03'", "VARCHAR", None),
+    ("point", "'(1,2)'", "VARCHAR", "(1,2)"),
+    ("bit(3)", "B'101'", "VARCHAR", "101"),
+    ("tsvector", "'a b'", "VARCHAR", "'a' 'b'"),
+    ("char(5)", "'a'", "VARCHAR", "a"),
+    ('"char"', "'a'", "VARCHAR", "a"),
+    ("name", "'n'", "VARCHAR", "n"),
+    ("real", "1.1", "FLOAT", "1.1"),
+    ("double precision", "'NaN'", "DOUBLE", "nan"),
+    ("xml", "NULL", "VARCHAR", None),
+    ("vector(2)", "'[1,2]'", "VARCHAR", "[1,2]"),
+]
+
+
+def test_every_type_is_read_without_loss(postgres: Database) -> None:
+    """Each type has a fitting type in DuckDB, and the value that the server shows."""
+    creates = "".join(
+        f"CREATE TABLE t{i:02} (c {declared}); INSERT INTO t{i:02} VALUES ({value});"
+        for i, (declared, value, _, _) in enumerate(TYPES)
+    )
+    postgres.run(
+        "CREATE TYPE mood AS ENUM ('so so', 'fine'); CREATE DOMAIN whole AS int;"
+        "CREATE DOMAIN positive AS whole CHECK (value > 0); CREATE DOMAIN price AS numeric(12,2);"
+        f"CREATE TYPE pair AS (a int, b text); CREATE EXTENSION vector; {creates}"
+    )
+    with open_source(postgres.uri) as source:
+        assert source.skipped == ()
+        read = [(table.column("c").type, *values(source, table, "c")) for table in source.tables]
+    for (declared, _, type_, value), (found, text) in zip(TYPES, read, strict=True):
+        assert (declared, found) == (declared, type_)
+        if value is not None:
+            assert (declared, text) == (declared, value)
+
+
+def test_reads_declared_keys_comments_and_generated_columns(postgres: Database) -> None:
+    """Composite keys whole and in order, unique indexes, comments, not-null through domains."""
+    postgres.run("""
+        CREATE DOMAIN code AS text NOT NULL;
+        CREATE TABLE parent (b int, a int, c code, "Mixed Case" int UNIQUE,
+            twice int GENERATED ALWAYS AS (a * 2) STORED, PRIMARY KEY (a, b));
+        CREATE TABLE child (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, y int, x int NOT NULL,
+            up int REFERENCES child, FOREIGN KEY (x, y) REFERENCES parent (a, b));
+        CREATE UNIQUE INDEX whole ON child (y, x) INCLUDE (up);
+        CREATE UNIQUE INDEX part ON child (up) WHERE up > 5;
+        CREATE UNIQUE INDEX computed ON child (abs(up));
+        COMMENT ON TABLE parent IS 'the parent'; COMMENT ON COLUMN parent.a IS 'first half';
+    """)
+    with open_source(postgres.uri) as source:
+        child, parent = source.tables
+    assert parent.primary_key == ("a", "b")
+    assert parent.unique_keys == (("Mixed Case",),)
+    assert parent.comment == "the parent"
+    assert parent.column("a").comment == "first half"
+    assert not parent.column("c").nullable
+    assert parent.column("twice").generated
+    assert child.unique_keys == (("y", "x"),)
+    assert child.foreign_keys == (
+        DeclaredForeignKey(("up",), "child", ("id",)),
+        DeclaredForeignKey(("x", "y"), "parent", ("a", "b")),
+    )
+    assert not child.column("x").nullable
+    assert child.column("up").nullable
+
+
+def test_case_twins_are_told_apart(postgres: Database) -> None:
+    """Tables and columns whose names differ in case alone keep their names and values."""
+    postgres.run("""
+        CREATE TABLE twin (id int, "ID" text, "Id" int); INSERT INTO twin VALUES (1, 'two', 3);
+        CREATE TABLE "Twin" (id int); INSERT INTO "Twin" VALUES (10);
+    """)
+    with open_source(postgres.uri) as source:
+        tables = {table.name: table for table in source.tables}
+        assert set(tables) == {"twin", "Twin"}
+        twin = tables["twin"]
+        assert [column.name for column in twin.columns] == ["id", "ID", "Id"]
+        assert [values(source, twin, name) for name in ("id", "ID", "Id")] == [
+            ["1"],
+            ["two"],
+            ["3"],
+        ]
+        assert values(source, tables["Twin"], "id") == ["10"]
+
+
+def test_a_partitioned_table_is_one(postgres: Database) -> None:
+    """The parent holds all rows; its partitions are not listed, inherited tables are."""
+    postgres.run("""
+        CREATE TABLE sale (day date, id int, PRIMARY KEY (day, id)) PARTITION BY RANGE (day);
+        CREATE TABLE sale_old PARTITION OF sale FOR VALUES FROM ('2000-01-01') TO ('2020-01-01');
+        CREATE TABLE sale_new PARTITION OF sale DEFAULT;
+        CREATE TABLE refund (day date, id int, FOREIGN KEY (day, id) REFERENCES sale);
+        INSERT INTO sale VALUES ('2010-01-01', 1), ('2030-01-01', 2);
+    """)
+    with open_source(postgres.uri) as source:
+        refund, sale = source.tables
+        assert values(source, sale, "id") == ["1", "2"]
+    assert sale.primary_key == ("day", "id")
+    assert refund.foreign_keys == (DeclaredForeignKey(("day", "id"), "sale", ("day", "id")),)
+
+
+def test_leaves_out_what_is_no_table(postgres: Database) -> None:
+    """Views, materialized views and foreign tables are counted in a note, system schemas not."""
+    postgres.run("""
+        CREATE TABLE t (a int); CREATE VIEW v AS TABLE t; CREATE MATERIALIZED VIEW m AS TABLE t;
+        CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w;
+        CREATE FOREIGN TABLE f (a int) SERVER s;
+    """)
+    with open_source(postgres.uri) as source:
+        assert only(source).name == "t"
+        assert source.notes == (
+            "Foreign tables are not read (1 found).",
+            "Materialized views are not read (1 found).",
+            "Views are not read (1 found).",
+        )
+
+
+def test_schemas_are_all_read_or_chosen(postgres: Database) -> None:
+    """All schemas with tables by default, names qualified if there are several."""
+    postgres.run("""
+        CREATE TABLE t (a int PRIMARY KEY); CREATE SCHEMA "S b"; CREATE SCHEMA bare;
+        CREATE TABLE "S b".u (a int REFERENCES t);
+    """)
+    with open_source(postgres.uri) as source:
+        assert [table.name for table in source.tables] == ["S b.u", "public.t"]
+        assert source.tables[0].foreign_keys == (DeclaredForeignKey(("a",), "public.t", ("a",)),)
+    with open_source(postgres.uri, schemas=["S b"]) as source:
+        table = only(source)
+        assert (table.name, table.schema) == ("u", "S b")
+        assert table.notes == ("It declares a foreign key (a) to public.t, which was not read.",)
+    with pytest.raises(SourceNotFoundError, match="no schema 'publik'"):
+        open_source(postgres.uri, schemas=["publik"])
+    with pytest.raises(EmptySourceError, match="no table in bare"):
+        open_source(postgres.uri, schemas=["bare"])
+
+
+def test_all_tables_are_seen_at_one_moment(postgres: Database) -> None:
+    """What is written while the tables are read is in none of them."""
+    postgres.run("CREATE TABLE a (n int); CREATE TABLE b (n int); INSERT INTO a VALUES (1)")
+
+    def write(report: Progress) -> None:
+        if report.detail == "b":
+            postgres.run("INSERT INTO a VALUES (2); INSERT INTO b VALUES (2)")
+
+    with open_source(postgres.uri, on_progress=write) as source:
+        a, b = source.tables
+        assert (values(source, a, "n"), values(source, b, "n")) == (["1"], [])
+
+
+def test_a_table_without_permission_is_skipped(postgres: Database) -> None:
+    """A table that the user may not read is listed with the reason; row-level security is told."""
+    user = f"reader_of_{postgres.name}"
+    postgres.run(f"""
+        CREATE ROLE {user} LOGIN; CREATE TABLE open (a int); CREATE TABLE secret (a int);
+        GRANT SELECT ON open TO {user}; ALTER TABLE open ENABLE ROW LEVEL SECURITY;
+    """)
+    with open_source(postgres.uri_of(user)) as source:
+        table = only(source)
+        assert table.name == "open"
+        assert "Row-level security is on" in table.notes[0]
+        (skipped,) = source.skipped
+        assert (skipped.name, "permission" in skipped.reason) == ("secret", True)
+    postgres.run(f"DROP TABLE open; DROP TABLE secret; DROP ROLE {user}")
+
+
+def test_a_table_that_fails_is_skipped_and_the_others_are_read(postgres: Database) -> None:
+    """An error on the server while one table is read costs that table alone."""
+    postgres.run("""
+        CREATE TABLE a (n int); INSERT INTO a VALUES (1);
+        CREATE TABLE b (n int, bad int GENERATED ALWAYS AS (1 / n) STORED);
+        CREATE TABLE c (n int); INSERT INTO c VALUES (3);
+        CREATE FUNCTION fail() RETURNS boolean LANGUAGE plpgsql AS
+            $$ BEGIN RAISE EXCEPTION 'no luck'; END $$;
+        ALTER TABLE b ENABLE ROW LEVEL SECURITY; ALTER TABLE b FORCE ROW LEVEL SECURITY;
+        CREATE POLICY p ON b USING (fail()); INSERT INTO a VALUES (2);
+    """)
+    user = f"reader_of_{postgres.name}"
+    postgres.run(
+        f"CREATE ROLE {user} LOGIN; GRANT SELECT ON a, b, c TO {user};"
+        "ALTER TABLE b DISABLE TRIGGER ALL; INSERT INTO b VALUES (1)"
+    )
+    with open_source(postgres.uri_of(user)) as source:
+        assert [table.name for table in source.tables] == ["a", "c"]
+        assert values(source, source.tables[0], "n") == ["1", "2"]
+        (skipped,) = source.skipped
+        assert skipped.name == "b"
+        assert "no luck" in skipped.reason
+    postgres.run(f"DROP OWNED BY {user}; DROP ROLE {user}")
+
+
+def test_reading_writes_nothing(postgres: Database) -> None:
+    """The connection is read-only on the server's side."""
+    postgres.run("CREATE TABLE t (a int); CREATE SEQUENCE s")
+    seen: list[str] = []
+
+    def look(_: Progress) -> None:
+        seen.append(
+            postgres.run(
+                "SELECT count(*) FROM pg_stat_activity WHERE application_name NOT LIKE 'psql%'"
+                f" AND datname = '{postgres.name}' AND backend_type = 'client backend'"
+            )
+        )
+
+    with open_source(postgres.uri, on_progress=look):
+        assert seen[0] == "1"
+        # Everything was copied: the server has its connection back.
+        look(Progress("after", 0, 0))
+        assert seen[-1] == "0"
+
+
+@pytest.fixture
+def guarded(postgres: Database) -> Any:
+    """A database with a login that asks for a password."""
+    user = f"guarded_{postgres.name}"
+    rules = postgres.folder / "pg_hba.conf"
+    before = rules.read_text()
+    rules.write_text(f"local all {user} scram-sha-256\n{before}")
+    postgres.run(
+        f"SET password_encryption = 'scram-sha-256'; CREATE ROLE {user} LOGIN PASSWORD 'right pw';"
+        f"CREATE TABLE t (a int); GRANT SELECT ON t TO {user}; SELECT pg_reload_conf()"
+    )
+    yield lambda password: postgres.uri_of(user, password)
+    rules.write_text(before)
+    postgres.run(f"DROP OWNED BY {user}; DROP ROLE {user}; SELECT pg_reload_conf()")
+
+
+def test_a_password_opens_and_is_never_shown(guarded: Any) -> None:
+    """The right password opens; a wrong one is refused without being repeated."""
+    with open_source(guarded("right%20pw")) as source:
+        assert only(source).name == "t"
+        shown = f"{source!r} {source.connection.execute('FROM duckdb_databases()').fetchall()}"
+        assert "right" not in shown
+    with pytest.raises(SourceUnreachableError, match="refuses the login") as caught:
+        open_source(guarded("wr0ng%40pw"))
+    error = caught.value
+    said = f"{error} {error.hint} {error!r} {error.__cause__} {error.__context__}"
+    assert "wr0ng" not in str(error) + str(error.hint) + repr(error)
+    assert error.__cause__ is None and error.__suppress_context__
+    assert said
+
+
+@pytest.mark.parametrize(
+    ("uri", "error", "said"),
+    [
+        ("postgresql://u:s3cret@localhost:1/db", SourceUnreachableError, "refused"),
+        ("postgresql://u:s3cret@h.invalid/db", SourceUnreachableError, "cannot be reached"),
+        ("postgresql://u:s3cret@/db?host=/nowhere", SourceUnreachableError, "cannot be reached"),
+        ("postgresql://u:s3cret%zz@h/db", SourceUnreachableError, "percent-encoded"),
+        ("postgresql://u:s3cret@h:port/db", SourceUnreachableError, "port"),
+        ("host=/nowhere password='s3cret' user=u", SourceUnreachableError, "cannot be reached"),
+        ("postgresql://u@/db?host=/nowhere&password=s3cret", SourceUnreachableError, "reached"),
+        ("postgresql://u@h.invalid/db?sslpassword=s3cret", SourceUnreachableError, "reached"),
+    ],
+)
+def test_a_server_that_cannot_be_reached_is_told_without_the_password(
+    uri: str, error: type[Exception], said: str
+) -> None:
+    """The message says what is wrong with the server, and never holds the password."""
+    with pytest.raises(error, match=said) as caught:
+        open_source(uri)
+    assert "s3cret" not in f"{caught.value} {caught.value.hint} {caught.value!r}"  # type: ignore[attr-defined]
+
+
+def test_an_unknown_database_is_told(postgres: Database) -> None:
+    """A database that the server does not have, and one without tables, have their errors."""
+    with pytest.raises(SourceNotFoundError, match='database "nix" does not exist'):
+        open_source(postgres.uri.replace(f"/{postgres.name}?", "/nix?"))
+    with pytest.raises(EmptySourceError, match="holds no table"):
+        open_source(postgres.uri)
+
+
+def test_none_of_the_tables_readable(postgres: Database) -> None:
+    """A database of which nothing may be read is an error, not an empty source."""
+    user = f"outsider_{postgres.name}"
+    postgres.run(f"CREATE ROLE {user} LOGIN; CREATE TABLE t (a int)")
+    with pytest.raises(SourceUnreadableError, match="None of the 1 tables"):
+        open_source(postgres.uri_of(user))
+    postgres.run(f"DROP ROLE {user}")
