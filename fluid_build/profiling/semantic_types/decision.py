@@ -29,7 +29,8 @@ _CLAIM_TRUST: Final = {
     Claim.PARTY: 0.4,
     Claim.BARE_PERSON: 0.5,
     Claim.BARE_PARTY: 0.4,
-    Claim.MENTION: 0.3,
+    Claim.MENTION_ROLE: 0.4,
+    Claim.MENTION_PARTY: 0.3,
     Claim.BARE: 0.2,
     Claim.NONE: 0.1,
 }
@@ -111,7 +112,7 @@ def _worth_reading(column: Column) -> bool:
 
 def _person_name(claim: Claim, shares: NameShares, column: Column) -> SemanticType:
     read = min(len(column.values), 40)
-    confidence = 1 - (1 - _CLAIM_TRUST[claim]) * (1 - 0.9 * max(shares.given, shares.surname, 0.3))
+    confidence = 1 - (1 - _CLAIM_TRUST[claim]) * (1 - 0.9 * max(shares.known, 0.3))
     reason = (
         f"{round(shares.shaped * read)} of {read} values are shaped like a person's name and"
         f" {round(shares.given * read)} have a common given name; the column is {claim.value}."

@@ -44,21 +44,22 @@ def _phone(concepts: Concepts) -> Grade:
         return Grade.SILENT
     if "phone" in concepts:
         return Grade.PLAIN
-    if "mobile" in concepts or _has(concepts, "contact", "number"):
+    if "mobile" in concepts or ("number" in concepts and concepts & {"contact", "call"}):
         return Grade.LIKELY
     return Grade.SILENT
 
 
 def _postcode(concepts: Concepts) -> Grade:
-    if concepts & ASPECTS or "address" in concepts & ASPECTS:
+    if concepts & ASPECTS:
         return Grade.SILENT
     if "postcode" in concepts or _has(concepts, "postal", "code"):
         return Grade.PLAIN
-    if _has(concepts, "postal", "number") or _has(concepts, "pin", "code"):
+    if _has(concepts, "postal", "number"):
         return Grade.LIKELY
     if "postal" in concepts and not concepts & {"address", "street", "street_hint", *_PLACES}:
         return Grade.LIKELY
-    return Grade.HINT if "postcode_hint" in concepts else Grade.SILENT
+    hinted = "postcode_hint" in concepts or _has(concepts, "pin", "code")
+    return Grade.HINT if hinted else Grade.SILENT
 
 
 def _address(concepts: Concepts) -> Grade:
@@ -97,12 +98,15 @@ def _credential(concepts: Concepts) -> Grade:
     return Grade.HINT if "pin" in concepts else Grade.SILENT
 
 
+_USER_ALONE: Final = frozenset({"user", "neutral", "name", "system"})
+
+
 def _username(concepts: Concepts) -> Grade:
     if concepts & {"flag", "measure", "time", "kind", "url", "ip", "text", "password", "date"}:
         return Grade.SILENT
     if "username" in concepts or _has(concepts, "login", "name") or _has(concepts, "login", "id"):
         return Grade.PLAIN
-    if concepts & {"login", "handle"}:
+    if concepts & {"login", "handle"} or ("user" in concepts and concepts <= _USER_ALONE):
         return Grade.LIKELY
     return Grade.SILENT
 
@@ -117,9 +121,11 @@ def _national_id(concepts: Concepts) -> Grade:
         return Grade.PLAIN
     if (numbered and concepts & {"identity"}) or _has(concepts, "driving", "licence"):
         return Grade.LIKELY
-    if concepts & {"number", "code"} and concepts & {"personal", "licence"}:
+    if "id" in concepts and ("card_number" in concepts or _has(concepts, "card", "number")):
+        return Grade.LIKELY
+    if concepts & {"number", "code"} and concepts & {"personal", "licence", "id"}:
         return Grade.HINT
-    if (numbered and concepts & {"tax", "document", "insurance"}) or "national_id_hint" in concepts:
+    if (numbered and concepts & {"tax", "document"}) or "national_id_hint" in concepts:
         return Grade.HINT
     return Grade.SILENT
 
@@ -127,6 +133,8 @@ def _national_id(concepts: Concepts) -> Grade:
 def _card_number(concepts: Concepts) -> Grade:
     if concepts & (ASPECTS | {"club", "card_security", "identity", "name", "person", "month", "year"}):
         return Grade.SILENT
+    if "credit_card_number" in concepts:
+        return Grade.PLAIN
     if "card_number" in concepts or _has(concepts, "card", "number"):
         return Grade.PLAIN if "credit" in concepts else Grade.LIKELY
     if _has(concepts, "card", "credit") or _has(concepts, "credit", "number"):
@@ -189,7 +197,7 @@ _PERSONAL: Final = frozenset(
 
 def describes_persons(table: Name, siblings: tuple[str, ...]) -> bool:
     """Whether a table's rows are persons: its name says so, or its other columns do."""
-    if "thing" not in table.concepts and table.concepts & {"person", "contact"}:
+    if "thing" not in table.concepts and table.concepts & {"person", "user", "contact"}:
         return True
     return bool(sibling_concepts(siblings) & _PERSONAL)
 

@@ -1,12 +1,14 @@
 """Whether a column holds names of persons: by its name, its table and its values together."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from fluid_build.profiling.semantic_types import lexicons
-from fluid_build.profiling.semantic_types.naming import sibling_concepts
+from fluid_build.profiling.semantic_types.naming import ASPECTS, sibling_concepts
+from fluid_build.profiling.semantic_types.vocabulary import CONCEPT_OF
 from fluid_build.profiling.semantic_types.words import Name, without_accents
 
 _READ = 40
@@ -23,7 +25,8 @@ class Claim(Enum):
     PARTY = "named after a party, person or company"
     BARE_PERSON = "a name in a table about persons"
     BARE_PARTY = "a name in a table about parties"
-    MENTION = "named after somebody"
+    MENTION_ROLE = "named after a person"
+    MENTION_PARTY = "named after somebody"
     BARE = "a name of something"
     NONE = "not named as a person"
 
@@ -31,34 +34,50 @@ class Claim(Enum):
 @dataclass(frozen=True, slots=True)
 class NameShares:
     """Shares of values: shaped like a name of a person; with a common given name in front; of two
-    and more words with one; with a common surname; that name a business.
+    and more words with one; with a common given name or surname; that name a business.
     """
 
     shaped: float
     given: float
     full: float
-    surname: float
+    known: float
     business: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Needed:
     shaped: float
-    given: float
     business: float
+    given: float = 0.0
     full: float = 0.0
+    known: float = 0.0
 
 
+_PARTY_NEEDS: Final = (
+    _Needed(shaped=0.6, business=0.2, given=0.4),
+    _Needed(shaped=0.6, business=0.1, given=0.25, known=0.5),
+)
 _NEEDED: Final[dict[Claim, tuple[_Needed, ...]]] = {
-    Claim.EXPLICIT: (_Needed(0.55, 0.0, 0.35),),
-    Claim.ROLE: (_Needed(0.6, 0.15, 0.25),),
-    Claim.PARTY: (_Needed(0.6, 0.4, 0.2), _Needed(0.6, 0.25, 0.1, 0.25)),
-    Claim.BARE_PERSON: (_Needed(0.6, 0.3, 0.2),),
-    Claim.BARE_PARTY: (_Needed(0.6, 0.4, 0.2), _Needed(0.6, 0.25, 0.1, 0.25)),
-    Claim.MENTION: (_Needed(0.7, 0.4, 0.15, 0.4), _Needed(0.7, 0.7, 0.1)),
-    Claim.BARE: (_Needed(0.75, 0.5, 0.1, 0.5),),
-    Claim.NONE: (_Needed(0.8, 0.65, 0.05, 0.65),),
+    Claim.EXPLICIT: (_Needed(shaped=0.55, business=0.35),),
+    Claim.ROLE: (_Needed(shaped=0.6, business=0.25, known=0.1),),
+    Claim.PARTY: _PARTY_NEEDS,
+    Claim.BARE_PERSON: (_Needed(shaped=0.6, business=0.2, known=0.25),),
+    Claim.BARE_PARTY: _PARTY_NEEDS,
+    Claim.MENTION_ROLE: (
+        _Needed(shaped=0.7, business=0.15, given=0.15, known=0.4),
+        _Needed(shaped=0.7, business=0.1, given=0.5),
+    ),
+    Claim.MENTION_PARTY: (
+        _Needed(shaped=0.7, business=0.15, given=0.4, full=0.4),
+        _Needed(shaped=0.7, business=0.1, given=0.7),
+    ),
+    Claim.BARE: (_Needed(shaped=0.75, business=0.1, given=0.5, full=0.5),),
+    Claim.NONE: (_Needed(shaped=0.8, business=0.05, given=0.65, full=0.65),),
 }
+_NOT_PERSONS: Final = frozenset(
+    {"thing", "city", "region", "country", "company", "currency", "language", "color", "job", "kind"}
+)
+"""Concepts of a table whose names are not names of persons."""
 
 
 def claim_of(column: Name, table: Name, siblings: tuple[str, ...]) -> Claim | None:
@@ -70,19 +89,34 @@ def claim_of(column: Name, table: Name, siblings: tuple[str, ...]) -> Claim | No
         return Claim.EXPLICIT
     named = "name" in concepts or "full_name" in concepts
     if named and concepts & {"first", "last", "middle", "maiden", "full", "preferred", "birth"}:
-        return Claim.EXPLICIT if "thing" not in table.concepts else Claim.BARE
+        return Claim.BARE if table.concepts & _NOT_PERSONS else Claim.EXPLICIT
     if "full_name" in concepts or (named and concepts & {"person", "contact"}):
-        return Claim.ROLE if "thing" not in concepts else None
-    if named and "party" in concepts:
-        return Claim.PARTY
+        return None if _speaks_of_thing(column) else Claim.ROLE
+    if named and concepts & {"party", "parcel", "user"}:
+        if _speaks_of_thing(column):
+            return None
+        return Claim.ROLE if sibling_concepts(siblings) & _BODILY else Claim.PARTY
     if named:
         return _bare(column, table, siblings)
     return _mention(column)
 
 
-_REFUSING: Final = frozenset(
-    ["id", "kind", "flag", "measure", "time", "text", "file", "maker", "version", "title", "date", "code", "city", "region", "state", "country", "company", "url", "currency", "language", "color", "username", "email", "phone", "postcode", "password", "salutation", "initial", "job", "number", "prefix", "age", "gender", "money", "percent", "timezone", "continent", "mime"]
-)
+_REFUSING: Final = ASPECTS | {
+    *("date", "code", "city", "region", "state", "country", "company", "url", "currency", "language"),
+    *("color", "email", "phone", "postcode", "password", "salutation", "initial", "job", "number"),
+    *("prefix", "age", "gender", "money", "percent", "timezone", "continent", "mime"),
+}
+
+
+_SOMEBODY: Final = frozenset({"person", "contact", "party", "parcel", "user", "by", "full_name"})
+
+
+def _speaks_of_thing(column: Name) -> bool:
+    """Whether a thing is named after the person: "customer segment", unlike "team captain"."""
+    concepts = [CONCEPT_OF.get(word) for word in column.words]
+    things = [at for at, concept in enumerate(concepts) if concept == "thing"]
+    persons = [at for at, concept in enumerate(concepts) if concept in _SOMEBODY]
+    return bool(things) and (not persons or things[-1] > persons[-1])
 
 
 def _bare(column: Name, table: Name, siblings: tuple[str, ...]) -> Claim | None:
@@ -106,8 +140,10 @@ _BODILY: Final = frozenset({"dob", "birth", "gender", "salutation", "national_id
 
 def _mention(column: Name) -> Claim | None:
     concepts = column.concepts
-    if concepts & {"person", "party", "by", "contact"}:
-        return Claim.MENTION if "thing" not in concepts else None
+    if concepts & {"person", "contact", "by"}:
+        return None if _speaks_of_thing(column) else Claim.MENTION_ROLE
+    if concepts & {"party", "user", "username", "handle"}:
+        return None if _speaks_of_thing(column) else Claim.MENTION_PARTY
     if concepts & {"first", "last", "middle", "maiden", "full"} and concepts <= _PARTS:
         return Claim.ROLE if all(len(word) <= 4 for word in column.unknown) else None
     return None if concepts & {"thing", "address", "street", "job"} else Claim.NONE
@@ -122,6 +158,7 @@ def accepts(claim: Claim, shares: NameShares) -> bool:
         shares.shaped >= needed.shaped
         and shares.given >= needed.given
         and shares.full >= needed.full
+        and shares.known >= needed.known
         and shares.business <= needed.business
         for needed in _NEEDED[claim]
     )
@@ -130,7 +167,7 @@ def accepts(claim: Claim, shares: NameShares) -> bool:
 def measure_names(values: Sequence[str]) -> NameShares:
     """How far values look like names of persons, from the first forty of them."""
     sample = values[:_READ]
-    shaped = given = full = surname = business = 0
+    shaped = given = full = known = business = 0
     for value in sample:
         if len(value) > 80 or not _NEVER_IN_NAMES.isdisjoint(value):
             continue
@@ -141,12 +178,12 @@ def measure_names(values: Sequence[str]) -> NameShares:
         if not words or len(words) > _MOST_WORDS:
             continue
         shaped += 1
-        has_given, has_full, has_surname = _known_words(words, value)
+        has_given, has_full, is_known = _known_words(words, value)
         given += has_given
         full += has_full
-        surname += has_surname
+        known += is_known
     total = len(sample) or 1
-    return NameShares(shaped / total, given / total, full / total, surname / total, business / total)
+    return NameShares(shaped / total, given / total, full / total, known / total, business / total)
 
 
 def _name_words(value: str) -> list[str]:
@@ -171,10 +208,14 @@ def _known_words(words: list[str], value: str) -> tuple[bool, bool, bool]:
     first = words[0]
     has_given = first in given_names or first.partition("-")[0] in given_names
     rest = [word for word in words[1:] if word not in lexicons.PARTICLES]
-    has_surname = words[-1] in surnames or words[-1].rpartition("-")[2] in surnames
+    surname = any(word in surnames or word.rpartition("-")[2] in surnames for word in words)
     turned = first in surnames and any(word in given_names for word in rest)
-    initials = len(first) == 1 and bool(rest) and words[-1] in surnames
-    return has_given or turned or initials, bool(rest) and (has_given or turned), has_surname
+    initialled = _INITIALLED.match(value) is not None or (len(first) == 1 and surname)
+    has_given = has_given or turned or initialled
+    return has_given, has_given and bool(rest), has_given or surname
+
+
+_INITIALLED: Final = re.compile(r"(?:[^\W\d_]\.[ -]?){1,3}[^\W\d_]{3,}[^.]*$")
 
 
 def _other_script(words: list[str]) -> tuple[bool, bool, bool] | None:
@@ -185,4 +226,6 @@ def _other_script(words: list[str]) -> tuple[bool, bool, bool] | None:
     if "\u0400" <= first[0] <= "\u04ff":
         known = any(lexicons.SLAVIC_ENDING.search(word) for word in words)
         return known, known and len(words) > 1, known
+    if first[0] >= "\u0370":
+        return False, False, len(words) > 1
     return None

@@ -64,7 +64,8 @@ def card_number(column: Column, grade: Grade) -> Support:
     if column.family not in ("text", "integer"):
         return Support(0.0, _NEVER, "card numbers")
     formed = _all(column, shapes.CARD.fullmatch)
-    told = grade is Grade.PLAIN or (grade is Grade.LIKELY and _about_payment(column))
+    masked = formed >= 0.5 and _all(column, _MASKED.search) > 0.5
+    told = grade is Grade.PLAIN or (grade is Grade.LIKELY and (masked or _about_payment(column)))
     if told or formed < 0.5:
         return Support(formed, (_NEVER, _NEVER, 0.7, 0.5)[grade], "long enough for card numbers")
     right = _all(column, shapes.is_card)
@@ -72,6 +73,9 @@ def card_number(column: Column, grade: Grade) -> Support:
     if grade is Grade.SILENT and len(column.values) < 5:
         needed = _NEVER
     return Support(right, needed, "card numbers by issuer and check digit")
+
+
+_MASKED = re.compile(r"[*xX•#]{4,}")
 
 
 def _about_payment(column: Column) -> bool:
@@ -83,12 +87,13 @@ def national_id(column: Column, grade: Grade) -> Support:
     """Numbers of a state for a person, by name and shape, or by check digits that come out right."""
     if column.family not in ("text", "integer"):
         return Support(0.0, _NEVER, "national numbers")
-    values = column.values
+    values = () if _is_serial(column) else column.values
     if grade >= Grade.LIKELY:
         formed = share(shapes.NATIONAL_SHAPE.fullmatch, values)
         return Support(formed, 0.6, "formed like national numbers")
     persons = describes_persons(column.table, column.facts.siblings)
-    if persons and share(shapes.US_SSN.fullmatch, values) >= 0.95:
+    unique = column.facts.distinct >= 0.95 * (column.facts.rows - column.facts.nulls)
+    if persons and unique and share(shapes.US_SSN.fullmatch, values) >= 0.95:
         return Support(1.0, 0.9, "formed like US social security numbers")
     if grade is Grade.HINT and persons and "party" not in column.table.concepts:
         formed = share(shapes.NATIONAL_SHAPE.fullmatch, values)
@@ -96,6 +101,14 @@ def national_id(column: Column, grade: Grade) -> Support:
     country, right = shapes.national_number(values, bare=grade is Grade.HINT)
     enough = 0.8 if len(values) >= 3 else _NEVER
     return Support(right, enough, f"national numbers by check digit ({country})")
+
+
+def _is_serial(column: Column) -> bool:
+    """Whether the values are whole numbers that run on with hardly a gap, as surrogate keys do."""
+    low, high = column.facts.min, column.facts.max
+    if low is None or high is None or not (low.isdigit() and high.isdigit()):
+        return False
+    return int(high) - int(low) < 2 * column.facts.distinct
 
 
 def credential(column: Column, grade: Grade) -> Support:
@@ -110,9 +123,15 @@ def credential(column: Column, grade: Grade) -> Support:
     if grade is Grade.LIKELY and hashed < 0.5:
         opaque = _all(column, shapes.OPAQUE.fullmatch)
         return Support(opaque, 0.7, "opaque like keys and hashes")
-    if grade is Grade.HINT and describes_persons(column.table, column.facts.siblings):
+    if grade is Grade.HINT and _beside_person_or_card(column):
         return Support(_all(column, _PIN.fullmatch), 0.9, "four to eight digits")
     return Support(hashed, 0.8, "hashes, keys or tokens by their marks")
+
+
+def _beside_person_or_card(column: Column) -> bool:
+    near = sibling_concepts(column.facts.siblings)
+    cards = {"card", "card_number", "credit_card_number", "account"}
+    return bool(near & cards) or describes_persons(column.table, column.facts.siblings)
 
 
 _SECRET = re.compile(r"(?!(?i:true|false|never|https?:.*)$)(?!\d{1,3}$)(?!\d{4}-\d\d-\d\d).{4,}", re.DOTALL)

@@ -27,7 +27,7 @@ IPV4: Final = re.compile(
     r"(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:/\d{1,2}|:\d{1,5})?"
 )
 IPV6: Final = re.compile(
-    r"(?=.*:.*:)(?:[0-9a-f]{0,4}:){2,7}(?:[0-9a-f]{0,4}|(?:\d{1,3}\.){3}\d{1,3})(?:%\w+)?(?:/\d{1,3})?",
+    r"(?=.*::|(?:[^:]*:){7}[^:]*$)(?:[0-9a-f]{0,4}:){2,7}(?:[0-9a-f]{0,4}|(?:\d{1,3}\.){3}\d{1,3})(?:%\w+)?(?:/\d{1,3})?",
     re.IGNORECASE,
 )
 NETMASK: Final = re.compile(r"255\.(?:\d+\.){2}\d+")
@@ -58,7 +58,7 @@ MIME: Final = re.compile(r"(?:application|audio|font|image|message|model|multipa
 HASH: Final = re.compile(r"(?=.*[a-f])(?=.*\d)(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})", re.I)
 HEX_COLOR: Final = re.compile(r"#?[0-9a-f]{6}|#[0-9a-f]{3}", re.IGNORECASE)
 FILE: Final = re.compile(r"(?:[A-Za-z]:\\|\\\\|/|\.{1,2}/)?[^\s:*?\"<>|]*[\w)]\.[A-Za-z][A-Za-z0-9]{1,4}")
-PATH: Final = re.compile(r"(?:[A-Za-z]:\\|\\\\|~?/)[^:*?\"<>|]+[\\/][^:*?\"<>|]*")
+PATH: Final = re.compile(r"(?=.*[^\W\d_])(?:[A-Za-z]:\\|\\\\|~?/)[^:*?\"<>|]+[\\/][^:*?\"<>|]*")
 JSON: Final = re.compile(r"\s*(?:\{\s*(?:\".*|\})|\[\s*(?:[\[{\"\d].*)?\]).*", re.DOTALL)
 XML: Final = re.compile(r"\s*<(?:[?!]|[A-Za-z][\w:.-]*[\s/>]).*>\s*", re.DOTALL)
 PERCENT: Final = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s?%")

@@ -29,7 +29,7 @@ _CONCEPTS: dict[str, str] = {
         codicepostale eircode postalcode postkode kodpocztowy iranyitoszam psc cep zipplus 邮编
         邮政编码 индекс postcd zipcd""",
     "postal": "postal postale post pocztowy postalny",
-    "postcode_hint": "cp cap pincode pc",
+    "postcode_hint": "cp cap pc",
     "city": """city town ort stadt ville ciudad citta cidade stad plaats woonplaats wohnort gemeinde
         municipality municipio comune commune localidad localite locality miasto mesto kommune
         poblacion suburb bairro village gmina 城市 город""",
@@ -72,25 +72,29 @@ _CONCEPTS: dict[str, str] = {
         nurse surgeon author coauthor writer editor actor actress director reviewer manager mgr
         supervisor boss salesperson salesman salesrep rep driver passenger guest father mother parent
         spouse husband wife son daughter child beneficiary cardholder cardholdername insured applicant
-        candidate attendee participant member visitor traveler traveller guardian mentor coach player
+        candidate attendee participant member visitor traveler traveller referente referent guardian mentor coach player
         athlete rider pilot colleague analyst engineer technician officer judge lawyer attorney witness
         suspect victim clerk cashier requester requestor approver assignee reporter landlord tenant
-        resident citizen voter donor volunteer user singer composer musician poet president senator
+        resident citizen voter donor volunteer singer composer musician poet president senator
         mayor principal advisor adviser referee umpire therapist dentist investigator faculty alumnus
         alumni friend relative kin respondent admin administrator operator 
         mitarbeiter patientin arzt lehrer schueler schuler angestellter versicherter bearbeiter
         sachbearbeiter empleado trabajador alumno estudiante profesor medico paciente conductor autor
-        salarie eleve enseignant medecin conducteur utilisateur auteur employe etudiant
-        dipendente impiegato paziente studente docente autore medico funcionario aluno usuario
-        medewerker werknemer leerling docent utente gebruiker benutzer socio miembro titular
+        salarie eleve enseignant medecin conducteur auteur employe etudiant
+        dipendente impiegato paziente studente docente autore medico funcionario aluno
+        medewerker werknemer leerling docent socio miembro titular
         titulaire intestatario contacts""",
-    "party": """customer cust customers client account acct supplier vendor seller buyer owner sender
+    "party": """provider customer cust customers client account acct supplier vendor seller buyer owner sender
         recipient consignee payee payer merchant partner agent host artist subscriber kunde kunden
         klant cliente fournisseur proveedor fornitore fornecedor lieferant leverancier borrower lessee
         debtor creditor organizer sponsor holder lead prospect shopper consumer bidder performer
         addressee receiver empfaenger empfanger destinatario destinataire besitzer eigentuemer
         inhaber proprietario dueno klient""",
     "by": "by por durch par von",
+    "user": "user users usuario utilisateur utente gebruiker benutzer nutzer anvandare bruger",
+    "parcel": """billing bill shipping ship delivery shipto billto lieferung rechnung entrega facturacion
+        livraison facturation fatturazione envio consignment""",
+    "call": "caller callee called calling dialed dialled anrufer",
     # --- identifying
     "username": """username userlogin loginname logonname benutzername gebruikersnaam nomeutente
         nomutilisateur nombreusuario screenname loginid logonid userid uname usr usrname 用户名""",
@@ -110,11 +114,11 @@ _CONCEPTS: dict[str, str] = {
         burgerservicenummer svnr sozialversicherungsnummer versicherungsnummer ahv ahvnr steueridnr
         steuerid personnummer personnr fodselsnummer cpr aadhaar aadhar nric mykad hkid cedula nino
         nin jmbg oib amka nationalid nationalidnumber personalausweis personalausweisnummer hetu
-        henkilotunnus rodnecislo cnp egn rijksregisternummer securitesociale insee ausweisnummer
+        henkilotunnus rodnecislo cnp egn rijksregisternummer securitesociale ausweisnummer
         identiteitsnummer rijksregister emso tckimlik tckn passportnumber passportno reisepass
         reisepassnummer pasaporte passeport passaporto passaporte passport 身份证 身份证号 身份证号码
         itin socsec socialsec driverslicense nhsnumber cnic""",
-    "national_id_hint": "sin tin rut run ci cf rg cni rfc amm steuernummer taxid nik",
+    "national_id_hint": "insee nhs sin tin rut run ci cf rg cni rfc amm steuernummer taxid nik",
     "national": "national nationale nacional nazionale",
     "social": "social sociale sozial",
     "identity": """identity identification identidad identite identidade identita ausweis identificacion
@@ -124,9 +128,10 @@ _CONCEPTS: dict[str, str] = {
     "licence": "license licence fuehrerschein fuhrerschein permis rijbewijs patente carnet",
     "driving": "driving conducir conduire drivers",
     "personal": "personal personale pessoal",
-    "insurance": "insurance assurance versicherung nhs medicare",
+    "insurance": "insurance assurance versicherung",
     "card": "card karte carte tarjeta carta cartao kaart creditcard kreditkarte debitcard",
-    "card_number": "cardnumber ccnumber ccnum ccno cardno cardnum kartennummer kreditkartennummer ccn",
+    "card_number": "cardnumber cardno cardnum kartennummer",
+    "credit_card_number": "ccnumber ccnum ccno ccn creditcardnumber creditcardno kreditkartennummer",
     "credit": "credit debit kredit payment cc visa mastercard bancaria bancaire credito",
     "pan": "pan",
     "card_security": "cvv cvc cvv2 csc",
@@ -167,7 +172,7 @@ _CONCEPTS: dict[str, str] = {
     "plate": "plate licenseplate kennzeichen matricula immatriculation targa kenteken",
     "isbn": "isbn",
     "ean": "ean gtin upc barcode",
-    "money": """price cost amount salary wage income revenue total subtotal fee balance budget preis
+    "money": """price cost amount salary wage income revenue subtotal fee balance budget preis
         betrag prix montant precio importe prezzo importo preco valor bedrag salaire gehalt lohn msrp
         amt paid turnover umsatz""",
     "percent": "percent percentage pct prozent pourcentage porcentaje percentuale ratio",
@@ -190,7 +195,7 @@ _CONCEPTS: dict[str, str] = {
     "text": """template subject body text message msg description desc comment note notes label
         titel bezeichnung beschreibung remark remarks question hint summary""",
     "file": "file filename path photo image picture pic icon avatar archive attachment folder signature",
-    "maker": "model brand make carrier provider operating os plan domain queue campaign list lists",
+    "maker": "model brand make carrier operating os plan domain queue campaign list lists",
     "prefix": "prefix suffix area extension ext dial vorwahl durchwahl indicatif",
     "number": """number no num nr numero nummer numer num numbers nbr nro 号码""",
     "code": "code cod codigo codice kod cd",
@@ -218,12 +223,12 @@ _CONCEPTS: dict[str, str] = {
         calendar protocol kategorie marke filiale veranstaltung
         buch abteilungsname categoria marca evento libro curso categorie marque livre cours negozio
         corso tienda loja""",
-    "neutral": """pub publication home work main billing bill shipping delivery invoice mailing current permanent
+    "neutral": """pub publication home work main invoice mailing current permanent
         primary secondary alternate office emergency new old previous physical
-        registered correspondence residence residential to from ship sales service info
+        registered correspondence residence residential to from sales service info
         details detail data value field raw dim stg tbl src fact the of for and
-        lieferung rechnung de del la le di da do des du van der dos das adm loc corporate
-        headquarters hq entrega facturacion livraison facturation fatturazione envio trabajo travail
+        de del la le di da do des du van der dos das adm loc corporate
+        headquarters hq trabajo travail
         lavoro casa""",
 }
 

@@ -14,8 +14,7 @@ _LETTERS = str.maketrans(
 _GLUED_MIN = 5
 _PREFIX_MAX = 5
 _SHORT = 3
-_WHOLE_ONLY = frozenset({"bdate", "bday", "mi", "mel", "ort", "pan", "pin", "sin", "tin", "rut", "run"})
-_GLUABLE = frozenset(CONCEPT_OF) - _WHOLE_ONLY
+_ABBREVIATIONS = frozenset({"bdate", "bday", "fname", "lname", "uname", "passno"})
 _LONGEST = max(map(len, CONCEPT_OF))
 
 
@@ -33,7 +32,8 @@ def without_accents(text: str) -> str:
     if text.isascii():
         return text
     decomposed = unicodedata.normalize("NFKD", text.translate(_LETTERS))
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
+    bare = "".join(char for char in decomposed if not unicodedata.combining(char))
+    return unicodedata.normalize("NFC", bare)
 
 
 @lru_cache(maxsize=65536)
@@ -85,7 +85,9 @@ def _unglue(token: str) -> list[str]:
     for end in range(1, len(token) + 1):
         for start in range(max(0, end - _LONGEST), end):
             before = best[start]
-            if before is None or token[start:end] not in _GLUABLE:
+            if before is None or token[start:end] not in CONCEPT_OF:
+                continue
+            if token[start:end] in _ABBREVIATIONS and _only_unknown(before[1]):
                 continue
             cost = before[0] + 2 + (end - start <= _SHORT)
             known = best[end]
@@ -94,11 +96,15 @@ def _unglue(token: str) -> list[str]:
     return _worth_cutting(best[len(token)])
 
 
+def _only_unknown(words: list[str]) -> bool:
+    return len(words) == 1 and words[0] not in CONCEPT_OF
+
+
 def _worth_cutting(cut: tuple[int, list[str]] | None) -> list[str]:
     if cut is None:
         return []
     words = cut[1]
-    known = [word for word in words if word in _GLUABLE]
+    known = [word for word in words if word in CONCEPT_OF]
     covered = sum(map(len, known))
     proof = _SHORT if known and known[-1].isascii() else 1
     if not known or (len(known) < len(words) and covered <= proof):
