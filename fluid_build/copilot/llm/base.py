@@ -150,11 +150,15 @@ class LlmResponse:
 class CompletionClient(Protocol):
     """Anything that answers prompts: the HTTP client, the scripted one, LiteLLM's."""
 
-    async def complete(self, prompt: LlmPrompt) -> LlmResponse:
-        """The model's answer."""
+    async def complete(
+        self, prompt: LlmPrompt, *, stage: str = "", agent_class: str = ""
+    ) -> LlmResponse:
+        """The model's answer; ``stage`` and ``agent_class`` say whose cost it is."""
         ...
 
-    def complete_sync(self, prompt: LlmPrompt) -> LlmResponse:
+    def complete_sync(
+        self, prompt: LlmPrompt, *, stage: str = "", agent_class: str = ""
+    ) -> LlmResponse:
         """The blocking twin."""
         ...
 

@@ -12,11 +12,13 @@ import asyncio
 import json
 import os
 import random
+import ssl
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import httpx
@@ -242,11 +244,8 @@ class LlmClient:
         )
         if not whole.is_success:
             raise classify_response(whole, self.provider.name)
-        try:
-            body = json.loads(content)
-        except (ValueError, RecursionError):
-            raise self.provider.unreadable("it is not JSON") from None
-        if not isinstance(body, dict):
+        body = _json_object(content)
+        if body is None:
             raise self.provider.unreadable("it is not a JSON object")
         if body.get("error"):  # some gateways put a failure into a success
             raise classify_response(whole, self.provider.name)
@@ -254,7 +253,9 @@ class LlmClient:
 
     def _client(self) -> httpx.Client:
         if self._sync_client is None:
-            self._sync_client = httpx.Client(timeout=self.timeout, transport=self._transport)
+            self._sync_client = httpx.Client(
+                timeout=self.timeout, transport=self._transport, verify=_trusted_certificates()
+            )
         return self._sync_client
 
     def _async_client(self) -> httpx.AsyncClient:
@@ -262,7 +263,11 @@ class LlmClient:
         loop = asyncio.get_running_loop()
         client = self._async_clients.get(loop)
         if client is None:
-            client = httpx.AsyncClient(timeout=self.timeout, transport=self._async_transport)
+            client = httpx.AsyncClient(
+                timeout=self.timeout,
+                transport=self._async_transport,
+                verify=_trusted_certificates(),
+            )
             self._async_clients[loop] = client
         return client
 
@@ -305,13 +310,30 @@ def _key_for(provider: LlmProvider, given: ApiKey | str | None) -> ApiKey | None
     return None
 
 
+def _json_object(content: bytes) -> dict[str, Any] | None:
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) else None
+
+
+@cache
+def _trusted_certificates() -> ssl.SSLContext:
+    """Read once for all clients: it takes longer than everything else about a client."""
+    return httpx.create_ssl_context()
+
+
 def _settled(response: LlmResponse, reservation: Reservation) -> LlmResponse:
     usage = response.usage
     if usage is None:
         reservation.settle_without_usage()
     else:
         reservation.settle(
-            usage.input_tokens, usage.output_tokens, cached_tokens=usage.cached_tokens
+            usage.input_tokens,
+            usage.output_tokens,
+            cached_tokens=usage.cached_tokens,
+            cache_write_tokens=usage.cache_write_tokens,
         )
     return response
 

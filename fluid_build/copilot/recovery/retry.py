@@ -110,11 +110,12 @@ class _Plan:
             return False
         wait = self.policy.wait(typed, self._failed, self._draw())
         self.pending = 0.0 if stamina.is_testing() else wait
-        LOG.info(
-            "attempt %d of %d failed (%s), the next may start in %.1f s",
-            self._failed,
-            self.policy.attempts,
-            type(typed).__name__,
-            self.pending,
-        )
+        if self._failed < self.policy.attempts:
+            LOG.info(
+                "attempt %d of %d failed (%s), the next one is in %.1f s",
+                self._failed,
+                self.policy.attempts,
+                type(typed).__name__,
+                self.pending,
+            )
         return 0.0

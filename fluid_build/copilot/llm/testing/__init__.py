@@ -1,0 +1,47 @@
+"""Doubles for models: answers from a script, and a real server that can be made to fail.
+
+``ScriptedProvider`` answers in process. ``LoopbackServer`` listens on this machine, speaks all four
+wire formats and injects faults, so that the real client is tested over real sockets:
+
+    with LoopbackServer([rate_limit(retry_after=1), Reply("hello")]) as server:
+        client = LlmClient(make_provider("openai", server.base_url("openai")), api_key=server.key)
+"""
+
+from fluid_build.copilot.llm.testing.faults import (
+    Fault,
+    context_overflow,
+    cut_body,
+    dropped_connection,
+    garbage,
+    overloaded,
+    quota_exhausted,
+    rate_limit,
+    server_error,
+    slow,
+    unauthorized,
+    wrong_schema,
+)
+from fluid_build.copilot.llm.testing.scripted import ScriptedProvider
+from fluid_build.copilot.llm.testing.server import LoopbackServer, ReceivedRequest, refused_base_url
+from fluid_build.copilot.llm.testing.wire import WIRE_FORMATS, Reply
+
+__all__ = [
+    "WIRE_FORMATS",
+    "Fault",
+    "LoopbackServer",
+    "ReceivedRequest",
+    "Reply",
+    "ScriptedProvider",
+    "context_overflow",
+    "cut_body",
+    "dropped_connection",
+    "garbage",
+    "overloaded",
+    "quota_exhausted",
+    "rate_limit",
+    "refused_base_url",
+    "server_error",
+    "slow",
+    "unauthorized",
+    "wrong_schema",
+]

@@ -1,0 +1,70 @@
+"""A model that says what the test wrote."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from fluid_build.copilot.blocking import run_blocking
+from fluid_build.copilot.llm.base import LlmPrompt, LlmResponse, Usage
+
+__all__ = ["Answer", "ScriptedProvider"]
+
+Answer: TypeAlias = "str | Mapping[str, Any] | LlmResponse | Exception"
+"""A text, an object that is answered as JSON, a whole response, or an error to raise."""
+
+Script: TypeAlias = "Sequence[Answer] | Callable[[LlmPrompt], Answer | Awaitable[Answer]]"
+
+
+class ScriptedProvider:
+    """Answers prompts from a list, one after the other, or by a function of the prompt.
+
+    ``prompts`` holds what was asked, in order, and ``askers`` the stage and agent class of each.
+    A list that is used up raises ``AssertionError``.
+    Safe from several threads and tasks.
+    """
+
+    def __init__(self, script: Script, *, model: str = "scripted") -> None:
+        self.prompts: list[LlmPrompt] = []
+        self.askers: list[tuple[str, str]] = []
+        self.model = model
+        self._function = script if callable(script) else None
+        self._answers = [] if callable(script) else list(script)
+        self._lock = threading.Lock()
+
+    async def complete(
+        self, prompt: LlmPrompt, *, stage: str = "", agent_class: str = ""
+    ) -> LlmResponse:
+        """The next answer."""
+        answer = self._next(prompt, (stage, agent_class))
+        if inspect.isawaitable(answer):
+            answer = await answer
+        return self._respond(answer)
+
+    def complete_sync(
+        self, prompt: LlmPrompt, *, stage: str = "", agent_class: str = ""
+    ) -> LlmResponse:
+        """The blocking twin of ``complete``."""
+        return run_blocking(self.complete(prompt, stage=stage, agent_class=agent_class))
+
+    def _next(self, prompt: LlmPrompt, asker: tuple[str, str]) -> Answer | Awaitable[Answer]:
+        with self._lock:
+            self.prompts.append(prompt)
+            self.askers.append(asker)
+            number = len(self.prompts)
+            if self._function is None:
+                if number > len(self._answers):
+                    raise AssertionError(f"the script has {len(self._answers)} answers, no more")
+                return self._answers[number - 1]
+        return self._function(prompt)
+
+    def _respond(self, answer: Answer) -> LlmResponse:
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, LlmResponse):
+            return answer
+        text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+        return LlmResponse(text, usage=Usage(1, 1), model=self.model)

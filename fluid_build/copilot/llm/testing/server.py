@@ -1,0 +1,189 @@
+"""A real HTTP server on loopback that speaks all four wire formats and fails on demand."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, TypeAlias
+
+from fluid_build.copilot.llm.testing.faults import Fault
+from fluid_build.copilot.llm.testing.wire import (
+    WIRE_FORMATS,
+    Reply,
+    format_of,
+    key_of,
+    render_fault,
+    render_reply,
+)
+
+__all__ = ["LoopbackServer", "ReceivedRequest", "refused_base_url"]
+
+Step: TypeAlias = Reply | Fault
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedRequest:
+    """What the client sent: ``headers`` with lower-case names, ``raw`` the bytes of the body."""
+
+    wire: str
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+    raw: bytes
+
+
+Script: TypeAlias = Sequence[Step] | Callable[[ReceivedRequest], Step]
+
+
+class LoopbackServer:
+    """Answers from a script of replies and faults, in the format of whatever endpoint is asked.
+
+    ``script`` is a list, used in order of arrival and then followed by plain replies, or a
+    function of the request. A request whose key is not ``key`` is answered 401. ``requests`` holds
+    what arrived. Use it in a ``with`` block: outside it nothing listens.
+    """
+
+    def __init__(self, script: Script = (), *, key: str = "loopback-key-1") -> None:
+        self.key = key
+        self.requests: list[ReceivedRequest] = []
+        self._function = script if callable(script) else None
+        self._steps: list[Step] = [] if callable(script) else list(script)
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._server: ThreadingHTTPServer | None = None
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> LoopbackServer:
+        self._stopping.clear()
+        self._server = _Listener(("127.0.0.1", 0), self._handler())
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.01,), name="loopback-llm", daemon=True
+        )
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopping.set()
+        if self._server is not None and self._thread is not None:
+            self._server.shutdown()
+            self._thread.join()
+            self._server.server_close()
+        self._server = self._thread = None
+
+    def base_url(self, wire: str) -> str:
+        """The ``base_url`` for a provider of this format (one of ``WIRE_FORMATS``)."""
+        if self._server is None:
+            raise RuntimeError("the server is not running: use it in a with block")
+        if wire not in WIRE_FORMATS:
+            raise ValueError(f"no such wire format: {wire}")
+        port = self._server.server_address[1]
+        return f"http://127.0.0.1:{port}" + ("/v1" if wire == "openai" else "")
+
+    def wait(self, seconds: float) -> None:
+        """Sleeps, but not beyond the end of the server."""
+        self._stopping.wait(seconds)
+
+    def next_step(self, request: ReceivedRequest) -> Step:
+        """Notes the request and says how it is answered."""
+        with self._lock:
+            self.requests.append(request)
+            if self._function is None:
+                return self._steps.pop(0) if self._steps else Reply()
+        return self._function(request)
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(_Handler):
+            owner = server
+
+        return Handler
+
+
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hangs up is part of the game."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    owner: LoopbackServer
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+
+    def do_POST(self) -> None:
+        """Answers one request."""
+        raw = self.rfile.read(int(self.headers.get("content-length", 0)))
+        wire = format_of(self.path)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        try:
+            body = json.loads(raw)
+        except ValueError:
+            body = None
+        if wire is None or not isinstance(body, dict):
+            self._send(404 if wire is None else 400, b'{"error": "not an endpoint or not JSON"}')
+            return
+        step = self.owner.next_step(ReceivedRequest(wire, self.path, headers, body, raw))
+        key = key_of(wire, headers)
+        if key != self.owner.key and not (wire == "ollama" and not key):
+            step = Fault("auth", 401)
+        if isinstance(step, Reply):
+            self._send(200, _encode(render_reply(wire, step, body)))
+        else:
+            self._fail(wire, step, body, key)
+
+    def _fail(self, wire: str, fault: Fault, body: dict[str, Any], key: str) -> None:
+        if fault.delay:
+            self.owner.wait(fault.delay)
+        if fault.kind == "dropped":
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+        elif fault.kind == "garbage":
+            self._send(200, b"<html>\x00 not JSON")
+        elif fault.kind == "cut":
+            self._cut(_encode(render_reply(wire, Reply("x" * 1000), {})))
+        elif fault.kind == "wrong_schema":
+            self._send(200, _encode(render_reply(wire, Reply('{"unexpected": true}'), body)))
+        elif fault.kind == "slow":
+            self._send(200, _encode(render_reply(wire, Reply(), body)))
+        else:
+            self._send(fault.status, _encode(render_fault(wire, fault, key)), fault.headers)
+
+    def _send(self, status: int, content: bytes, headers: Any = None) -> None:
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(content)))
+        for name, value in dict(headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _cut(self, content: bytes) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content[: len(content) // 2])
+        self.wfile.flush()
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Says nothing: a test's output is its own."""
+
+
+def refused_base_url() -> str:
+    """An address on this machine where nothing listens: connections are refused."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{probe.getsockname()[1]}/v1"
+
+
+def _encode(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False).encode()
