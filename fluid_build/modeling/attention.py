@@ -113,7 +113,8 @@ def _personal(profile: Profile) -> Iterator[Notice]:
                 "Personal data that nothing protects yet: the contract marks it as pii; "
                 "decide who may read it and how it is masked."
             )
-            yield Notice("personal data", table.name, columns, text, checks.count_rows(table.name))
+            query = checks.filled_counts(table.name, columns)
+            yield Notice("personal data", table.name, columns, text, query)
 
 
 def _unkeyed(profile: Profile) -> Iterator[Notice]:

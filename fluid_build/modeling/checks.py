@@ -53,6 +53,12 @@ def count_rows(table: str) -> str:
     return f"SELECT COUNT(*) AS row_count FROM {quote(table)}"
 
 
+def filled_counts(table: str, columns: tuple[str, ...]) -> str:
+    """In how many rows each of the columns has a value, without showing one."""
+    counts = ", ".join(f"COUNT({quote(column)}) AS {quote(column)}" for column in columns)
+    return f"SELECT COUNT(*) AS row_count, {counts} FROM {quote(table)}"
+
+
 def distinct_rows(table: str) -> str:
     """How many rows there are, and how many would be left without the repeated ones."""
     return (

@@ -110,7 +110,8 @@ def _primary(table: TableProfile, columns: tuple[str, ...], has_data: bool) -> E
     declared = next((claim for claim in table.declared_keys if claim.columns == columns), None)
     origin = table.primary_key_origin or ("declared" if declared else "measured")
     if declared is None:
-        evidence = _measured(table, columns).model_copy(update={"origin": origin})
+        measured = table.primary_key_evidence or _measured(table, columns)
+        evidence = measured.model_copy(update={"origin": origin})
         declared = KeyClaim(columns=columns, evidence=evidence)
     reason = table.primary_key_reason or ("Declared." if not has_data else "Unique, never null.")
     key = _key(table, "primary", declared, reason)

@@ -1,0 +1,216 @@
+"""The main road from a real source to its files."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import pytest
+import yaml
+
+from fluid_build.contract.consistency import check_consistency
+from fluid_build.contract.validation import validate
+from fluid_build.contract.yaml_text import as_document
+from fluid_build.errors import EmptySourceError, OutputError, UsageError
+from fluid_build.forge import InvalidOwnContractError, artifacts, forge
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.progress import Progress
+from fluid_build.sources import open_source
+from fluid_build.sources.base import OpenSource
+from tests.contract.official import SCHEMA_FILE
+from tests.contract.official import validator as official
+
+CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
+_LARGEST = 700_000
+FILES = ("MODEL.md", "contract.fluid.yaml", "model.json", "profile.json")
+
+
+def size(folder: Path) -> int:
+    return sum(file.stat().st_size for file in (folder / "data").glob("*"))
+
+
+DATABASES = sorted(
+    folder.name
+    for folder in (CORPUS.iterdir() if CORPUS.is_dir() else ())
+    if (folder / "data").is_dir() and size(folder) <= _LARGEST
+)
+
+
+def build_shop(path: Path) -> Path:
+    """Customers with e-mail addresses, and orders of which three refer to nobody."""
+    with closing(sqlite3.connect(path)) as shop, shop:
+        shop.execute('CREATE TABLE "Customer" ("Id" INTEGER, "Email" TEXT, "State" TEXT)')
+        shop.execute('CREATE TABLE "Order Details" ("OrderId" INT, "CustomerId" INT, "Total" REAL)')
+        shop.executemany(
+            'INSERT INTO "Customer" VALUES (?, ?, ?)',
+            [(n, f"someone{n}@example.com", "AB"[n % 2]) for n in range(1, 201)],
+        )
+        shop.executemany(
+            'INSERT INTO "Order Details" VALUES (?, ?, ?)',
+            [(n, n % 200 + 1 if n > 3 else 900 + n, n / 4) for n in range(1, 801)],
+        )
+    return path
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_shop(tmp_path_factory.mktemp("secret_place") / "shop.sqlite")
+
+
+@pytest.fixture(scope="module")
+def forged(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """The text of each file that a forge of the shop writes."""
+    out = tmp_path_factory.mktemp("out")
+    with open_source(shop) as source:
+        result = forge(source, out=out)
+    assert result.files == tuple(out / name for name in FILES)
+    return {file.name: file.read_text(encoding="utf-8") for file in result.files}
+
+
+def test_the_contract_on_disk_is_valid(forged: Mapping[str, str]) -> None:
+    """What was written is a FLUID contract to us and to the official schema."""
+    document = yaml.safe_load(forged["contract.fluid.yaml"])
+    assert validate(document) == ()
+    assert check_consistency(document) == ()
+    if SCHEMA_FILE.exists():
+        assert official().is_valid(document)
+
+
+def test_the_contract_names_keys_references_and_orphans(forged: Mapping[str, str]) -> None:
+    """The key of the customers, the reference to them and its three orphans are in."""
+    document = yaml.safe_load(forged["contract.fluid.yaml"])
+    exposes = {expose["exposeId"]: expose for expose in document["exposes"]}
+    assert exposes["customer"]["labels"]["primary-key"] == '["Id"]'
+    rules = {rule["id"]: rule for rule in exposes["order_details"]["contract"]["dq"]["rules"]}
+    reference = rules["order_details.order_details_customer_id_to_customer.reference"]
+    assert reference["labels"]["orphans"] == "3"
+    states = {rule["id"]: rule for rule in exposes["customer"]["contract"]["dq"]["rules"]}
+    assert states["customer.state.accepted_values"]["labels"]["accepted-values"] == '["A", "B"]'
+
+
+def test_every_query_of_the_contract_runs_and_returns_what_it_says(
+    shop: Path, forged: Mapping[str, str]
+) -> None:
+    """Each rule's query, run on the source, returns as many rows as violations were counted."""
+    document = yaml.safe_load(forged["contract.fluid.yaml"])
+    rules = [rule for e in document["exposes"] for rule in e["contract"]["dq"]["rules"]]
+    assert len(rules) >= 8
+    with closing(sqlite3.connect(shop)) as database:
+        for rule in rules:
+            rows = database.execute(rule["labels"]["sql"]).fetchall()
+            assert len(rows) == int(rule["labels"]["violations"]), rule["id"]
+
+
+def test_the_model_on_disk_is_the_model(forged: Mapping[str, str]) -> None:
+    """``model.json`` reads back as a logical model of both tables."""
+    model = LogicalModel.model_validate_json(forged["model.json"])
+    assert [entity.name for entity in model.conceptual.entities] == ["Customer", "Order Details"]
+
+
+def test_the_profile_on_disk_has_the_public_shape(forged: Mapping[str, str]) -> None:
+    """``profile.json`` holds tables and foreign keys and nothing else."""
+    profile = json.loads(forged["profile.json"])
+    assert set(profile) == {"tables", "foreign_keys"}
+
+
+def test_no_personal_value_and_no_path_is_in_any_file(forged: Mapping[str, str]) -> None:
+    """E-mail addresses of the data, and the place where it lies, are told to nobody."""
+    for name, text in forged.items():
+        assert "someone" not in text, name
+        assert "secret_place" not in text, name
+        assert "@example.com" not in text, name
+
+
+def test_same_input_same_bytes_in_another_process_and_place(
+    tmp_path: Path, forged: Mapping[str, str]
+) -> None:
+    """Another copy of the database, another folder, another hash seed: the same bytes."""
+    script = (
+        "import sys; from pathlib import Path; from fluid_build.forge import forge;"
+        "from fluid_build.sources import open_source\n"
+        "with open_source(sys.argv[1]) as source: forge(source, out=Path(sys.argv[2]))"
+    )
+    copy = tmp_path / "elsewhere" / "shop.sqlite"
+    copy.parent.mkdir()
+    build_shop(copy)
+    subprocess.run(
+        [sys.executable, "-c", script, str(copy), str(tmp_path / "out")],
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "12345", "TZ": "Asia/Tokyo", "LC_ALL": "C"},
+    )
+    again = {name: (tmp_path / "out" / name).read_text(encoding="utf-8") for name in FILES}
+    assert again == dict(forged)
+
+
+@pytest.mark.skipif(not DATABASES, reason="the corpus is not in ../shared/corpus")
+@pytest.mark.parametrize("name", DATABASES)
+def test_every_database_of_the_corpus_gets_a_valid_contract(name: str) -> None:
+    """Real databases, whatever their shape, are forged to a contract without a finding."""
+    with open_source(CORPUS / name / "data") as source:
+        result = forge(source)
+    document = as_document(result.contract)
+    assert validate(document) == ()
+    assert check_consistency(document) == ()
+    if SCHEMA_FILE.exists():
+        assert official().is_valid(document)
+    tables = {path.stem for path in (CORPUS / name / "data").glob("*.parquet")}
+    assert {expose.title for expose in result.contract.exposes} == tables
+
+
+def test_without_out_nothing_is_written(shop: Path) -> None:
+    """Only a folder that was asked for is written to."""
+    before = sorted(shop.parent.iterdir())
+    with open_source(shop) as source:
+        assert forge(source).files == ()
+    assert sorted(shop.parent.iterdir()) == before
+
+
+def test_stages_are_reported_in_order(shop: Path) -> None:
+    """Whoever waits hears of each stage once it begins."""
+    heard: list[Progress] = []
+    with open_source(shop) as source:
+        forge(source, on_progress=heard.append)
+    stages = list(dict.fromkeys(progress.stage for progress in heard))
+    assert stages[-3:] == ["model", "contract", "write"]
+
+
+def test_an_unknown_technique_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    """A typing error does not cost the time of a profile: the source may even be closed."""
+    source = OpenSource("duckdb", "closed", duckdb.connect(), tables=())
+    source.close()
+    with pytest.raises(UsageError):
+        forge(source, technique="kimbal", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_source_of_which_nothing_could_be_read_is_an_error(tmp_path: Path) -> None:
+    """No table, no files."""
+    with (
+        OpenSource("duckdb", "void", duckdb.connect(), tables=()) as source,
+        pytest.raises(EmptySourceError) as caught,
+    ):
+        forge(source, out=tmp_path / "out")
+    assert caught.value.hint
+    assert not (tmp_path / "out").exists()
+
+
+def test_our_own_invalid_contract_is_a_bug_and_never_written(shop: Path) -> None:
+    """Should the contract ever break the schema, the forge stops before it renders a file."""
+    with open_source(shop) as source:
+        result = forge(source)
+    broken = result.contract.model_copy(update={"id": "Not an id!"})
+    with pytest.raises(InvalidOwnContractError, match="invalid at id"):
+        artifacts(result.profile, result.model, broken)
+
+
+def test_a_file_in_the_way_of_the_output_is_an_output_error(shop: Path, tmp_path: Path) -> None:
+    """The refusal names the place, and the file there stays."""
+    (tmp_path / "out").write_text("mine")
+    with open_source(shop) as source, pytest.raises(OutputError, match="is a file"):
+        forge(source, out=tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "mine"
