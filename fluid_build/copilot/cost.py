@@ -293,8 +293,9 @@ class RunCostTracker:
     ) -> None:
         """Adds a call that was made, and tells the bus (``llm.call_completed``).
 
-        ``input_tokens`` counts those read from and written to a cache as well. Raises ``CostLimitExceeded`` once what was
-        spent is over the ceiling; the call is recorded all the same.
+        ``input_tokens`` counts those read from and written to a cache as well. Raises
+        ``CostLimitExceeded`` once what was spent is over the ceiling; the call is recorded all the
+        same.
         """
         tokens = _Tokens(input_tokens, output_tokens, cached_tokens, cache_write_tokens)
         cost = self._cost(provider, model, tokens)

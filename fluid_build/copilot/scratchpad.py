@@ -1,7 +1,9 @@
 """The scratchpad: what one stage of a run leaves for another to read.
 
 Every write takes a lock, so that stages that run side by side lose nothing. Every read gives a
-copy, so that nothing a reader does changes the scratchpad. Source: Agentic Primitives, "Scratchpad".
+copy, so that nothing a reader does changes the scratchpad.
+
+Source: Agentic Primitives, "Scratchpad".
 """
 
 from __future__ import annotations

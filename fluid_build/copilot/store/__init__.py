@@ -1,0 +1,1 @@
+"""The store: what outlives a run. Caches, memory, checkpoints."""

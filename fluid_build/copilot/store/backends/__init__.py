@@ -1,0 +1,1 @@
+"""The store's backends, each behind the same protocol."""

@@ -1,0 +1,285 @@
+"""A store in a PostgreSQL database, for several machines. Needs the extra ``postgres``."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+
+from fluid_build.copilot.redaction import redact
+from fluid_build.copilot.store.base import (
+    Embeddings,
+    Hit,
+    Record,
+    StoreError,
+    check_key,
+    check_namespace,
+    from_json_text,
+    pack_embedding,
+    to_json_text,
+)
+from fluid_build.copilot.store.words import words_of
+
+__all__ = ["PostgresBackend"]
+
+_SCHEMA_LOCK = 0x464C5549
+"""Two processes that create the same table at once would disturb each other."""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS fluid_records (
+    namespace text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    value text NOT NULL,
+    expires_at double precision,
+    text text NOT NULL,
+    words tsvector NOT NULL,
+    embedding bytea,
+    PRIMARY KEY (namespace, key)
+);
+CREATE INDEX IF NOT EXISTS fluid_records_words ON fluid_records USING gin (words);
+CREATE TABLE IF NOT EXISTS fluid_revisions (
+    namespace text COLLATE "C" PRIMARY KEY, revision bigint NOT NULL
+);
+"""
+
+_COLUMNS = "(namespace, key, value, expires_at, text, words, embedding)"
+_VALUES = "(%s, %s, %s, %s, %s, array_to_tsvector(%s::text[]), %s)"
+_ALIVE = "(expires_at IS NULL OR expires_at > %s)"
+_UPSERT = f"""
+INSERT INTO fluid_records {_COLUMNS} VALUES {_VALUES}
+ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at,
+text = excluded.text, words = excluded.words, embedding = excluded.embedding
+"""
+
+_Row = tuple[str, str, str, float | None, str, list[str], bytes | None]
+
+
+class PostgresBackend:
+    """Keeps records in two tables of the database ``dsn``, which are made on first use.
+
+    ``clock`` gives the time that lives are measured by, in seconds since the epoch.
+    """
+
+    def __init__(self, dsn: str, *, clock: Callable[[], float] = time.time) -> None:
+        self._dsn = dsn
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._opened_by = 0
+
+    def put(
+        self,
+        namespace: str,
+        key: str,
+        value: Any,
+        *,
+        ttl_seconds: float | None = None,
+        text: str = "",
+        embedding: Sequence[float] | None = None,
+    ) -> None:
+        """Keeps ``value``; its text and embedding replace those that were there."""
+        packed = pack_embedding(embedding)
+        row = self._row(namespace, key, value, ttl_seconds, text, packed)
+        with self._transaction() as cursor:
+            self._note_change(cursor, namespace, [key], may_add=packed is not None)
+            cursor.execute(_UPSERT, row)
+
+    def put_many(
+        self, namespace: str, values: Mapping[str, Any], *, ttl_seconds: float | None = None
+    ) -> None:
+        """Keeps all values or none."""
+        rows = [
+            self._row(namespace, key, value, ttl_seconds, "", None) for key, value in values.items()
+        ]
+        with self._transaction() as cursor:
+            self._note_change(cursor, namespace, list(values), may_add=False)
+            # In one order everywhere, so that two writers cannot wait for each other.
+            for row in sorted(rows, key=lambda row: row[1]):
+                cursor.execute(_UPSERT, row)
+
+    def add(
+        self, namespace: str, key: str, value: Any, *, ttl_seconds: float | None = None
+    ) -> bool:
+        """Keeps ``value`` if the key is free."""
+        row = self._row(namespace, key, value, ttl_seconds, "", None)
+        with self._transaction() as cursor:
+            cursor.execute(
+                f"{_UPSERT} WHERE fluid_records.expires_at <= %s RETURNING 1", (*row, self._clock())
+            )
+            return cursor.fetchone() is not None
+
+    def get(self, namespace: str, key: str, default: Any = None) -> Any:
+        """The value, or ``default``."""
+        found = self._read(
+            f"SELECT value FROM fluid_records WHERE namespace = %s AND key = %s AND {_ALIVE}",
+            (namespace, key, self._clock()),
+        )
+        return from_json_text(found[0][0]) if found else default
+
+    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, Record]:
+        """The records that are there, by key."""
+        found = self._read(
+            "SELECT key, value, text FROM fluid_records"
+            f" WHERE namespace = %s AND key = ANY(%s) AND {_ALIVE}",
+            (namespace, list(keys), self._clock()),
+        )
+        return {key: Record(key, from_json_text(value), text) for key, value, text in found}
+
+    def delete(self, namespace: str, key: str) -> bool:
+        """Forgets a record; whether there was one."""
+        with self._transaction() as cursor:
+            self._note_change(cursor, namespace, [key], may_add=False)
+            cursor.execute(
+                "DELETE FROM fluid_records WHERE namespace = %s AND key = %s RETURNING expires_at",
+                (namespace, key),
+            )
+            gone = cursor.fetchone()
+            return gone is not None and (gone[0] is None or gone[0] > self._clock())
+
+    def keys(self, namespace: str, prefix: str = "") -> list[str]:
+        """All keys that begin with ``prefix``, sorted."""
+        found = self._read(
+            "SELECT key FROM fluid_records"
+            f" WHERE namespace = %s AND starts_with(key, %s) AND {_ALIVE} ORDER BY key",
+            (namespace, prefix, self._clock()),
+        )
+        return [key for (key,) in found]
+
+    def namespaces(self) -> list[str]:
+        """All namespaces that hold a record, sorted."""
+        found = self._read(
+            f"SELECT DISTINCT namespace FROM fluid_records WHERE {_ALIVE} ORDER BY 1",
+            (self._clock(),),
+        )
+        return [namespace for (namespace,) in found]
+
+    def search(self, namespace: str, query: str, limit: int) -> list[Hit]:
+        """Records whose text holds words of ``query``, best first by cover density."""
+        words = list(dict.fromkeys(words_of(query)))
+        return self._matches(namespace, " | ".join(f"'{word}'" for word in words), limit)
+
+    def find_phrase(self, namespace: str, phrase: str, limit: int) -> list[Hit]:
+        """Records whose text holds the words of ``phrase``, one after the other."""
+        words = words_of(phrase)
+        wanted = f" {' '.join(words)} "
+        candidates = self._matches(namespace, " & ".join(f"'{word}'" for word in words), None)
+        texts = self.get_many(namespace, [hit.key for hit in candidates])
+        found = [
+            key for key, record in texts.items() if wanted in f" {' '.join(words_of(record.text))} "
+        ]
+        return [Hit(key, 1.0) for key in sorted(found)[: max(limit, 0)]]
+
+    def embeddings(self, namespace: str) -> Embeddings:
+        """All embeddings of a namespace."""
+        return Embeddings.of(
+            self._read(
+                "SELECT key, embedding FROM fluid_records"
+                f" WHERE namespace = %s AND embedding IS NOT NULL AND {_ALIVE} ORDER BY key",
+                (namespace, self._clock()),
+            )
+        )
+
+    def embeddings_revision(self, namespace: str) -> str | None:
+        """Counts the changes; None while the life of an embedding may end unseen."""
+        found = self._read(
+            "SELECT revision FROM fluid_revisions WHERE namespace = %s AND NOT EXISTS"
+            " (SELECT 1 FROM fluid_records WHERE namespace = %s AND embedding IS NOT NULL"
+            " AND expires_at IS NOT NULL)",
+            (namespace, namespace),
+        )
+        return str(found[0][0]) if found else None
+
+    def purge(self) -> int:
+        """Deletes what has outlived its time."""
+        with self._transaction() as cursor:
+            cursor.execute("DELETE FROM fluid_records WHERE expires_at <= %s", (self._clock(),))
+            return cursor.rowcount
+
+    def close(self) -> None:
+        """Closes the connection; the next use opens another."""
+        with self._lock:
+            if self._connection is not None and self._opened_by == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    def _row(
+        self,
+        namespace: str,
+        key: str,
+        value: Any,
+        ttl_seconds: float | None,
+        text: str,
+        embedding: bytes | None,
+    ) -> _Row:
+        return (
+            check_namespace(namespace),
+            check_key(key),
+            to_json_text(value),
+            None if ttl_seconds is None else self._clock() + ttl_seconds,
+            text.replace("\0", " "),
+            list(dict.fromkeys(words_of(text))),
+            embedding,
+        )
+
+    def _matches(self, namespace: str, expression: str, limit: int | None) -> list[Hit]:
+        if not expression or (limit is not None and limit <= 0):
+            return []
+        found = self._read(
+            "SELECT key, ts_rank(words, query) AS score"
+            " FROM fluid_records, CAST(%s AS tsquery) AS query"
+            f" WHERE words @@ query AND namespace = %s AND {_ALIVE}"
+            " ORDER BY score DESC, key LIMIT %s",
+            (expression, namespace, self._clock(), limit),
+        )
+        return [Hit(key, score) for key, score in found]
+
+    def _note_change(
+        self,
+        cursor: psycopg.Cursor[tuple[Any, ...]],
+        namespace: str,
+        keys: list[str],
+        *,
+        may_add: bool,
+    ) -> None:
+        """Counts the change if it adds, replaces or removes an embedding."""
+        cursor.execute(
+            "INSERT INTO fluid_revisions SELECT %s, 1 WHERE %s OR EXISTS (SELECT 1 FROM"
+            " fluid_records WHERE namespace = %s AND key = ANY(%s) AND embedding IS NOT NULL)"
+            " ON CONFLICT (namespace) DO UPDATE SET revision = fluid_revisions.revision + 1",
+            (namespace, may_add, namespace, keys),
+        )
+
+    def _read(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        with self._transaction() as cursor:
+            cursor.execute(statement, values)
+            return cursor.fetchall()
+
+    @contextmanager
+    def _transaction(self) -> Generator[psycopg.Cursor[tuple[Any, ...]]]:
+        with self._lock:
+            try:
+                connection = self._open()
+                with connection.transaction(), connection.cursor() as cursor:
+                    yield cursor
+            except psycopg.Error as error:
+                raise StoreError(
+                    f"The store's database cannot be used: {redact(str(error)).strip()}",
+                    hint="Check that the server runs and that the connection string is right.",
+                ) from None
+
+    def _open(self) -> psycopg.Connection[tuple[Any, ...]]:
+        """A connection is not for a child process to use, nor to close."""
+        usable = self._connection is not None and not self._connection.closed
+        if not usable or self._opened_by != os.getpid():
+            self._connection = psycopg.connect(self._dsn, autocommit=True)
+            self._opened_by = os.getpid()
+            with self._connection.transaction():
+                self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (_SCHEMA_LOCK,))
+                self._connection.execute(_SCHEMA)
+        assert self._connection is not None
+        return self._connection

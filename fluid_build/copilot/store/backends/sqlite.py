@@ -1,0 +1,365 @@
+"""A store in one SQLite file: for several processes on one machine, and for search.
+
+Write-ahead log, a busy timeout, and FTS5 for texts. Needs SQLite 3.35, and none of its extensions.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from fluid_build.copilot.store.base import (
+    Embeddings,
+    Hit,
+    Record,
+    StoreError,
+    check_key,
+    check_namespace,
+    from_json_text,
+    pack_embedding,
+    to_json_text,
+)
+from fluid_build.copilot.store.words import words_of
+
+__all__ = ["SqliteBackend"]
+
+_BUSY_SECONDS = 30.0
+
+_MATCHES_TO_RANK = 2_000
+"""BM25 is worked out for each match: rare words first, until there are this many."""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS records (
+    id INTEGER PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    expires_at REAL,
+    has_text INTEGER NOT NULL DEFAULT 0,
+    has_embedding INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (namespace, key)
+);
+CREATE INDEX IF NOT EXISTS records_expiry ON records (expires_at) WHERE expires_at IS NOT NULL;
+CREATE TABLE IF NOT EXISTS embeddings (
+    record_id INTEGER PRIMARY KEY REFERENCES records (id) ON DELETE CASCADE,
+    vector BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS revisions (namespace TEXT PRIMARY KEY, revision INTEGER NOT NULL);
+CREATE VIRTUAL TABLE IF NOT EXISTS texts USING fts5 (text);
+CREATE VIRTUAL TABLE IF NOT EXISTS text_words USING fts5vocab (texts, row);
+"""
+
+_UPSERT = """
+INSERT INTO records (namespace, key, value, expires_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at
+RETURNING id, has_text, has_embedding
+"""
+_ALIVE = "(expires_at IS NULL OR expires_at > ?)"
+_MATCH = f"""
+SELECT records.key, -bm25(texts) FROM texts JOIN records ON records.id = texts.rowid
+WHERE texts MATCH ? AND namespace = ? AND {_ALIVE} ORDER BY bm25(texts), records.key LIMIT ?
+"""
+
+
+class SqliteBackend:
+    """Keeps records in the file ``path``, which is made with its folder on first use.
+
+    ``clock`` gives the time that lives are measured by, in seconds since the epoch.
+    """
+
+    def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
+        self._path = Path(path).expanduser()
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._opened_by = 0
+
+    def put(
+        self,
+        namespace: str,
+        key: str,
+        value: Any,
+        *,
+        ttl_seconds: float | None = None,
+        text: str = "",
+        embedding: Sequence[float] | None = None,
+    ) -> None:
+        """Keeps ``value``; its text and embedding replace those that were there."""
+        packed = pack_embedding(embedding)
+        row = self._row(namespace, key, value, ttl_seconds)
+        with self._writing() as connection:
+            _write(connection, row, text, packed)
+
+    def put_many(
+        self, namespace: str, values: Mapping[str, Any], *, ttl_seconds: float | None = None
+    ) -> None:
+        """Keeps all values or none."""
+        rows = [self._row(namespace, key, value, ttl_seconds) for key, value in values.items()]
+        with self._writing() as connection:
+            for row in rows:
+                _write(connection, row, "", None)
+
+    def add(
+        self, namespace: str, key: str, value: Any, *, ttl_seconds: float | None = None
+    ) -> bool:
+        """Keeps ``value`` if the key is free."""
+        row = self._row(namespace, key, value, ttl_seconds)
+        with self._writing() as connection:
+            taken = connection.execute(
+                f"SELECT 1 FROM records WHERE namespace = ? AND key = ? AND {_ALIVE}",
+                (namespace, key, self._clock()),
+            ).fetchone()
+            if taken is None:
+                _write(connection, row, "", None)
+            return taken is None
+
+    def get(self, namespace: str, key: str, default: Any = None) -> Any:
+        """The value, or ``default``."""
+        found = self._read(
+            f"SELECT value FROM records WHERE namespace = ? AND key = ? AND {_ALIVE}",
+            (namespace, key, self._clock()),
+        )
+        return from_json_text(found[0][0]) if found else default
+
+    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, Record]:
+        """The records that are there, by key."""
+        found = self._read(
+            "SELECT key, value, texts.text FROM records LEFT JOIN texts"
+            " ON has_text AND texts.rowid = records.id"
+            f" WHERE namespace = ? AND key IN (SELECT value FROM json_each(?)) AND {_ALIVE}",
+            (namespace, to_json_text(list(keys)), self._clock()),
+        )
+        return {key: Record(key, from_json_text(value), text or "") for key, value, text in found}
+
+    def delete(self, namespace: str, key: str) -> bool:
+        """Forgets a record; whether there was one."""
+        with self._writing() as connection:
+            gone = connection.execute(
+                "DELETE FROM records WHERE namespace = ? AND key = ?"
+                " RETURNING id, has_text, has_embedding, expires_at",
+                (namespace, key),
+            ).fetchall()
+            _forget(connection, namespace, [row[:3] for row in gone])
+            return any(row[3] is None or row[3] > self._clock() for row in gone)
+
+    def keys(self, namespace: str, prefix: str = "") -> list[str]:
+        """All keys that begin with ``prefix``, sorted."""
+        found = self._read(
+            "SELECT key FROM records WHERE namespace = ? AND key >= ?"
+            f" AND substr(key, 1, length(?)) = ? AND {_ALIVE} ORDER BY key",
+            (namespace, prefix, prefix, prefix, self._clock()),
+        )
+        return [key for (key,) in found]
+
+    def namespaces(self) -> list[str]:
+        """All namespaces that hold a record, sorted."""
+        found = self._read(
+            f"SELECT DISTINCT namespace FROM records WHERE {_ALIVE} ORDER BY 1", (self._clock(),)
+        )
+        return [namespace for (namespace,) in found]
+
+    def search(self, namespace: str, query: str, limit: int) -> list[Hit]:
+        """Records whose text holds words of ``query``, best first.
+
+        Of a query with more matches than are worth ranking, the most frequent words are left out.
+        """
+        words = self._worth_ranking(list(dict.fromkeys(words_of(query))))
+        if not words or limit <= 0:
+            return []
+        return self._matches(" OR ".join(f'"{word}"' for word in words), namespace, limit)
+
+    def find_phrase(self, namespace: str, phrase: str, limit: int) -> list[Hit]:
+        """Records whose text holds the words of ``phrase``, one after the other."""
+        words = words_of(phrase)
+        if not words or limit <= 0:
+            return []
+        return self._matches('"' + " ".join(words) + '"', namespace, limit)
+
+    def embeddings(self, namespace: str) -> Embeddings:
+        """All embeddings of a namespace."""
+        return Embeddings.of(
+            self._read(
+                "SELECT key, vector FROM embeddings JOIN records ON id = record_id"
+                f" WHERE namespace = ? AND {_ALIVE} ORDER BY key",
+                (namespace, self._clock()),
+            )
+        )
+
+    def embeddings_revision(self, namespace: str) -> str | None:
+        """Counts the changes, and the embeddings whose life may end unseen."""
+        found = self._read(
+            "SELECT revision FROM revisions WHERE namespace = ?"
+            " AND NOT EXISTS (SELECT 1 FROM records WHERE namespace = ? AND has_embedding"
+            " AND expires_at IS NOT NULL)",
+            (namespace, namespace),
+        )
+        return str(found[0][0]) if found else None
+
+    def purge(self) -> int:
+        """Deletes what has outlived its time."""
+        with self._writing() as connection:
+            gone = connection.execute(
+                "DELETE FROM records WHERE expires_at <= ?"
+                " RETURNING id, has_text, has_embedding, namespace",
+                (self._clock(),),
+            ).fetchall()
+            for namespace in {row[3] for row in gone}:
+                _forget(connection, namespace, [row[:3] for row in gone if row[3] == namespace])
+            return len(gone)
+
+    def close(self) -> None:
+        """Closes the file; the next use opens it again."""
+        with self._lock:
+            if self._connection is not None and self._opened_by == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    def _row(
+        self, namespace: str, key: str, value: Any, ttl_seconds: float | None
+    ) -> tuple[str, str, str, float | None]:
+        expires_at = None if ttl_seconds is None else self._clock() + ttl_seconds
+        return (
+            check_namespace(namespace),
+            check_key(key),
+            to_json_text(value),
+            expires_at,
+        )
+
+    def _worth_ranking(self, words: list[str]) -> list[str]:
+        found = dict(
+            self._read(
+                "SELECT term, doc FROM text_words WHERE term IN (SELECT value FROM json_each(?))",
+                (to_json_text(words),),
+            )
+        )
+        rarest_first = sorted((word for word in words if word in found), key=found.__getitem__)
+        kept: list[str] = []
+        matches = 0
+        for word in rarest_first:
+            matches += found[word]
+            if kept and matches > _MATCHES_TO_RANK:
+                break
+            kept.append(word)
+        return kept
+
+    def _matches(self, expression: str, namespace: str, limit: int) -> list[Hit]:
+        found = self._read(_MATCH, (expression, namespace, self._clock(), limit))
+        return [Hit(key, score) for key, score in found]
+
+    def _read(self, statement: str, values: Sequence[Any]) -> list[Any]:
+        with self._lock, _told(self._path):
+            return self._open().execute(statement, values).fetchall()
+
+    @contextmanager
+    def _writing(self) -> Generator[sqlite3.Connection]:
+        """One transaction, which holds the write lock from its beginning."""
+        with self._lock, _told(self._path):
+            connection = self._open()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    def _open(self) -> sqlite3.Connection:
+        """A connection is not for a child process to use, nor to close."""
+        if self._connection is None or self._opened_by != os.getpid():
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = _connect(self._path)
+            self._opened_by = os.getpid()
+        return self._connection
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    try:
+        _patiently(connection, "PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+            _patiently(connection, "BEGIN IMMEDIATE")
+            for statement in _SCHEMA.split(";\n"):
+                connection.execute(statement)
+            connection.execute("PRAGMA user_version = 1")
+            connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _patiently(connection: sqlite3.Connection, statement: str) -> None:
+    """Changing to the write-ahead log does not wait for the busy timeout by itself."""
+    give_up_at = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute(statement)
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > give_up_at:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _write(
+    connection: sqlite3.Connection,
+    row: tuple[str, str, str, float | None],
+    text: str,
+    embedding: bytes | None,
+) -> None:
+    (found,) = connection.execute(_UPSERT, row).fetchall()
+    record_id, had_text, had_embedding = found
+    if had_text or had_embedding:
+        _forget(connection, row[0], [found])
+    if text:
+        connection.execute("INSERT INTO texts (rowid, text) VALUES (?, ?)", (record_id, text))
+    if embedding is not None:
+        connection.execute("INSERT INTO embeddings VALUES (?, ?)", (record_id, embedding))
+        _count_change(connection, row[0])
+    if text or embedding is not None or had_text or had_embedding:
+        connection.execute(
+            "UPDATE records SET has_text = ?, has_embedding = ? WHERE id = ?",
+            (bool(text), embedding is not None, record_id),
+        )
+
+
+def _forget(
+    connection: sqlite3.Connection, namespace: str, rows: Iterable[tuple[int, int, int]]
+) -> None:
+    """Takes records out of the indexes that they are in."""
+    for record_id, has_text, has_embedding in rows:
+        if has_text:
+            connection.execute("DELETE FROM texts WHERE rowid = ?", (record_id,))
+        if has_embedding:
+            connection.execute("DELETE FROM embeddings WHERE record_id = ?", (record_id,))
+            _count_change(connection, namespace)
+
+
+def _count_change(connection: sqlite3.Connection, namespace: str) -> None:
+    connection.execute(
+        "INSERT INTO revisions VALUES (?, 1)"
+        " ON CONFLICT (namespace) DO UPDATE SET revision = revision + 1",
+        (namespace,),
+    )
+
+
+@contextmanager
+def _told(path: Path) -> Generator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise StoreError(
+            f"The store {path} cannot be used: {error}.",
+            hint="Check that its folder exists and can be written, and that it is a store.",
+        ) from error
