@@ -46,11 +46,19 @@ class PostgresDatabase:
         return f"postgresql://{user}:{password}@/{self.name}?host={self.folder}"
 
 
+def _root(server: pgserver.PostgresServer) -> PostgresDatabase:
+    psql = max(Path(pgserver.__file__).parent.rglob("bin/psql"))
+    return PostgresDatabase(server.get_uri(), "postgres", server.pgdata, psql)
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[pgserver.PostgresServer]:
     """A PostgreSQL server of this test session's own; works as root and as any other user."""
     folder = Path(tempfile.mkdtemp(prefix="fluid-pg-", dir=_TEMPORARY))
     server = pgserver.get_server(folder / "data", cleanup_mode="stop")
+    # Nobody needs these databases after a crash; writing them through to disk takes half a minute.
+    _root(server).run("ALTER SYSTEM SET fsync = off")
+    _root(server).run("SELECT pg_reload_conf()")
     yield server
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
@@ -62,16 +70,14 @@ _numbers = itertools.count(1)
 @pytest.fixture
 def postgres(postgres_server: pgserver.PostgresServer) -> Iterator[PostgresDatabase]:
     """A fresh, empty PostgreSQL database."""
-    psql = Path(pgserver.__file__).parent
-    psql = next(iter(sorted(psql.rglob("bin/psql"), reverse=True)))
+    root = _root(postgres_server)
     name = f"test_{next(_numbers)}"
-    root = PostgresDatabase(postgres_server.get_uri(), "postgres", postgres_server.pgdata, psql)
     root.run(f"CREATE DATABASE {name}")
     yield PostgresDatabase(
         f"postgresql://postgres:@/{name}?host={postgres_server.pgdata}",
         name,
         postgres_server.pgdata,
-        psql,
+        root.psql,
     )
     root.run(f"DROP DATABASE {name} WITH (FORCE)")
 

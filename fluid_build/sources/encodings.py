@@ -140,5 +140,5 @@ def said(encoding: str) -> str:
 
 def lines_of(path: Path) -> Iterator[str]:
     """The lines of a UTF-8 text file; errors as in ``start_of``."""
-    with opened(path) as file:
-        yield from io.TextIOWrapper(file, encoding="utf-8", errors="replace")
+    with opened(path) as file, io.TextIOWrapper(file, "utf-8", errors="replace") as text:
+        yield from text

@@ -1,0 +1,247 @@
+"""Delimited text: dialects, encodings, ragged lines, and types judged over every value."""
+
+import gzip
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fluid_build.errors import SourceUnreadableError
+from fluid_build.sources import open_source
+from fluid_build.sources.base import Source, Table
+
+
+def only(source: Source) -> Table:
+    (table,) = source.tables
+    return table
+
+
+def rows_of(source: Source) -> list[tuple[object, ...]]:
+    table = only(source)
+    return source.connection.execute(
+        f"SELECT COLUMNS(*)::VARCHAR FROM {table.relation} ORDER BY ALL"
+    ).fetchall()
+
+
+def types_of(source: Source) -> list[str]:
+    return [column.type for column in only(source).columns]
+
+
+def written(path: Path, text: str, encoding: str = "utf-8") -> Path:
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def test_ragged_lines_are_mended_and_named(tmp_path: Path) -> None:
+    """Short lines are filled up, long ones cut; the notes say which, how many, and what was cut."""
+    path = written(
+        tmp_path / "r.csv",
+        'id,name,v\n1,a,2\n2,b\n3,c,4,extra,more\n4,"d\nd",6\n5,"e\ne"\n\n6,f,7\n7,g,8,\n',
+    )
+    with open_source(path) as source:
+        assert rows_of(source) == [
+            ("1", "a", "2"),
+            ("2", "b", None),
+            ("3", "c", "4"),
+            ("4", "d\nd", "6"),
+            ("5", "e\ne", None),
+            ("6", "f", "7"),
+            ("7", "g", "8"),
+        ]
+        assert only(source).notes == (
+            "2 lines with fewer than 3 fields (lines 3, 7): the missing fields were read as null.",
+            "1 line with more than 3 fields (line 4): the first 3 were kept and the rest left out "
+            "('extra', 'more').",
+        )
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_every_line_end_is_read(tmp_path: Path, line_end: str) -> None:
+    """Unix, Windows and old Macintosh line ends give the same rows, ragged lines included."""
+    path = written(tmp_path / "r.csv", line_end.join(["id,v", "1,a", "2", "3,c", ""]))
+    with open_source(path) as source:
+        assert rows_of(source) == [("1", "a"), ("2", None), ("3", "c")]
+        assert "fewer than 2 fields (line 3)" in only(source).notes[0]
+
+
+def test_mixed_line_ends_are_read(tmp_path: Path) -> None:
+    """A file put together on two systems loses no line."""
+    path = written(tmp_path / "m.csv", "id,v\r\n1,a\n2,b,cut\r\n3,c\n")
+    with open_source(path) as source:
+        assert rows_of(source) == [("1", "a"), ("2", "b"), ("3", "c")]
+        assert "'cut'" in only(source).notes[0]
+
+
+def test_broken_quotes_cost_no_line(tmp_path: Path) -> None:
+    """A quote inside a value, and one that is never closed, leave every line readable."""
+    path = written(tmp_path / "q.csv", 'id,v\n1,ok\n2,"never closed\n3,fine\n4,5" pipe\n')
+    with open_source(path) as source:
+        assert [row[0] for row in rows_of(source)] == ["1", "2", "3", "4"]
+        assert rows_of(source)[3] == ("4", '5" pipe')
+        assert "broken quotes" in only(source).notes[0]
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252", "utf-32"],
+)
+def test_every_encoding_is_recognised(tmp_path: Path, encoding: str) -> None:
+    """Unicode with and without a mark, and the Western 8-bit encodings, read as the same text."""
+    path = written(tmp_path / "e.csv", "id,name\n1,Zoë\n2,Müller\n", encoding)
+    with open_source(path) as source:
+        assert rows_of(source) == [("1", "Zoë"), ("2", "Müller")]
+        assert [column.name for column in only(source).columns] == ["id", "name"]
+        assert bool(only(source).notes) == (not encoding.startswith("utf-8"))
+
+
+def test_a_late_byte_does_not_break_the_encoding(tmp_path: Path) -> None:
+    """A file that is ASCII for two megabytes and Latin-1 in its last line is read."""
+    path = tmp_path / "late.csv"
+    path.write_bytes(b"id,name\n" + b"1,plain text\n" * 200_000 + "2,Zoë\n".encode("latin-1"))
+    with open_source(path) as source:
+        assert rows_of(source)[-1] == ("2", "Zoë")
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", "^"])
+def test_every_delimiter_is_recognised(tmp_path: Path, delimiter: str) -> None:
+    """The delimiter is the one that parts the lines evenly, quotes and others' marks or not."""
+    lines = [["id", "text"], ["1", '"a, b; c | d"'], ["2", "x"], ["3", "y"]]
+    path = written(tmp_path / "d.csv", "\n".join(delimiter.join(line) for line in lines))
+    with open_source(path) as source:
+        assert rows_of(source) == [("1", "a, b; c | d"), ("2", "x"), ("3", "y")]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a,b\n1,x\n2,y\n", ["a", "b"]),
+        ("1,x\n2,y\n", ["column1", "column2"]),
+        ("first,last\nJohn,Doe\nAnn,Lee\n", ["first", "last"]),
+        ("John,Doe\nAnn,Lee\nJohn,Smith\n", ["column1", "column2"]),
+        ("a,b\n", ["a", "b"]),
+        ("name\nfoo\nbar\n", ["name"]),
+        (",x\n0,1\n1,2\n", ["column1", "x"]),
+        ("id,Id,id\n1,2,3\n", ["id", "Id", "id_2"]),
+        ("a,b,c\n1,2,3,\n4,5,6,\n", ["a", "b", "c", "column4"]),
+        ("Report of May\n\nid,n,v\n1,2,3\n4,5,6\n", ["id", "n", "v"]),
+    ],
+)
+def test_the_header_is_recognised(tmp_path: Path, text: str, names: list[str]) -> None:
+    """Names come from the header where there is one, by position where not."""
+    with open_source(written(tmp_path / "h.csv", text)) as source:
+        assert [column.name for column in only(source).columns] == names
+
+
+def test_case_twin_columns_are_told_apart(tmp_path: Path) -> None:
+    """Columns whose names differ in case alone each give their own values."""
+    with open_source(written(tmp_path / "t.csv", "id,ID,Id\n1,2,3\n")) as source:
+        table = only(source)
+        aliases = [column.alias for column in table.columns]
+        assert len({alias.lower() for alias in aliases}) == 3
+        assert rows_of(source) == [("1", "2", "3")]
+
+
+@pytest.mark.parametrize(
+    ("values", "type_", "read"),
+    [
+        (["1", "-2", ""], "BIGINT", ["-2", "1", None]),
+        (["00123", "45"], "VARCHAR", ["00123", "45"]),
+        (["+49", "7"], "VARCHAR", ["+49", "7"]),
+        (["1.5", "2"], "DOUBLE", ["1.5", "2.0"]),
+        (["1.50", "1e3"], "DOUBLE", ["1.5", "1000.0"]),
+        (["0.12345678901234567890"], "VARCHAR", ["0.12345678901234567890"]),
+        (["123456789012345678901234"], "VARCHAR", ["123456789012345678901234"]),
+        (["2020-01-31", "2021-12-01"], "DATE", ["2020-01-31", "2021-12-01"]),
+        (["2020-02-30"], "VARCHAR", ["2020-02-30"]),
+        (["2020-01-31 10:20", "2020-02-01"], "TIMESTAMP", None),
+        (["2020-01-31T10:20:30Z"], "TIMESTAMP WITH TIME ZONE", ["2020-01-31 10:20:30+00"]),
+        (["10:20:30"], "TIME", ["10:20:30"]),
+        (["25:10:00"], "VARCHAR", ["25:10:00"]),
+        (["true", "False"], "BOOLEAN", ["false", "true"]),
+        (["31/12/2020", "01/02/2020"], "DATE", ["2020-02-01", "2020-12-31"]),
+        (["12/31/2020", "01/02/2020"], "DATE", ["2020-01-02", "2020-12-31"]),
+        (["01/02/2020"], "VARCHAR", ["01/02/2020"]),
+        (["31.12.2020"], "DATE", ["2020-12-31"]),
+        (["12", "NA"], "BIGINT", ["12", None]),
+        (["Anna", "NA"], "VARCHAR", ["Anna", "NA"]),
+        (["Anna", "\\N"], "VARCHAR", ["Anna", None]),
+        (["", ""], "VARCHAR", [None, None]),
+    ],
+)
+def test_a_type_is_given_only_where_every_value_fits(
+    tmp_path: Path, values: list[str], type_: str, read: list[object] | None
+) -> None:
+    """Numbers, dates and flags are typed without losing a digit or a leading zero."""
+    path = written(tmp_path / "t.csv", "row,c\n" + "".join(f"x,{value}\n" for value in values))
+    with open_source(path) as source:
+        assert only(source).column("c").type == type_
+        if read is not None:
+            assert [row[1] for row in rows_of(source)] == read
+
+
+def test_a_late_value_turns_its_column_to_text_with_a_note(tmp_path: Path) -> None:
+    """The 25,000th value decides as much as the first; a note counts the odd ones."""
+    lines = [f"{i},{i},{i}" for i in range(30_000)]
+    lines[25_000] = "25000,abc,1.5"
+    path = written(tmp_path / "late.csv", "id,odd,fraction\n" + "\n".join(lines))
+    with open_source(path) as source:
+        assert types_of(source) == ["BIGINT", "VARCHAR", "DOUBLE"]
+        assert only(source).notes == (
+            "odd: Read as text, because 1 of 30,000 values is not a whole number (such as 'abc').",
+        )
+
+
+def test_compressed_files_are_read(tmp_path: Path) -> None:
+    """Both gzip and zstd are seen through, names and line numbers too."""
+    (tmp_path / "g.csv.gz").write_bytes(gzip.compress(b"id,v\n1,a\n2\n"))
+    with duckdb.connect() as connection:
+        connection.execute(
+            f"COPY (SELECT 1 AS id, 'a' AS v) TO '{tmp_path}/z.csv.zst'"
+            " (FORMAT csv, HEADER, COMPRESSION zstd)"
+        )
+    with open_source(tmp_path) as source:
+        packed, zipped = source.tables
+        assert (packed.name, zipped.name) == ("g", "z")
+        assert "(line 3)" in packed.notes[0]
+        rows = source.connection.execute(f"FROM {zipped.relation}").fetchall()
+        assert rows == [(1, "a")]
+
+
+def test_broken_and_empty_files_are_skipped_with_the_reason(tmp_path: Path) -> None:
+    """Files that can't be read cost themselves alone; if there is no other, that is an error."""
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n" * 1000)[:-20])
+    (tmp_path / "fake.csv.gz").write_bytes(b"a,b\n1,2\n")
+    (tmp_path / "empty.csv").touch()
+    with pytest.raises(SourceUnreadableError, match="None of the 3 tables"):
+        open_source(tmp_path)
+    written(tmp_path / "good.csv", "a,b\n1,2\n")
+    with open_source(tmp_path) as source:
+        assert only(source).name == "good"
+        assert {one.name: one.reason for one in source.skipped} == {
+            "cut": "Its compressed data ends too early.",
+            "empty": "It is empty.",
+            "fake": "Not a gzipped file (b'a,').",
+        }
+
+
+CELLS = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0\r", exclude_categories=("Cs", "Cc")),
+    max_size=12,
+)
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(rows=st.lists(st.lists(CELLS, min_size=1, max_size=6), min_size=1, max_size=8))
+def test_no_line_is_ever_lost(tmp_path: Path, rows: list[list[str]]) -> None:
+    """However ragged the lines, each one that holds something becomes exactly one row."""
+    lines = ["key,second,third", "1,a,b", "2,c,d", "3,e,f"]
+    for row in rows:
+        lines.append("9," + ",".join('"' + cell.replace('"', '""') + '"' for cell in row))
+    path = written(tmp_path / "p.csv", "\n".join(lines) + "\n")
+    with open_source(path) as source:
+        keys = [row[0] for row in rows_of(source)]
+    assert keys == ["1", "2", "3"] + ["9"] * len(rows)

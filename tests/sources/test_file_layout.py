@@ -1,0 +1,174 @@
+"""Which files make which tables; and Parquet, read in place."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from fluid_build.errors import (
+    EmptySourceError,
+    SourceNotFoundError,
+    SourceUnreadableError,
+    UnknownSourceError,
+)
+from fluid_build.sources import open_source
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".parquet":
+            with duckdb.connect() as connection:
+                connection.execute(f"COPY ({text}) TO '{path}' (FORMAT parquet)")
+        else:
+            path.write_text(text)
+
+
+def tables_of(place: Path | str) -> dict[str, int]:
+    with open_source(place) as source:
+        return {
+            table.name: source.connection.execute(
+                f"SELECT count(*) FROM {table.relation}"
+            ).fetchall()[0][0]
+            for table in source.tables
+        }
+
+
+def test_each_file_of_a_folder_is_a_table(tmp_path: Path) -> None:
+    """Formats may differ; hidden files don't count, and what holds no table is named in a note."""
+    write(
+        tmp_path,
+        {
+            "a.csv": "x,y\n1,2\n",
+            "b.parquet": "SELECT 1 AS x",
+            "c.tsv": "x\ty\n1\t2\n3\t4\n",
+            "stops.txt": "stop_id,stop_name\n1,a\n2,b\n",
+            "readme.txt": "Hello, this is prose.\nIt goes on, and on, and on.\n\nBye",
+            "shop.xlsx": "no",
+            ".hidden.csv": "x,y\n1,2\n",
+            "_SUCCESS": "",
+        },
+    )
+    assert tables_of(tmp_path) == {"a": 1, "b": 1, "c": 2, "stops": 2}
+    with open_source(tmp_path) as source:
+        assert source.notes == ("Not read, as they hold no table: readme.txt, shop.xlsx.",)
+
+
+def test_a_sub_folder_of_parts_is_one_table(tmp_path: Path) -> None:
+    """Files with the same columns are parts of one; files with others are tables each."""
+    write(
+        tmp_path,
+        {
+            "orders/part-0.csv": "id,v\n1,a\n",
+            "orders/part-1.csv": "id,v\n2,b\n3,c\n",
+            "mixed/one.csv": "a,b\n1,2\n",
+            "mixed/two.csv": "c,d\n1,2\n",
+            "lines/x.parquet": "SELECT 1 AS id",
+            "lines/y.parquet": "SELECT 2 AS id",
+        },
+    )
+    assert tables_of(tmp_path) == {"lines": 2, "mixed.one": 1, "mixed.two": 1, "orders": 3}
+
+
+def test_a_folder_that_is_all_parts_is_one_table(tmp_path: Path) -> None:
+    """Numbered parts in the folder itself make one table, named after the folder."""
+    folder = tmp_path / "sales"
+    write(folder, {f"part-0000{i}.parquet": f"SELECT {i} AS id" for i in range(3)})
+    assert tables_of(folder) == {"sales": 3}
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_partition_folders_become_columns(tmp_path: Path, ending: str) -> None:
+    """key=value folders are columns of the table, typed like any other."""
+    texts = {"csv": "id,v\n1,a\n", "parquet": "SELECT 1 AS id, 'a' AS v"}
+    write(
+        tmp_path,
+        {
+            f"events/year=2024/month=01/data.{ending}": texts[ending],
+            f"events/year=2025/month=12/data.{ending}": texts[ending],
+        },
+    )
+    with open_source(tmp_path) as source:
+        (table,) = source.tables
+        assert table.name == "events"
+        assert table.column("year").type == "BIGINT"
+        found = source.connection.execute(
+            f"SELECT year, month::INT FROM {table.relation} ORDER BY year"
+        ).fetchall()
+        assert found == [(2024, 1), (2025, 12)]
+
+
+def test_a_broken_part_costs_itself_alone(tmp_path: Path) -> None:
+    """The other parts are read, the broken one is skipped, and the table says so."""
+    write(
+        tmp_path,
+        {"t/0.parquet": "SELECT 1 AS id", "t/1.csv.parquet": "SELECT 2 AS id"},
+    )
+    (tmp_path / "t" / "2.parquet").write_bytes(b"PAR1 this is not Parquet at all PAR1")
+    with open_source(tmp_path) as source:
+        (table,) = source.tables
+        assert source.connection.execute(f"SELECT id FROM {table.relation}").fetchall() == [
+            (1,),
+            (2,),
+        ]
+        assert table.notes == ("1 of its 3 files could not be read.",)
+        (skipped,) = source.skipped
+        assert skipped.name == "t/2.parquet"
+        assert str(tmp_path) not in skipped.reason
+
+
+def test_a_glob_names_its_files(tmp_path: Path) -> None:
+    """Each file that matches is a table; equal stems take their folder or ending along."""
+    write(tmp_path, {"a/x.csv": "p,q\n1,2\n", "b/x.csv": "p,q\n1,2\n", "b/y.tsv": "p\tq\n1\t2\n"})
+    assert tables_of(f"{tmp_path}/**/*.csv") == {"a.x": 1, "b.x": 1}
+    assert tables_of(f"{tmp_path}/b/*") == {"x": 1, "y": 1}
+    write(tmp_path / "c", {"T.csv": "p,q\n1,2\n", "t.tsv": "p\tq\n1\t2\n"})
+    assert tables_of(tmp_path / "c") == {"T.csv": 1, "t.tsv": 1}
+
+
+def test_case_twin_columns_of_parquet_keep_their_names(tmp_path: Path) -> None:
+    """Two columns that differ in case alone have their own names and their own values."""
+    write(tmp_path, {"t.parquet": "SELECT {'n': 1, 'm': 2} AS s, 7 AS idx, 8 AS idy"})
+    raw = (tmp_path / "t.parquet").read_bytes()
+    (tmp_path / "t.parquet").write_bytes(raw.replace(b"idy", b"IDX"))
+    with open_source(tmp_path) as source:
+        (table,) = source.tables
+        assert [column.name for column in table.columns] == ["s", "idx", "IDX"]
+        aliases = [column.alias for column in table.columns]
+        row = source.connection.execute(
+            f'SELECT "{aliases[1]}", "{aliases[2]}" FROM {table.relation}'
+        ).fetchone()
+        assert row == (7, 8)
+
+
+def test_a_delta_table_is_not_misread(tmp_path: Path) -> None:
+    """Its log may have taken files back, so that reading all of them would be wrong."""
+    write(
+        tmp_path,
+        {"d/_delta_log/0.json": "{}", "d/0.parquet": "SELECT 1 AS id", "ok.csv": "a,b\n1,2\n"},
+    )
+    with open_source(tmp_path) as source:
+        assert [table.name for table in source.tables] == ["ok"]
+        assert "Delta Lake" in source.skipped[0].reason
+
+
+def test_what_cannot_be_a_source_is_told(tmp_path: Path) -> None:
+    """An empty folder, an unknown ending, a glob without a match, a missing file."""
+    with pytest.raises(EmptySourceError, match="holds no data file"):
+        open_source(tmp_path)
+    write(tmp_path, {"a.xlsx": "x"})
+    with pytest.raises(EmptySourceError, match=r"no data file \(1 other files\)"):
+        open_source(tmp_path)
+    with pytest.raises(UnknownSourceError, match=r"a\.xlsx has no ending"):
+        open_source(tmp_path / "a.xlsx")
+    with pytest.raises(SourceNotFoundError, match="No file matches"):
+        open_source(f"{tmp_path}/*.csv")
+    write(tmp_path, {"orders.csv": "a,b\n"})
+    with pytest.raises(SourceNotFoundError, match="nothing at") as caught:
+        open_source(tmp_path / "order.csv")
+    assert caught.value.hint and "orders.csv" in caught.value.hint
+    write(tmp_path, {"broken.parquet": "SELECT 1 AS a"})
+    (tmp_path / "broken.parquet").write_text("hello")
+    with pytest.raises(SourceUnreadableError, match=r"broken\.parquet could not be read"):
+        open_source(tmp_path / "broken.parquet")

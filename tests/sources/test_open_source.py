@@ -1,0 +1,217 @@
+"""URIs, paths and passwords; limits and interrupts."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fluid_build.errors import (
+    SourceError,
+    SourceNotFoundError,
+    SourceUnreadableError,
+    UnknownSourceError,
+    UsageError,
+)
+from fluid_build.sources import engine, open_source
+from fluid_build.sources.declared import unique_names
+from fluid_build.sources.uri import Address, locate, passwords, redact
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    path = tmp_path / "my data" / "s%hop.db"
+    path.parent.mkdir()
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE t (a INT)")
+    connection.close()
+    return path
+
+
+def test_a_database_is_known_by_its_bytes(database: Path, tmp_path: Path) -> None:
+    """The ending .db says nothing: the signature decides, and for any other ending too."""
+    assert locate(str(database)).kind == "sqlite"
+    odd = tmp_path / "odd.bin"
+    shutil.copy(database, odd)
+    assert locate(str(odd)).kind == "sqlite"
+    duckdb.connect(str(tmp_path / "d.db")).close()
+    assert locate(str(tmp_path / "d.db")).kind == "duckdb"
+
+
+@pytest.mark.parametrize("form", ["sqlite:///{}", "sqlite:////{}", "sqlite:{}", "{}", "file://{}"])
+def test_every_way_to_write_a_path_is_taken(database: Path, form: str) -> None:
+    """Three slashes, four, none, a bare path and file:// all reach the file."""
+    path = str(database)
+    if form.startswith(("sqlite", "file")):
+        path = path.replace("%", "%25").replace(" ", "%20")
+    written = form.format(path if "////" not in form else path.removeprefix("/"))
+    if form == "sqlite:///{}":
+        written = form.format(path)
+    assert locate(written) == Address("sqlite", str(database))
+
+
+def test_a_relative_path_in_a_uri_is_taken(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``sqlite:///name`` finds the file in the working folder, as other tools do."""
+    monkeypatch.chdir(database.parent)
+    shutil.copy(database, "plain.db")
+    assert locate("sqlite:///plain.db") == Address("sqlite", "plain.db")
+    assert locate("plain.db") == Address("sqlite", "plain.db")
+
+
+def test_an_unknown_scheme_names_the_known_ones() -> None:
+    """The error lists what can be read, guesses what was meant, and hides the password."""
+    with pytest.raises(UnknownSourceError) as caught:
+        open_source("postgress://u:s3cret@h/db")
+    assert "s3cret" not in str(caught.value)
+    assert caught.value.hint
+    assert "Did you mean postgres" in caught.value.hint
+    assert "duckdb://" in caught.value.hint
+
+
+def test_a_folder_is_no_database(tmp_path: Path) -> None:
+    """A folder where a database file was asked for is told apart from a missing file."""
+    with pytest.raises(SourceNotFoundError, match="is a folder"):
+        open_source(f"duckdb:///{tmp_path}")
+
+
+def test_options_that_do_not_fit_are_refused(database: Path) -> None:
+    """A schema of a SQLite file, a dialect of a database, a memory limit that is none."""
+    with pytest.raises(UsageError, match="no schemas"):
+        open_source(database, schemas=["main"])
+    with pytest.raises(UsageError, match="no SQL dialect"):
+        open_source(database, dialect="mysql")
+    with pytest.raises(UsageError, match="no amount of memory"):
+        open_source(database, memory_limit="plenty")
+
+
+def test_memory_is_bounded(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default stays under 4 GB, and an option or the environment sets another limit."""
+
+    def limit(memory_limit: str | None = None) -> str:
+        with open_source(database, memory_limit=memory_limit) as source:
+            row = source.connection.execute("SELECT current_setting('memory_limit')").fetchone()
+            return str(row[0]) if row else ""
+
+    assert float(limit().split()[0]) < 4 or "MiB" in limit()
+    assert limit("1GiB") == "1.0 GiB"
+    monkeypatch.setenv("FLUID_MEMORY_LIMIT", "500MiB")
+    assert limit() == "500.0 MiB"
+
+
+def test_no_extension_is_ever_fetched(database: Path) -> None:
+    """Neither installing nor loading happens by itself, and variables are not tables."""
+    with open_source(database) as source:
+        settings = source.connection.execute(
+            "SELECT current_setting('autoinstall_known_extensions'),"
+            " current_setting('autoload_known_extensions'),"
+            " current_setting('python_enable_replacements')"
+        ).fetchone()
+    assert settings == (False, False, False)
+
+
+def test_a_missing_scanner_is_told_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, database: Path
+) -> None:
+    """Without the scanner's wheel the error says what to install."""
+    monkeypatch.setattr(engine.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(SourceError, match="not installed") as caught:
+        open_source("postgresql://u:s3cret@h/db")
+    assert caught.value.hint == "Install it: pip install 'fluid-forge[postgres]'."
+    with pytest.raises(SourceError, match="not installed"):
+        open_source(database)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_file_without_permission_is_told(database: Path) -> None:
+    """A file that this user may not read is reported as such."""
+    database.chmod(0)
+    with pytest.raises(SourceUnreadableError, match="Permission denied"):
+        open_source(f"sqlite:///{database}")
+
+
+def test_opening_a_file_does_not_load_the_sql_parser(tmp_path: Path) -> None:
+    """What DDL needs is imported for DDL only, and the front door imports no engine."""
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    script = (
+        "import sys; from fluid_build.sources import open_source; assert 'duckdb' not in"
+        " sys.modules; open_source(sys.argv[1]).close(); assert 'sqlglot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True)
+
+
+def test_ctrl_c_ends_a_long_reading_at_once(tmp_path: Path) -> None:
+    """An interrupt in the middle of a large file ends within a second and cleans up."""
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT i, i * 1.5 AS x, 'text ' || i AS t, hash(i) AS h"
+            f" FROM range(4_000_000) r(i)) TO '{tmp_path}/big.csv' (HEADER)"
+        )
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    script = (
+        "import sys; from fluid_build.sources import open_source\n"
+        "try:\n    open_source(sys.argv[1], on_progress=lambda _: print('go', flush=True))\n"
+        "except KeyboardInterrupt:\n    sys.exit(130)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path / "big.csv")],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(temporary)},
+    ) as reader:
+        assert reader.stdout
+        reader.stdout.readline()
+        time.sleep(0.4)
+        assert reader.poll() is None, "the file was read before it could be interrupted"
+        started = time.monotonic()
+        reader.send_signal(signal.SIGINT)
+        assert reader.wait(timeout=20) == 130
+        assert time.monotonic() - started < 3
+    assert list(temporary.iterdir()) == []
+
+
+SECRETS = st.text(
+    st.characters(codec="ascii", exclude_characters=" \t\r\n\x0b\x0c'\"\\", min_codepoint=33),
+    min_size=6,
+    max_size=20,
+).map(lambda text: "S3" + text)
+
+
+@given(secret=SECRETS)
+def test_no_password_of_a_uri_survives_redaction(secret: str) -> None:
+    """Whatever the password holds, unescaped marks included, it is not in the redacted text."""
+    for uri in (f"postgresql://user:{secret}@host:5432/db", f"mysql://u:{secret}@h"):
+        assert secret not in redact(uri)
+        assert secret not in redact(f'could not connect to "{uri}": refused')
+        assert secret in passwords(uri)
+
+
+@given(secret=SECRETS.filter(lambda text: not set(text) & set("&;,)")))
+def test_no_password_of_a_parameter_survives_redaction(secret: str) -> None:
+    """Passwords in queries and keyword connection strings are hidden as well."""
+    for text in (
+        f"postgresql://host/db?password={secret}&x=1",
+        f"postgresql://host/db?sslpassword={secret}",
+        f"host=h password={secret} user=u",
+        f"host=h PASSWORD = '{secret}' user=u",
+    ):
+        assert secret not in redact(text)
+        assert "***" in redact(text)
+
+
+@given(
+    names=st.lists(st.sampled_from(["a", "A", "a_2", "A_2", "b", "", "é", "É", "ß"]), max_size=8)
+)
+def test_unique_names_are_unique_and_kept_where_they_can_be(names: list[str]) -> None:
+    """DuckDB can tell all names apart, and the first of several twins keeps its spelling."""
+    found = unique_names(names)
+    assert len({name.lower() for name in found}) == len(names)
+    if names and names[0]:
+        assert found[0] == names[0]
