@@ -64,7 +64,7 @@ class AnthropicProvider(LlmProvider):
         if tools:
             body["tools"] = tools
         if prompt.response_schema is not None:
-            only = {"type": "tool", "name": prompt.schema_name}
+            only = {"type": "tool", "name": prompt.answer_name}
             body["tool_choice"] = {"type": "any"} if prompt.tools else only
         if prompt.cache_prompt:
             _mark_for_caching(body)
@@ -81,7 +81,7 @@ class AnthropicProvider(LlmProvider):
         calls = [_call(block) for block in blocks if block.get("type") == "tool_use"]
         stop_reason = _STOP_REASONS.get(str(body.get("stop_reason")), "other")
         if prompt.response_schema is not None:
-            answer = next((c for c in calls if c.name == prompt.schema_name), None)
+            answer = next((c for c in calls if c.name == prompt.answer_name), None)
             if answer is not None:
                 text, calls = json.dumps(answer.arguments, ensure_ascii=False), []
                 stop_reason = "length" if stop_reason == "length" else "end"
@@ -132,7 +132,7 @@ def _tools(prompt: LlmPrompt) -> list[dict[str, Any]]:
     if prompt.response_schema is not None:
         tools.append(
             {
-                "name": prompt.schema_name,
+                "name": prompt.answer_name,
                 "description": "Gives the final answer, in the form that was asked for.",
                 "input_schema": dict(prompt.response_schema),
             }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -93,6 +94,13 @@ class LlmPrompt:
     def tool_specs(self) -> list[ToolSpec]:
         """The tools, read."""
         return [ToolSpec.read(tool) for tool in self.tools]
+
+    @property
+    def answer_name(self) -> str:
+        """``schema_name`` in the characters that all providers take, and not a tool's name."""
+        name = re.sub(r"[^a-zA-Z0-9_-]", "_", self.schema_name)[:48] or "answer"
+        taken = {tool.name for tool in self.tool_specs}
+        return f"{name}_final" if name in taken else name
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ class GeminiProvider(LlmProvider):
         calls = _calls(shown, body)
         stop = _STOP_REASONS.get(str(candidate.get("finishReason")), "other")
         if prompt.response_schema is not None and prompt.tools:
-            answer = next((c for c in calls if c.name == prompt.schema_name), None)
+            answer = next((c for c in calls if c.name == prompt.answer_name), None)
             if answer is not None:
                 text, calls = json.dumps(answer.arguments, ensure_ascii=False), []
         return LlmResponse(
@@ -128,7 +128,7 @@ def _declarations(prompt: LlmPrompt) -> list[dict[str, Any]]:
     if declarations and prompt.response_schema is not None:
         declarations.append(
             {
-                "name": prompt.schema_name,
+                "name": prompt.answer_name,
                 "description": "Gives the final answer, in the form that was asked for.",
                 "parametersJsonSchema": dict(prompt.response_schema),
             }

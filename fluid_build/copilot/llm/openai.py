@@ -91,7 +91,7 @@ class OpenAIProvider(LlmProvider):
         return {
             "type": "json_schema",
             "json_schema": {
-                "name": prompt.schema_name,
+                "name": prompt.answer_name,
                 "schema": harden(schema) if self.strict_schema else dict(schema),
                 "strict": self.strict_schema,
             },
