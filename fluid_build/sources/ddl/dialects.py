@@ -10,7 +10,7 @@ from fluid_build.errors import UsageError
 Folding: TypeAlias = Literal["lower", "upper", "insensitive", "exact"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
     """How one dialect is written.
 
@@ -177,7 +177,9 @@ class _Sign:
 
 def _signs(dialect: str, *signs: tuple[int, str, str]) -> tuple[_Sign, ...]:
     return tuple(
-        _Sign(dialect, weight, words, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+        _Sign(
+            dialect, weight, words, re.compile(pattern.replace(r"^\s*", r"^[ \t]*"), re.MULTILINE)
+        )
         for weight, words, pattern in signs
     )
 
@@ -185,40 +187,40 @@ def _signs(dialect: str, *signs: tuple[int, str, str]) -> tuple[_Sign, ...]:
 _SIGNS = (
     *_signs(
         "postgres",
-        (6, "pg_dump", r"^-- PostgreSQL database (?:cluster )?dump|^\\(?:un)?restrict\b"),
-        (5, "COPY … FROM stdin", r"^COPY\b[^;]{1,20000}\bFROM\s+stdin\b"),
+        (6, "pg_dump", r"^-- postgresql database (?:cluster )?dump|^\\(?:un)?restrict\b"),
+        (5, "COPY … FROM stdin", r"^copy\b[^;]{1,20000}\bfrom\s+stdin\b"),
         (4, "SERIAL", r"\b(?:small|big)?serial\d?\b(?!\s*=)"),
         (3, "::type", r"[\w')\]]::[a-z_]"),
         (3, "JSONB, BYTEA, TSVECTOR", r"\b(?:jsonb|bytea|tsvector|timestamptz|citext)\b"),
-        (3, "CREATE DOMAIN, EXTENSION", r"^\s*create\s+(?:domain|extension)\b"),
+        (3, "CREATE DOMAIN, EXTENSION", r"^[ \t]*create\s+(?:domain|extension)\b"),
         (3, "nextval()", r"\bnextval\s*\("),
-        (2, "ALTER TABLE ONLY", r"^\s*alter\s+table\s+only\b"),
+        (2, "ALTER TABLE ONLY", r"^[ \t]*alter\s+table\s+only\b"),
         (2, "OWNER TO", r"\bowner\s+to\b"),
         (2, "character varying", r"\bcharacter\s+varying\b"),
         (2, "$$", r"\$\w*\$"),
-        (2, "AS ENUM", r"^\s*create\s+type\s+\S+\s+as\s+enum\b"),
+        (2, "AS ENUM", r"^[ \t]*create\s+type\s+\S+\s+as\s+enum\b"),
         (2, "INHERITS, PARTITION OF", r"\)\s*inherits\s*\(|\bpartition\s+of\b"),
         (1, "TIMESTAMP WITHOUT TIME ZONE", r"\bwith(?:out)?\s+time\s+zone\b"),
     ),
     *_signs(
         "mysql",
-        (6, "mysqldump", r"^-- (?:MySQL|MariaDB) dump|^/\*M!999999"),
+        (6, "mysqldump", r"^-- (?:mysql|mariadb) dump|^/\*m!999999"),
         (5, "ENGINE=", r"\bengine\s*=\s*(?:innodb|myisam|memory|aria|archive|csv|ndb\w*)\b"),
-        (4, "/*!40101 … */", r"/\*M?!\d{5}"),
+        (4, "/*!40101 … */", r"/\*m?!\d{5}"),
         (4, "AUTO_INCREMENT", r"\bauto_increment\b"),
         (3, "DEFAULT CHARSET", r"\bdefault\s+char(?:set|acter\s+set)\b|\bcollate\s*=?\s*utf8"),
         (3, "LOCK TABLES", r"^(?:un)?lock\s+tables\b"),
-        (3, "DELIMITER", r"^\s*delimiter\s+\S"),
+        (3, "DELIMITER", r"^[ \t]*delimiter\s+\S"),
         (2, "UNSIGNED", r"\bint(?:eger)?(?:\(\d+\))?\s+unsigned\b"),
         (2, "MEDIUMTEXT", r"\b(?:long|medium|tiny)(?:text|blob)\b|\bmediumint\b"),
-        (2, "KEY name (…)", r"^\s*(?:(?:unique|fulltext|spatial)\s+)?key\s+`"),
-        (2, "` names", r"^\s*create\s+table\s+(?:if\s+not\s+exists\s+)?`"),
+        (2, "KEY name (…)", r"^[ \t]*(?:(?:unique|fulltext|spatial)\s+)?key\s+`"),
+        (2, "` names", r"^[ \t]*create\s+table\s+(?:if\s+not\s+exists\s+)?`"),
         (2, "ON UPDATE CURRENT_TIMESTAMP", r"\bon\s+update\s+current_timestamp\b"),
         (1, "enum('…')", r"\b(?:enum|set)\s*\('"),
     ),
     *_signs(
         "tsql",
-        (5, "GO", r"^\s*GO\s*;?\s*$"),
+        (5, "GO", r"^[ \t]*go\s*;?\s*$"),
         (5, "[schema].[table]", r"\[\w+\]\.\[[^\]\n]+\]"),
         (4, "IDENTITY(1,1)", r"\bidentity\s*\(\s*\d+\s*,\s*\d+\s*\)"),
         (4, "sp_addextendedproperty", r"\bsp_(?:addextendedproperty|addtype|rename)\b"),
@@ -231,7 +233,7 @@ _SIGNS = (
         (3, "CLUSTERED", r"\b(?:non)?clustered\b(?!\s+by)"),
         (3, "WITH CHECK", r"\bwith\s+(?:no)?check\s+add\b"),
         (2, "GETDATE()", r"\b(?:getdate|newid|sysutcdatetime)\s*\(\s*\)"),
-        (2, "SET ANSI_NULLS", r"^\s*set\s+(?:ansi_nulls|quoted_identifier|nocount)\b"),
+        (2, "SET ANSI_NULLS", r"^[ \t]*set\s+(?:ansi_nulls|quoted_identifier|nocount)\b"),
         (2, "dbo.", r"\bdbo\b\]?\."),
     ),
     *_signs(
@@ -250,9 +252,9 @@ _SIGNS = (
         "sqlite",
         (6, "AUTOINCREMENT", r"\bprimary\s+key\s+(?:asc\s+)?autoincrement\b"),
         (6, "WITHOUT ROWID", r"\bwithout\s+rowid\b"),
-        (5, "PRAGMA", r"^\s*pragma\s+\w+"),
+        (5, "PRAGMA", r"^[ \t]*pragma\s+\w+"),
         (5, "sqlite_sequence", r"\bsqlite_(?:sequence|master|schema|stat1)\b"),
-        (4, "CREATE VIRTUAL TABLE", r"^\s*create\s+virtual\s+table\b"),
+        (4, "CREATE VIRTUAL TABLE", r"^[ \t]*create\s+virtual\s+table\b"),
         (3, "STRICT", r"\)\s*strict\s*;"),
         (2, "[column]TYPE", r"\]\s*(?:integer|text|real|blob|numeric)\b"),
         (1, "INTEGER PRIMARY KEY", r"\binteger\s+(?:not\s+null\s+)?primary\s+key\b"),
@@ -263,22 +265,22 @@ _SIGNS = (
         (4, "`project.dataset.table`", r"`[\w-]+\.[\w-]+(?:\.[\w-]+)?`"),
         (3, "OPTIONS(", r"\boptions\s*\("),
         (2, "STRUCT<", r"\b(?:struct|array)\s*<"),
-        (1, "STRING", r"^\s*`?\w+`?\s+(?:string|bytes)\b"),
+        (1, "STRING", r"^[ \t]*`?\w+`?\s+(?:string|bytes)\b"),
     ),
     *_signs(
         "snowflake",
         (4, "VARIANT", r"\bvariant\b"),
         (4, "TIMESTAMP_NTZ", r"\btimestamp_(?:ntz|ltz|tz)\b"),
-        (4, "TRANSIENT", r"^\s*create\s+(?:or\s+replace\s+)?transient\s+table\b"),
+        (4, "TRANSIENT", r"^[ \t]*create\s+(?:or\s+replace\s+)?transient\s+table\b"),
         (3, "AUTOINCREMENT START", r"\b(?:autoincrement|identity)\s+start\s+\d"),
         (
             3,
             "MASKING POLICY, STAGE",
-            r"\bmasking\s+policy\b|^\s*create\s+(?:or\s+replace\s+)?stage\b",
+            r"\bmasking\s+policy\b|^[ \t]*create\s+(?:or\s+replace\s+)?stage\b",
         ),
         (3, "NUMBER(38,0)", r"\bnumber\s*\(\s*38\s*,\s*0\s*\)"),
         (2, "CLUSTER BY", r"\)\s*cluster\s+by\b"),
-        (2, "CREATE OR REPLACE TABLE", r"^\s*create\s+or\s+replace\s+table\b"),
+        (2, "CREATE OR REPLACE TABLE", r"^[ \t]*create\s+or\s+replace\s+table\b"),
         (1, "NUMBER(", r"\bnumber\s*\("),
     ),
     *_signs(
@@ -287,13 +289,13 @@ _SIGNS = (
         (3, "delta.", r"'delta\.\w+"),
         (2, "TBLPROPERTIES", r"\btblproperties\b"),
         (2, "ZORDER, CLUSTER BY AUTO", r"\bzorder\s+by\b|\bcluster\s+by\s+auto\b"),
-        (1, "STRING", r"^\s*`?\w+`?\s+string\b"),
+        (1, "STRING", r"^[ \t]*`?\w+`?\s+string\b"),
     ),
     *_signs(
         "spark",
         (5, "USING PARQUET", r"\busing\s+(?:parquet|orc|avro|iceberg|hudi)\b"),
         (2, "TBLPROPERTIES", r"\btblproperties\b"),
-        (1, "STRING", r"^\s*`?\w+`?\s+string\b"),
+        (1, "STRING", r"^[ \t]*`?\w+`?\s+string\b"),
     ),
     *_signs(
         "hive",
@@ -301,7 +303,7 @@ _SIGNS = (
         (4, "ROW FORMAT", r"\brow\s+format\b"),
         (2, "TBLPROPERTIES", r"\btblproperties\b"),
         (1, "PARTITIONED BY", r"\bpartitioned\s+by\b"),
-        (1, "STRING", r"^\s*`?\w+`?\s+string\b"),
+        (1, "STRING", r"^[ \t]*`?\w+`?\s+string\b"),
     ),
     *_signs(
         "redshift",
@@ -312,18 +314,18 @@ _SIGNS = (
         "clickhouse",
         (8, "MergeTree", r"\bengine\s*=?\s*\w*(?:mergetree|distributed|log)\b"),
         (5, "Nullable(", r"\b(?:nullable|lowcardinality)\s*\("),
-        (4, "UInt32", r"\bU?Int(?:8|16|32|64|128|256)\b(?<!INT64)(?<!int64)"),
+        (4, "UInt32", r"\buint(?:8|16|32|64|128|256)\b|\bint(?:16|32|128|256)\b"),
         (3, "DateTime64", r"\b(?:datetime64|fixedstring)\s*\("),
     ),
     *_signs(
         "duckdb",
         (4, "HUGEINT", r"\b(?:hugeint|utinyint|usmallint|uinteger|ubigint|uhugeint)\b"),
         (3, "STRUCT(", r"\bstruct\s*\("),
-        (3, "INSTALL, LOAD", r"^\s*(?:install|load)\s+\w+\s*;"),
+        (3, "INSTALL, LOAD", r"^[ \t]*(?:install|load)\s+\w+\s*;"),
     ),
     *_signs(
         "teradata",
-        (5, "MULTISET TABLE", r"^\s*create\s+(?:multiset|set)\s+(?:volatile\s+)?table\b"),
+        (5, "MULTISET TABLE", r"^[ \t]*create\s+(?:multiset|set)\s+(?:volatile\s+)?table\b"),
         (4, "NO FALLBACK", r"\bno\s+fallback\b"),
         (3, "PRIMARY INDEX", r"\bprimary\s+index\b"),
         (2, "BYTEINT", r"\bbyteint\b"),
@@ -346,10 +348,10 @@ _SIGNS = (
     *_signs("exasol", (5, "DISTRIBUTE BY", r"\bdistribute\s+by\b")),
 )
 
-_DATA_LINES = re.compile(r"^\s*(?:INSERT|REPLACE)\s+(?:INTO|IGNORE)?[^\n]*$", re.I | re.M)
+_DATA_LINES = re.compile(r"^[ \t]*(?:INSERT|REPLACE)[ \t][^\n]*$", re.I | re.M)
 _COPY_BLOCK = re.compile(r"^(COPY\b[^;\n]*\bFROM\s+stdin[^;\n]*;).*?^\\\.$", re.I | re.M | re.S)
 _MOST_HITS = 3
-_MOST_TEXT = 4_000_000
+_MOST_TEXT = 150_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,9 +366,13 @@ def detect(text: str) -> Detection:
     """The dialect whose tell-tale words weigh most; standard SQL where there are none.
 
     Each sign counts at most three times, so that a long dump of one trait does not outweigh
-    several traits of another. Rows (INSERT lines, COPY blocks) are left out.
+    several traits of another. Rows (INSERT lines, COPY blocks) and the middle of a long text are
+    left out.
     """
-    structure = _DATA_LINES.sub("", _COPY_BLOCK.sub(r"\1", text))[:_MOST_TEXT]
+    structure = _DATA_LINES.sub("", _COPY_BLOCK.sub(r"\1", text))
+    if len(structure) > 2 * _MOST_TEXT:
+        structure = structure[:_MOST_TEXT] + structure[-_MOST_TEXT:]
+    structure = structure.lower()
     scores: dict[str, int] = {}
     found: dict[str, list[tuple[int, str]]] = {}
     for sign in _SIGNS:

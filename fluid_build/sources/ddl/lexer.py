@@ -30,7 +30,7 @@ _SPACE = r"(?P<space>[\s\ufeff\x00]++)"
 _LINE_COMMENT = r"(?P<comment>--[^\n]*+{more})"
 _BLOCK_COMMENT = r"(?P<block>/\*)"
 _VERSION_COMMENT = r"(?P<version>/\*M?!(?!999999)\d*+|\*/)"
-_DOLLAR = r"(?P<dollar>\$(?P<tag>[^\W\d]\w*+)?+\$(?s:.*?)\$(?P=tag)?\$)"
+_DOLLAR = r"(?P<dollar>\$(?P<tag>(?:[^\W\d]\w*+)?+)\$(?s:.*?)\$(?P=tag)\$)"
 _ORACLE_QUOTE = (
     r"(?P<oquote>[Nn]?[Qq]'(?:\[(?s:.*?)\]|\{(?s:.*?)\}|\((?s:.*?)\)|<(?s:.*?)>"
     r"|(?P<fence>[^\s\w\[{(<])(?s:.*?)(?P=fence))')"

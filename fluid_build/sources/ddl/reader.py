@@ -93,14 +93,15 @@ class Reader:
         if self.upper() not in _OPEN:
             raise UnreadableError(f"( is missing {self.where()}")
         start, depth = self.at + 1, 0
-        while not self.done:
-            sign = self.take().upper
+        for place in range(self.at, len(self.tokens)):
+            sign = self.tokens[place].upper
             if sign in _OPEN:
                 depth += 1
             elif sign in _CLOSE:
                 depth -= 1
                 if depth == 0:
-                    return self.tokens[start : self.at - 1]
+                    self.at = place + 1
+                    return self.tokens[start:place]
         raise UnreadableError("a parenthesis is never closed")
 
     def angles(self) -> None:

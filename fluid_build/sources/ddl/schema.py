@@ -83,9 +83,12 @@ def build(dialect: Dialect, meanings: Iterable[tuple[int, tuple[Meaning, ...], b
             _apply(schema, number, meaning)
         if terminated and outer is not None:
             schema.current, outer = outer, None
-    waiting, schema.waiting = schema.waiting, []
-    for number, meaning in waiting:
-        _apply(schema, number, meaning)
+    left = -1
+    while left != len(schema.waiting):
+        left = len(schema.waiting)
+        waiting, schema.waiting = schema.waiting, []
+        for number, meaning in waiting:
+            _apply(schema, number, meaning)
     for _, meaning in schema.waiting:
         _note_absent(schema, meaning)
     return schema
@@ -229,6 +232,8 @@ def _create(schema: Schema, number: int, made: CreateTable) -> None:
 def _why_skipped(made: CreateTable) -> str:
     if made.temporary:
         return "It is a temporary table."
+    if made.name.name.text.lower().startswith("sqlite_"):
+        return "It is SQLite's own."
     if made.virtual:
         return "It is a virtual table, whose columns a module decides."
     typed = any(column.type for column in made.body.columns)
@@ -260,10 +265,13 @@ def _remove(schema: Schema, table: DraftTable) -> None:
 def _add(schema: Schema, table: DraftTable, action: Add) -> str:
     body, folding = action.body, schema.dialect.folding
     faults = list(body.faults)
+    taken = {fold(column.name, folding) for column in table.columns}
     for column in body.columns:
-        if any(fold(known.name, folding) == fold(column.name, folding) for known in table.columns):
+        folded = fold(column.name, folding)
+        if folded in taken:
             faults.append(f"the column {column.name.text} is there already")
         else:
+            taken.add(folded)
             table.columns.append(column)
     for key in body.keys:
         index = schema.indexes.get(key.index) if key.index else None
@@ -347,9 +355,10 @@ def _rehome(schema: Schema, table: DraftTable, name: Identifier, of: str) -> str
             else reference
             for reference in other.foreign_keys
         ]
-    _remove(schema, table)
     table.name, table.schema = name, of
-    schema.tables[key] = table
+    schema.tables = {
+        key if known is table else place: known for place, known in schema.tables.items()
+    }
     return ""
 
 

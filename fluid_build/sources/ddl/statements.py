@@ -72,6 +72,10 @@ _SQLPLUS_LINE = re.compile(
 )
 _COPY_STDIN = re.compile(r"\bFROM\s+STDIN\b", re.IGNORECASE)
 _COPY_END = re.compile(r"^\\\.[ \t]*\r?$", re.MULTILINE)
+_OPENERS = frozenset(
+    ("CREATE", "ALTER", "DROP", "COMMENT", "INSERT", "EXEC", "EXECUTE", "PRINT", "BEGIN", "END",
+     "ELSE", "BULK", "DECLARE", "IF", "USE", "GRANT", "RAISERROR", "SET")
+)  # fmt: skip
 _NEXT = re.compile(
     r"CREATE\s+(?:\w+\s+){0,4}?(?:TABLE|VIEW|INDEX|SCHEMA|TYPE|DOMAIN|SEQUENCE|FUNCTION|PROC|"
     r"PROCEDURE|TRIGGER|DATABASE)\b|ALTER\s+TABLE\b|DROP\s+TABLE\b|COMMENT\s+ON\b|INSERT\s+INTO\b",
@@ -93,7 +97,7 @@ def _rows_body(string: str) -> re.Pattern[str]:
     )
 
 
-_ROWS_BODY = _rows_body(PLAIN_STRING)
+_ROWS_BODY = _rows_body(rf"(?<=[\s,(][eE]){BACKSLASH_STRING}|{PLAIN_STRING}")
 _ROWS_BODY_BACKSLASH = _rows_body(BACKSLASH_STRING)
 
 
@@ -223,7 +227,7 @@ class _Splitter:
 
     def starts_another(self, token: Token) -> bool:
         """Whether a token begins a new statement although the last one was not closed."""
-        if token.kind != "word" or not self.starts_line(token.start):
+        if token.upper not in _OPENERS or not self.starts_line(token.start):
             return False
         if self.in_routine() or self.delimiter != ";":
             return False
@@ -324,8 +328,9 @@ class _Splitter:
             )
 
     def starts_line(self, position: int) -> bool:
-        newline = self.text.rfind("\n", 0, position)
-        return not self.text[newline + 1 : position].strip(" \t\ufeff")
+        while position and self.text[position - 1] in " \t\ufeff":
+            position -= 1
+        return position == 0 or self.text[position - 1] == "\n"
 
     def end_of_line(self, position: int) -> int:
         newline = self.text.find("\n", position)

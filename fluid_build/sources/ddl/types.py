@@ -23,7 +23,7 @@ _SAME = {
     "UBIGINT": "UBIGINT UINT64",
     "UHUGEINT": "UHUGEINT UINT128",
     "FLOAT": "REAL FLOAT4 BINARY_FLOAT FLOAT32",
-    "DOUBLE": "DOUBLE FLOAT8 FLOAT BINARY_DOUBLE FLOAT64 NUMBER BIGDECIMAL",
+    "DOUBLE": "DOUBLE FLOAT8 FLOAT BINARY_DOUBLE FLOAT64 BIGDECIMAL",
     "DECIMAL(19,4)": "MONEY",
     "DECIMAL(10,4)": "SMALLMONEY",
     "DATE": "DATE DATE32 NEWDATE",
@@ -78,22 +78,26 @@ _PHRASES = {
     "VARYING CHARACTER": TEXT,
 }
 _BY_DIALECT = {
-    "bigquery": {"TIMESTAMP": "TIMESTAMP WITH TIME ZONE", "NUMERIC": "DECIMAL(38,9)",
-                 "DECIMAL": "DECIMAL(38,9)", "BIGNUMERIC": "DOUBLE", "INT": "BIGINT",
+    "bigquery": {"TIMESTAMP": "TIMESTAMP WITH TIME ZONE", "INT": "BIGINT",
                  "INTEGER": "BIGINT", "SMALLINT": "BIGINT"},
     "clickhouse": {"INT8": "TINYINT", "INT256": "HUGEINT", "UINT256": "UHUGEINT", "FLOAT": "FLOAT"},
     "databricks": {"TIMESTAMP": "TIMESTAMP WITH TIME ZONE", "FLOAT": "FLOAT", "BYTE": "TINYINT"},
     "duckdb": {"FLOAT": "FLOAT"},
     "hive": {"FLOAT": "FLOAT"},
     "mysql": {"BOOL": "BOOLEAN", "FLOAT": "FLOAT", "SERIAL": "UBIGINT"},
-    "oracle": {"DATE": "TIMESTAMP", "LONG": TEXT, "INTEGER": "BIGINT", "INT": "BIGINT"},
-    "snowflake": {"NUMBER": "BIGINT", "INT": "BIGINT", "INTEGER": "BIGINT", "OBJECT": "JSON",
-                  "ARRAY": "JSON", "NUMERIC": "BIGINT", "DECIMAL": "BIGINT"},
+    "oracle": {"DATE": "TIMESTAMP", "LONG": TEXT, "INTEGER": "HUGEINT", "INT": "HUGEINT"},
+    "snowflake": {"INT": "HUGEINT", "INTEGER": "HUGEINT", "BIGINT": "HUGEINT",
+                  "SMALLINT": "HUGEINT", "OBJECT": "JSON", "ARRAY": "JSON"},
     "spark": {"TIMESTAMP": "TIMESTAMP WITH TIME ZONE", "FLOAT": "FLOAT", "BYTE": "TINYINT"},
-    "sqlite": {"INTEGER": "BIGINT", "INT": "BIGINT", "REAL": "DOUBLE", "NUMERIC": "DOUBLE"},
-    "teradata": {"BYTEINT": "TINYINT", "NUMBER": "DOUBLE"},
+    "sqlite": {"INTEGER": "BIGINT", "INT": "BIGINT", "REAL": "DOUBLE"},
+    "teradata": {"BYTEINT": "TINYINT"},
     "tsql": {"BIT": "BOOLEAN", "TIMESTAMP": "BLOB", "TINYINT": "UTINYINT"},
     "fabric": {"BIT": "BOOLEAN", "TIMESTAMP": "BLOB", "TINYINT": "UTINYINT"},
+}  # fmt: skip
+_BARE_NUMBER = {
+    "bigquery": "DECIMAL(38,9)", "databricks": "DECIMAL(10,0)", "duckdb": "DECIMAL(18,3)",
+    "fabric": "DECIMAL(18,0)", "hive": "DECIMAL(10,0)", "mysql": "DECIMAL(10,0)",
+    "snowflake": "HUGEINT", "spark": "DECIMAL(10,0)", "tsql": "DECIMAL(18,0)",
 }  # fmt: skip
 _UNSIGNED = {"TINYINT": "UTINYINT", "SMALLINT": "USMALLINT", "INTEGER": "UINTEGER",
              "BIGINT": "UBIGINT"}  # fmt: skip
@@ -152,7 +156,7 @@ def _read(reader: Reader, named: Mapping[str, Sequence[Token]], depth: int) -> s
             words.clear()
         elif words and sign == "ARRAY":
             reader.take()
-            lists += 1
+            lists += reader.upper() != "["
         else:
             words.append(reader.take())
     base = _base(words, arguments, nested, reader.dialect, named, depth)
@@ -192,12 +196,14 @@ def _scalar(spelled: list[str], arguments: Sequence[Token], dialect: Dialect) ->
     if len(plain) == 1 or plain[0] == "INTERVAL":
         word = plain[0]
         figures = [token.text for token in arguments if token.kind == "number"]
-        if word in _EXACT and (figures or word not in _BY_DIALECT.get(dialect.name, {})):
-            return _exact(word, figures)
+        if word in _EXACT:
+            return _exact(arguments, dialect, word)
         if word in _SCALE_ONLY:
-            return f"DECIMAL({_SCALE_ONLY[word]},{min(int(figures[0]), 38) if figures else 0})"
-        if word == "FLOAT" and figures and figures[0].isdigit():
-            return "FLOAT" if int(figures[0]) <= 24 and len(figures) == 1 else "DOUBLE"
+            scale = _whole(figures[0]) if figures else 0
+            width = _SCALE_ONLY[word]
+            return f"DECIMAL({width},{scale})" if 0 <= scale <= width else "DOUBLE"
+        if word == "FLOAT" and len(figures) == 1:
+            return "FLOAT" if 0 < _whole(figures[0]) <= 24 else "DOUBLE"
         if word in ("TINYINT", "BIT") and figures == ["1"] and dialect.version_comments:
             return "BOOLEAN"
         found = _BY_DIALECT.get(dialect.name, {}).get(word) or _SCALARS.get(word)
@@ -210,18 +216,23 @@ def _scalar(spelled: list[str], arguments: Sequence[Token], dialect: Dialect) ->
     return found
 
 
-def _exact(word: str, figures: list[str]) -> str:
+def _exact(arguments: Sequence[Token], dialect: Dialect, word: str) -> str:
     """A decimal; whole numbers of Oracle's NUMBER become integers; too wide ones are DOUBLE."""
-    if not all(figure.isdigit() for figure in figures):
-        return "DOUBLE"
+    figures = [piece[0].text for piece in split_commas(arguments)]
     if not figures:
-        return "DOUBLE" if word == "NUMBER" else "DECIMAL(18,3)"
-    width, scale = int(figures[0]), int(figures[1]) if len(figures) > 1 else 0
-    if word == "NUMBER" and scale == 0 and width <= 18:
-        return "INTEGER" if width <= 9 else "BIGINT"
-    if not 0 < width <= _WIDEST or scale > width:
+        return _BARE_NUMBER.get(dialect.name, "DOUBLE")
+    width = _WIDEST if figures[0] == "*" else _whole(figures[0])
+    scale = _whole(figures[1]) if len(figures) > 1 else 0
+    if not 0 < width <= _WIDEST or not 0 <= scale <= width:
         return "DOUBLE"
+    if word == "NUMBER" and scale == 0:
+        return "INTEGER" if width <= 9 else "BIGINT" if width <= 18 else "HUGEINT"
     return f"DECIMAL({width},{scale})"
+
+
+def _whole(figure: str) -> int:
+    """A precision or scale; -1 where it is none, as with Oracle's negative scales."""
+    return int(figure) if figure.isdecimal() and len(figure) < 4 else -1
 
 
 def _affinity(phrase: str) -> str:
