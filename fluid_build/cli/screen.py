@@ -95,15 +95,21 @@ def _bars() -> Bars:
 
 
 def _on_bars(bars: Bars) -> OnProgress:
-    task = bars.add_task("", total=None, detail="")
+    task = bars.add_task("", total=None, detail="", visible=False)
+    stages: list[str] = []
 
     def update(report: Progress) -> None:
+        is_new = report.stage not in stages[-1:]
+        if is_new:
+            stages.append(report.stage)
         bars.update(
             task,
             description=_stage(report),
             completed=report.done,
             total=report.total or None,
             detail=visible(report.detail),
+            visible=True,
+            refresh=is_new,
         )
 
     return update

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fluid_build.cli.screen import heading, text
-from fluid_build.cli.text import counted, masked
+from fluid_build.cli.text import counted
 from fluid_build.forge import CONTRACT_FILE, DOCUMENT_FILE, MODEL_FILE, PROFILE_FILE, Forged
 from fluid_build.modeling.attention import Notice
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile, TableProfile
@@ -68,10 +68,10 @@ def _in_figures(profile: Profile) -> str:
 
 def files(paths: Sequence[Path]) -> Iterator[RenderableType]:
     """Files that were written, and what each is for."""
-    yield heading("Files")
+    yield heading("Files", f"in {paths[0].parent}")
     grid = _grid(("file", "green", "left"), ("purpose", "dim", "left"), show_header=False)
     for path in paths:
-        grid.add_row(text(str(path)), text(_PURPOSES.get(path.name, "")))
+        grid.add_row(text(path.name), text(_PURPOSES[path.name]))
     yield _indented(grid)
 
 
@@ -90,7 +90,7 @@ def title(profile: Profile) -> Text:
 def tables(profile: Profile) -> Iterator[RenderableType]:
     """Each table with its size and its key, and why that key."""
     keyed = sum(table.primary_key is not None for table in profile.tables)
-    yield heading("Tables", f"{keyed} of {counted(len(profile.tables), 'table')} have a key")
+    yield heading("Tables", f"{counted(keyed, 'key')} found")
     grid = _grid(
         ("table", "cyan", "left"),
         ("rows", "", "right"),
@@ -238,7 +238,7 @@ def _subject(notice: Notice) -> str:
 
 
 def detail(table: TableProfile) -> Iterator[RenderableType]:
-    """One table, column by column; personal values are shown by their shape alone."""
+    """One table, column by column; no value of a personal column is shown."""
     key = ", ".join(table.primary_key) if table.primary_key else "none"
     yield Text.assemble(
         text(table.name, "bold"), "  ", text(f"{counted(table.rows, 'row')} · key: {key}", "dim")
@@ -252,32 +252,39 @@ def _facts(column: ColumnProfile) -> str:
     facts = [column.type]
     if column.measured_type and column.measured_type != column.type:
         facts.append(f"really {column.measured_type}")
-    if column.semantic_type:
-        facts.append(f"{column.semantic_type}{', personal' if column.pii else ''}")
+    if column.semantic_type and column.semantic_type != column.type.lower():
+        facts.append(column.semantic_type)
+    if column.pii:
+        facts.append("personal, so no value is shown")
     return " · ".join(facts)
 
 
 def _figures(column: ColumnProfile) -> RenderableType:
-    about = "" if column.distinct_exact else "about "
     grid = _grid(("figure", "dim", "left"), ("value", "", "left"), show_header=False)
-    grid.add_row(text("nulls"), text(f"{column.nulls:,} of {column.rows:,}"))
-    grid.add_row(text("distinct"), text(f"{about}{column.distinct:,}"))
-    if column.min is not None and column.max is not None:
-        grid.add_row(
-            text("range"), text(f"{_shown(column, column.min)} … {_shown(column, column.max)}")
-        )
-    if column.max_length is not None:
-        grid.add_row(text("length"), text(f"{column.min_length} to {column.max_length}"))
-    if column.top_values:
-        top = (f"{_shown(column, top.value)} ({top.count:,})" for top in column.top_values[:5])
-        grid.add_row(text("most often"), text(", ".join(top)))
-    for note in column.notes:
-        grid.add_row(text("note"), text(note))
+    for name, value in _named_figures(column):
+        grid.add_row(text(name), text(value))
     return grid
 
 
-def _shown(column: ColumnProfile, value: str) -> str:
-    value = masked(value) if column.pii else value
+def _named_figures(column: ColumnProfile) -> Iterator[tuple[str, str]]:
+    about = "" if column.distinct_exact else "about "
+    yield "nulls", f"{column.nulls:,} of {column.rows:,}"
+    yield "distinct", f"{about}{column.distinct:,}"
+    if column.max_length is not None:
+        shortest, longest = column.min_length, column.max_length
+        yield "length", f"{longest}" if shortest == longest else f"{shortest} to {longest}"
+    if not column.pii:
+        if column.min is not None and column.max is not None:
+            yield "range", f"{_shortened(column.min)} … {_shortened(column.max)}"
+        repeated = [top for top in column.top_values[:5] if top.count > 1]
+        if repeated:
+            top = (f"{_shortened(top.value)} ({top.count:,})" for top in repeated)
+            yield "most often", ", ".join(top)
+    for note in column.notes:
+        yield "note", note
+
+
+def _shortened(value: str) -> str:
     return value if len(value) <= _LONGEST_VALUE else value[: _LONGEST_VALUE - 1] + "…"
 
 

@@ -34,17 +34,6 @@ def _escape(char: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-def masked(value: str) -> str:
-    """The shape of a personal value without the value: letters as x or X, digits as 9."""
-    return "".join(_mask(char) for char in value)
-
-
-def _mask(char: str) -> str:
-    if char.isalpha():
-        return "X" if char.isupper() else "x"
-    return "9" if char.isnumeric() else char
-
-
 def for_stream(text: str, stream: TextIO) -> str:
     """The text with our own glyphs in ASCII where the stream's encoding lacks them."""
     encoding = getattr(stream, "encoding", None) or "ascii"

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from fluid_build.cli import failures, screen
@@ -66,22 +67,21 @@ def _verdict(
         yield Padding(_finding(finding), (1 if errors else 0, 0, 0, 2))
 
 
-def _finding(finding: Finding) -> Text:
+def _finding(finding: Finding) -> RenderableType:
     place = f"line {finding.line}: " if finding.line is not None else ""
-    lines = [
-        Text.assemble(
-            screen.text(place, "dim"),
-            screen.text(finding.path or "(the whole document)", "cyan"),
-            screen.text(f": {finding.message}"),
-        )
-    ]
-    if finding.found:
-        lines.append(screen.text(f"  found    {finding.found}"))
-    if finding.allowed:
-        lines.append(screen.text(f"  allowed  {finding.allowed}"))
-    if finding.nearest:
-        lines.append(screen.text(f"  nearest  {finding.nearest}", "green"))
-    return Text("\n").join(lines)
+    line = Text.assemble(
+        screen.text(place, "dim"),
+        screen.text(finding.path or "the document", "cyan"),
+        screen.text(f": {finding.message}"),
+    )
+    grid = Table(box=None, pad_edge=False, show_header=False, padding=(0, 1))
+    grid.add_column(style="dim")
+    grid.add_column()
+    for name in ("found", "allowed", "nearest"):
+        value = getattr(finding, name)
+        if value:
+            grid.add_row(screen.text(name), screen.text(value))
+    return Group(line, Padding(grid, (0, 0, 0, 2)))
 
 
 def _checked(document: Any) -> str:

@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from cli.conftest import COMMAND, Fluid, Outcome
 
+from cli.conftest import COMMAND, Fluid, Outcome
 from fluid_build.cli import profile as profile_module
 
 PROFILE = ("profile",)

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from cli.conftest import Fluid
 
 import fluid_build
+from cli.conftest import Fluid
 from fluid_build.cli.main import LazyCommand, _root
 
 COMMANDS = (
@@ -101,5 +101,7 @@ def test_start_up_imports_nothing_heavy() -> None:
         "run(['--help'], Interrupts())\n"
         f"print(sorted({heavy!r} & set(sys.modules)), file=sys.stderr)\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stderr == "[]\n"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fluid_build.cli.text import counted, for_stream, masked, visible
+from fluid_build.cli.text import counted, for_stream, visible
 
 
 @given(st.text(st.characters(codec=None)))
@@ -30,21 +30,9 @@ def test_a_control_character_is_written_out() -> None:
     assert visible("a\x1b[0m\tb\u202ec") == "a\\x1b[0m\\tb\\u202ec"
 
 
-@given(st.text())
-def test_masked_text_keeps_no_letter_and_no_digit(text: str) -> None:
-    """A masked value has the length of the value, and none of its letters and digits."""
-    mask = masked(text)
-    assert len(mask) == len(text)
-    assert all(char in "xX9" or not char.isalnum() for char in mask)
-
-
-def test_a_mask_shows_the_shape() -> None:
-    """An address stays recognisable as one."""
-    assert masked("Zoë.K7@mail.example") == "Xxx.X9@xxxx.xxxxxxx"
-
-
 @pytest.mark.parametrize(
-    ("encoding", "shown"), [("utf-8", "a → b …"), ("ascii", "a -> b ..."), ("latin-1", "a -> b ...")]
+    ("encoding", "shown"),
+    [("utf-8", "a → b …"), ("ascii", "a -> b ..."), ("latin-1", "a -> b ...")],
 )
 def test_glyphs_become_ascii_where_the_encoding_lacks_them(encoding: str, shown: str) -> None:
     """Our own signs never crash or garble a terminal that is not UTF-8."""

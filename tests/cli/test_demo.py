@@ -1,0 +1,118 @@
+"""``fluid demo``: the road from nothing to a contract, on a database of its own."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Fluid, Outcome
+from fluid_build.cli.interrupts import Interrupts
+from fluid_build.cli.main import run
+
+TRUE_KEYS = {
+    "addresses": ["address_id"],
+    "categories": ["category_id"],
+    "countries": ["country_code"],
+    "customers": ["customer_id"],
+    "employees": ["emp_id"],
+    "order_lines": ["order_id", "pos"],
+    "orders": ["order_id"],
+    "payments": ["payment_ref"],
+    "products": ["product_id"],
+    "reviews": ["review_id"],
+    "shipments": ["shipment_id"],
+    "stores": ["store_id"],
+    "suppliers": ["supplier_no"],
+    "vouchers": ["voucher_code"],
+}
+TRUE_RELATIONSHIPS = {
+    "addresses.country": "countries.country_code",
+    "addresses.customer_id": "customers.customer_id",
+    "categories.parent_id": "categories.category_id",
+    "employees.store_id": "stores.store_id",
+    "order_lines.order_id": "orders.order_id",
+    "order_lines.prod_id": "products.product_id",
+    "orders.bill_to": "addresses.address_id",
+    "orders.customer_id": "customers.customer_id",
+    "orders.sales_emp": "employees.emp_id",
+    "orders.ship_to": "addresses.address_id",
+    "orders.voucher_code": "vouchers.voucher_code",
+    "payments.order_id": "orders.order_id",
+    "products.cat_id": "categories.category_id",
+    "products.supplier_no": "suppliers.supplier_no",
+    "reviews.customer_id": "customers.customer_id",
+    "reviews.product_id": "products.product_id",
+    "shipments.order_id": "orders.order_id",
+    "shipments.store_id": "stores.store_id",
+    "stores.country": "countries.country_code",
+    "suppliers.country": "countries.country_code",
+}
+"""What the generator means, and never writes down in the database."""
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path, float]:
+    """One run of the demo: what it said, where, and how long it took."""
+    folder = tmp_path_factory.mktemp("demo") / "shop"
+    capture = pytest.MonkeyPatch()
+    start = time.monotonic()
+    out = folder.parent / "stdout"
+    with capture.context() as patch, out.open("w") as stdout:
+        patch.setattr("sys.stdout", stdout)
+        code = run(["demo", "-o", str(folder)], Interrupts())
+    return Outcome(code, out.read_text(), ""), folder, time.monotonic() - start
+
+
+def profile_of(folder: Path) -> dict[str, list[dict[str, object]]]:
+    profile: dict[str, list[dict[str, object]]] = json.loads((folder / "profile.json").read_text())
+    return profile
+
+
+def test_the_demo_takes_less_than_ten_seconds(demo: tuple[Outcome, Path, float]) -> None:
+    """Database, profile, model, contract and files together."""
+    outcome, _, seconds = demo
+    assert outcome.code == 0
+    assert seconds < 10
+
+
+def test_the_demo_finds_every_key(demo: tuple[Outcome, Path, float]) -> None:
+    """No key is declared, and each table's true one is found, the composite one as well."""
+    _, folder, _ = demo
+    found = {table["name"]: table["primary_key"] for table in profile_of(folder)["tables"]}
+    assert found == TRUE_KEYS
+
+
+def test_the_demo_finds_every_relationship_and_no_other(
+    demo: tuple[Outcome, Path, float],
+) -> None:
+    """Unkind names, two roles, a self-reference, orphans: all found, nothing made up."""
+    _, folder, _ = demo
+    found = {
+        f"{key['from_table']}.{key['from_columns'][0]}": f"{key['to_table']}.{key['to_columns'][0]}"
+        for key in profile_of(folder)["foreign_keys"]
+        if not key["implied"]
+    }
+    assert found == TRUE_RELATIONSHIPS
+
+
+def test_the_demo_tells_what_is_dirty_where_the_files_are_and_what_to_type_next(
+    demo: tuple[Outcome, Path, float],
+) -> None:
+    """A newcomer sees the orphans, the files, and a next command."""
+    outcome, folder, _ = demo
+    said = " ".join(outcome.out.split())
+    assert "3 with orphans" in said
+    assert "order_lines.prod_id: 287 of 76,432 rows refer to nothing" in said
+    assert "customers.registered: Stored as VARCHAR, and every value is a DATE." in said
+    for name in ("MODEL.md", "contract.fluid.yaml", "model.json", "profile.json", "shop.db"):
+        assert (folder / name).is_file()
+    assert "fluid validate" in said
+
+
+def test_the_demo_may_be_run_again(demo: tuple[Outcome, Path, float], fluid: Fluid) -> None:
+    """The second run replaces the files of the first, byte for byte the same."""
+    _, folder, _ = demo
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert fluid("demo", "-o", folder).code == 0
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

@@ -1,0 +1,195 @@
+"""``fluid profile`` on the screen, in pipes, and as JSON."""
+
+import json
+import os
+import pty
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import COMMAND, Fluid
+
+HOSTILE = "evil\x1b[31m\x9b2J[bold red]\u202e\n:skull:"
+
+
+@pytest.fixture
+def dirty(tmp_path: Path) -> Path:
+    """Orders of customers who are gone, personal data, a date in text, an empty table."""
+    path = tmp_path / "dirty.sqlite"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.executescript(
+            "CREATE TABLE customer (customer_id INTEGER, email TEXT, since TEXT);"
+            "CREATE TABLE orders (order_id INTEGER, customer_id INTEGER);"
+            "CREATE TABLE spare (x INTEGER);"
+        )
+        for i in range(300):
+            row = (i * 7 + 1000, f"ann.person{i}@mail.example", f"2024-03-{i % 28 + 1:02d}")
+            database.execute("INSERT INTO customer VALUES (?, ?, ?)", row)
+        for i in range(900):
+            customer = 7 if i % 100 == 0 else (i % 300) * 7 + 1000
+            database.execute("INSERT INTO orders VALUES (?, ?)", (i + 50_000, customer))
+    return path
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """A table and a column whose names try to act on the terminal."""
+    path = tmp_path / "hostile.sqlite"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(f'CREATE TABLE "{HOSTILE}" ("{HOSTILE}" INTEGER, "b" TEXT)')
+        database.executemany(
+            f'INSERT INTO "{HOSTILE}" VALUES (?, ?)', [(i, HOSTILE) for i in range(9)]
+        )
+    return path
+
+
+def test_the_screen_tells_keys_relationships_dirt_and_personal_data(
+    fluid: Fluid, dirty: Path
+) -> None:
+    """What was found stands in sections, with orphans counted and the query that shows them."""
+    outcome = fluid("profile", dirty)
+    assert outcome.code == 0
+    said = " ".join(outcome.out.split())
+    assert "dirty SQLite · 3 tables · 6 columns · 1,200 rows" in said
+    assert "customer 300 3 customer_id" in said
+    assert "orders.customer_id → customer.customer_id" in said
+    assert "9 of 900 rows refer to nothing (1.0 % orphans)" in said
+    assert "NOT EXISTS" in said
+    assert "Personal data 1 column customer email" in said
+    assert "customer.since: Stored as VARCHAR, and every value is a DATE." in said
+    assert "spare: It holds no row." in said
+
+
+def test_no_line_ends_in_blanks(fluid: Fluid, dirty: Path) -> None:
+    """What is piped to a file holds no blanks that only fill a table."""
+    outcome = fluid("profile", dirty)
+    assert all(line == line.rstrip() for line in outcome.out.splitlines())
+
+
+def test_json_alone_is_on_stdout(fluid: Fluid, dirty: Path) -> None:
+    """Machines get the documented shape, and nothing but it."""
+    outcome = fluid("profile", dirty, "--json")
+    document = json.loads(outcome.out)
+    assert set(document) == {"tables", "foreign_keys"}
+    (key,) = document["foreign_keys"]
+    assert key["evidence"]["orphans"] == 9
+    assert key["evidence"]["matched"] + 9 == key["evidence"]["rows"]
+    assert [table["name"] for table in document["tables"]] == ["customer", "orders", "spare"]
+    assert outcome.err.splitlines()[0] == "Reading tables ..."
+
+
+def test_one_table_is_shown_without_personal_values(fluid: Fluid, dirty: Path) -> None:
+    """The detail of a table shows figures and values, but no value of a personal column."""
+    outcome = fluid("profile", dirty, "--table", "customer")
+    assert outcome.code == 0
+    assert "email · personal, so no value is shown" in outcome.out
+    assert "mail.example" not in outcome.out
+    assert "2024-03-01 … 2024-03-28" in outcome.out
+
+
+def test_an_unknown_table_is_wrong_usage(fluid: Fluid, dirty: Path) -> None:
+    """The error names the tables that there are."""
+    outcome = fluid("profile", dirty, "--table", "custmer")
+    assert outcome.code == 2
+    assert "The tables are: customer, orders, spare." in outcome.err
+
+
+def test_a_table_that_cannot_be_read_is_skipped_and_the_code_says_so(
+    fluid: Fluid, tmp_path: Path
+) -> None:
+    """The other tables are profiled, the bad one is listed with the reason, the code is 1."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "good.csv").write_text("id,name\n1,a\n2,b\n3,c\n")
+    (folder / "bad.parquet").write_bytes(b"PAR1 and then nothing")
+    outcome = fluid("profile", folder)
+    assert outcome.code == 1
+    assert "good" in outcome.out
+    assert "bad: It was skipped:" in " ".join(outcome.out.split())
+    as_json = fluid("profile", folder, "--json")
+    assert as_json.code == 1
+    assert "Skipped bad" in as_json.err
+    assert [table["name"] for table in json.loads(as_json.out)["tables"]] == ["good"]
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",), ("--table", HOSTILE)], ids=str)
+def test_names_from_data_do_not_act_on_the_terminal(
+    fluid: Fluid, hostile: Path, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Control characters are written out, and markup is text like any other."""
+    monkeypatch.setenv("COLUMNS", "200")
+    outcome = fluid("profile", hostile, *arguments)
+    assert outcome.code == 0
+    for act in ("\x1b", "\x9b", "\u202e"):
+        assert act not in outcome.out + outcome.err
+    assert "[bold red]\\u202e\\n:skull:" in outcome.out
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "iso-8859-1", "cp437"])
+def test_a_terminal_that_is_not_utf8_gets_what_it_can_show(
+    fluid_process: Fluid, tmp_path: Path, encoding: str
+) -> None:
+    """Our signs become ASCII, and names that the encoding lacks are escaped; nothing crashes."""
+    (tmp_path / "Ψάρια.csv").write_text("id,größe\n1,Ä\n2,ß\n", encoding="utf-8")
+    outcome = fluid_process("profile", tmp_path / "Ψάρια.csv", PYTHONIOENCODING=encoding)
+    assert outcome.code == 0, outcome.err
+    assert "files - 1 table" in outcome.out or "files · 1 table" in outcome.out
+    assert "\\u03a8" in outcome.out or "Ψ" in outcome.out
+
+
+@pytest.mark.parametrize("columns", ["80", "40", "200"])
+def test_no_line_is_wider_than_the_terminal(
+    fluid_process: Fluid, dirty: Path, columns: str
+) -> None:
+    """Long parts are folded, not cut off and not left to the terminal."""
+    outcome = fluid_process("profile", dirty, COLUMNS=columns)
+    assert max(map(len, outcome.out.splitlines())) <= int(columns)
+
+
+def on_a_terminal(*arguments: str | Path, **environment: str) -> str:
+    """All that the command writes to a terminal."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", **environment},
+    )
+    os.close(follower)
+    written = b""
+    while chunk := _read(leader):
+        written += chunk
+    os.close(leader)
+    process.wait(timeout=30)
+    return written.decode()
+
+
+def _read(leader: int) -> bytes:
+    try:
+        return os.read(leader, 4096)
+    except OSError:  # Linux says so when the last writer has gone.
+        return b""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_terminal_shows_a_bar_that_goes_away(dirty: Path) -> None:
+    """Progress is drawn while the work is done, and the cursor is there again afterwards."""
+    written = on_a_terminal("profile", dirty)
+    assert "Measuring columns" in written
+    assert written.count("\x1b[?25l") == written.count("\x1b[?25h") == 1
+    assert "\x1b[1mRelationships\x1b[0m" in written
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_no_color_is_respected(dirty: Path) -> None:
+    """With ``NO_COLOR`` no colour is written, results and errors alike."""
+    written = on_a_terminal("profile", dirty, NO_COLOR="1")
+    failed = on_a_terminal("profile", "missing.db", NO_COLOR="1")
+    for code in range(30, 38):
+        assert f"\x1b[{code}m" not in written + failed
+        assert f"\x1b[1;{code}m" not in written + failed
