@@ -4,9 +4,10 @@ Each stage hands typed values to the next. Nothing is written before the contrac
 validator, and then everything is written at once.
 """
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic_core import to_json
 
 from fluid_build.artifacts import write_artifacts
 from fluid_build.contract.block_yaml import block_yaml
@@ -86,7 +87,7 @@ def artifacts(profile: Profile, model: LogicalModel, contract: FluidContract) ->
     return {
         CONTRACT_FILE: block_yaml(document),
         MODEL_FILE: model_json(model),
-        PROFILE_FILE: json.dumps(profile_json(profile), ensure_ascii=False, indent=2) + "\n",
+        PROFILE_FILE: to_json(profile_json(profile), indent=2).decode() + "\n",
         DOCUMENT_FILE: model_document(profile, model),
     }
 

@@ -89,12 +89,17 @@ def contract_from_model(profile: Profile, model: LogicalModel) -> FluidContract:
 
 
 def _description(profile: Profile, model: LogicalModel) -> str:
-    tables, relationships = len(profile.tables), len(model.conceptual.relationships)
+    tables = _count(len(profile.tables), "table")
+    relationships = _count(len(model.conceptual.relationships), "relationship")
     how = "measured on its data" if profile.has_data else "as its DDL declares it"
     return (
-        f"The {tables} tables of {profile.source_name} and {relationships} relationships between "
-        f"them, {how}. Owner and domain are to be assigned by a person."
+        f"{profile.source_name}: {tables} and {relationships} between tables, {how}. "
+        "Owner and domain are to be assigned by a person."
     )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _product_labels(profile: Profile, model: LogicalModel) -> Labels:
@@ -150,7 +155,7 @@ def _expose(entity: Entity, context: _Context) -> Expose:
         description=entity.description or None,
         version=_FIRST_VERSION,
         kind="table",
-        tags=_expose_tags(entity) or None,
+        tags=_expose_tags(entity, context.profile.has_data) or None,
         labels=_expose_labels(entity, table, context.profile.has_data),
         contract=ExposeContract(
             columns=_columns(entity, table, references),
@@ -161,11 +166,11 @@ def _expose(entity: Entity, context: _Context) -> Expose:
     )
 
 
-def _expose_tags(entity: Entity) -> list[str]:
+def _expose_tags(entity: Entity, has_data: bool) -> list[str]:
     found = {
         "pii": any(attribute.pii for attribute in entity.attributes),
         "no-key": entity.primary_key is None,
-        "empty": entity.rows == 0,
+        "empty": has_data and entity.rows == 0,
     }
     return [name for name, holds in found.items() if holds]
 

@@ -61,10 +61,10 @@ def _completeness(ids: dict[str, str], entity: Entity) -> Iterator[DqRule]:
 
 def _uniqueness(expose_id: str, entity: Entity) -> Iterator[DqRule]:
     keys = [key for key in entity.keys if key.kind != "candidate" or _is_telling(entity)]
-    names = identifiers(_joined(key.attributes) for key in keys)
+    names = identifiers(names_label(key.attributes) for key in keys)
     for key in keys:
         yield _rule(
-            f"{expose_id}.{names[_joined(key.attributes)]}.unique",
+            f"{expose_id}.{names[names_label(key.attributes)]}.unique",
             "uniqueness",
             key.attributes,
             _key_severity(key),
@@ -158,7 +158,3 @@ def _rule(
         description=description or None,
         labels=labels,
     )
-
-
-def _joined(names: Sequence[str]) -> str:
-    return "\x1f".join(names)

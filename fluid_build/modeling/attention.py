@@ -4,6 +4,7 @@ Ordered by how much can go wrong: what was not read at all, then keys and relati
 data breaks, then personal data, then tables and columns that need a decision.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -17,8 +18,8 @@ from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 class Notice:
     """One thing to look at: what it is, which names it is about, and the query that shows it.
 
-    ``kind`` groups notices of a sort. ``table`` is "" where it is about the whole source, ``text``
-    a sentence without names, which follow from ``table`` and ``columns``.
+    ``kind`` groups notices of a sort. ``text`` is a sentence without names, which are in ``table``
+    and ``columns``.
     """
 
     kind: str
@@ -33,9 +34,9 @@ def notices(profile: Profile, model: ConceptualModel) -> tuple[Notice, ...]:
     return tuple(
         chain(
             _skipped(profile),
-            _met_on_the_way(profile),
             _broken_keys(model),
             _orphans(model),
+            _met_on_the_way(profile),
             _broken_not_null(profile),
             _personal(profile),
             _unkeyed(profile),
@@ -52,8 +53,6 @@ def _skipped(profile: Profile) -> Iterator[Notice]:
 
 
 def _met_on_the_way(profile: Profile) -> Iterator[Notice]:
-    for note in profile.notes:
-        yield Notice("note on the source", "", (), note)
     for table in profile.tables:
         for note in table.notes:
             yield Notice("note on a table", table.name, (), note, checks.all_rows(table.name))
@@ -68,9 +67,11 @@ def _broken_keys(model: ConceptualModel) -> Iterator[Notice]:
             if key.holds:
                 continue
             evidence = key.evidence
+            found = [f"{_rows(evidence.violations)} break it"] if evidence.violations else []
+            found += [f"{_rows(evidence.nulls)} hold a null"] if evidence.nulls else []
             text = (
-                f"A {key.origin} key that the data violates: {_rows(evidence.violations)} break it"
-                f" and {evidence.nulls:,} hold a null, out of {entity.rows:,}."
+                f"A {key.origin} key that the data violates: "
+                f"{' and '.join(found)}, out of {entity.rows:,}."
             )
             yield Notice("broken key", entity.name, key.attributes, text, evidence.sql)
 
@@ -126,11 +127,16 @@ def _unkeyed(profile: Profile) -> Iterator[Notice]:
 
 
 def _other_types(profile: Profile) -> Iterator[Notice]:
-    for table, column in _columns(profile):
-        if column.measured_type is not None and column.measured_type != column.type:
-            text = f"Stored as {column.type}, and every value is a {column.measured_type}."
-            query = checks.first_values(table.name, column.name)
-            yield Notice("type in disguise", table.name, (column.name,), text, query)
+    """Dates, times and numbers that are stored as text: they sort and add up wrongly."""
+    for table in profile.tables:
+        disguised: dict[str, list[str]] = defaultdict(list)
+        for column in table.columns:
+            if column.measured_type is not None and column.measured_type != "UUID":
+                disguised[column.measured_type].append(column.name)
+        for measured, names in disguised.items():
+            text = f"Stored as text, and every value is a {measured}."
+            query = checks.first_values(table.name, tuple(names))
+            yield Notice("type in disguise", table.name, tuple(names), text, query)
 
 
 def _empty_columns(profile: Profile) -> Iterator[Notice]:

@@ -67,10 +67,10 @@ def distinct_rows(table: str) -> str:
     )
 
 
-def first_values(table: str, column: str) -> str:
-    """A few values of a column."""
-    name = quote(column)
-    return f"SELECT {name} FROM {quote(table)} WHERE {name} IS NOT NULL LIMIT 20"
+def first_values(table: str, columns: tuple[str, ...]) -> str:
+    """A few values of some columns."""
+    filled = " OR ".join(f"{quote(column)} IS NOT NULL" for column in columns)
+    return f"SELECT {quote_all(columns)} FROM {quote(table)} WHERE {filled} LIMIT 20"
 
 
 def filled_rows(table: str, columns: tuple[str, ...]) -> str:

@@ -25,8 +25,8 @@ def model_document(profile: Profile, model: LogicalModel) -> str:
     parts = [
         *_introduction(profile, model),
         *_attention(notices(profile, model.conceptual)),
-        *_tables(model.conceptual.entities),
-        *_relationships(model.conceptual.relationships),
+        *_tables(model.conceptual.entities, profile.has_data),
+        *_relationships(model.conceptual.relationships, profile.has_data),
         *_diagrams(model),
         *_columns(model.conceptual.entities),
     ]
@@ -50,6 +50,8 @@ def _introduction(profile: Profile, model: LogicalModel) -> Iterator[str]:
             f"{_count(len(entities), 'table')} with {_count(columns, 'column')}, read from DDL: "
             "the structure only, as it was declared. There was no data to check it on."
         )
+    if profile.notes:
+        yield "\n".join(f"- Note: {text(note)}" for note in profile.notes)
     yield (
         f"The model is {code(model.technique)}: one entity for one table, under its own name. "
         "`contract.fluid.yaml` holds the same as a data contract with its quality rules, "
@@ -74,19 +76,19 @@ def _attention(found: tuple[Notice, ...]) -> Iterator[str]:
 
 
 def _notice(number: int, notice: Notice) -> str:
-    subject = f" {code(notice.table)}" if notice.table else ""
+    subject = f" {code(notice.table)}"
     if notice.columns:
         subject += f" ({codes(notice.columns)})"
     heading = f"**{number}. {notice.kind.capitalize()}:**{subject}. {text(notice.text)}"
     return f"{heading}\n\n{fenced(notice.sql, 'sql')}" if notice.sql else heading
 
 
-def _tables(entities: tuple[Entity, ...]) -> Iterator[str]:
+def _tables(entities: tuple[Entity, ...], has_data: bool) -> Iterator[str]:
     yield "## Tables"
     rows = [
         (
             code(entity.name),
-            f"{entity.rows:,}",
+            f"{entity.rows:,}" if has_data else "",
             str(len(entity.attributes)),
             *_key_cells(entity),
             text(entity.description),
@@ -104,12 +106,12 @@ def _key_cells(entity: Entity) -> tuple[str, str]:
     return codes(key.attributes), f"{_ORIGINS[key.origin]}{broken}: {text(key.reason)}"
 
 
-def _relationships(relationships: tuple[Relationship, ...]) -> Iterator[str]:
+def _relationships(relationships: tuple[Relationship, ...], has_data: bool) -> Iterator[str]:
     yield "## Relationships"
     if not relationships:
         yield "None was declared, and none was found."
         return
-    rows = [_relationship_cells(relationship) for relationship in relationships]
+    rows = [_relationship_cells(relationship, has_data) for relationship in relationships]
     headings = ("From", "To", "Kind", "Origin", "Rows#", "Orphans#", "Confidence#", "Why")
     yield table(headings, rows)
     yield (
@@ -118,7 +120,7 @@ def _relationships(relationships: tuple[Relationship, ...]) -> Iterator[str]:
     )
 
 
-def _relationship_cells(relationship: Relationship) -> tuple[str, ...]:
+def _relationship_cells(relationship: Relationship, has_data: bool) -> tuple[str, ...]:
     evidence = relationship.evidence
     role = f" as {code(relationship.role)}" if relationship.role else ""
     implied = ", implied" if relationship.implied else ""
@@ -127,8 +129,8 @@ def _relationship_cells(relationship: Relationship) -> tuple[str, ...]:
         f"{code(relationship.to_entity)} ({codes(relationship.to_attributes)}){role}",
         f"{relationship.cardinality}, {relationship.from_participation}",
         f"{_ORIGINS[relationship.origin]}{implied}",
-        f"{evidence.rows:,}",
-        f"{evidence.orphans:,}",
+        f"{evidence.rows:,}" if has_data else "",
+        f"{evidence.orphans:,}" if has_data else "",
         f"{relationship.confidence:.2f}",
         text(relationship.reason),
     )

@@ -95,8 +95,7 @@ def entity_keys(table: TableProfile, has_data: bool) -> tuple[EntityKey, ...]:
         keys.append(_primary(table, table.primary_key, has_data))
     for claim in table.declared_keys:
         if claim.columns != table.primary_key:
-            reason = "Declared as a key" + ("." if claim.holds else ", and the data violates it.")
-            keys.append(_key(table, "declared", claim, reason))
+            keys.append(_declared_unique(table, claim))
     taken = {key.attributes for key in keys}
     for columns in table.candidate_keys:
         if len(columns) == 1 and columns not in taken:
@@ -104,6 +103,13 @@ def entity_keys(table: TableProfile, has_data: bool) -> tuple[EntityKey, ...]:
             reason = f"Unique and never null in {table.rows} rows."
             keys.append(_key(table, "candidate", claim, reason))
     return tuple(keys)
+
+
+def _declared_unique(table: TableProfile, claim: KeyClaim) -> EntityKey:
+    """A declared key beside the primary one; SQL lets such a key be null."""
+    holds = claim.evidence.violations == 0
+    reason = "Declared as a key." if holds else "Declared as a key, and the data violates it."
+    return _key(table, "declared", claim, reason).model_copy(update={"holds": holds})
 
 
 def _primary(table: TableProfile, columns: tuple[str, ...], has_data: bool) -> EntityKey:
@@ -164,12 +170,13 @@ def _labels(keys: list[ForeignKey]) -> list[str]:
         f"{text} {' '.join(key.to_columns)}" if count[text] > 1 else text
         for text, key in zip(short, keys, strict=True)
     ]
-    seen: Counter[str] = Counter()
-    unique = []
-    for text in full:
-        seen[text] += 1
-        unique.append(text if seen[text] == 1 else f"{text} ({seen[text]})")
-    return unique
+    taken: set[str] = set()
+    for place, text in enumerate(full):
+        while text in taken:
+            text += " again"
+        taken.add(text)
+        full[place] = text
+    return full
 
 
 def _relationship(name: str, key: ForeignKey, child: TableProfile, has_data: bool) -> Relationship:

@@ -118,7 +118,10 @@ def _metrics(
     wanted = [
         (e.name, c, role) for e in conceptual.entities for c, role in measures[e.name].items()
     ]
-    labels = [f"{role.aggregation} {table}\x1f{column}" for table, column, role in wanted]
+    labels = [
+        json.dumps([role.aggregation, table, column], ensure_ascii=False)
+        for table, column, role in wanted
+    ]
     names = identifiers(labels)
     return tuple(
         Metric(

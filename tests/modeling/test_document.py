@@ -157,6 +157,15 @@ def test_values_of_personal_data_are_not_in_the_document() -> None:
     assert "example.com" not in text
 
 
+def test_structure_without_data_shows_no_figures() -> None:
+    """From DDL, the document says that there was no data, and gives no row counts."""
+    made = table("t", column("id", rows=0, distinct=0), primary_key=("id",))
+    text = document(profile(made, source_kind="ddl", has_data=False, notes=["Read *so*."]))
+    assert "There was no data to check it on." in text
+    assert "| `t` |  | 1 | `id` |" in text
+    assert "- Note: Read &#42;so&#42;." in text
+
+
 def test_a_sound_source_has_nothing_to_look_at() -> None:
     """Where nothing is wrong, the document says so instead of leaving a gap."""
     text = document(profile(table("t", column("id"), primary_key=("id",))))

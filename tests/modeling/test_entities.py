@@ -130,6 +130,14 @@ def test_a_reference_to_a_table_that_was_not_read_is_left_out() -> None:
     assert build_model(profile(PARENT, foreign_keys=[key])).conceptual.relationships == ()
 
 
+def test_a_unique_column_may_be_null() -> None:
+    """SQL lets a unique key be null: that does not break it, as a repeated value would."""
+    evidence = {"origin": "declared", "rows": 90, "nulls": 10}
+    claim = {"columns": ["a"], "evidence": evidence}
+    made = entity(table("t", column("a", nulls=10), declared_keys=[claim]))
+    assert made.keys[0].holds
+
+
 def test_relationships_have_names_of_their_own() -> None:
     """Two references between the same tables, even by the same columns, can be told apart."""
     child = table("child", column("a"), column("b"))
