@@ -93,6 +93,18 @@ def test_dropped_table_is_gone(tmp_path: Path) -> None:
         assert [(table.name, table.columns[0].name) for table in source.tables] == [("a", "y")]
 
 
+def test_clearing_the_way_takes_nothing_away(tmp_path: Path) -> None:
+    """A dump that first drops what it is about to make loses nothing of it."""
+    text = """
+    ALTER TABLE IF EXISTS ONLY public.t DROP CONSTRAINT IF EXISTS t_pkey;
+    DROP TABLE IF EXISTS public.t;
+    CREATE TABLE public.t (id int);
+    ALTER TABLE ONLY public.t ADD CONSTRAINT t_pkey PRIMARY KEY (id);
+    """
+    with read(tmp_path, text) as source:
+        assert source.tables[0].primary_key == ("id",)
+
+
 def test_change_that_cannot_be_made_is_shown(tmp_path: Path) -> None:
     """A change to a column that is not there is shown with its line."""
     with read(tmp_path, MADE + "ALTER TABLE t DROP COLUMN nope;") as source:

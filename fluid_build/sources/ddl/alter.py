@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from fluid_build.sources.ddl.body import read_body, read_column, read_type
+from fluid_build.sources.ddl.body import read_body
+from fluid_build.sources.ddl.columns import read_column, read_type
 from fluid_build.sources.ddl.grammar import (
     Action,
     Add,

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from fluid_build.sources.ddl.body import description_option, key_columns, read_body
+from fluid_build.sources.ddl.body import read_body
+from fluid_build.sources.ddl.columns import description_option, key_columns
 from fluid_build.sources.ddl.grammar import Body, CreateTable, KeyDef, ObjectName
 from fluid_build.sources.ddl.reader import Reader, split_commas
 
@@ -36,6 +37,9 @@ def _read_definition(reader: Reader, made: CreateTable) -> CreateTable:
         if reader.upper() == "(" and not has_body:
             has_body = True
             made = _read_list(reader, made)
+        elif reader.accept("CLUSTER", "BY"):
+            reader.accept("LINEAR")
+            reader.skip_group()
         elif _begins_query(reader):
             reader.rest()
             return replace(made, from_query=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from fluid_build.sources.ddl.alter import read_alter
-from fluid_build.sources.ddl.body import key_columns
+from fluid_build.sources.ddl.columns import key_columns
 from fluid_build.sources.ddl.create import read_create_table
 from fluid_build.sources.ddl.dialects import Dialect
 from fluid_build.sources.ddl.grammar import (
@@ -36,9 +36,9 @@ _PASSED = frozenset(
         "LISTEN", "LOAD", "LOCK", "MERGE", "MSCK", "NOAUDIT", "NOTIFY", "OPEN", "OPTIMIZE",
         "PRAGMA", "PRINT", "PURGE", "PUT", "RAISERROR", "REASSIGN", "RECONFIGURE", "REFRESH",
         "REINDEX", "RELEASE", "RENAME", "REPAIR", "REPLACE", "RESET", "RESTORE", "RETURN",
-        "REVOKE", "ROLLBACK", "SAVEPOINT", "SECURITY", "SELECT", "SET", "SHOW", "START", "THROW",
-        "TRUNCATE", "UNDROP", "UNLOCK", "UPDATE", "USE", "VACUUM", "VALUES", "WAITFOR", "WHILE",
-        "WITH",
+        "REVOKE", "ROLLBACK", "SAVEPOINT", "SECURITY", "SELECT", "SET", "SHOW", "SOURCE", "START",
+        "THROW", "TRUNCATE", "UNDROP", "UNLOCK", "UPDATE", "USE", "VACUUM", "VALUES", "WAITFOR",
+        "WHILE", "WITH",
     )
 )  # fmt: skip
 

@@ -166,7 +166,7 @@ def written(tokens: Sequence[Token]) -> str:
     text: list[str] = []
     end = -1
     for token in tokens:
-        if text and token.start > end:
+        if text and token.start > end and token.upper != "(":
             text.append(" ")
         text.append(f"'{token.text}'" if token.kind == "string" else token.text)
         end = token.end

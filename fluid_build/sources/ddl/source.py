@@ -10,10 +10,11 @@ import duckdb
 from fluid_build.errors import EmptySourceError
 from fluid_build.sources.base import Column, OpenSource, Skipped, Source, Table
 from fluid_build.sources.ddl.dialects import Dialect, detect, dialect_named
+from fluid_build.sources.ddl.draft import Schema
 from fluid_build.sources.ddl.grammar import Meaning
 from fluid_build.sources.ddl.meaning import read_statement
 from fluid_build.sources.ddl.reader import Reader, UnreadableError
-from fluid_build.sources.ddl.schema import Schema, build
+from fluid_build.sources.ddl.schema import build
 from fluid_build.sources.ddl.statements import Statement, split
 from fluid_build.sources.ddl.tables import Settled, settle
 from fluid_build.sources.ddl.text import SqlFile, read_files

@@ -35,7 +35,7 @@ class Statement:
     @property
     def words(self) -> tuple[str, ...]:
         """The first tokens, upper-case; empty strings for what is no bare word."""
-        return tuple(token.upper for token in self.tokens[:12])
+        return tuple(token.upper for token in self.tokens[:20])
 
 
 ROUTINES = frozenset(("FUNCTION", "PROCEDURE", "PROC", "TRIGGER", "EVENT", "PACKAGE", "RULE"))

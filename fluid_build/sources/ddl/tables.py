@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fluid_build.sources.base import Column, DeclaredForeignKey, Skipped, Table
+from fluid_build.sources.ddl.draft import DraftTable, Schema, find_column, find_table
 from fluid_build.sources.ddl.grammar import (
     ColumnDef,
     ForeignKeyDef,
@@ -13,7 +14,6 @@ from fluid_build.sources.ddl.grammar import (
 )
 from fluid_build.sources.ddl.lexer import Token
 from fluid_build.sources.ddl.reader import written
-from fluid_build.sources.ddl.schema import DraftTable, Schema, find_column, find_table
 from fluid_build.sources.ddl.types import TEXT, duckdb_type
 from fluid_build.sources.declared import unique_names
 
