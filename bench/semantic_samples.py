@@ -160,7 +160,9 @@ def _dni(rng: Rng, _: int) -> str:
 
 
 def _date(first: int, last: int, form: str = "{y}-{m:02}-{d:02}") -> Maker:
-    return lambda rng, _: form.format(y=rng.randint(first, last), m=rng.randint(1, 12), d=rng.randint(1, 28))
+    return lambda rng, _: form.format(
+        y=rng.randint(first, last), m=rng.randint(1, 12), d=rng.randint(1, 28)
+    )
 
 
 def _ip(rng: Rng, _: int) -> str:
@@ -261,7 +263,9 @@ MAKERS: dict[str, Maker] = {
     "unit": _pick("Apt 3|Unit 5|Suite 200|# 12||"),
     "blank": _pick("||"),
     "pet": _pick("Bella Max Charlie Luna Rocky Molly Daisy Oscar Buddy Lucy"),
-    "song": _pick("Angie|Roxanne|Billie Jean|Layla|Hey Jude|Eleanor Rigby|Peggy Sue|Come Together|Money"),
+    "song": _pick(
+        "Angie|Roxanne|Billie Jean|Layla|Hey Jude|Eleanor Rigby|Peggy Sue|Come Together|Money"
+    ),
     "team": _pick("Chelsea|Real Madrid|Ajax|Juventus|Bayern München|Porto"),
     "station": _pick("Victoria Station|Charlotte St|86 St|Gare de Lyon|Hauptbahnhof|Jackson Ave"),
     "hurricane": _pick("Katrina Andrew Ivan Maria Sandy Irma"),

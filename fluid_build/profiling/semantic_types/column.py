@@ -9,7 +9,23 @@ from fluid_build.profiling.semantic_types.words import Name, read_name
 _READ: Final = 60
 _LONGEST: Final = 400
 _PLACEHOLDERS: Final = frozenset(
-    {"", "-", "--", ".", "?", "null", "none", "n/a", "na", "nan", "nil", "\\n", "unknown", "tbd", "#n/a"}
+    {
+        "",
+        "-",
+        "--",
+        ".",
+        "?",
+        "null",
+        "none",
+        "n/a",
+        "na",
+        "nan",
+        "nil",
+        "\\n",
+        "unknown",
+        "tbd",
+        "#n/a",
+    }
 )
 
 

@@ -42,7 +42,7 @@ def classify(facts: ColumnFacts) -> SemanticType | None:
     None where nothing can be told, and for a column without a single value in a table with rows.
     """
     column = lay_out(facts)
-    if column.unseen or (not column.values and facts.rows > facts.nulls and not facts.values):
+    if column.unseen:
         return _by_name_alone(column)
     if not column.values:
         return None
@@ -107,7 +107,9 @@ def _person(column: Column) -> SemanticType | None:
 
 def _worth_reading(column: Column) -> bool:
     seen = column.values[:5]
-    return column.facts.distinct >= 5 and sum(" " in value and len(value) < 40 for value in seen) >= 3
+    return (
+        column.facts.distinct >= 5 and sum(" " in value and len(value) < 40 for value in seen) >= 3
+    )
 
 
 def _person_name(claim: Claim, shares: NameShares, column: Column) -> SemanticType:
@@ -123,7 +125,9 @@ def _person_name(claim: Claim, shares: NameShares, column: Column) -> SemanticTy
 def _personal(label: str, grade: Grade, support: Support, column: Column) -> SemanticType:
     looked = len(column.values)
     confidence = 1 - (1 - _TRUST[grade]) * (1 - 0.9 * min(support.share, 1.0))
-    reason = f"{round(support.share * looked)} of {looked} values are {support.what}; {_SAYS[grade]}."
+    reason = (
+        f"{round(support.share * looked)} of {looked} values are {support.what}; {_SAYS[grade]}."
+    )
     return SemanticType(label, True, round(confidence, 2), reason)
 
 
@@ -133,10 +137,18 @@ _UNSEEN_CONFIDENCE: Final = 0.6
 def _by_name_alone(column: Column) -> SemanticType | None:
     for label, grade in grades(column.facts.column):
         if grade is Grade.PLAIN and column.family in FAMILIES[label]:
-            return SemanticType(label, True, _UNSEEN_CONFIDENCE, "The name says so; there are no rows to check it on.")
+            return SemanticType(
+                label,
+                True,
+                _UNSEEN_CONFIDENCE,
+                "The name says so; there are no rows to check it on.",
+            )
     claim = claim_of(column.name, column.table, column.facts.siblings)
     if column.family == "text" and claim in (Claim.EXPLICIT, Claim.ROLE):
         return SemanticType(
-            "person_name", True, _UNSEEN_CONFIDENCE, f"The column is {claim.value}; there are no rows to check it on."
+            "person_name",
+            True,
+            _UNSEEN_CONFIDENCE,
+            f"The column is {claim.value}; there are no rows to check it on.",
         )
     return None

@@ -49,7 +49,9 @@ _YEAR = re.compile(r"(?:1[5-9]|20|21)\d{2}(?:\.0)?")
 _ISBN = re.compile(r"(?:97[89][- ]?)?\d{1,5}[- ]?\d+[- ]?\d+[- ]?[\dX]")
 _EAN = re.compile(r"\d{8}|\d{12,14}")
 _PLATE = re.compile(r"[A-Z0-9][A-Z0-9 \-·]{2,9}")
-_HOUSE = re.compile(r"#?\d+[\w/ -]{0,6}|(?:suite|apt|unit|flat|no|nr)?\.?\s?[\w-]{1,6}", re.IGNORECASE)
+_HOUSE = re.compile(
+    r"#?\d+[\w/ -]{0,6}|(?:suite|apt|unit|flat|no|nr)?\.?\s?[\w-]{1,6}", re.IGNORECASE
+)
 _SALUTATION = re.compile(r"[^\W\d_]{1,12}\.?(?: [^\W\d_]{1,6}\.?)?")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.? ?){1,3}")
 
@@ -57,13 +59,30 @@ _NAMED_PLACE: Final = _CODED | {"phone", "postcode", "birth", "company", "money"
 
 _TEXT_KINDS: Final[tuple[_Kind, ...]] = (
     _Kind("uuid", "UUIDs", shapes.UUID.fullmatch, frozenset({"uuid"}), 0.9, 0.9),
-    _Kind("mac_address", "MAC addresses", shapes.MAC.fullmatch, frozenset({"mac"}), 0.5, 0.9, pii=True),
-    _Kind("iban", "IBANs by check digit", shapes.is_iban, frozenset({"iban", "account"}), 0.5, 0.8, pii=True),
+    _Kind(
+        "mac_address", "MAC addresses", shapes.MAC.fullmatch, frozenset({"mac"}), 0.5, 0.9, pii=True
+    ),
+    _Kind(
+        "iban",
+        "IBANs by check digit",
+        shapes.is_iban,
+        frozenset({"iban", "account"}),
+        0.5,
+        0.8,
+        pii=True,
+    ),
     _Kind("url", "web addresses", shapes.URL.match, frozenset({"url"}), 0.5, 0.8),
     _Kind("mime_type", "MIME types", shapes.MIME.fullmatch, frozenset({"mime"}), 0.5, 0.9),
     _Kind("json", "JSON", shapes.JSON.fullmatch, frozenset({"json"}), 0.8, 0.9),
     _Kind("xml", "markup", shapes.XML.fullmatch, frozenset({"xml"}), 0.8, 0.9),
-    _Kind("coordinates", "pairs of coordinates", shapes.POINT.fullmatch, frozenset({"coordinates"}), 0.5, 0.9),
+    _Kind(
+        "coordinates",
+        "pairs of coordinates",
+        shapes.POINT.fullmatch,
+        frozenset({"coordinates"}),
+        0.5,
+        0.9,
+    ),
     _Kind("time_zone", "time zones", shapes.TIMEZONE.fullmatch, frozenset({"timezone"}), 0.5, 0.9),
     _Kind("hash", "hexadecimal digests", shapes.HASH.fullmatch, frozenset({"hash"}), 0.8, 0.9),
     _Kind("percentage", "per cent", shapes.PERCENT.fullmatch, frozenset({"percent"}), 0.8, 0.9),
@@ -73,19 +92,38 @@ _TEXT_KINDS: Final[tuple[_Kind, ...]] = (
     _Kind("vin", "vehicle numbers", shapes.VIN.fullmatch, frozenset({"vin"}), 0.7, pii=True),
     _Kind("isbn", "book numbers", _ISBN.fullmatch, frozenset({"isbn"}), 0.7),
     _Kind("ean", "article numbers", _EAN.fullmatch, frozenset({"ean"}), 0.7),
-    _Kind("license_plate", "plates", _PLATE.fullmatch, frozenset({"plate"}), 0.6, unless=_CODED, pii=True),
+    _Kind(
+        "license_plate",
+        "plates",
+        _PLATE.fullmatch,
+        frozenset({"plate"}),
+        0.6,
+        unless=_CODED,
+        pii=True,
+    ),
     _Kind("color", "colours", shapes.HEX_COLOR.fullmatch, frozenset({"color"}), 0.6),
     _Kind("color", "colours", _in(lexicons.COLORS), frozenset({"color"}), 0.3, 0.9),
     _Kind("gender", "genders", _in(lexicons.GENDERS), frozenset({"gender"}), 0.8),
-    _Kind("currency_code", "currencies", _in(lexicons.CURRENCIES), frozenset({"currency"}), 0.6, 0.95),
+    _Kind(
+        "currency_code", "currencies", _in(lexicons.CURRENCIES), frozenset({"currency"}), 0.6, 0.95
+    ),
     _Kind("currency", "words", _LETTERS.fullmatch, frozenset({"currency"}), 0.8, unless=_CODED),
     _Kind("language_code", "languages", _LANGUAGE.fullmatch, frozenset({"language"}), 0.8),
     _Kind("language", "words", _LETTERS.fullmatch, frozenset({"language"}), 0.8, unless=_CODED),
-    _Kind("country_code", "ISO codes", _ISO_COUNTRY.fullmatch, frozenset({"country"}), 0.9, unless=_NAMED_PLACE),
+    _Kind(
+        "country_code",
+        "ISO codes",
+        _ISO_COUNTRY.fullmatch,
+        frozenset({"country"}),
+        0.9,
+        unless=_NAMED_PLACE,
+    ),
     _Kind("country", "country names", _in(lexicons.COUNTRIES), frozenset({"country"}), 0.3, 0.8),
     _Kind("country", "words", _LETTERS.fullmatch, frozenset({"country"}), 0.9, unless=_NAMED_PLACE),
     _Kind("city", "words", _LETTERS.fullmatch, frozenset({"city"}), 0.8, unless=_NAMED_PLACE),
-    _Kind("region_code", "short codes", _SHORT.fullmatch, frozenset({"region"}), 0.9, unless=_ASPECTS),
+    _Kind(
+        "region_code", "short codes", _SHORT.fullmatch, frozenset({"region"}), 0.9, unless=_ASPECTS
+    ),
     _Kind("region", "words", _LETTERS.fullmatch, frozenset({"region"}), 0.8, unless=_NAMED_PLACE),
     _Kind("salutation", "forms of address", _SALUTATION.fullmatch, frozenset({"salutation"}), 0.8),
     _Kind("initials", "initials", _INITIALS.fullmatch, frozenset({"initial", "middle"}), 0.8),
@@ -101,7 +139,14 @@ _NUMBER_KINDS: Final[tuple[_Kind, ...]] = (
     _Kind("isbn", "book numbers", _ISBN.fullmatch, frozenset({"isbn"}), 0.9),
     _Kind("ean", "article numbers", _EAN.fullmatch, frozenset({"ean"}), 0.9),
     _Kind("percentage", "numbers", bool, frozenset({"percent"}), 0.9, unless=_CODED),
-    _Kind("money", "numbers", bool, frozenset({"money"}), 0.9, unless=frozenset({"id", "kind", "flag", "date"})),
+    _Kind(
+        "money",
+        "numbers",
+        bool,
+        frozenset({"money"}),
+        0.9,
+        unless=frozenset({"id", "kind", "flag", "date"}),
+    ),
 )
 
 
@@ -137,7 +182,9 @@ def _judge(column: Column, kind: _Kind) -> SemanticType | None:
         return None
     counted = f"{round(found * len(column.values))} of {len(column.values)} values are {kind.what}"
     reason = f"{counted}, and the name says so." if named else f"{counted}."
-    return SemanticType(kind.name, kind.pii, round(min(0.99, 0.3 + 0.4 * found + 0.25 * named), 2), reason)
+    return SemanticType(
+        kind.name, kind.pii, round(min(0.99, 0.3 + 0.4 * found + 0.25 * named), 2), reason
+    )
 
 
 _SENTENCE = re.compile(r"(?:\S+\s+){5,}\S+.*", re.DOTALL)
@@ -148,4 +195,6 @@ def _free_text(column: Column) -> SemanticType | None:
     if found < 0.5 or column.facts.distinct < 3:
         return None
     count = f"{round(found * len(column.values))} of {len(column.values)} values"
-    return SemanticType("free_text", False, round(0.4 + found / 2, 2), f"{count} run to six words and more.")
+    return SemanticType(
+        "free_text", False, round(0.4 + found / 2, 2), f"{count} run to six words and more."
+    )

@@ -57,7 +57,7 @@ class SemanticType:
 
 
 def family_of(type_name: str) -> Family:
-    """The family of a DuckDB type; lists of text count as text, every other nested type as other."""
+    """The family of a DuckDB type; lists of text are text, every other nested type is other."""
     name = type_name.upper()
     if name.endswith("]"):
         return "text" if name.startswith(("VARCHAR[", "INET[")) else "other"

@@ -108,7 +108,7 @@ def _username(concepts: Concepts) -> Grade:
         return Grade.PLAIN
     if concepts & {"login", "handle"} or ("user" in concepts and concepts <= _USER_ALONE):
         return Grade.LIKELY
-    return Grade.SILENT
+    return Grade.HINT if concepts == {"user", "id"} else Grade.SILENT
 
 
 def _national_id(concepts: Concepts) -> Grade:
@@ -131,12 +131,16 @@ def _national_id(concepts: Concepts) -> Grade:
 
 
 def _card_number(concepts: Concepts) -> Grade:
-    if concepts & (ASPECTS | {"club", "card_security", "identity", "name", "person", "month", "year"}):
+    if concepts & (
+        ASPECTS | {"club", "card_security", "identity", "name", "person", "month", "year"}
+    ):
         return Grade.SILENT
     if "credit_card_number" in concepts:
         return Grade.PLAIN
     if "card_number" in concepts or _has(concepts, "card", "number"):
         return Grade.PLAIN if "credit" in concepts else Grade.LIKELY
+    if "credit_card" in concepts:
+        return Grade.PLAIN if "number" in concepts else Grade.LIKELY
     if _has(concepts, "card", "credit") or _has(concepts, "credit", "number"):
         return Grade.LIKELY
     return Grade.HINT if concepts & {"card", "pan"} else Grade.SILENT

@@ -7,8 +7,8 @@ from enum import Enum
 from typing import Final
 
 from fluid_build.profiling.semantic_types import lexicons
+from fluid_build.profiling.semantic_types.lexicons import CONCEPT_OF
 from fluid_build.profiling.semantic_types.naming import ASPECTS, sibling_concepts
-from fluid_build.profiling.semantic_types.vocabulary import CONCEPT_OF
 from fluid_build.profiling.semantic_types.words import Name, without_accents
 
 _READ = 40
@@ -75,7 +75,18 @@ _NEEDED: Final[dict[Claim, tuple[_Needed, ...]]] = {
     Claim.NONE: (_Needed(shaped=0.8, business=0.05, given=0.65, full=0.65),),
 }
 _NOT_PERSONS: Final = frozenset(
-    {"thing", "city", "region", "country", "company", "currency", "language", "color", "job", "kind"}
+    {
+        "thing",
+        "city",
+        "region",
+        "country",
+        "company",
+        "currency",
+        "language",
+        "color",
+        "job",
+        "kind",
+    }
 )
 """Concepts of a table whose names are not names of persons."""
 
@@ -83,7 +94,8 @@ _NOT_PERSONS: Final = frozenset(
 def claim_of(column: Name, table: Name, siblings: tuple[str, ...]) -> Claim | None:
     """What the names claim; None where they say that the values are no persons' names."""
     concepts = column.concepts
-    if concepts & _REFUSING:
+    refusing = concepts & _REFUSING
+    if refusing and not (refusing <= _PRECEDING and _ends_on_somebody(column)):
         return None
     if concepts & {"given_name", "family_name"}:
         return Claim.EXPLICIT
@@ -102,7 +114,18 @@ def claim_of(column: Name, table: Name, siblings: tuple[str, ...]) -> Claim | No
 
 
 _REFUSING: Final = ASPECTS | {
-    *("date", "code", "city", "region", "state", "country", "company", "url", "currency", "language"),
+    *(
+        "date",
+        "code",
+        "city",
+        "region",
+        "state",
+        "country",
+        "company",
+        "url",
+        "currency",
+        "language",
+    ),
     *("color", "email", "phone", "postcode", "password", "salutation", "initial", "job", "number"),
     *("prefix", "age", "gender", "money", "percent", "timezone", "continent", "mime"),
 }
@@ -119,20 +142,34 @@ def _speaks_of_thing(column: Name) -> bool:
     return bool(things) and (not persons or things[-1] > persons[-1])
 
 
+_PRECEDING: Final = frozenset(
+    {"text", "file", "maker", "title", "kind", "city", "region", "country", "company", "job"}
+)
+
+
+def _ends_on_somebody(column: Name) -> bool:
+    """Whether the last telling word is a role: "comment author", unlike "author comment"."""
+    concepts = [CONCEPT_OF.get(word, "neutral") for word in column.words]
+    telling = [concept for concept in concepts if concept not in {"neutral", "name"}]
+    return bool(telling) and telling[-1] in _SOMEBODY
+
+
 def _bare(column: Name, table: Name, siblings: tuple[str, ...]) -> Claim | None:
-    if "thing" in column.concepts or len(column.unknown) > 1:
-        return None if "thing" in column.concepts else Claim.BARE
+    if "thing" in column.concepts:
+        return None
+    if len(column.unknown) > 1:
+        return Claim.BARE
     near = sibling_concepts(siblings)
     if "given_name" in near and "family_name" not in near:
         return Claim.EXPLICIT
     if "family_name" in near and "given_name" not in near:
         return Claim.EXPLICIT
     about = table.concepts
-    if "thing" in about and not about & {"person", "party"}:
-        return None
-    if ("thing" not in about and "person" in about) or near & _BODILY:
+    if about & _NOT_PERSONS:
+        return Claim.BARE if about & _SOMEBODY else None
+    if about & {"person", "user", "contact"} or near & _BODILY:
         return Claim.BARE_PERSON
-    return Claim.BARE_PARTY if "party" in about and "thing" not in about else Claim.BARE
+    return Claim.BARE_PARTY if "party" in about else Claim.BARE
 
 
 _BODILY: Final = frozenset({"dob", "birth", "gender", "salutation", "national_id", "marital"})
@@ -171,7 +208,7 @@ def measure_names(values: Sequence[str]) -> NameShares:
     for value in sample:
         if len(value) > 80 or not _NEVER_IN_NAMES.isdisjoint(value):
             continue
-        if lexicons.BUSINESS.search(value):
+        if _is_business(value):
             business += 1
             continue
         words = _name_words(value)
@@ -186,15 +223,22 @@ def measure_names(values: Sequence[str]) -> NameShares:
     return NameShares(shaped / total, given / total, full / total, known / total, business / total)
 
 
+def _is_business(value: str) -> bool:
+    words = value.lower().replace(".", "").replace(",", " ").split()
+    return "&" in value or not lexicons.BUSINESS.isdisjoint(words)
+
+
 def _name_words(value: str) -> list[str]:
     """The words of a name in lower case, without titles and particles; "Last, First" turned."""
     text = without_accents(value).lower() if not value.isascii() else value.lower()
     if "," in text:
         last, _, first = text.partition(",")
         text = f"{first} {last}"
-    words = [word.strip(".'-’\"()") for word in text.replace(".", ". ").split()]
+    words = [word.strip(".'-\u2019\"()") for word in text.replace(".", ". ").split()]
     kept = [word for word in words if word and word not in lexicons.TITLES]
-    if any(not word.replace("-", "").replace("'", "").replace("’", "").isalpha() for word in kept):
+    if any(
+        not word.replace("-", "").replace("'", "").replace("\u2019", "").isalpha() for word in kept
+    ):
         return []
     return kept
 
@@ -218,13 +262,16 @@ def _known_words(words: list[str], value: str) -> tuple[bool, bool, bool]:
 _INITIALLED: Final = re.compile(r"(?:[^\W\d_]\.[ -]?){1,3}[^\W\d_]{3,}[^.]*$")
 
 
+_SLAVIC_ENDING: Final = re.compile(r"(ов|ова|ев|ева|ёв|ин|ина|ский|ская|цкий|енко|вич|вна|чук|юк)$")
+
+
 def _other_script(words: list[str]) -> tuple[bool, bool, bool] | None:
     first = words[0]
     if "\u3040" <= first[0] <= "\u9fff" or "\uac00" <= first[0] <= "\ud7a3":
-        known = first[0] in lexicons.CHINESE_SURNAMES and 2 <= len("".join(words)) <= 5
+        known = first[0] in lexicons.EAST_ASIAN_SURNAMES and 2 <= len("".join(words)) <= 5
         return known, known, known
     if "\u0400" <= first[0] <= "\u04ff":
-        known = any(lexicons.SLAVIC_ENDING.search(word) for word in words)
+        known = any(_SLAVIC_ENDING.search(word) for word in words)
         return known, known and len(words) > 1, known
     if first[0] >= "\u0370":
         return False, False, len(words) > 1

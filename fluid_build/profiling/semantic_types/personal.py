@@ -1,11 +1,11 @@
-"""The tests of values behind the types that may be personal data, by how clearly the name speaks."""
+"""The tests of values for types that may be personal data, by how clearly the name speaks."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from fluid_build.profiling.semantic_types import lexicons, shapes
+from fluid_build.profiling.semantic_types import shapes
 from fluid_build.profiling.semantic_types.column import Column, number
 from fluid_build.profiling.semantic_types.naming import Grade, describes_persons, sibling_concepts
 from fluid_build.profiling.semantic_types.shapes import share
@@ -50,7 +50,7 @@ def ip_address(column: Column, grade: Grade) -> Support:
         return Support(0.0, _NEVER, "IP addresses")
     found = _all(column, shapes.is_ip_list)
     if grade is Grade.SILENT and (
-        "version" in column.name.concepts or _all(column, _SMALL_PARTS.fullmatch) > 0.3
+        "version" in column.name.concepts or _all(column, _SMALL_PARTS.fullmatch) > 0.5
     ):
         found = 0.0
     return Support(found, (0.9, 0.6, 0.5, 0.4)[grade], "IP addresses")
@@ -80,11 +80,13 @@ _MASKED = re.compile(r"[*xX•#]{4,}")
 
 def _about_payment(column: Column) -> bool:
     near = sibling_concepts(column.facts.siblings)
-    return "credit" in column.table.concepts or bool(near & {"card_security", "card"})
+    return "credit" in column.table.concepts or bool(
+        near & {"card_security", "card", "credit_card"}
+    )
 
 
 def national_id(column: Column, grade: Grade) -> Support:
-    """Numbers of a state for a person, by name and shape, or by check digits that come out right."""
+    """Numbers of a state for a person, by name and shape, or by check digits that are right."""
     if column.family not in ("text", "integer"):
         return Support(0.0, _NEVER, "national numbers")
     values = () if _is_serial(column) else column.values
@@ -114,7 +116,11 @@ def _is_serial(column: Column) -> bool:
 def credential(column: Column, grade: Grade) -> Support:
     """Passwords, their hashes and salts, keys and tokens."""
     if not _text(column):
-        pin = grade is Grade.PLAIN and column.family == "integer" and "token" not in column.name.concepts
+        pin = (
+            grade is Grade.PLAIN
+            and column.family == "integer"
+            and "token" not in column.name.concepts
+        )
         long = _all(column, lambda value: len(value) >= 4)
         return Support(long, 0.9 if pin else _NEVER, "long enough for passwords")
     if grade is Grade.PLAIN:
@@ -130,11 +136,13 @@ def credential(column: Column, grade: Grade) -> Support:
 
 def _beside_person_or_card(column: Column) -> bool:
     near = sibling_concepts(column.facts.siblings)
-    cards = {"card", "card_number", "credit_card_number", "account"}
+    cards = {"card", "card_number", "credit_card_number", "credit_card", "account"}
     return bool(near & cards) or describes_persons(column.table, column.facts.siblings)
 
 
-_SECRET = re.compile(r"(?!(?i:true|false|never|https?:.*)$)(?!\d{1,3}$)(?!\d{4}-\d\d-\d\d).{4,}", re.DOTALL)
+_SECRET = re.compile(
+    r"(?!(?i:true|false|never|https?:.*)$)(?!\d{1,3}$)(?!\d{4}-\d\d-\d\d).{4,}", re.DOTALL
+)
 _PIN = re.compile(r"\d{4,8}")
 
 
@@ -188,7 +196,9 @@ def postal_code(column: Column, grade: Grade) -> Support:
     if grade is Grade.HINT:
         near = sibling_concepts(column.facts.siblings)
         beside = near & {"city", "address", "street", "region"}
-        return Support(_all(column, shapes.POSTCODE_DIGITS.fullmatch), 0.8 if beside else _NEVER, what)
+        return Support(
+            _all(column, shapes.POSTCODE_DIGITS.fullmatch), 0.8 if beside else _NEVER, what
+        )
     if column.family != "text":
         return Support(_all(column, _POSTCODE_NUMBER.fullmatch), 0.8, what)
     return Support(_all(column, shapes.POSTCODE.fullmatch), 0.6, what)
@@ -198,7 +208,7 @@ _POSTCODE_NUMBER = re.compile(r"\d{3,9}(?:\.0+)?")
 
 
 def phone(column: Column, grade: Grade) -> Support:
-    """Six to twenty digits with what people put between them; unnamed, only written as phones are."""
+    """Six to twenty digits and what people put between them; unnamed, in the forms of phones."""
     what = "shaped like phone numbers"
     if column.family in ("integer", "decimal"):
         found = _all(column, _PHONE_NUMBER.fullmatch)
@@ -206,7 +216,9 @@ def phone(column: Column, grade: Grade) -> Support:
     if not _text(column):
         return Support(0.0, _NEVER, what)
     if grade is Grade.SILENT:
-        return Support(_all(column, shapes.PHONE_FORMATTED.fullmatch), 0.9, what)
+        dialled = _all(column, shapes.PHONE.fullmatch)
+        written = _all(column, shapes.PHONE_FORMATTED.fullmatch)
+        return Support(dialled * (written >= 0.75), 0.9, what)
     return Support(_all(column, shapes.PHONE.fullmatch), (_NEVER, 0.8, 0.7, 0.5)[grade], what)
 
 
@@ -221,12 +233,12 @@ def username(column: Column, grade: Grade) -> Support:
     domain = _all(column, shapes.DOMAIN_LOGIN.fullmatch)
     if grade is Grade.SILENT or domain >= 0.9:
         return Support(domain, 0.9, "written as domain and login")
-    words = _all(column, shapes.LOGIN.fullmatch)
-    return Support(words, (_NEVER, 0.9, 0.8, 0.6)[grade], what)
+    test = shapes.LOGIN_WORD if grade is Grade.HINT else shapes.LOGIN
+    return Support(_all(column, test.fullmatch), (_NEVER, 0.9, 0.8, 0.6)[grade], what)
 
 
 def address(column: Column, grade: Grade) -> Support:
-    """Any text with words where the name is plain, else lines with a house number and street word."""
+    """Any text where the name is plain, else lines with a house number and a street word."""
     what = "worded like address lines"
     if not _text(column):
         return Support(0.0, _NEVER, what)
@@ -234,7 +246,7 @@ def address(column: Column, grade: Grade) -> Support:
     if grade is Grade.PLAIN:
         other = share(_NO_ADDRESS.fullmatch, values)
         return Support(share(_WORDED.search, values) * (other < 0.5), 0.3, what)
-    lines = share(lexicons.STREET_LINE.fullmatch, values)
+    lines = share(shapes.STREET_LINE.fullmatch, values)
     if grade is Grade.LIKELY or (grade is Grade.HINT and _beside_address(column)):
         worded = share(_LINE.fullmatch, values)
         return Support(max(lines, worded), 0.6, what)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Final
 
@@ -17,6 +18,7 @@ PHONE: Final = re.compile(
 PHONE_FORMATTED: Final = re.compile(
     r"\+\d{1,3}[\s().\-/]{0,2}\d[\d\s().\-/]{5,17}(?:\s*x\d+)?"
     r"|(?:\+?1[-. ]?)?\(\d{3}\)[-. ]?\d{3}[-. ]\d{4}(?:\s*x\d+)?"
+    r"|\(0\d{1,4}\)\s?\d{2,5}(?:[\s/-]?\d{2,6}){1,2}"
     r"|(?:\+?1[-. ])?\d{3}[-.]\d{3}[-.]\d{4}(?:\s*x\d+)?"
 )
 POSTCODE: Final = re.compile(
@@ -37,12 +39,15 @@ DATE: Final = re.compile(
     r"|[^\W\d_]{3,10}\.? \d{1,2},? \d{4}|\d{4}年\d{1,2}月\d{1,2}日"
 )
 CARD: Final = re.compile(r"(?:[\d*xX•#][ -]?){11,18}\d")
-CARD_ISSUER: Final = re.compile(r"4\d{15}|4\d{12}|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|6\d{15}|3[068]\d{12}")
+CARD_ISSUER: Final = re.compile(
+    r"4\d{15}|4\d{12}|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|6\d{15}|35\d{14}|(?:2131|1800)\d{11}|3[068]\d{12}"
+)
 DEGREES: Final = re.compile(
     r"[+-]?\d{1,3}(?:[.,]\d+)?\s?°?\s?[NSEWO]?|[NSEWO]?\s?\d{1,3}\s?[°:]\s?\d{1,2}.*", re.IGNORECASE
 )
 DOMAIN_LOGIN: Final = re.compile(r"[A-Za-z][\w.-]{1,30}\\[^\W\d][\w.$-]{1,40}")
 LOGIN: Final = re.compile(r"(?=.*[^\W\d_])[^\s,;/:<>|@]{2,64}")
+LOGIN_WORD: Final = re.compile(r"(?=.*[a-z]{3})(?![0-9a-f-]{16,}$)[A-Za-z][A-Za-z0-9._-]{2,24}")
 CREDENTIAL: Final = re.compile(
     r"\$2[abxy]?\$\d\d\$[./\w]{53}|\$argon2\w*\$.+|\$[156y]\$.+|pbkdf2\S+\$.+|\{S?SHA\d*\}.+|bcrypt\S+"
     r"|scrypt[:$]\S+|eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|AKIA[A-Z\d]{16}|gh[pousr]_\w{36}|sk_(?:live|test)_\w+"
@@ -50,27 +55,55 @@ CREDENTIAL: Final = re.compile(
 )
 OPAQUE: Final = re.compile(r"(?=.*[A-Za-z])[\w+/=.$-]{8,}|[\w+/]{4,}={1,2}")
 UUID: Final = re.compile(r"\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?", re.IGNORECASE)
-URL: Final = re.compile(r"(?:https?|ftps?|s3|gs|file|wss?|jdbc:\w+)://\S+|www\.\S+\.\S+", re.IGNORECASE)
-MAC: Final = re.compile(r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}", re.IGNORECASE)
+URL: Final = re.compile(
+    r"(?:https?|ftps?|s3|gs|file|wss?|jdbc:\w+)://\S+|www\.\S+\.\S+", re.IGNORECASE
+)
+MAC: Final = re.compile(
+    r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}", re.IGNORECASE
+)
 IBAN: Final = re.compile(r"[A-Z]{2}\d{2}(?: ?[A-Z\d]{2,4}){3,8}", re.IGNORECASE)
 BIC: Final = re.compile(r"[A-Z]{6}[A-Z\d]{2}(?:[A-Z\d]{3})?")
-MIME: Final = re.compile(r"(?:application|audio|font|image|message|model|multipart|text|video)/[\w.+-]+")
-HASH: Final = re.compile(r"(?=.*[a-f])(?=.*\d)(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})", re.I)
+MIME: Final = re.compile(
+    r"(?:application|audio|font|image|message|model|multipart|text|video)/[\w.+-]+"
+)
+HASH: Final = re.compile(
+    r"(?=.*[a-f])(?=.*\d)(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})", re.I
+)
 HEX_COLOR: Final = re.compile(r"#?[0-9a-f]{6}|#[0-9a-f]{3}", re.IGNORECASE)
-FILE: Final = re.compile(r"(?:[A-Za-z]:\\|\\\\|/|\.{1,2}/)?[^\s:*?\"<>|]*[\w)]\.[A-Za-z][A-Za-z0-9]{1,4}")
+FILE: Final = re.compile(
+    r"(?:[A-Za-z]:\\|\\\\|/|\.{1,2}/)?[^\s:*?\"<>|]*[\w)]\.[A-Za-z][A-Za-z0-9]{1,4}"
+)
 PATH: Final = re.compile(r"(?=.*[^\W\d_])(?:[A-Za-z]:\\|\\\\|~?/)[^:*?\"<>|]+[\\/][^:*?\"<>|]*")
 JSON: Final = re.compile(r"\s*(?:\{\s*(?:\".*|\})|\[\s*(?:[\[{\"\d].*)?\]).*", re.DOTALL)
 XML: Final = re.compile(r"\s*<(?:[?!]|[A-Za-z][\w:.-]*[\s/>]).*>\s*", re.DOTALL)
 PERCENT: Final = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s?%")
 POINT: Final = re.compile(
-    r"\(?\[?\s?[+-]?\d{1,3}\.\d+\s?[,; ]\s?[+-]?\d{1,3}\.\d+\s?\]?\)?|(?:SRID=\d+;)?POINT ?\(.+\)", re.IGNORECASE
+    r"\(?\[?\s?[+-]?\d{1,3}\.\d+\s?[,; ]\s?[+-]?\d{1,3}\.\d+\s?\]?\)?|(?:SRID=\d+;)?POINT ?\(.+\)",
+    re.IGNORECASE,
 )
 VIN: Final = re.compile(r"[A-HJ-NPR-Z\d]{17}")
 TIMEZONE: Final = re.compile(
     r"(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific|Etc)/[\w/+-]+|UTC|GMT"
 )
-YES_NO: Final = re.compile(r"y|n|yes|no|true|false|t|f|ja|nein|oui|non|si|sí|sim|0|1", re.IGNORECASE)
+YES_NO: Final = re.compile(
+    r"y|n|yes|no|true|false|t|f|ja|nein|oui|non|si|sí|sim|0|1", re.IGNORECASE
+)
 
+STREET_LINE: Final = re.compile(
+    r"""\d+[\w/-]*,?\s+(?:[^\W\d_][\w'\u2019.-]*\s+){1,5}
+        (?:street|st|avenue|ave?|av|road|rd|drive|dr|lane|ln|boulevard|blvd|court|ct|way|place|pl
+        |square|sq|terrace|circle|cir|parkway|pkwy|highway|hwy|crescent|close|grove|gardens|hill
+        |trail|alley|plaza|row|walk|mews|manor|loop|park)\.?(?:[\s,].*)?
+    |\d+\s?(?:bis|ter|[a-d])?,?\s+
+        (?:rue|avenue|av|bd|boulevard|chemin|place|all[ée]e|impasse|quai|route|cours|square|passage
+        |chauss[ée]e)\s.+
+    |[^\d]{2,40}(?:str(?:a(?:ss|ß)e)?|weg|platz|allee|gasse|ring|damm|ufer|straat|laan|plein|gracht
+        |kade|gatan|v[aä]gen|gata|veien|vei|vej|gade|katu|tie)\.?\s+\d+\s?[a-zA-Z]?
+        (?:[/-]\d+)?(?:[\s,].*)?
+    |(?:calle|c/|avenida|avda\.?|av\.?|paseo|plaza|carrera|cra\.?|rua|travessa|pra[cç]a|alameda
+        |estrada|rodovia|via|viale|corso|piazza|largo|vicolo|strada|ul\.|ulica|al\.)\s.{2,50}?\d+.*""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _SEPARATORS = re.compile(r"[,;|\s]+")
 _NOT_DIGITS = re.compile(r"\D+")
 
@@ -88,11 +121,21 @@ NATIONAL_NUMBERS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"\d{2}\.\d{2}\.\d{2}-\d{3}\.\d{2}"), "be.nn"),
     (re.compile(r"\d{1,2}\.\d{3}\.\d{3}-[\dK]", re.I), "cl.rut"),
 )
-BARE_NATIONAL_NUMBERS: Final = ("br.cpf", "pl.pesel", "nl.bsn", "de.idnr", "be.nn", "no.fodselsnummer", "tr.tckimlik")
+BARE_NATIONAL_NUMBERS: Final = (
+    "br.cpf",
+    "pl.pesel",
+    "nl.bsn",
+    "de.idnr",
+    "be.nn",
+    "no.fodselsnummer",
+    "tr.tckimlik",
+)
 """National numbers of digits alone, which only their check digits tell from any other number."""
 
 US_SSN: Final = re.compile(r"(?!000|666)\d{3}-(?!00)\d{2}-(?!0000)\d{4}")
-NATIONAL_SHAPE: Final = re.compile(r"(?=(?:\W*\w){5,20}\W*$)(?=(?:\D*\d){4,})[A-Za-z]{0,6}[\dA-Za-z .\-/]+")
+NATIONAL_SHAPE: Final = re.compile(
+    r"(?=(?:\W*\w){5,20}\W*$)(?=(?:\D*\d){4,})[A-Za-z]{0,6}[\dA-Za-z .\-/]+"
+)
 
 
 def share(test: Test, values: Sequence[str]) -> float:
@@ -126,7 +169,9 @@ def passes_luhn(value: str) -> bool:
     digits = digits_of(value)
     if len(digits) < 12 or digits == digits[0] * len(digits):
         return False
-    return (sum(map(int, digits[-1::-2])) + sum(map(int, digits[-2::-2].translate(_DOUBLED)))) % 10 == 0
+    return (
+        sum(map(int, digits[-1::-2])) + sum(map(int, digits[-2::-2].translate(_DOUBLED)))
+    ) % 10 == 0
 
 
 def is_card(value: str) -> bool:
@@ -155,13 +200,15 @@ def national_number(values: Sequence[str], *, bare: bool) -> tuple[str, float]:
     """
     sample = values[:30]
     candidates: Iterable[str] = [
-        module for pattern, module in NATIONAL_NUMBERS if share(pattern.fullmatch, sample[:6]) >= 0.5
+        module
+        for pattern, module in NATIONAL_NUMBERS
+        if share(pattern.fullmatch, sample[:6]) >= 0.5
     ]
     if bare and share(str.isdigit, sample) >= 0.9:
         candidates = [*candidates, *BARE_NATIONAL_NUMBERS]
     best = ("", 0.0)
     for module in candidates:
-        found = share(lambda value, module=module: checks_out(module, value), sample)
+        found = share(partial(checks_out, module), sample)
         if found > best[1]:
             best = (module, found)
     return best

@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from fluid_build.profiling.semantic_types.vocabulary import CONCEPT_OF
+from fluid_build.profiling.semantic_types.lexicons import CONCEPT_OF
 
 _TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")
 _LETTERS = str.maketrans(
@@ -15,6 +15,11 @@ _GLUED_MIN = 5
 _PREFIX_MAX = 5
 _SHORT = 3
 _ABBREVIATIONS = frozenset({"bdate", "bday", "fname", "lname", "uname", "passno"})
+_STURDY = 6
+_STURDY_WORDS = frozenset(
+    {"phone", "email", "addr", "name", "city", "state", "date", "code", "birth", "login", "token"}
+)
+_TABLE_PREFIXES = frozenset({"t", "tb", "tbl"})
 _LONGEST = max(map(len, CONCEPT_OF))
 
 
@@ -106,7 +111,13 @@ def _worth_cutting(cut: tuple[int, list[str]] | None) -> list[str]:
     words = cut[1]
     known = [word for word in words if word in CONCEPT_OF]
     covered = sum(map(len, known))
-    proof = _SHORT if known and known[-1].isascii() else 1
-    if not known or (len(known) < len(words) and covered <= proof):
+    if not known:
         return []
-    return words
+    if len(known) == len(words):
+        return words
+    sturdy = (
+        covered >= _STURDY - (words[0] in _TABLE_PREFIXES)
+        or known[0] in _STURDY_WORDS
+        or not known[0].isascii()
+    )
+    return words if sturdy else []

@@ -1,0 +1,576 @@
+"""What columns are taken for: by name, by values, and by both together."""
+
+import time
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify
+
+PERSONAL = {
+    *("person_name", "address", "postal_code", "phone", "email", "date_of_birth", "credential"),
+    *("national_id", "card_number", "ip_address", "username", "latitude", "longitude"),
+}
+
+
+def facts(
+    column: str,
+    values: list[str],
+    *,
+    table: str = "t",
+    type_name: str = "VARCHAR",
+    siblings: tuple[str, ...] = (),
+    rows: int | None = None,
+) -> ColumnFacts:
+    counted = Counter(values)
+    return ColumnFacts(
+        table=table,
+        column=column,
+        type=type_name,
+        rows=len(values) if rows is None else rows,
+        nulls=0,
+        distinct=len(counted),
+        values=tuple(counted)[:100],
+        min=min(values, default=None),
+        max=max(values, default=None),
+        siblings=siblings,
+    )
+
+
+def told(column: str, values: list[str], **context: object) -> str | None:
+    meaning = classify(facts(column, values, **context))  # type: ignore[arg-type]
+    return meaning.name if meaning else None
+
+
+def personal(column: str, values: list[str], **context: object) -> str | None:
+    """The personal type told, None for every other type."""
+    name = told(column, values, **context)
+    return name if name in PERSONAL else None
+
+
+NAMES = ["Anna Schmidt", "José García", "Mary O'Neill", "Wei Chen", "Luca Rossi", "John Smith"]
+LINES = ["12 Oak Street", "Hauptstraße 7", "14, rue de Lyon", "Calle Mayor 3", "Via Roma 12"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "email",
+        "EMAIL_ADDR",
+        "e_mail",
+        "correo_electronico",
+        "custEmail",
+        "contactemail",
+        "Courriel",
+    ],
+)
+def test_email_is_told_by_name_and_values(column: str) -> None:
+    """A column named after e-mail, in any spelling, that holds addresses is an e-mail column."""
+    assert told(column, ["a.b@example.com", "c@d.org", "e+f@mail.example"]) == "email"
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("email", ["Y", "N"]),
+        ("email", ["0", "3", "12"]),
+        ("email_template_id", ["11", "12", "40"]),
+        ("channel_email", ["yes", "no"]),
+        ("email_subject", ["Your order", "Welcome back", "Invoice 12"]),
+    ],
+)
+def test_email_column_without_addresses_is_none(column: str, values: list[str]) -> None:
+    """A name that says e-mail is not believed over values that are none."""
+    assert personal(column, values) is None
+
+
+def test_email_is_told_by_values_alone() -> None:
+    """Addresses are found whatever their column is called."""
+    assert told("f07", ["ann@example.com", "bob@example.org", "c.d@example.net"]) == "email"
+
+
+def test_host_without_a_dot_is_an_email_under_that_name() -> None:
+    """Addresses inside a house network, without a top-level domain, count under a plain name."""
+    assert told("email", ["ann@intranet", "bob@intranet", "eve@intranet"]) == "email"
+
+
+@pytest.mark.parametrize("column", ["card_number", "ccNumber", "credit_card_no", "numero_tarjeta"])
+def test_card_numbers_with_right_check_digits(column: str) -> None:
+    """Numbers of known issuers with their check digit under a card's name are card numbers."""
+    values = ["4111111111111111", "5500005555555559", "378282246310005", "4012888888881881"]
+    assert told(column, values) == "card_number"
+
+
+def test_unnamed_digits_that_fail_luhn_are_no_card_numbers() -> None:
+    """Sixteen digits are a card number by themselves only if their check digits are right."""
+    values = ["4111111111111112", "4111111111111113", "4111111111111114", "4111111111111115"]
+    assert personal("reference", [*values, "4111111111111117"]) is None
+
+
+def test_unnamed_digits_that_pass_luhn_are_card_numbers() -> None:
+    """Numbers of card issuers with right check digits are found under any name."""
+    values = ["4111111111111111", "4012888888881881", "5555555555554444", "5105105105105100"]
+    assert told("reference", [*values, "378282246310005", "6011111111111117"]) == "card_number"
+
+
+def test_loyalty_cards_that_fail_luhn_are_no_card_numbers() -> None:
+    """A card that is not said to pay needs right check digits."""
+    values = ["6000812345678901", "6000812345678902", "6000812345678904", "6000812345678905"]
+    assert personal("loyalty_card_number", values) is None
+    assert personal("card_number", values, table="members") is None
+
+
+def test_made_up_card_numbers_beside_card_type_are_card_numbers() -> None:
+    """In a table of credit cards the name counts, though test data fails the check digit."""
+    values = ["11111000471254", "11111002034157", "11111005230447"]
+    context = {"table": "credit_card", "siblings": ("card_type", "exp_month")}
+    assert told("card_number", values, **context) == "card_number"
+
+
+def test_masked_card_numbers_are_card_numbers() -> None:
+    """A number of which only the end is shown is still a card number."""
+    assert told("cc_number", ["****-****-****-1234", "****-****-****-9876"]) == "card_number"
+
+
+def test_serial_keys_are_no_national_numbers() -> None:
+    """Whole numbers that run on without gaps are keys, whatever they are called."""
+    values = [str(number) for number in range(100_000, 100_090)]
+    assert personal("id_number", values, table="citizens", type_name="BIGINT") is None
+    assert personal("national_id", values, table="citizens", type_name="BIGINT") is None
+
+
+SSN = ["172-32-1176", "213-46-8915", "238-95-7766", "267-41-2394", "341-22-1782"]
+
+
+def test_key_shaped_like_a_national_number_counts_where_persons_are_listed() -> None:
+    """An unnamed number in the form of a US social security number needs a person in each row."""
+    people = {"table": "members", "siblings": ("first_name", "last_name", "phone")}
+    assert told("mem_id", SSN, **people) == "national_id"
+    assert personal("part_key", SSN, table="parts", siblings=("weight", "color")) is None
+
+
+def test_key_shaped_like_a_national_number_that_repeats_is_a_reference() -> None:
+    """The same numbers in a table that refers to the persons are keys of another table."""
+    values = [*SSN, *SSN, *SSN]
+    assert personal("mem_id", values, table="member_loans", siblings=("book_id",)) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("cpf", ["529.982.247-25", "111.444.777-35", "123.456.789-09"]),
+        ("dni", ["12345678Z", "87654321X", "11111111H"]),
+        ("codice_fiscale", ["RSSMRA85T10A562S", "RSSMRA85T10A562S"]),
+        ("ssn", ["172321176", "213468915", "238957766"]),
+        ("nationalIdNumber", ["10708100", "109272464", "112432117"]),
+    ],
+)
+def test_national_numbers_by_name_and_shape(column: str, values: list[str]) -> None:
+    """A column with the name of a country's number and values of its shape is one."""
+    assert told(column, values) == "national_id"
+
+
+def test_national_numbers_by_check_digit_alone() -> None:
+    """Numbers whose form and check digits are a country's own are found under any name."""
+    values = ["529.982.247-25", "111.444.777-35", "123.456.789-09"]
+    assert told("documento", values) == "national_id"
+    assert told("f3", values) == "national_id"
+
+
+def test_article_and_book_numbers_are_no_national_numbers() -> None:
+    """Bar codes and ISBNs have check digits of their own and are nobody's."""
+    assert personal("ean", ["4006381333931", "5901234123457", "4012345678901"]) is None
+    assert personal("isbn", ["978-3-16-148410-0", "978-0-306-40615-7"]) is None
+
+
+def test_list_of_addresses_in_one_value_is_ip_address() -> None:
+    """Values with several IP addresses each are IP addresses."""
+    values = ["10.0.0.1, 192.168.7.200", "203.0.113.9", "[198.51.100.7, 203.0.113.77]"]
+    assert told("forwarded_for", values) == "ip_address"
+    assert told("ips", values) == "ip_address"
+
+
+@pytest.mark.parametrize("column", ["version", "firmware_version", "build", "release"])
+def test_versions_are_no_ip_addresses(column: str) -> None:
+    """Versions of four parts look like IPv4 and are none."""
+    assert personal(column, ["1.2.0.4", "1.3.1.0", "10.0.22.1", "2.0.0.17"]) is None
+
+
+def test_times_are_no_ip_addresses() -> None:
+    """A time has two colons and is no IPv6 address."""
+    assert personal("arrival", ["16:59:00", "07:38:10", "23:00:59"]) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "expected"),
+    [
+        ("address", ["10.1.2.3", "192.168.1.77", "203.0.113.200"], "ip_address"),
+        ("mac_address", ["00:1a:2b:3c:4d:5e", "a0:b1:c2:d3:e4:f5"], "mac_address"),
+        ("memory_address", ["0x7ffd42a1", "0x55d0c0de"], None),
+        ("address", ["ann@example.com", "bob@example.org"], "email"),
+        ("web_address", ["https://example.com/a", "https://example.org"], "url"),
+        ("address_id", ["1004", "1005", "1009"], None),
+        ("address_type", ["Billing", "Shipping", "Home"], None),
+    ],
+)
+def test_addresses_of_other_kinds(column: str, values: list[str], expected: str | None) -> None:
+    """Not every address is a place: values and the words beside it tell which it is."""
+    assert told(column, values) == expected
+
+
+@pytest.mark.parametrize(
+    "column", ["address", "StreetAddress", "strasse", "custaddr1", "direccion", "adresse_siege"]
+)
+def test_address_by_name(column: str) -> None:
+    """A column named after an address, with worded values, is one."""
+    assert told(column, LINES) == "address"
+
+
+def test_address_by_values_alone() -> None:
+    """House numbers with street words, in several languages, show an address."""
+    assert told("f4", LINES) == "address"
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("street_number", ["121", "306", "730"]),
+        ("street_type", ["Court", "Boulevard", "Lane"]),
+        ("suite_number", ["Suite 150", "Suite 60", "Suite 0"]),
+        ("stop_name", ["86 St", "Canal St", "Fulton St"]),
+        ("city", ["Charlotte", "Florence", "Madison"]),
+    ],
+)
+def test_parts_that_are_no_address_line(column: str, values: list[str]) -> None:
+    """House numbers, street types, stops and cities are not address lines."""
+    assert personal(column, values) is None
+
+
+def test_latitude_needs_degrees() -> None:
+    """A full name with values within the degrees is believed."""
+    values = ["52.520008", "48.856613", "-33.868820"]
+    assert told("latitude", values, type_name="DOUBLE") == "latitude"
+    assert personal("latitude", ["520.1", "488.5", "977.2"], type_name="DOUBLE") is None
+
+
+def test_lat_that_means_latency_is_none() -> None:
+    """The abbreviation counts only beside a longitude."""
+    values = ["12.5", "40.25", "33.1"]
+    assert personal("lat", values, type_name="DOUBLE", siblings=("host", "status")) is None
+    assert told("lat", values, type_name="DOUBLE", siblings=("lng",)) == "latitude"
+
+
+def test_amounts_between_minus_90_and_90_are_no_latitude() -> None:
+    """Numbers alone never make a latitude."""
+    values = ["-45.20", "12.99", "89.10"]
+    assert personal("amount", values, type_name="DECIMAL(10,2)") is None
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("phone", ["+49 30 1234567", "(206) 555-1189", "555.123.4567 x12"]),
+        ("Telefax", ["030/123456", "089/987654", "0221 445566"]),
+        ("mobileNo", ["01512345678", "01609876543", "01701112223"]),
+        ("numero_telephone", ["01 44 55 66 77", "06 12 34 56 78"]),
+        ("custtelno", ["2065551189", "2065553412"]),
+    ],
+)
+def test_phone_by_name(column: str, values: list[str]) -> None:
+    """Numbers as people dial them under a phone's name are phone numbers."""
+    assert told(column, values) == "phone"
+
+
+def test_phone_of_digits_alone_in_a_number_column() -> None:
+    """A phone number may be stored as a whole number."""
+    assert told("phone", ["2065551189", "4155550134"], type_name="BIGINT") == "phone"
+    assert personal("phone", ["1", "2", "3"], type_name="INTEGER") is None
+
+
+@pytest.mark.parametrize("column", ["order_no", "tracking", "account_number"])
+def test_phone_like_order_numbers_are_none(column: str) -> None:
+    """Digits in groups are no phone number unless a phone is written so."""
+    assert personal(column, ["10-4020-000006", "10-4020-000016", "10-4030-000024"]) is None
+
+
+@pytest.mark.parametrize("column", ["phone_type", "phone_verified", "phone_model", "phone_id"])
+def test_aspects_of_phones_are_none(column: str) -> None:
+    """What is said about a phone is not its number."""
+    assert personal(column, ["home", "work", "cell"]) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "type_name"),
+    [
+        ("zip", ["98101", "02134", "10001-1234"], "VARCHAR"),
+        ("zip_code", ["98101", "2134", "10001"], "INTEGER"),
+        ("PLZ", ["10115", "80331"], "VARCHAR"),
+        ("codigo_postal", ["28013", "08001"], "VARCHAR"),
+        ("postcode", ["EC1A 1BB", "SW1A 2AA"], "VARCHAR"),
+        ("cep", ["01310-200", "22041-001"], "VARCHAR"),
+    ],
+)
+def test_postal_code_by_name(column: str, values: list[str], type_name: str) -> None:
+    """Short codes under the name of a postal code, whatever their type, are postal codes."""
+    assert told(column, values, type_name=type_name) == "postal_code"
+
+
+def test_vague_postal_code_needs_a_place_beside_it() -> None:
+    """Two letters such as "cp" are believed beside a city and nowhere else."""
+    values = ["75001", "69002", "13003"]
+    assert told("cp", values, siblings=("ville", "rue")) == "postal_code"
+    assert personal("cp", values, siblings=("cpu", "ram")) is None
+
+
+def test_state_of_an_order_is_none() -> None:
+    """A state that is a status is nobody's data."""
+    assert personal("state", ["open", "shipped", "closed"], table="orders") is None
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "type_name"),
+    [
+        ("date_of_birth", ["1980-01-31", "1975-12-25"], "DATE"),
+        ("BirthDate", ["1980-01-31 00:00:00"], "TIMESTAMP"),
+        ("geburtsdatum", ["31.01.1980", "25.12.1975"], "VARCHAR"),
+        ("dob", ["19800131", "19751225"], "INTEGER"),
+        ("fecha_nacimiento", ["31/01/1980"], "VARCHAR"),
+        ("data_di_nascita", ["1980-01-31"], "DATE"),
+    ],
+)
+def test_date_of_birth_by_name(column: str, values: list[str], type_name: str) -> None:
+    """Dates under the name of a birth are dates of birth."""
+    assert told(column, values, type_name=type_name) == "date_of_birth"
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "type_name"),
+    [
+        ("hire_date", ["2001-01-31"], "DATE"),
+        ("pubdate", ["1991-06-12"], "DATE"),
+        ("birth_year", ["1980", "1975"], "INTEGER"),
+        ("birth_month", ["1", "12"], "INTEGER"),
+        ("birth_country", ["France", "Peru"], "VARCHAR"),
+    ],
+)
+def test_other_dates_are_no_dates_of_birth(column: str, values: list[str], type_name: str) -> None:
+    """Other dates, and parts of a birth's date, are none."""
+    assert personal(column, values, type_name=type_name) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("password", ["8cb2237d0679ca88db6464eac60da96345513964"]),
+        (
+            "passwordHash",
+            ["ElzTpSNbUW1Ut+L5cWlfR7MF6nBZia8WpmGaQPjLOJA=", "++UC72Q8sa7xccXZ0JJ1JHw="],
+        ),
+        ("PasswordSalt", ["bE3XiWw=", "EjJaC3U="]),
+        ("mot_de_passe", ["hunter2", "s3cret!"]),
+        ("api_key", ["sk-aa81b2c3d4e5f6a7b8c9", "sk-bb91b2c3d4e5f6a7b8c9"]),
+        ("field_9", ["$2b$12$" + "a" * 53, "$2b$12$" + "b" * 53]),
+    ],
+)
+def test_credentials(column: str, values: list[str]) -> None:
+    """Passwords, their hashes and salts, and keys are credentials."""
+    assert told(column, values) == "credential"
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("password_expired", ["true", "false"]),
+        ("password_changed_at", ["2024-01-01", "2024-02-02"]),
+        ("salt", ["0.4", "1.2"]),
+        ("token_count", ["14", "5000"]),
+        ("key", ["A", "Bb", "C#m"]),
+    ],
+)
+def test_aspects_of_passwords_are_no_credentials(column: str, values: list[str]) -> None:
+    """Flags, dates and counts about passwords are none."""
+    assert personal(column, values) is None
+
+
+@pytest.mark.parametrize("column", ["username", "user_name", "LoginID", "benutzername", "user"])
+def test_username_by_name(column: str) -> None:
+    """Single words under the name of a login are user names."""
+    assert told(column, ["jsmith", "anna.b", "kuro77", "m_rossi"]) == "username"
+
+
+def test_domain_logins_are_usernames_under_any_name() -> None:
+    """A login written after its domain needs no name."""
+    assert told("sales_person", ["corp\\anna0", "corp\\jose1", "corp\\li2"]) == "username"
+
+
+def test_user_name_with_full_names_is_a_person_name() -> None:
+    """Some call the name of a user a user name."""
+    assert told("user_name", NAMES) == "person_name"
+
+
+def test_login_counts_are_no_usernames() -> None:
+    """Counts, addresses and dates of logins are not the login."""
+    assert personal("login_count", ["4", "7"], type_name="INTEGER") is None
+    assert personal("login_url", ["https://example.com/in"]) is None
+
+
+@pytest.mark.parametrize(
+    "column",
+    ["first_name", "LNAME", "Vorname", "apellidos", "cognome", "prenom", "achternaam", "empfname"],
+)
+def test_parts_of_names_by_name(column: str) -> None:
+    """A column named as a part of a name, in many languages, is a person's name."""
+    assert told(column, ["Zbyněk", "Okonjo", "Ødegård", "d'Arc"]) == "person_name"
+
+
+@pytest.mark.parametrize("table", ["customers", "employee", "authors", "tbl_student", "Kunden"])
+def test_name_in_a_table_about_persons(table: str) -> None:
+    """A bare name is a person's where the table lists persons and the values look like it."""
+    assert told("name", NAMES, table=table) == "person_name"
+
+
+@pytest.mark.parametrize(
+    ("table", "values"),
+    [
+        ("product", ["Oak Table", "Green Tea", "Madison Lamp", "Yoga Mat"]),
+        ("country", ["Afghanistan", "Georgia", "Jordan", "Chad"]),
+        ("city", ["Charlotte", "Florence", "Victoria", "Madison", "Austin"]),
+        ("pets", ["Bella", "Max", "Charlie", "Luna", "Rocky"]),
+        ("customers", ["Acme Corp", "Hoffmann GmbH", "Delta Systems", "Rossi S.p.A."]),
+        ("customer", ["Customer#000000001", "Customer#000000002"]),
+    ],
+)
+def test_name_of_other_things_is_none(table: str, values: list[str]) -> None:
+    """A bare name of a product, country, city, pet or company is no person's."""
+    assert personal("name", values, table=table) is None
+
+
+def test_turned_and_initialled_names() -> None:
+    """ "Last, First" and initials are names as well."""
+    turned = ["Schmidt, Anna", "García, José", "Smith, John", "Rossi, Luca"]
+    assert told("provider_name", turned) == "person_name"
+    assert told("instructor", ["B. Harris", "D. Fairbanks", "H. Thorne"]) == "person_name"
+
+
+def test_full_names_under_a_meaningless_name() -> None:
+    """Full names with common given names are found in a column without a telling name."""
+    assert told("f01", NAMES) == "person_name"
+
+
+def test_role_with_codes_is_no_person_name() -> None:
+    """Codes under a role's name are references."""
+    assert personal("clerk", ["Clerk#00001", "Clerk#00002"]) is None
+    assert personal("manager", ["12", "44"], type_name="INTEGER") is None
+
+
+def test_name_beside_a_given_name_is_the_family_name() -> None:
+    """German and French tables call the surname just "name" beside the given name."""
+    context = {"table": "personen", "siblings": ("Vorname", "Ort")}
+    assert told("Name", ["Eickhoff", "Stöcker", "Vogelsang"], **context) == "person_name"
+
+
+@pytest.mark.parametrize("value", ["", " ", "N/A", "null"])
+def test_column_without_content_is_none(value: str) -> None:
+    """A column that holds nothing in a table with rows tells nothing, whatever its name."""
+    assert told("phone", [value], rows=40) is None
+    assert told("phone", [], rows=40) is None
+
+
+def test_table_without_rows_is_judged_by_plain_names() -> None:
+    """Where there are no rows, as in DDL, a plain name alone speaks, with less confidence."""
+    meaning = classify(facts("email", [], rows=0))
+    assert meaning is not None
+    assert (meaning.name, meaning.pii) == ("email", True)
+    assert meaning.confidence < 0.7
+    assert told("name", [], rows=0) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "expected"),
+    [
+        ("rowguid", ["24cb3088-4345-47c4-86c5-17b535133d1e"], "uuid"),
+        ("iban", ["DE89370400440532013000", "FR1420041010050500013M02606"], "iban"),
+        ("homepage", ["https://example.com", "www.example.org/a"], "url"),
+        ("currency", ["EUR", "USD", "CHF"], "currency_code"),
+        ("country", ["France", "Peru", "Japan"], "country"),
+        ("countryCode", ["FR", "PE", "JP"], "country_code"),
+        ("lang", ["en", "de", "fr"], "language_code"),
+        ("city", ["Berlin", "Lyon"], "city"),
+        ("gender", ["M", "F"], "gender"),
+        ("colour", ["red", "navy"], "color"),
+        ("company_name", ["Acme Corp", "Delta"], "company_name"),
+        ("payload", ['{"a": 1}', '{"a": 2}'], "json"),
+        (
+            "note",
+            ["Please call back before noon or leave word."] * 2
+            + ["One two three four five six.", "The parcel was left with a friendly neighbour."],
+            "free_text",
+        ),
+    ],
+)
+def test_types_that_are_nobodys_data(column: str, values: list[str], expected: str) -> None:
+    """Other types are told too, and none of them is one of the personal words."""
+    meaning = classify(facts(column, values))
+    assert meaning is not None
+    assert meaning.name == expected
+
+
+def test_every_personal_word_is_marked_pii() -> None:
+    """The personal words are always marked: whose place or code it is can't be told."""
+    latitude = classify(facts("latitude", ["52.5", "48.8"], type_name="DOUBLE"))
+    postal = classify(facts("zip", ["98101", "02134"]))
+    assert latitude is not None
+    assert postal is not None
+    assert latitude.pii
+    assert postal.pii
+
+
+@given(
+    column=st.text(max_size=40),
+    table=st.text(max_size=20),
+    type_name=st.sampled_from(
+        ["VARCHAR", "INTEGER", "DOUBLE", "DATE", "BLOB", "VARCHAR[]", "UUID"]
+    ),
+    values=st.lists(st.text(max_size=60), max_size=12),
+    siblings=st.lists(st.text(max_size=20), max_size=4),
+)
+@settings(max_examples=300, deadline=None)
+def test_any_column_is_classified_the_same_way_twice(
+    column: str, table: str, type_name: str, values: list[str], siblings: list[str]
+) -> None:
+    """Whatever a stranger's column is called and holds, the answer is well formed and stable."""
+    made = facts(
+        column, values, table=table, type_name=type_name, siblings=tuple(siblings), rows=20
+    )
+    meaning = classify(made)
+    assert meaning == classify(made)
+    assert meaning is None or _well_formed(meaning)
+
+
+def _well_formed(meaning: SemanticType) -> bool:
+    return 0 < meaning.confidence <= 1 and meaning.reason.endswith(".") and meaning.name.islower()
+
+
+@given(st.lists(st.emails(), min_size=3, max_size=10, unique=True))
+@settings(max_examples=50, deadline=None)
+def test_reason_quotes_no_value(values: list[str]) -> None:
+    """The reason gives figures and never a value."""
+    meaning = classify(facts("email", values))
+    assert meaning is not None
+    assert not any(value in meaning.reason for value in values)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["1" * 400, "a" * 400, "1-" * 200, "a." * 200, "1 a " * 100, "(" * 400, ":" * 400, "é " * 200]
+    + ["a@" * 200, "aA1 " * 100, "- " * 200, "<a " * 133, "[1,", "x" * 5000 + "!"],
+)
+@pytest.mark.parametrize("column", ["f", "email", "phone", "card_number", "ip", "address", "zip"])
+def test_hostile_values_take_no_time(value: str, column: str) -> None:
+    """No value makes a pattern run away."""
+    values = [value + str(number) for number in range(60)]
+    begin = time.process_time()
+    classify(facts(column, values))
+    assert time.process_time() - begin < 0.5

@@ -1,0 +1,111 @@
+"""How well semantic types are told on databases made up for it, and on the corpus where it is."""
+
+import csv
+import importlib.util
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import duckdb
+import pytest
+
+from fluid_build.profiling.semantic_types import ColumnFacts, classify
+
+ROOT = Path(__file__).parents[2]
+CORPUS = ROOT.parent / "shared" / "corpus"
+LABELS = CORPUS / "_pii" / "labels.csv"
+GOAL = 0.95
+MOST_SECONDS_A_COLUMN = 0.001
+
+Judged = tuple[str, str]
+
+
+def f1(judged: Iterable[Judged]) -> float:
+    """Micro F1 over pairs of label and what was told, "none" being no label."""
+    hits = false = missed = 0
+    for label, told in judged:
+        if label == told:
+            hits += label != "none"
+        else:
+            false += told != "none"
+            missed += label != "none"
+    return 2 * hits / (2 * hits + false + missed)
+
+
+def judge(label: str, facts: ColumnFacts, words: set[str]) -> Judged:
+    meaning = classify(facts)
+    return label, meaning.name if meaning and meaning.name in words else "none"
+
+
+@pytest.fixture(scope="module")
+def made_up() -> ModuleType:
+    spec = importlib.util.spec_from_file_location(
+        "semantic_samples", ROOT / "bench" / "semantic_samples.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["semantic_samples"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("seed", [1, 2, 20240229])
+def test_made_up_databases_reach_the_goal(made_up: ModuleType, seed: int) -> None:
+    """On hospitals, banks, shops and old systems in seven languages, F1 is 0.95 and more."""
+    samples = made_up.samples(seed)
+    words = {sample.label for sample in samples}
+    assert f1(judge(sample.label, sample.facts, words) for sample in samples) >= GOAL
+
+
+def test_a_column_costs_little(made_up: ModuleType) -> None:
+    """A column is classified in a fraction of a millisecond."""
+    samples = made_up.samples()
+    begin = time.process_time()
+    for sample in samples:
+        classify(sample.facts)
+    assert (time.process_time() - begin) / len(samples) < MOST_SECONDS_A_COLUMN
+
+
+def _corpus_facts(database: str) -> Iterator[ColumnFacts]:
+    """Facts read from the first rows of each table, which is all that the test needs."""
+    with duckdb.connect() as connection:
+        for path in sorted((CORPUS / database / "data").glob("*.parquet")):
+            relation = connection.read_parquet(str(path)).limit(2000)
+            rows = relation.fetchall()
+            names = relation.columns
+            for at, (name, type_) in enumerate(zip(names, relation.types, strict=True)):
+                values = [str(row[at]) for row in rows if row[at] is not None]
+                distinct = tuple(dict.fromkeys(values))
+                siblings = tuple(other for other in names if other != name)
+                yield ColumnFacts(
+                    table=path.stem,
+                    column=name,
+                    type=str(type_),
+                    rows=len(rows),
+                    nulls=len(rows) - len(values),
+                    distinct=len(distinct),
+                    values=distinct[:100],
+                    min=min(values, default=None),
+                    max=max(values, default=None),
+                    siblings=siblings,
+                )
+
+
+@pytest.mark.skipif(not LABELS.exists(), reason="the corpus is not beside the repository")
+def test_corpus_reaches_the_goal() -> None:
+    """On the labelled columns of the corpus F1 is 0.95 and more."""
+    with LABELS.open(encoding="utf-8", newline="") as file:
+        labels = {
+            (row["database"], row["table"], row["column"]): row["label"]
+            for row in csv.DictReader(file)
+        }
+    words = set(labels.values())
+    judged = [
+        judge(labels[database, facts.table, facts.column], facts, words)
+        for database in sorted({key[0] for key in labels})
+        for facts in _corpus_facts(database)
+    ]
+    assert f1(judged) >= GOAL
