@@ -21,23 +21,23 @@ _QUANTITY = _set(
     """
     amount amt balance budget charge cost count distance duration expense fee freight height income
     length margin mass minutes payment pay price profit qty quantity revenue salary sales score
-    seconds size sold spend stock sum tax total units value volume wage weight width
+    seconds size sold spend stock sum total units value volume wage weight width
     """
 )
 _PER_UNIT = _set(
     """
-    age average avg degree density discount fraction humidity index interest latitude longitude
-    mean median pct percent percentage price probability rank rate rating ratio score share speed
-    temperature unit
+    age average avg degree density discount fraction humidity index interest latitude lim limit
+    longitude max maximum mean median min minimum pct percent percentage price probability rank
+    rate rating ratio score share speed temperature unit
     """
 )
-_STATE = _set("balance inventory level onhand stock outstanding")
+_STATE = _set("balance inventory onhand stock outstanding")
 _ENCODES = _set(
     """
     barcode category cd class code day decade dow doy ean flag group hour id identifier idx is isbn
     key kind level line lineno minute month no nr num number order ordinal phase pk position postal
-    priority quarter rank row rownum seq sequence sk sort status type uid uuid version week weekday
-    year zip zone
+    priority quarter rank row rownum semester seq sequence sk sort status type uid uuid version
+    week weekday year zip zone
     """
 )
 _LEADS_A_CODE = _set("code day fk has id is month pk sk week year")
@@ -47,6 +47,11 @@ _CODE_WORDS = _set(
     state status tier type
     """
 )
+_ROWS_TO_TELL = 20
+_NEAR_UNIQUE = 0.95
+_DENSE = 10
+_OPEN_WORDS = _set("comment desc description label name note text title")
+_CALENDAR = _set("day month quarter weekday")
 _OF_A_MEASURE = {None, "money", "percentage"}
 
 
@@ -72,12 +77,12 @@ def measure_role(column: ColumnProfile, key_columns: Set[str]) -> MeasureRole | 
     if column.rows > 0 and column.nulls == column.rows:
         return None
     parts = words(column.name)
-    if kind == "integer" and (_encodes(parts) or _identifies(column, parts) or _is_flag(column)):
+    if kind != "float" and _encodes(parts):
         return None
-    if kind == "decimal" and _encodes(parts):
+    if kind == "integer" and not _QUANTITY & set(parts) and _is_code_by_its_values(column):
         return None
-    if column.semantic_type == "percentage":
-        return MeasureRole("avg", "non-additive", "percentages do not add up")
+    if column.semantic_type == "percentage" or (kind != "integer" and _is_share(column, parts)):
+        return MeasureRole("avg", "non-additive", "shares do not add up")
     return _aggregation(frozenset(parts))
 
 
@@ -85,6 +90,12 @@ def is_code(name: str) -> bool:
     """Whether a column's name says that its values are codes out of a short list."""
     parts = words(name)
     return bool(parts) and (parts[-1] in _CODE_WORDS or parts[0] in {"is", "has"})
+
+
+def names_things(name: str) -> bool:
+    """Whether a column's name says that its values are names or text, of which more may come."""
+    parts = words(name)
+    return bool(parts) and parts[-1] in _OPEN_WORDS and not _CALENDAR & set(parts)
 
 
 def _aggregation(parts: frozenset[str]) -> MeasureRole:
@@ -108,11 +119,25 @@ def _encodes(parts: Sequence[str]) -> bool:
     return parts[0] in _LEADS_A_CODE and not _QUANTITY & set(parts)
 
 
-def _identifies(column: ColumnProfile, parts: Sequence[str]) -> bool:
-    """Whether nearly every row has its own whole number and the name speaks of no quantity."""
+def _is_code_by_its_values(column: ColumnProfile) -> bool:
+    """Whether whole numbers look like something else: digits in text, flags, a row's own number."""
+    low, high = _bounds(column)
+    if column.measured_type is not None or (low, high) == (0, 1):
+        return True
     filled = column.rows - column.nulls
-    return filled >= 20 and column.distinct >= 0.95 * filled and not _QUANTITY & set(parts)
+    near_unique = filled >= _ROWS_TO_TELL and column.distinct >= _NEAR_UNIQUE * filled
+    # Numbers that were given out lie close together, numbers that were measured do not.
+    return near_unique and high - low < _DENSE * filled
 
 
-def _is_flag(column: ColumnProfile) -> bool:
-    return column.rows > 0 and column.min in {"0", "1"} and column.max in {"0", "1"}
+def _is_share(column: ColumnProfile, parts: Sequence[str]) -> bool:
+    low, high = _bounds(column)
+    return 0 <= low < high <= 1 and not _QUANTITY & set(parts)
+
+
+def _bounds(column: ColumnProfile) -> tuple[float, float]:
+    """The least and the greatest value; not a number where they are not known."""
+    try:
+        return float(column.min or "nan"), float(column.max or "nan")
+    except ValueError:
+        return float("nan"), float("nan")
