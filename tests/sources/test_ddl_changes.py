@@ -131,8 +131,6 @@ def test_change_to_an_absent_table_is_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("dialect", "made", "reason"),
     [
-        ("postgres", "CREATE TEMP TABLE x (a int);", "It is a temporary table."),
-        ("tsql", "CREATE TABLE #x (a int);", "It is a temporary table."),
         ("postgres", "CREATE TABLE x AS SELECT 1 AS a;",
          "It is made from a query, so its columns are not declared."),
         ("mysql", "CREATE TABLE x SELECT 1 AS a;",
@@ -151,10 +149,29 @@ def test_skipped_with_its_reason(tmp_path: Path, dialect: str, made: str, reason
         assert [skipped.reason for skipped in source.skipped] == [reason]
 
 
+@pytest.mark.parametrize(
+    ("dialect", "made", "note"),
+    [
+        ("postgres", "CREATE TEMP TABLE x (a int);", "x is left aside: it is a temporary table."),
+        ("tsql", "CREATE TABLE #x (a int);", "#x is left aside: it is a temporary table."),
+        ("oracle", "CREATE GLOBAL TEMPORARY TABLE x (a NUMBER) ON COMMIT DELETE ROWS;",
+         "x is left aside: it is a temporary table."),
+        ("sqlite", "CREATE TABLE sqlite_sequence(name, seq);",
+         "sqlite_sequence is left aside: it is SQLite's own."),
+    ],
+)  # fmt: skip
+def test_left_aside_with_a_note(tmp_path: Path, dialect: str, made: str, note: str) -> None:
+    """What holds no data of its own to keep is left aside, and no failure."""
+    with read(tmp_path, MADE + made, dialect) as source:
+        assert [table.name for table in source.tables] == ["t"]
+        assert source.skipped == ()
+        assert note in source.notes
+
+
 def test_only_skipped_tables_are_an_error(tmp_path: Path) -> None:
     """Where no table is left, the error says why the first one is not."""
-    with pytest.raises(EmptySourceError, match="x: It is a temporary table"):
-        read(tmp_path, "CREATE TEMP TABLE x (a int);")
+    with pytest.raises(EmptySourceError, match="x: It is made from a query"):
+        read(tmp_path, "CREATE TABLE x AS SELECT 1;")
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,12 @@ def test_open_parenthesis_is_left_behind() -> None:
     assert cut(text, "postgres") == ["CREATE TABLE a (x int, (", "CREATE TABLE b (y int)"]
 
 
+def test_copy_without_its_rows_swallows_nothing() -> None:
+    """COPY FROM stdin that no rows follow leaves what follows alone."""
+    text = "COPY t FROM stdin;\nCREATE TABLE t (x int);"
+    assert cut(text, "postgres") == ["COPY", "CREATE TABLE t (x int)"]
+
+
 def test_line_numbers_count_from_the_file() -> None:
     """A statement knows the line it begins on, whatever stands before it."""
     text = "/* one\ntwo */\n-- three\n\nSELECT 'a\nb';\n\n  CREATE TABLE t (x int);"

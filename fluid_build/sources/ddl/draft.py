@@ -36,7 +36,7 @@ class Schema:
     """Tables and types so far, and what was not taken in.
 
     ``faults`` are (statement number, sentence) of parts that could not be read; ``absent`` the
-    tables spoken of that no statement makes.
+    tables spoken of that no statement makes, ``aside`` sentences about tables not wanted.
     """
 
     dialect: Dialect
@@ -44,9 +44,9 @@ class Schema:
     types: dict[str, NamedType] = field(default_factory=dict)
     indexes: dict[str, KeyDef] = field(default_factory=dict)
     skipped: dict[tuple[str, str], Skipped] = field(default_factory=dict)
+    aside: dict[tuple[str, str], str] = field(default_factory=dict)
     current: str = ""
     passed: Counter[str] = field(default_factory=Counter)
-    read: int = 0
     faults: list[tuple[int, str]] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)
     waiting: list[tuple[int, Meaning]] = field(default_factory=list)

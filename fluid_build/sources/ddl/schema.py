@@ -55,14 +55,11 @@ def _apply(schema: Schema, number: int, meaning: Meaning) -> None:
         return
     if isinstance(meaning, UseSchema):
         schema.current = meaning.schema.text
-        schema.read += 1
     elif isinstance(meaning, NamedType):
         schema.types[meaning.name.name.text.lower()] = meaning
-        schema.read += 1
     elif isinstance(meaning, CreateTable):
         _create(schema, number, meaning)
     elif isinstance(meaning, DropTables):
-        schema.read += 1
         for name in meaning.names:
             table = schema.tables.get(table_key(schema, name))
             if table is not None:
@@ -77,7 +74,6 @@ def _change(schema: Schema, number: int, meaning: AlterTable | UniqueIndex) -> N
     if table is None:
         _postpone(schema, number, meaning, name)
         return
-    schema.read += 1
     if isinstance(meaning, UniqueIndex):
         table.keys.append(meaning.key)
         schema.indexes[meaning.key.name] = meaning.key
@@ -96,8 +92,8 @@ def _postpone(
 
     Dumps that clear the way first (pg_dump --clean) begin with such drops.
     """
-    if table_key(schema, name) in schema.skipped:
-        schema.passed["statements about skipped tables"] += 1
+    if table_key(schema, name) in (schema.skipped | schema.aside):
+        schema.passed["ALTER TABLE (no table)"] += 1
         return
     if isinstance(meaning, AlterTable):
         lasting = tuple(action for action in meaning.actions if not isinstance(action, Drop))
@@ -125,16 +121,17 @@ def _note_absent(schema: Schema, meaning: Meaning) -> None:
 
 def _create(schema: Schema, number: int, made: CreateTable) -> None:
     key = table_key(schema, made.name)
-    reason = _why_skipped(made)
+    aside, reason = _why_aside(made), _why_skipped(made)
+    if aside:
+        schema.aside[key] = f"{made.name.name.text} is left aside: {aside}"
+        return
     if reason:
         schema.skipped.setdefault(key, Skipped(made.name.name.text, reason))
-        schema.read += 1
         return
     models = [find_table(schema, name) for name in (*made.body.like, *made.inherits)]
     if any(model is None for model in models):
         schema.waiting.append((number, made))
         return
-    schema.read += 1
     if key in schema.tables and not made.or_replace:
         if not made.if_not_exists:
             schema.faults.append((number, f"{made.name.name.text} is made twice; the first counts"))
@@ -153,11 +150,17 @@ def _create(schema: Schema, number: int, made: CreateTable) -> None:
     schema.skipped.pop(key, None)
 
 
-def _why_skipped(made: CreateTable) -> str:
+def _why_aside(made: CreateTable) -> str:
+    """Why a table is not one that a user would miss."""
     if made.temporary:
-        return "It is a temporary table."
+        return "it is a temporary table."
     if made.name.name.text.lower().startswith("sqlite_"):
-        return "It is SQLite's own."
+        return "it is SQLite's own."
+    return ""
+
+
+def _why_skipped(made: CreateTable) -> str:
+    """Why a table that a user would miss cannot be given."""
     if made.virtual:
         return "It is a virtual table, whose columns a module decides."
     typed = any(column.type for column in made.body.columns)

@@ -82,7 +82,7 @@ _NEXT = re.compile(
     re.IGNORECASE,
 )
 _NEXT_IN_BATCH = re.compile(
-    r"EXEC(?:UTE)?\b|PRINT\b|BEGIN\b|END\b|ELSE\b|INSERT\b|BULK\s+INSERT\b|DECLARE\b|IF\b|USE\b|GRANT\b|RAISERROR\b"
+    r"(?:EXEC|EXECUTE|PRINT|BEGIN|END|ELSE|INSERT|BULK\s+INSERT|DECLARE|IF|USE|GRANT|RAISERROR)\b"
     r"|DROP\s+(?:TABLE|INDEX|VIEW|PROC\w*|FUNCTION|DATABASE)\b|SET\s+\w+\s+(?:ON|OFF)\b"
     r"|SET\s+(?:IDENTITY_INSERT|@)",
     re.IGNORECASE,
@@ -130,6 +130,7 @@ class _Splitter:
         self.object = ""
 
     def statements(self) -> Iterator[Statement]:
+        """Every statement, as soon as its end is known."""
         while True:
             if not self.held:
                 client = self.client_line()
@@ -176,7 +177,7 @@ class _Splitter:
             )
             if first.upper == "COPY" and _COPY_STDIN.search(self.text, first.start, last.end):
                 end = _COPY_END.search(self.text, self.position)
-                self.position = end.end() if end else len(self.text)
+                self.position = end.end() if end else self.position
         self.begin()
 
     def client_line(self) -> Statement | None:

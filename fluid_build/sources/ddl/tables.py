@@ -32,7 +32,7 @@ class Settled:
 
 def settle(schema: Schema) -> Settled:
     """The tables of a schema: partitions folded into their table, references resolved."""
-    settled = Settled(skipped=list(schema.skipped.values()))
+    settled = Settled(skipped=list(schema.skipped.values()), notes=list(schema.aside.values()))
     drafts = _fold_partitions(schema, settled)
     names = _names(drafts, schema)
     named_types = {name: type_.base for name, type_ in schema.types.items()}
