@@ -74,7 +74,8 @@ def _options(
     """
 
 
-def _root() -> TyperGroup:
+def command_tree() -> TyperGroup:
+    """The root of all commands, none of them imported yet."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None, cls=Group)
     app.callback()(_options)
     root = get_command(app)
@@ -150,7 +151,7 @@ def _run(arguments: Sequence[str], watch: Interrupts) -> int:
 
 
 def _invoke(arguments: Sequence[str], watch: Interrupts) -> int:
-    root = _root()
+    root = command_tree()
     try:
         with root.make_context("fluid", list(arguments), obj=watch) as context:
             return root.invoke(context) or failures.DONE

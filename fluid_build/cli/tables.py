@@ -109,9 +109,11 @@ def tables(profile: Profile) -> Iterator[RenderableType]:
 
 
 def _why(table: TableProfile) -> str:
+    """Why the key was chosen, without what is true of every key."""
     if table.primary_key_origin == "declared":
         return "declared"
-    return table.primary_key_reason.removeprefix("unique and never null, ")
+    reason = table.primary_key_reason.removeprefix("unique and never null, ")
+    return reason.replace("the first column", "first column")
 
 
 def relationships(profile: Profile) -> Iterator[RenderableType]:

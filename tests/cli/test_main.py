@@ -12,7 +12,7 @@ import pytest
 
 import fluid_build
 from cli.conftest import Fluid
-from fluid_build.cli.main import LazyCommand, _root
+from fluid_build.cli.main import LazyCommand, command_tree
 
 COMMANDS = (
     ("demo",),
@@ -24,7 +24,7 @@ COMMANDS = (
 
 
 def lazy_commands(group: Any = None) -> Iterator[LazyCommand]:
-    for command in (group or _root()).commands.values():
+    for command in (group or command_tree()).commands.values():
         if isinstance(command, LazyCommand):
             yield command
         else:

@@ -60,7 +60,7 @@ def test_the_screen_tells_keys_relationships_dirt_and_personal_data(
     assert "9 of 900 rows refer to nothing (1.0 % orphans)" in said
     assert "NOT EXISTS" in said
     assert "Personal data 1 column customer email" in said
-    assert "customer.since: Stored as VARCHAR, and every value is a DATE." in said
+    assert "customer.since: Stored as text, and every value is a DATE." in said
     assert "spare: It holds no row." in said
 
 
