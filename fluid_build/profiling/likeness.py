@@ -19,6 +19,7 @@ STRUCTURE_WORDS = frozenset(
     "parent ancestor predecessor previous prev next successor original replaces replaced "
     "duplicate master root reply superior".split()
 )
+_LONG_STRUCTURE_WORDS = tuple(sorted(word for word in STRUCTURE_WORDS if len(word) >= 6))
 LEADER_WORDS = frozenset(
     "manager mgr boss supervisor reports reportsto head lead leader sponsor mentor coach chief "
     "referrer".split()
@@ -196,12 +197,14 @@ def _refers_to_own_table(child: ColumnName, key: ColumnName, parent: TableName) 
 def is_hierarchical(child: ColumnName, table: TableName) -> bool:
     """Whether a name speaks of another row of its own table: a parent, a predecessor, a boss."""
     said = set(child.full)
-    if said & STRUCTURE_WORDS:
+    if said & STRUCTURE_WORDS or child.squashed.startswith(_LONG_STRUCTURE_WORDS):
         return True
     return bool(said & LEADER_WORDS and set(table.entity) & _PEOPLE_WORDS)
 
 
 def _same_name(child: ColumnName, key: ColumnName) -> bool:
+    if not child.full or not key.full:
+        return False
     if child.bare_squashed == key.squashed or child.squashed == key.squashed:
         return not _is_generic(key.full)
     return child.bare_squashed == key.bare_squashed and not _is_generic(key.bare)

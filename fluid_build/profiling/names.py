@@ -34,9 +34,24 @@ _IRREGULAR = {
 }  # fmt: skip
 
 
+_NUMBERED = re.compile(r"^(c|col|column|f|field|fld|attr|var|v|x|t|tab|table)?[_ ]?\d+$", re.I)
+
+_COMMON = frozenset(
+    "info detail item line header history type status group category order product customer "
+    "address date time from ship bill parent sold name number amount price unit country region "
+    "city state person employee account contact phone email start end first last total sales "
+    "purchase invoice payment store stock location department company".split()
+)
+
+
 @lru_cache(maxsize=200_000)
 def words(name: str) -> Words:
-    """The words of a name, lower case: ``ShipToAddressID`` gives ship, to, address, id."""
+    """The words of a name, lower case: ``ShipToAddressID`` gives ship, to, address, id.
+
+    Mere numbering (``col_7``) says nothing and gives no words.
+    """
+    if _NUMBERED.match(name):
+        return ()
     return tuple(part.lower() for part in _BOUNDARY.findall(name))
 
 
@@ -168,7 +183,7 @@ class Vocabulary:
 
 
 def _vocabulary(tables: Sequence[str], columns: Sequence[Sequence[str]]) -> Vocabulary:
-    known: set[str] = set()
+    known: set[str] = set(_COMMON)
     entities: set[str] = set()
     for name in tables:
         parts = words(name)
