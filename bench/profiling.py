@@ -1,0 +1,146 @@
+"""How fast a source is profiled, against the floor and against what people use.
+
+    python bench/profiling.py tpch tpcds corpus chinook wide
+
+In one run, on the same data in the same DuckDB connection, it times three things and prints the
+ratios: the floor (one DuckDB pass with count, min, max and approximate distinct of every column),
+DuckDB's ``SUMMARIZE`` of every table, and the whole of ``profile_source``: columns, keys, foreign
+keys and meanings. Each is run ``--repeat`` times in turn and the least time counts, so that noise
+of the machine falls on all three alike.
+
+``tpch`` and ``tpcds`` are generated at ``--scale`` by the DuckDB extensions of those names, from
+the wheels ``duckdb-extension-tpch`` and ``duckdb-extension-tpcds``. ``wide`` is a made-up source of
+1,000 tables and 15,000 columns.
+"""
+
+import argparse
+import importlib.util
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+
+from fluid_build.profiling import profile_source
+from fluid_build.sources import open_source
+from fluid_build.sources.base import Source
+from fluid_build.sources.sql import literal, quote
+
+HERE = Path(__file__).resolve().parent
+CORPUS = HERE.parent.parent / "shared" / "corpus"
+SETS = ("tpch", "tpcds", "corpus", "chinook", "wide")
+
+
+def main() -> int:
+    options = read_options()
+    print(f"{'data':10}{'rows':>12}{'columns':>9}{'floor s':>9}{'SUMMARIZE s':>13}{'profile s':>11}", end="")
+    print(f"{'× floor':>9}{'× SUMM.':>9}{'peak MB':>9}")
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in options.sets:
+            path = Path(scratch) / f"{name}.duckdb"
+            build(name, path, options)
+            with open_source(f"duckdb:///{path}") as source:
+                report(name, source, options)
+    return 0
+
+
+def read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("sets", nargs="*", default=["tpch", "corpus", "chinook"], choices=SETS)
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--corpus", type=Path, default=CORPUS)
+    return parser.parse_args()
+
+
+def build(name: str, path: Path, options: argparse.Namespace) -> None:
+    with duckdb.connect(str(path)) as connection:
+        if name in {"tpch", "tpcds"}:
+            connection.execute(f"LOAD {literal(str(extension(name)))}")
+            generator = "dbgen" if name == "tpch" else "dsdgen"
+            connection.execute(f"CALL {generator}(sf={options.scale})")
+        elif name == "wide":
+            build_wide(connection)
+        else:
+            load_corpus(connection, options.corpus, name)
+
+
+def extension(name: str) -> Path:
+    found = importlib.util.find_spec(f"duckdb_extension_{name}")
+    if found is None or found.origin is None:
+        sys.exit(f"Generating {name} needs: pip install duckdb-extension-{name}=={duckdb.__version__}")
+    return next(Path(found.origin).parent.rglob("*.duckdb_extension"))
+
+
+def load_corpus(connection: duckdb.DuckDBPyConnection, corpus: Path, name: str) -> None:
+    pattern = "chinook/data/*.parquet" if name == "chinook" else "*/data/*.parquet"
+    files = sorted(corpus.glob(pattern))
+    if not files:
+        sys.exit(f"No Parquet files under {corpus}.")
+    for file in files:
+        table = file.stem if name == "chinook" else f"{file.parts[-3]}__{file.stem}"
+        connection.execute(f"CREATE TABLE {quote(table)} AS FROM {literal(str(file))}")
+
+
+def build_wide(connection: duckdb.DuckDBPyConnection, tables: int = 1000) -> None:
+    """Tables of 15 columns and 2,000 rows: a key, three references, text, measures and dates."""
+    for index in range(tables):
+        references = ", ".join(
+            f"(i * {7 + k} + {index}) % 2000 + 1 AS area{(index * 31 + k * 97) % tables}_item_id"
+            for k in range(3)
+        )
+        connection.execute(
+            f"CREATE TABLE area{index}_item AS SELECT i + 1 AS area{index}_item_id, {references},"
+            " 'name ' || hash(i) % 1500 AS name, 'code' || i AS code, i % 7 AS status,"
+            " (i * 37 % 10000) / 100.0 AS amount, (i * 17 % 991)::INTEGER AS quantity,"
+            " DATE '2020-01-01' + (i % 900)::INTEGER AS created, i % 2 = 0 AS active,"
+            " md5(i::VARCHAR) AS token, 'text of row ' || i || ' and more' AS description,"
+            " TIMESTAMP '2021-01-01' + INTERVAL (i) MINUTE AS updated, random() AS noise"
+            " FROM range(2000) t(i)"
+        )
+
+
+def report(name: str, source: Source, options: argparse.Namespace) -> None:
+    source.connection.execute(f"SET threads = {options.threads}")
+    rows = sum(count_rows(source, table.relation) for table in source.tables)
+    columns = sum(len(table.columns) for table in source.tables)
+    tasks: list[Callable[[Source], object]] = [floor, summarize, profile_source]
+    best = [float("inf")] * len(tasks)
+    for _ in range(options.repeat):
+        for index, task in enumerate(tasks):
+            began = time.perf_counter()
+            task(source)
+            best[index] = min(best[index], time.perf_counter() - began)
+    base, summary, whole = best
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{name:10}{rows:12,}{columns:9,}{base:9.2f}{summary:13.2f}{whole:11.2f}", end="")
+    print(f"{whole / base:9.2f}{whole / summary:9.2f}{peak:9.0f}", flush=True)
+
+
+def count_rows(source: Source, relation: str) -> int:
+    row = source.connection.execute(f"SELECT count(*) FROM {relation}").fetchone()
+    return int(row[0]) if row else 0
+
+
+def floor(source: Source) -> None:
+    """One pass: count, min, max and approximate distinct of every column."""
+    for table in source.tables:
+        asked = ", ".join(
+            f"count({name}), min({name}), max({name}), approx_count_distinct({name})"
+            for name in (quote(column.alias) for column in table.columns)
+        )
+        source.connection.execute(f"SELECT {asked} FROM {table.relation}").fetchall()
+
+
+def summarize(source: Source) -> None:
+    """What people use."""
+    for table in source.tables:
+        source.connection.execute(f"SUMMARIZE FROM {table.relation}").fetchall()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
