@@ -9,7 +9,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,36 +34,42 @@ _BUSY_SECONDS = 30.0
 _MATCHES_TO_RANK = 2_000
 """BM25 is worked out for each match: rare words first, until there are this many."""
 
+_LOG_PAGES = 8_000
+"""Pages (4 KiB) in the write-ahead log before they are moved to the file, which takes a sync."""
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS records (
-    id INTEGER PRIMARY KEY,
     namespace TEXT NOT NULL,
     key TEXT NOT NULL,
     value TEXT NOT NULL,
     expires_at REAL,
-    has_text INTEGER NOT NULL DEFAULT 0,
-    has_embedding INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (namespace, key)
-);
+    item INTEGER,
+    PRIMARY KEY (namespace, key)
+) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS records_expiry ON records (expires_at) WHERE expires_at IS NOT NULL;
-CREATE TABLE IF NOT EXISTS embeddings (
-    record_id INTEGER PRIMARY KEY REFERENCES records (id) ON DELETE CASCADE,
-    vector BLOB NOT NULL
+CREATE TABLE IF NOT EXISTS items (
+    id INTEGER PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    key TEXT NOT NULL,
+    expires_at REAL
 );
+CREATE TABLE IF NOT EXISTS embeddings (item INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS revisions (namespace TEXT PRIMARY KEY, revision INTEGER NOT NULL);
 CREATE VIRTUAL TABLE IF NOT EXISTS texts USING fts5 (text);
 CREATE VIRTUAL TABLE IF NOT EXISTS text_words USING fts5vocab (texts, row);
 """
 
+# An item is what a record can be found by: a text and an embedding, each under the item's id.
+# Records that have neither, such as checkpoints, cost one b-tree only.
 _UPSERT = """
 INSERT INTO records (namespace, key, value, expires_at) VALUES (?, ?, ?, ?)
 ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at
-RETURNING id, has_text, has_embedding
+RETURNING item
 """
 _ALIVE = "(expires_at IS NULL OR expires_at > ?)"
 _MATCH = f"""
-SELECT records.key, -bm25(texts) FROM texts JOIN records ON records.id = texts.rowid
-WHERE texts MATCH ? AND namespace = ? AND {_ALIVE} ORDER BY bm25(texts), records.key LIMIT ?
+SELECT items.key, -bm25(texts) FROM texts JOIN items ON items.id = texts.rowid
+WHERE texts MATCH ? AND namespace = ? AND {_ALIVE} ORDER BY bm25(texts), items.key LIMIT ?
 """
 
 
@@ -130,8 +136,7 @@ class SqliteBackend:
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, Record]:
         """The records that are there, by key."""
         found = self._read(
-            "SELECT key, value, texts.text FROM records LEFT JOIN texts"
-            " ON has_text AND texts.rowid = records.id"
+            "SELECT key, value, texts.text FROM records LEFT JOIN texts ON texts.rowid = item"
             f" WHERE namespace = ? AND key IN (SELECT value FROM json_each(?)) AND {_ALIVE}",
             (namespace, to_json_text(list(keys)), self._clock()),
         )
@@ -141,12 +146,12 @@ class SqliteBackend:
         """Forgets a record; whether there was one."""
         with self._writing() as connection:
             gone = connection.execute(
-                "DELETE FROM records WHERE namespace = ? AND key = ?"
-                " RETURNING id, has_text, has_embedding, expires_at",
+                "DELETE FROM records WHERE namespace = ? AND key = ? RETURNING item, expires_at",
                 (namespace, key),
             ).fetchall()
-            _forget(connection, namespace, [row[:3] for row in gone])
-            return any(row[3] is None or row[3] > self._clock() for row in gone)
+            for item, _ in gone:
+                _forget(connection, namespace, item)
+            return any(end is None or end > self._clock() for _, end in gone)
 
     def keys(self, namespace: str, prefix: str = "") -> list[str]:
         """All keys that begin with ``prefix``, sorted."""
@@ -185,7 +190,7 @@ class SqliteBackend:
         """All embeddings of a namespace."""
         return Embeddings.of(
             self._read(
-                "SELECT key, vector FROM embeddings JOIN records ON id = record_id"
+                "SELECT key, vector FROM embeddings JOIN items ON items.id = embeddings.item"
                 f" WHERE namespace = ? AND {_ALIVE} ORDER BY key",
                 (namespace, self._clock()),
             )
@@ -195,8 +200,8 @@ class SqliteBackend:
         """Counts the changes, and the embeddings whose life may end unseen."""
         found = self._read(
             "SELECT revision FROM revisions WHERE namespace = ?"
-            " AND NOT EXISTS (SELECT 1 FROM records WHERE namespace = ? AND has_embedding"
-            " AND expires_at IS NOT NULL)",
+            " AND NOT EXISTS (SELECT 1 FROM records WHERE expires_at IS NOT NULL"
+            " AND namespace = ? AND item IS NOT NULL)",
             (namespace, namespace),
         )
         return str(found[0][0]) if found else None
@@ -205,12 +210,11 @@ class SqliteBackend:
         """Deletes what has outlived its time."""
         with self._writing() as connection:
             gone = connection.execute(
-                "DELETE FROM records WHERE expires_at <= ?"
-                " RETURNING id, has_text, has_embedding, namespace",
+                "DELETE FROM records WHERE expires_at <= ? RETURNING namespace, item",
                 (self._clock(),),
             ).fetchall()
-            for namespace in {row[3] for row in gone}:
-                _forget(connection, namespace, [row[:3] for row in gone if row[3] == namespace])
+            for namespace, item in gone:
+                _forget(connection, namespace, item)
             return len(gone)
 
     def close(self) -> None:
@@ -285,7 +289,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         _patiently(connection, "PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
             _patiently(connection, "BEGIN IMMEDIATE")
             for statement in _SCHEMA.split(";\n"):
@@ -318,32 +322,40 @@ def _write(
     text: str,
     embedding: bytes | None,
 ) -> None:
-    (found,) = connection.execute(_UPSERT, row).fetchall()
-    record_id, had_text, had_embedding = found
-    if had_text or had_embedding:
-        _forget(connection, row[0], [found])
+    namespace, key, _, expires_at = row
+    ((item,),) = connection.execute(_UPSERT, row).fetchall()
+    if item is not None:
+        _forget(connection, namespace, item)
+    if not text and embedding is None:
+        if item is not None:
+            _link(connection, namespace, key, None)
+        return
+    item = connection.execute(
+        "INSERT INTO items (namespace, key, expires_at) VALUES (?, ?, ?)",
+        (namespace, key, expires_at),
+    ).lastrowid
+    _link(connection, namespace, key, item)
     if text:
-        connection.execute("INSERT INTO texts (rowid, text) VALUES (?, ?)", (record_id, text))
+        connection.execute("INSERT INTO texts (rowid, text) VALUES (?, ?)", (item, text))
     if embedding is not None:
-        connection.execute("INSERT INTO embeddings VALUES (?, ?)", (record_id, embedding))
-        _count_change(connection, row[0])
-    if text or embedding is not None or had_text or had_embedding:
-        connection.execute(
-            "UPDATE records SET has_text = ?, has_embedding = ? WHERE id = ?",
-            (bool(text), embedding is not None, record_id),
-        )
+        connection.execute("INSERT INTO embeddings VALUES (?, ?)", (item, embedding))
+        _count_change(connection, namespace)
 
 
-def _forget(
-    connection: sqlite3.Connection, namespace: str, rows: Iterable[tuple[int, int, int]]
-) -> None:
-    """Takes records out of the indexes that they are in."""
-    for record_id, has_text, has_embedding in rows:
-        if has_text:
-            connection.execute("DELETE FROM texts WHERE rowid = ?", (record_id,))
-        if has_embedding:
-            connection.execute("DELETE FROM embeddings WHERE record_id = ?", (record_id,))
-            _count_change(connection, namespace)
+def _link(connection: sqlite3.Connection, namespace: str, key: str, item: int | None) -> None:
+    connection.execute(
+        "UPDATE records SET item = ? WHERE namespace = ? AND key = ?", (item, namespace, key)
+    )
+
+
+def _forget(connection: sqlite3.Connection, namespace: str, item: int | None) -> None:
+    """Takes a record out of the indexes that it is in."""
+    if item is None:
+        return
+    connection.execute("DELETE FROM texts WHERE rowid = ?", (item,))
+    connection.execute("DELETE FROM items WHERE id = ?", (item,))
+    if connection.execute("DELETE FROM embeddings WHERE item = ?", (item,)).rowcount:
+        _count_change(connection, namespace)
 
 
 def _count_change(connection: sqlite3.Connection, namespace: str) -> None:

@@ -1,0 +1,70 @@
+"""Composite agents: work over several turns, other agents and tools, with its steps as state.
+
+Sources: the Composite behaviour page, and section 4 of the design for its form in Python.
+"""
+
+from fluid_build.copilot.agents.composite.behaviour import (
+    CompositeAgent,
+    CompositeResult,
+    Halt,
+    Retry,
+    Skip,
+)
+from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
+from fluid_build.copilot.agents.composite.engine import (
+    DEFAULT_WIDTH,
+    resume,
+    resume_sync,
+    run,
+    run_sync,
+)
+from fluid_build.copilot.agents.composite.errors import (
+    CheckpointError,
+    RunExistsError,
+    RunNotFoundError,
+    RunOwnedError,
+    StaleCheckpointError,
+    UnsavableStepError,
+)
+from fluid_build.copilot.agents.composite.state import (
+    Composite,
+    append_steps,
+    get_state,
+    push_steps,
+    put_state,
+)
+from fluid_build.copilot.agents.composite.steps import (
+    CompletionStep,
+    DelegateStep,
+    completion,
+    delegate,
+)
+
+__all__ = [
+    "DEFAULT_WIDTH",
+    "Checkpoint",
+    "CheckpointError",
+    "CompletionStep",
+    "Composite",
+    "CompositeAgent",
+    "CompositeResult",
+    "DelegateStep",
+    "Halt",
+    "Retry",
+    "RunExistsError",
+    "RunNotFoundError",
+    "RunOwnedError",
+    "Skip",
+    "StaleCheckpointError",
+    "UnsavableStepError",
+    "append_steps",
+    "completion",
+    "delegate",
+    "get_state",
+    "push_steps",
+    "put_state",
+    "resume",
+    "resume_sync",
+    "run",
+    "run_sync",
+]

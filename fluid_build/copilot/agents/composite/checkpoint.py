@@ -1,0 +1,300 @@
+"""Saves a composite's state after each item, and hands it to whoever resumes the run.
+
+Only what is new is written: the messages added since, and a head with the rest. A run is owned by
+one process at a time. Whoever takes it over writes under a new number, its epoch, so that a former
+owner that lives on after all disturbs nobody. An agent whose code has changed, or whose steps read
+otherwise, is not resumed unless that is asked for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from fluid_build.copilot.agents.composite.behaviour import CompositeAgent
+from fluid_build.copilot.agents.composite.errors import (
+    RunExistsError,
+    RunNotFoundError,
+    RunOwnedError,
+    StaleCheckpointError,
+)
+from fluid_build.copilot.agents.composite.ownership import Owner
+from fluid_build.copilot.agents.composite.saved_steps import StepCatalogue, code_fingerprint
+from fluid_build.copilot.agents.composite.state import Composite, evolve
+from fluid_build.copilot.redaction import redact
+from fluid_build.copilot.store.base import Store, StoreError, to_json_text
+
+__all__ = ["Checkpoint"]
+
+_LEASE_SECONDS = 900.0
+_MAX_ERROR_CHARS = 2000
+
+_LONGEST_FRONT = 16
+"""Steps that were pushed to a queue's front are saved with each head, up to so many."""
+
+
+class Checkpoint:
+    """Where the state of the run ``run_id`` is kept: in ``store``, under ``namespace``.
+
+    ``lease_seconds`` is how long an owner on another machine, whose life cannot be seen from here,
+    is believed to live after it last saved. One object serves one run.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        run_id: str,
+        *,
+        namespace: str = "runs",
+        lease_seconds: float = _LEASE_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if not run_id or "/" in run_id:
+            raise ValueError("a run id is not empty and holds no slash")
+        self._store = store
+        self._run_id = run_id
+        self._namespace = namespace
+        self._lease_seconds = lease_seconds
+        self._clock = clock
+        self._prefix = ""
+        self._messages = _MessageLog()
+
+    @contextmanager
+    def begin(self, agent: CompositeAgent, state: Composite) -> Generator[None]:
+        """Owns a new run for as long as the block lasts. Raises ``RunExistsError``."""
+        with Owner.here() as owner:
+            self._attach(agent, state)
+            epochs = self._epochs()
+            if epochs:
+                self._refuse_owned(epochs[-1])
+            is_saved = any(self._get(epoch, "head") is not None for epoch in epochs)
+            if is_saved or not self._claim(max(epochs, default=0) + 1, owner):
+                raise RunExistsError(
+                    f"There is a run {self._run_id!r} already.",
+                    hint="Resume it, or give the new run another id.",
+                )
+            self.save(state, 0)
+            yield
+
+    @contextmanager
+    def take_over(
+        self, agent: CompositeAgent, fresh: Composite, accept_changed_code: bool
+    ) -> Generator[tuple[Composite, int]]:
+        """Owns an interrupted run: its state, and how often its next item was done in vain.
+
+        ``fresh`` is what the agent begins with: agent, toolbox and functions are taken from it.
+        Raises ``RunNotFoundError``, ``RunOwnedError`` and ``StaleCheckpointError``.
+        """
+        with Owner.here() as owner:
+            epoch, newest, head = self._latest()
+            self._attach(agent, fresh)
+            queue = self._saved_queue(epoch, head["queue"])
+            if not accept_changed_code:
+                self._refuse_changes(head["code"], queue)
+            state = self._restored(agent, fresh, epoch, head, queue)
+            if not self._claim(newest + 1, owner):
+                raise self._owned("somebody else took it over just now")
+            self.save(state, head["retries"])
+            self._forget(epoch)
+            yield state, head["retries"]
+
+    def save(self, state: Composite, retries: int) -> None:
+        """Writes what has changed. Raises ``StoreError`` for what JSON cannot hold."""
+        queue, written = self._queue.changes(state.steps)
+        head = {
+            "at": self._clock(),
+            "code": self._fingerprint,
+            "queue": queue,
+            "internal": self._agent.dump_internal(state.internal),
+            "request": state.request,
+            "response": state.response,
+            "error": _told(state.error),
+            "model": state.model if _is_json(state.model) else None,
+            "retries": retries,
+        }
+        written |= self._messages.changes(state.messages)
+        written["head"] = {**head, **self._messages.extent}
+        self._store.put_many(
+            self._namespace, {f"{self._prefix}{name}": value for name, value in written.items()}
+        )
+
+    def _attach(self, agent: CompositeAgent, fresh: Composite) -> None:
+        self._agent = agent
+        self._fingerprint = code_fingerprint(agent)
+        self._catalogue = StepCatalogue(fresh.steps, agent.known_steps())
+
+    def _claim(self, epoch: int, owner: Owner) -> bool:
+        self._prefix = f"{self._run_id}/{epoch:06d}/"
+        self._messages = _MessageLog()
+        self._queue = _QueueLog(self._catalogue.dump)
+        return self._store.add(self._namespace, f"{self._prefix}owner", owner.dump())
+
+    def _epochs(self) -> list[int]:
+        keys = self._store.keys(self._namespace, f"{self._run_id}/")
+        return sorted({int(key.split("/")[1]) for key in keys})
+
+    def _latest(self) -> tuple[int, int, dict[str, Any]]:
+        """The latest epoch that was saved, the newest there is, and the head, if nobody owns it.
+
+        They differ where a successor claimed the run and died before it saved.
+        """
+        epochs = self._epochs()
+        if epochs:
+            self._refuse_owned(epochs[-1])
+        for epoch in reversed(epochs):
+            head = self._get(epoch, "head")
+            if head is not None:
+                return epoch, epochs[-1], head
+        raise RunNotFoundError(
+            f"There is no run {self._run_id!r} to resume.", hint="Check its id and the store."
+        )
+
+    def _refuse_owned(self, epoch: int) -> None:
+        saved = self._get(epoch, "owner")
+        if saved is None:
+            return
+        owner = Owner.load(saved)
+        lives = owner.lives()
+        if lives is None:
+            head = self._get(epoch, "head") or {}
+            lives = self._clock() < head.get("at", 0.0) + self._lease_seconds
+        if lives:
+            raise self._owned(f"process {owner.pid} on {owner.host} is at it")
+
+    def _owned(self, why: str) -> RunOwnedError:
+        return RunOwnedError(
+            f"The run {self._run_id!r} is still being run: {why}.",
+            hint="Wait for it, or end that process first.",
+        )
+
+    def _saved_queue(self, epoch: int, saved: Mapping[str, Any]) -> list[Any]:
+        base = self._chunk(epoch, _queue_name(saved["base"])) if saved["left"] else []
+        return [*saved["front"], *base[len(base) - saved["left"] :]]
+
+    def _refuse_changes(self, code: str, queue: list[Any]) -> None:
+        changed = self._catalogue.changed(queue)
+        if code != self._fingerprint or changed is not None:
+            what = "its code" if changed is None else f"its step {changed!r}"
+            raise StaleCheckpointError(
+                f"The agent of run {self._run_id!r} is not what it was when the run was saved: "
+                f"{what} (or Python) has changed.",
+                hint="Resume with the former code, or accept the change.",
+            )
+
+    def _restored(
+        self,
+        agent: CompositeAgent,
+        fresh: Composite,
+        epoch: int,
+        head: Mapping[str, Any],
+        queue: list[Any],
+    ) -> Composite:
+        return evolve(
+            fresh,
+            steps=self._catalogue.load(queue),
+            internal=agent.load_internal(head["internal"]),
+            messages=[
+                message
+                for number in range(head["chunks"])
+                for message in self._chunk(epoch, _chunk_name(head["generation"], number))
+            ],
+            request=head["request"],
+            response=head["response"],
+            error=None,
+            model=fresh.model if head["model"] is None else head["model"],
+        )
+
+    def _chunk(self, epoch: int, name: str) -> list[Any]:
+        chunk: list[Any] | None = self._get(epoch, name)
+        if chunk is None:
+            raise StoreError(
+                f"A part of run {self._run_id!r} is missing from the store.",
+                hint="Restore the store, or begin the run anew.",
+            )
+        return chunk
+
+    def _get(self, epoch: int, name: str) -> Any:
+        return self._store.get(self._namespace, f"{self._run_id}/{epoch:06d}/{name}")
+
+    def _forget(self, epoch: int) -> None:
+        for key in self._store.keys(self._namespace, f"{self._run_id}/{epoch:06d}/"):
+            self._store.delete(self._namespace, key)
+
+
+class _MessageLog:
+    """The conversation in chunks: one more for what was added, all anew once it was rewritten."""
+
+    def __init__(self) -> None:
+        self._saved: Sequence[Any] = []
+        self._generation = 0
+        self._chunks = 0
+
+    @property
+    def extent(self) -> dict[str, int]:
+        """Which chunks there are."""
+        return {"generation": self._generation, "chunks": self._chunks}
+
+    def changes(self, messages: Sequence[Any]) -> dict[str, Any]:
+        """The chunks to write so that all of ``messages`` is saved."""
+        known = len(self._saved)
+        if messages[:known] != self._saved:
+            self._generation += 1
+            self._chunks, known = 0, 0
+        added = list(messages[known:])
+        self._saved = messages
+        if not added:
+            return {}
+        self._chunks += 1
+        return {_chunk_name(self._generation, self._chunks - 1): added}
+
+
+class _QueueLog:
+    """The queue as what was pushed to its front, and the rest of a longer one that is saved."""
+
+    def __init__(self, dump: Callable[[Sequence[Any]], list[Any]]) -> None:
+        self._dump = dump
+        self._base: list[Any] = []
+        self._left = 0
+        self._generation = 0
+
+    def changes(self, queue: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What describes the queue in the head, and the base to write first, if it is new."""
+        steps = queue if isinstance(queue, list) else list(queue)
+        left = min(self._left, len(steps))
+        written: dict[str, Any] = {}
+        if left < len(steps) - _LONGEST_FRONT or not _ends_alike(steps, self._base, left):
+            self._generation += 1
+            self._base, left = steps, len(steps)
+            written = {_queue_name(self._generation): self._dump(steps)}
+        self._left = left
+        front = self._dump(steps[: len(steps) - left])
+        return {"base": self._generation, "left": left, "front": front}, written
+
+
+def _ends_alike(one: list[Any], other: list[Any], length: int) -> bool:
+    return not length or one[-length:] == other[-length:]
+
+
+def _chunk_name(generation: int, number: int) -> str:
+    return f"messages/{generation:06d}/{number:08d}"
+
+
+def _queue_name(generation: int) -> str:
+    return f"queue/{generation:06d}"
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        to_json_text(value)
+    except StoreError:
+        return False
+    return True
+
+
+def _told(error: Any) -> Any:
+    """An error for whoever looks at a halted run; none is needed to go on with it."""
+    if error is None or isinstance(error, str):
+        return error
+    return {"type": type(error).__name__, "message": redact(str(error))[:_MAX_ERROR_CHARS]}

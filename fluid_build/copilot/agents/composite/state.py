@@ -1,0 +1,84 @@
+"""The state of a composite agent: a value that is replaced, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from fluid_build.copilot.agents.composite.steps import Item, StepQueue
+
+__all__ = ["Composite", "Key", "append_steps", "evolve", "get_state", "push_steps", "put_state"]
+
+Key: TypeAlias = str | Sequence[str]
+"""A name in ``internal``, or the names on the way to a nested one."""
+
+
+@dataclass(frozen=True)
+class Composite:
+    """All that a composite agent knows between two steps.
+
+    ``agent`` makes completions (``get_completion(model=, toolbox=, messages=, response_format=)``),
+    with ``model`` and ``toolbox`` unless a step has its own. ``messages`` is the conversation,
+    ``response`` the latest answer, ``error`` what the latest step failed with, ``internal`` the
+    agent's own notes, ``steps`` what is yet to be done.
+    """
+
+    agent: Any = None
+    error: Any = None
+    internal: Mapping[str, Any] = field(default_factory=dict)
+    messages: Sequence[Mapping[str, Any]] = ()
+    model: Any = None
+    request: str = ""
+    response: Any = None
+    steps: StepQueue = ()
+    toolbox: Any = None
+
+
+def push_steps(state: Composite, steps: Sequence[Item]) -> Composite:
+    """The state with ``steps`` at the front of its queue, next to be done."""
+    return evolve(state, steps=[*steps, *state.steps]) if steps else state
+
+
+def append_steps(state: Composite, steps: Sequence[Item]) -> Composite:
+    """The state with ``steps`` at the end of its queue."""
+    return evolve(state, steps=[*state.steps, *steps])
+
+
+def get_state(state: Composite, key_or_path: Key) -> Any:
+    """A value of ``internal``. Raises ``KeyError`` if any key on the way is missing."""
+    value: Any = state.internal
+    for key in _path(key_or_path):
+        if not isinstance(value, Mapping):
+            raise KeyError(key)
+        value = value[key]
+    return value
+
+
+def put_state(state: Composite, key_or_path: Key, value: Any) -> Composite:
+    """The state with a value of ``internal`` set.
+
+    Raises ``KeyError`` if a key on the way to the last one is missing.
+    """
+    return evolve(state, internal=_put(state.internal, _path(key_or_path), value))
+
+
+def evolve(state: Composite, **changes: Any) -> Composite:
+    """As ``dataclasses.replace``, in a tenth of its time: the engine does this at each step."""
+    following = object.__new__(type(state))
+    following.__dict__.update(state.__dict__, **changes)
+    return following
+
+
+def _path(key_or_path: Key) -> tuple[str, ...]:
+    path = (key_or_path,) if isinstance(key_or_path, str) else tuple(key_or_path)
+    if not path:
+        raise KeyError("an empty path leads nowhere")
+    return path
+
+
+def _put(tree: Any, path: tuple[str, ...], value: Any) -> dict[str, Any]:
+    key, *rest = path
+    if not isinstance(tree, Mapping):
+        raise KeyError(key)
+    return {**tree, key: _put(tree[key], tuple(rest), value) if rest else value}

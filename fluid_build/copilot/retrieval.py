@@ -1,0 +1,260 @@
+"""Finds remembered records that are like a query: by their words, their embeddings, or both.
+
+Best effort: whatever goes wrong on the way, the answer is fewer records or none, never an error.
+Source: Agentic Primitives, "retrieve_similar_models".
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import weakref
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Literal, TypeAlias, get_args
+
+from fluid_build.copilot.scratchpad import RetrievalResult, Scratchpad
+from fluid_build.copilot.store.base import Hit, Store, unpack_embedding
+
+__all__ = [
+    "SEMANTIC_MEMORY",
+    "RetrievalConfig",
+    "RetrievalMode",
+    "retrieve_similar_models",
+    "write_semantic_record",
+]
+
+LOG = logging.getLogger(__name__)
+
+SEMANTIC_MEMORY = "memory/semantic"
+
+RetrievalMode: TypeAlias = Literal["exact", "keyword", "vector", "hybrid"]
+Embed: TypeAlias = Callable[[str], Sequence[float]]
+"""A text's embedding, from the provider. May raise: then there are no vectors."""
+
+_RANK_CONSTANT = 60
+"""The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009)."""
+
+_CANDIDATES = 50
+"""How many of each list are joined."""
+
+_Ranked: TypeAlias = list[tuple[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalConfig:
+    """How to search. ``exact``: the key, or the words of the query one after the other;
+    ``keyword``: any of its words; ``vector``: near embeddings; ``hybrid``: the last two joined.
+
+    Without ``embed`` there are no vectors, and ``hybrid`` is ``keyword``. Records below
+    ``min_similarity`` (0 to 1) are left out.
+    """
+
+    limit: int = 3
+    mode: RetrievalMode = "hybrid"
+    namespace: str = SEMANTIC_MEMORY
+    embed: Embed | None = None
+    min_similarity: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.mode not in get_args(RetrievalMode):
+            allowed = ", ".join(get_args(RetrievalMode))
+            raise ValueError(f"mode {self.mode!r} is none of: {allowed}")
+
+
+def retrieve_similar_models(
+    query: str,
+    *,
+    store: Store,
+    scratchpad: Scratchpad | None = None,
+    config: RetrievalConfig | None = None,
+) -> list[RetrievalResult]:
+    """The records most like ``query``, best first; they are put on the scratchpad as well.
+
+    ``similarity`` is 1 for an exact match; the cosine of the embeddings, 0 if that is negative; a
+    keyword score's share of the best; of two joined lists, the share of the best possible rank.
+    """
+    config = config or RetrievalConfig()
+    if not query.strip() or config.limit <= 0:
+        return []
+    try:
+        ranked = _search(query, store, config)
+        kept = [pair for pair in ranked if pair[1] >= config.min_similarity][: config.limit]
+        records = store.get_many(config.namespace, [key for key, _ in kept])
+    except Exception:
+        LOG.warning("Retrieval from %s failed.", config.namespace, exc_info=True)
+        return []
+    found = [
+        RetrievalResult(config.namespace, key, similarity, records[key].value, records[key].text)
+        for key, similarity in kept
+        if key in records
+    ]
+    if scratchpad is not None:
+        for result in found:
+            scratchpad.add_retrieval(result)
+    return found
+
+
+def write_semantic_record(
+    store: Store,
+    key: str,
+    value: Any,
+    *,
+    text: str,
+    embed: Embed | None = None,
+    namespace: str = SEMANTIC_MEMORY,
+    ttl_seconds: float | None = None,
+) -> None:
+    """Remembers ``value``, to be found by ``text``. Raises ``StoreError``.
+
+    If its embedding cannot be had, it is remembered without.
+    """
+    embedding = None if embed is None else _embedding(text, embed)
+    store.put(namespace, key, value, ttl_seconds=ttl_seconds, text=text, embedding=embedding)
+
+
+def _search(query: str, store: Store, config: RetrievalConfig) -> _Ranked:
+    if config.mode == "exact":
+        return _exactly(query, store, config)
+    if config.mode == "keyword":
+        return _by_words(query, store, config, config.limit)
+    if config.mode == "vector":
+        return _by_vector(query, store, config, config.limit)
+    depth = max(config.limit, _CANDIDATES)
+    by_words = _by_words(query, store, config, depth)
+    by_vector = _by_vector(query, store, config, depth)
+    if not by_vector:
+        return by_words
+    return _joined([by_words, by_vector])
+
+
+def _exactly(query: str, store: Store, config: RetrievalConfig) -> _Ranked:
+    keys = [query] if store.get_many(config.namespace, [query]) else []
+    keys += [hit.key for hit in store.find_phrase(config.namespace, query, config.limit)]
+    return [(key, 1.0) for key in dict.fromkeys(keys)]
+
+
+def _by_words(query: str, store: Store, config: RetrievalConfig, limit: int) -> _Ranked:
+    hits: list[Hit] = store.search(config.namespace, query, limit)
+    best = max((hit.score for hit in hits), default=0.0)
+    return [(hit.key, hit.score / best if best > 0 else 1.0) for hit in hits]
+
+
+def _by_vector(query: str, store: Store, config: RetrievalConfig, limit: int) -> _Ranked:
+    if config.embed is None:
+        return []
+    wanted = _embedding(query, config.embed)
+    if wanted is None:
+        return []
+    try:
+        return _index_of(store, config.namespace).nearest(wanted, limit)
+    except Exception:
+        LOG.warning("The vectors of %s cannot be searched.", config.namespace, exc_info=True)
+        return []
+
+
+def _embedding(text: str, embed: Embed) -> Sequence[float] | None:
+    try:
+        embedding = embed(text)
+    except Exception:
+        LOG.warning("No embedding could be had.", exc_info=True)
+        return None
+    return embedding if len(embedding) and all(map(math.isfinite, embedding)) else None
+
+
+def _joined(lists: Sequence[_Ranked]) -> _Ranked:
+    """Reciprocal rank fusion: 1 for what is first in each list."""
+    scores: dict[str, float] = {}
+    for ranked in lists:
+        for place, (key, _) in enumerate(ranked):
+            scores[key] = scores.get(key, 0.0) + 1 / (_RANK_CONSTANT + 1 + place)
+    best = len(lists) / (_RANK_CONSTANT + 1)
+    return sorted(
+        ((key, score / best) for key, score in scores.items()), key=lambda pair: (-pair[1], pair[0])
+    )
+
+
+class _VectorIndex:
+    """All embeddings of a namespace, of length 1, in memory: an exact search by cosine."""
+
+    def __init__(self, keys: Sequence[str], dimensions: int, vectors: array[float]) -> None:
+        self._keys = keys
+        self._dimensions = dimensions
+        self._numpy = _numpy()
+        self._matrix = self._normalised(vectors)
+
+    def nearest(self, wanted: Sequence[float], limit: int) -> _Ranked:
+        """Keys and cosines, the nearest first; none if the lengths differ."""
+        if len(wanted) != self._dimensions or not self._keys:
+            return []
+        length = math.sqrt(sum(value * value for value in wanted)) or 1.0
+        unit = [value / length for value in wanted]
+        if self._numpy is not None:
+            return self._nearest_by_numpy(self._numpy, unit, limit)
+        width = self._dimensions
+        cosines = [
+            sum(map(float.__mul__, self._matrix[start : start + width], unit))
+            for start in range(0, len(self._keys) * width, width)
+        ]
+        places = sorted(range(len(cosines)), key=lambda place: (-cosines[place], place))[:limit]
+        return [(self._keys[place], _clamped(cosines[place])) for place in places]
+
+    def _nearest_by_numpy(self, numpy: Any, unit: list[float], limit: int) -> _Ranked:
+        cosines = self._matrix @ numpy.asarray(unit, dtype=numpy.float32)
+        places = numpy.arange(len(cosines))
+        if limit < len(cosines):
+            places = numpy.argpartition(-cosines, limit)[:limit]
+        order = numpy.lexsort((places, -cosines[places]))
+        return [
+            (self._keys[place], _clamped(float(cosines[place]))) for place in places[order].tolist()
+        ]
+
+    def _normalised(self, vectors: array[float]) -> Any:
+        numpy = self._numpy
+        if numpy is not None:
+            matrix = numpy.frombuffer(vectors, dtype=numpy.float32)
+            matrix = matrix.reshape(len(self._keys), self._dimensions)
+            lengths = numpy.linalg.norm(matrix, axis=1, keepdims=True)
+            return matrix / numpy.where(lengths > 0, lengths, 1)
+        width = self._dimensions or 1
+        for start in range(0, len(vectors), width):
+            vector = vectors[start : start + width]
+            length = math.sqrt(sum(value * value for value in vector)) or 1.0
+            vectors[start : start + width] = array("f", [value / length for value in vector])
+        return vectors
+
+
+_indexes: weakref.WeakKeyDictionary[Store, dict[str, tuple[str, _VectorIndex]]]
+_indexes = weakref.WeakKeyDictionary()
+_indexes_lock = threading.Lock()
+
+
+def _index_of(store: Store, namespace: str) -> _VectorIndex:
+    """The index, read anew only when the embeddings have changed."""
+    revision = store.embeddings_revision(namespace)
+    with _indexes_lock:
+        known = _indexes.setdefault(store, {}).get(namespace)
+    if known is not None and known[0] == revision:
+        return known[1]
+    found = store.embeddings(namespace)
+    index = _VectorIndex(found.keys, found.dimensions, unpack_embedding(found.vectors))
+    if revision is not None:
+        with _indexes_lock:
+            _indexes[store][namespace] = (revision, index)
+    return index
+
+
+def _numpy() -> ModuleType | None:
+    """Imported on use, and done without where it is not installed."""
+    try:
+        import numpy
+    except ImportError:
+        return None
+    return numpy
+
+
+def _clamped(cosine: float) -> float:
+    return min(max(cosine, 0.0), 1.0)
