@@ -26,65 +26,173 @@ class Sample:
 
 
 GIVEN = {
-    "en": "Emma Liam Harriet Desmond Tabatha Quentin Beverley Rosalind Clifton Jodie Ayesha Bartholomew "
-    "Leanne Percival Maeve Tyrone Shanice Winston Gwendolyn Hugo Kirsty Lorcan Delilah Otis",
-    "de": "Jürgen Anneliese Kevin Björn Lieselotte Thorben Gesine Hartwig Svenja Ottokar Mechthild Jannes "
-    "Heiner Katharina Wiebke Lennart Friederike Dörte Ulf Sieglinde Malte Swantje",
-    "fr": "Amélie Benoît Solène Thibault Océane Jean-Luc Maëlys Gaspard Ségolène Loïc Bérénice Aurélien "
-    "Capucine Fabrice Ghislaine Yannick Clémentine Romuald Élodie Lucas",
-    "es": "José Guadalupe Íñigo Rocío Maximiliano Itzel Lupita Nicanor Araceli Wilson Yolanda Gonzalo "
-    "Xiomara Eusebio Marisol Leandro Begoña Santiago Noemí Ulises",
-    "it": "Giulia Matteo Ludovica Tommaso Fiorella Gianmarco Ornella Calogero Rosaria Alessio Beatrice "
-    "Ruggero Domitilla Federico Assunta Nicolò Chiara Salvatore",
-    "pt": "João Conceição Thiago Jussara Raimundo Luciene Gonçalo Edilson Marlene Inês Wanderley Fátima "
-    "Caio Bruna Adalberto Sueli Matheus Leonor",
-    "nl": "Sanne Gijs Fenna Teun Marloes Bram Liesbeth Wouter Anouk Joris Femke Siebe Greetje Maarten",
-    "xx": "Priya Kwabena Yuki Mehmet Olga Ngozi Ahmed Wei Siobhán Bogdan Ananya Khadija Tomasz Zsófia",
+    "en": """Emma Liam Harriet Desmond Tabatha Quentin Beverley Rosalind Clifton Jodie Ayesha
+        Bartholomew Leanne Percival Maeve Tyrone Shanice Winston Gwendolyn Hugo Kirsty Lorcan
+        Delilah Otis""",
+    "de": """Jürgen Anneliese Kevin Björn Lieselotte Thorben Gesine Hartwig Svenja Ottokar Mechthild
+        Jannes Heiner Katharina Wiebke Lennart Friederike Dörte Ulf Sieglinde Malte Swantje""",
+    "fr": """Amélie Benoît Solène Thibault Océane Jean-Luc Maëlys Gaspard Ségolène Loïc Bérénice
+        Aurélien Capucine Fabrice Ghislaine Yannick Clémentine Romuald Élodie Lucas""",
+    "es": """José Guadalupe Íñigo Rocío Maximiliano Itzel Lupita Nicanor Araceli Wilson Yolanda
+        Gonzalo Xiomara Eusebio Marisol Leandro Begoña Santiago Noemí Ulises""",
+    "it": """Giulia Matteo Ludovica Tommaso Fiorella Gianmarco Ornella Calogero Rosaria Alessio
+        Beatrice Ruggero Domitilla Federico Assunta Nicolò Chiara Salvatore""",
+    "pt": """João Conceição Thiago Jussara Raimundo Luciene Gonçalo Edilson Marlene Inês Wanderley
+        Fátima Caio Bruna Adalberto Sueli Matheus Leonor""",
+    "nl": """Sanne Gijs Fenna Teun Marloes Bram Liesbeth Wouter Anouk Joris Femke Siebe Greetje
+        Maarten""",
+    "xx": """Priya Kwabena Yuki Mehmet Olga Ngozi Ahmed Wei Siobhán Bogdan Ananya Khadija Tomasz
+        Zsófia""",
 }
 LAST = {
-    "en": "Smith Okafor Pemberton Hughes O'Brien Lockwood Singh Castellano Whitaker Nguyen Fairbanks Mercer "
-    "Abernathy Dunlop Ramsey Thorne MacLeod Bickerstaff Jones Patel",
-    "de": "Müller Schmidtbauer Özdemir Krause Zimmermann Vogelsang Hartmann Reichelt Kowalski Böhm Eickhoff "
-    "Lindemann Stöcker Weiß von-Bülow Petersen Nowak",
-    "fr": "Martin Lefebvre Dubois-Renard Chevallier Moreau Benali D'Alembert Guérin Lacroix Poulain Marchand "
-    "Traoré Vasseur Charpentier Le-Goff",
-    "es": "García López Hernández Quispe Zapatero Iturbe Montoya Villaseñor Ruiz Cárdenas Bermúdez Peñalver "
-    "Soto Echeverría Fuentes",
-    "it": "Rossi Esposito Bianchi Colombo D'Angelo Lo-Presti Mancuso Ferrari Sorrentino Galli Bonfiglio "
-    "Marchetti Zanetti Conti",
-    "pt": "Silva Oliveira Albuquerque Nogueira Vasconcelos Sampaio Couto Ferreira Teixeira Barreto Pires",
+    "en": """Smith Okafor Pemberton Hughes O'Brien Lockwood Singh Castellano Whitaker Nguyen
+        Fairbanks Mercer Abernathy Dunlop Ramsey Thorne MacLeod Bickerstaff Jones Patel""",
+    "de": """Müller Schmidtbauer Özdemir Krause Zimmermann Vogelsang Hartmann Reichelt Kowalski Böhm
+        Eickhoff Lindemann Stöcker Weiß von-Bülow Petersen Nowak""",
+    "fr": """Martin Lefebvre Dubois-Renard Chevallier Moreau Benali D'Alembert Guérin Lacroix
+        Poulain
+        Marchand Traoré Vasseur Charpentier Le-Goff""",
+    "es": """García López Hernández Quispe Zapatero Iturbe Montoya Villaseñor Ruiz Cárdenas Bermúdez
+        Peñalver Soto Echeverría Fuentes""",
+    "it": """Rossi Esposito Bianchi Colombo D'Angelo Lo-Presti Mancuso Ferrari Sorrentino Galli
+        Bonfiglio Marchetti Zanetti Conti""",
+    "pt": """Silva Oliveira Albuquerque Nogueira Vasconcelos Sampaio Couto Ferreira Teixeira Barreto
+        Pires""",
     "nl": "Jansen Visser Hoekstra Dijkstra Bakker Meijer Postma Brouwer Vermeulen Kuiper",
-    "xx": "Sharma Mensah Tanaka Yılmaz Ivanova Adeyemi Hassan Chen Kelly Popescu Iyer Rahman Wójcik Kovács",
+    "xx": """Sharma Mensah Tanaka Yildiz Ivanova Adeyemi Hassan Chen Kelly Popescu Iyer Rahman
+        Wójcik
+        Kovács""",
 }
 STREETS = {
-    "en": "{n} {w} Street|{n} {w} Ave|{n} {w} Road, Apt {m}|Flat {m}, {n} {w} Lane|PO Box {n}|{n} N {w} Blvd",
-    "de": "{w}straße {m}|Am {w}berg {m}a|{w}weg {m}|{w}allee {m}-{n}",
-    "fr": "{m} rue de {w}|{m} bis, avenue {w}|{m}, place du {w}|Résidence {w}, Bât. {m}",
-    "es": "Calle {w} {m}|Av. {w} {n}, Piso {m}|C/ {w} nº {m}|Carrera {m} # {m}-{m}",
-    "it": "Via {w} {m}|Corso {w}, {m}|Piazza {w} {m}|Viale {w} {m}/B",
-    "pt": "Rua {w}, {n}|Avenida {w} {n}, Apto {m}|Travessa {w} {m}|Alameda {w}, {n}",
-    "nl": "{w}straat {m}|{w}laan {m}|{w}gracht {n}|{w}weg {m}b",
+    "en": [
+        "{n} {w} Street",
+        "{n} {w} Ave",
+        "{n} {w} Road, Apt {m}",
+        "Flat {m}, {n} {w} Lane",
+        "PO Box {n}",
+        "{n} N {w} Blvd",
+    ],
+    "de": [
+        "{w}straße {m}",
+        "Am {w}berg {m}a",
+        "{w}weg {m}",
+        "{w}allee {m}-{n}",
+    ],
+    "fr": [
+        "{m} rue de {w}",
+        "{m} bis, avenue {w}",
+        "{m}, place du {w}",
+        "Résidence {w}, Bât. {m}",
+    ],
+    "es": [
+        "Calle {w} {m}",
+        "Av. {w} {n}, Piso {m}",
+        "C/ {w} nº {m}",
+        "Carrera {m} # {m}-{m}",
+    ],
+    "it": [
+        "Via {w} {m}",
+        "Corso {w}, {m}",
+        "Piazza {w} {m}",
+        "Viale {w} {m}/B",
+    ],
+    "pt": [
+        "Rua {w}, {n}",
+        "Avenida {w} {n}, Apto {m}",
+        "Travessa {w} {m}",
+        "Alameda {w}, {n}",
+    ],
+    "nl": [
+        "{w}straat {m}",
+        "{w}laan {m}",
+        "{w}gracht {n}",
+        "{w}weg {m}b",
+    ],
 }
-WORDS = (
-    "Oak Linden Victoria Garibaldi Goethe Wilson Cedar Mozart Liberty Station Mill Church Verdi Rose Park "
-    "Colombo Reforma Independencia Schiller Beethoven Chestnut Harbour Kings Bahnhof Roma Juarez"
-).split()
-CITIES = "Berlin Lyon Sevilla Bologna Porto Utrecht Leeds Austin Madison Florence Charlotte Victoria".split()
-COMPANIES = (
-    "Northgate Logistics Ltd|Bäckerei Hoffmann GmbH|Martin & Fils SARL|Acme Corp|Wilson Electronics Inc.|"
-    "Green Valley Foods|Grupo Hernández S.A.|Rossi Trasporti S.p.A.|Delta Systems|BlueSky Airlines|"
-    "Johnson Controls|Marks and Spencer|Deutsche Bank AG|Farmacia San José|Charles Schwab Corporation"
-).split("|")
-PRODUCTS = (
-    "Oak Dining Table|USB-C Cable 2m|Organic Green Tea|Wireless Mouse|Trail Running Shoe|Espresso Machine|"
-    "Cotton T-Shirt XL|Noise Cancelling Headphones|Garden Hose 15m|LED Bulb E27|Notebook A5|Yoga Mat|"
-    "Madison Lamp|Florence Armchair|Diego Sofa"
-).split("|")
-SENTENCES = (
-    "Customer called about a late delivery and wants a refund.|Please leave the parcel with the neighbour.|"
-    "The patient reports mild headache since yesterday evening.|Order was cancelled because of stock issues.|"
-    "Meeting moved to next week, see notes from Maria.|Replaced the broken part and tested it twice."
-).split("|")
+WORDS = [
+    "Oak",
+    "Linden",
+    "Victoria",
+    "Garibaldi",
+    "Goethe",
+    "Wilson",
+    "Cedar",
+    "Mozart",
+    "Liberty",
+    "Station",
+    "Mill",
+    "Church",
+    "Verdi",
+    "Rose",
+    "Park",
+    "Colombo",
+    "Reforma",
+    "Independencia",
+    "Schiller",
+    "Beethoven",
+    "Chestnut",
+    "Harbour",
+    "Kings",
+    "Bahnhof",
+    "Roma",
+    "Juarez",
+]
+CITIES = [
+    "Berlin",
+    "Lyon",
+    "Sevilla",
+    "Bologna",
+    "Porto",
+    "Utrecht",
+    "Leeds",
+    "Austin",
+    "Madison",
+    "Florence",
+    "Charlotte",
+    "Victoria",
+]
+COMPANIES = [
+    "Northgate Logistics Ltd",
+    "Bäckerei Hoffmann GmbH",
+    "Martin & Fils SARL",
+    "Acme Corp",
+    "Wilson Electronics Inc.",
+    "Green Valley Foods",
+    "Grupo Hernández S.A.",
+    "Rossi Trasporti S.p.A.",
+    "Delta Systems",
+    "BlueSky Airlines",
+    "Johnson Controls",
+    "Marks and Spencer",
+    "Deutsche Bank AG",
+    "Farmacia San José",
+    "Charles Schwab Corporation",
+]
+PRODUCTS = [
+    "Oak Dining Table",
+    "USB-C Cable 2m",
+    "Organic Green Tea",
+    "Wireless Mouse",
+    "Trail Running Shoe",
+    "Espresso Machine",
+    "Cotton T-Shirt XL",
+    "Noise Cancelling Headphones",
+    "Garden Hose 15m",
+    "LED Bulb E27",
+    "Notebook A5",
+    "Yoga Mat",
+    "Madison Lamp",
+    "Florence Armchair",
+    "Diego Sofa",
+]
+SENTENCES = [
+    "Customer called about a late delivery and wants a refund.",
+    "Please leave the parcel with the neighbour.",
+    "The patient reports mild headache since yesterday evening.",
+    "Order was cancelled because of stock issues.",
+    "Meeting moved to next week, see notes from Maria.",
+    "Replaced the broken part and tested it twice.",
+]
 
 Rng = random.Random
 Maker = Callable[[Rng, int], object]
@@ -110,7 +218,7 @@ def _person(language: str, form: str) -> Maker:
 
 
 def _street(language: str) -> Maker:
-    forms = STREETS[language].split("|")
+    forms = STREETS[language]
     return lambda rng, _: rng.choice(forms).format(
         n=rng.randint(100, 4999), m=rng.randint(1, 98), w=rng.choice(WORDS)
     )
@@ -142,6 +250,10 @@ def _luhn(prefix: str, length: int) -> Maker:
         return body + str(-total % 10)
 
     return make
+
+
+def _in_fours(digits: str) -> str:
+    return " ".join(digits[at : at + 4] for at in range(0, len(digits), 4))
 
 
 def _cpf(rng: Rng, _: int) -> str:
@@ -224,7 +336,7 @@ MAKERS: dict[str, Maker] = {
     "de_phone": _pattern("0899/899999"),
     "fr_phone": _pattern("06 89 99 99 99"),
     "br_phone": _pattern("(89) 99999-9999"),
-    "int_phone": _pattern("899555" + "9999"),
+    "int_phone": _pattern("8995559999"),
     "zip": _pattern("89999"),
     "zip4": _pattern("89999-9999"),
     "plz": _pattern("89999"),
@@ -232,15 +344,13 @@ MAKERS: dict[str, Maker] = {
     "uk_post": _pattern("AA8 9AA"),
     "ca_post": _pattern("A9A 9A9"),
     "nl_post": _pattern("8999 AA"),
-    "ssn": _pattern("4899-89-8999".replace("4899", "489")),
+    "ssn": _pattern("489-89-8999"),
     "ssn9": _pattern("489898999"),
     "cpf": _cpf,
     "dni": _dni,
     "visa": _luhn("4", 16),
-    "visa_spaced": lambda rng, row: " ".join(
-        (number := str(_luhn("4", 16)(rng, row)))[at : at + 4] for at in (0, 4, 8, 12)
-    ),
-    "bad_card": _pattern("4999 9999 9999 9991".replace(" ", "")),
+    "visa_spaced": lambda rng, row: _in_fours(str(_luhn("4", 16)(rng, row))),
+    "bad_card": _pattern("4999999999999991"),
     "masked": _pattern("****-****-****-9999"),
     "loyalty": _pattern("6000899999999999"),
     "order_no": _pattern("SO-8999999"),
@@ -278,7 +388,7 @@ MAKERS: dict[str, Maker] = {
     "ru_last": _pick("Иванов Петрова Смирнов Кузнецова Соколов Попова Лебедев Новикова"),
     "ru_first": _pick("Иван Ольга Сергей Татьяна Дмитрий Наталья Алексей Елена"),
     "ru_phone": _pattern("+7 899 999-99-99"),
-    "cn_phone": _pattern("1389" + "9999999"),
+    "cn_phone": _pattern("13899999999"),
 }
 for _language in GIVEN:
     MAKERS[f"given_{_language}"] = _person(_language, "{g}")

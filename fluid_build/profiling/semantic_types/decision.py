@@ -13,6 +13,7 @@ from fluid_build.profiling.semantic_types.people import (
     accepts,
     claim_of,
     measure_names,
+    share_of_logins,
 )
 from fluid_build.profiling.semantic_types.personal import FAMILIES, TESTS, Support
 
@@ -102,7 +103,21 @@ def _person(column: Column) -> SemanticType | None:
     if "middle" in column.name.concepts and max(map(len, column.values)) <= 2:
         return None
     shares = measure_names(column.values)
-    return _person_name(claim, shares, column) if accepts(claim, shares) else None
+    if accepts(claim, shares):
+        return _person_name(claim, shares, column)
+    return _login(column) if claim in (Claim.MENTION_ROLE, Claim.MENTION_PARTY) else None
+
+
+def _login(column: Column) -> SemanticType | None:
+    logins = share_of_logins(column.values)
+    if logins < _LOGINS_NEEDED:
+        return None
+    read = min(len(column.values), 40)
+    reason = f"{round(logins * read)} of {read} values are logins made of common names."
+    return SemanticType("username", True, round(0.3 + logins / 2, 2), reason)
+
+
+_LOGINS_NEEDED: Final = 0.6
 
 
 def _worth_reading(column: Column) -> bool:

@@ -95,7 +95,7 @@ def claim_of(column: Name, table: Name, siblings: tuple[str, ...]) -> Claim | No
     """What the names claim; None where they say that the values are no persons' names."""
     concepts = column.concepts
     refusing = concepts & _REFUSING
-    if refusing and not (refusing <= _PRECEDING and _ends_on_somebody(column)):
+    if refusing and not _ends_on_somebody(column, refusing):
         return None
     if concepts & {"given_name", "family_name"}:
         return Claim.EXPLICIT
@@ -113,24 +113,11 @@ def claim_of(column: Name, table: Name, siblings: tuple[str, ...]) -> Claim | No
     return _mention(column)
 
 
-_REFUSING: Final = ASPECTS | {
-    *(
-        "date",
-        "code",
-        "city",
-        "region",
-        "state",
-        "country",
-        "company",
-        "url",
-        "currency",
-        "language",
-    ),
-    *("color", "email", "phone", "postcode", "password", "salutation", "initial", "job", "number"),
-    *("prefix", "age", "gender", "money", "percent", "timezone", "continent", "mime"),
-}
-
-
+_REFUSING: Final = ASPECTS | frozenset(
+    """date code city region state country company url currency language color email phone postcode
+    password salutation initial job number prefix age gender money percent timezone continent
+    mime""".split()
+)
 _SOMEBODY: Final = frozenset({"person", "contact", "party", "parcel", "user", "by", "full_name"})
 
 
@@ -145,13 +132,16 @@ def _speaks_of_thing(column: Name) -> bool:
 _PRECEDING: Final = frozenset(
     {"text", "file", "maker", "title", "kind", "city", "region", "country", "company", "job"}
 )
+_DOING: Final = _PRECEDING | {"measure", "time", "flag", "date"}
 
 
-def _ends_on_somebody(column: Name) -> bool:
-    """Whether the last telling word is a role: "comment author", unlike "author comment"."""
+def _ends_on_somebody(column: Name, before: frozenset[str]) -> bool:
+    """Whether the last telling word is a role, or "by": "comment author", "delivered to"."""
     concepts = [CONCEPT_OF.get(word, "neutral") for word in column.words]
     telling = [concept for concept in concepts if concept not in {"neutral", "name"}]
-    return bool(telling) and telling[-1] in _SOMEBODY
+    if not telling or telling[-1] not in _SOMEBODY:
+        return False
+    return before <= (_DOING if telling[-1] == "by" else _PRECEDING)
 
 
 def _bare(column: Name, table: Name, siblings: tuple[str, ...]) -> Claim | None:
@@ -226,6 +216,26 @@ def measure_names(values: Sequence[str]) -> NameShares:
 def _is_business(value: str) -> bool:
     words = value.lower().replace(".", "").replace(",", " ").split()
     return "&" in value or not lexicons.BUSINESS.isdisjoint(words)
+
+
+_LOGIN: Final = re.compile(r"[a-z][a-z._-]{3,24}\d{0,4}")
+
+
+def share_of_logins(values: Sequence[str]) -> float:
+    """The share of values that are a login made of a common name and more: jsmith, anna.b2."""
+    sample = values[:_READ]
+    return sum(map(_is_login, sample)) / len(sample) if sample else 0.0
+
+
+def _is_login(value: str) -> bool:
+    if not _LOGIN.fullmatch(value):
+        return False
+    letters = value.rstrip("0123456789")
+    names = (lexicons.given_names(), lexicons.surnames())
+    if any(letters[1:] in known or letters[:-1] in known for known in names):
+        return True
+    cuts = range(3, len(letters) - 2)
+    return any(letters[:cut] in names[0] or letters[cut:] in names[1] for cut in cuts)
 
 
 def _name_words(value: str) -> list[str]:

@@ -7,7 +7,12 @@ from typing import Final
 
 from fluid_build.profiling.semantic_types import shapes
 from fluid_build.profiling.semantic_types.column import Column, number
-from fluid_build.profiling.semantic_types.naming import Grade, describes_persons, sibling_concepts
+from fluid_build.profiling.semantic_types.naming import (
+    Grade,
+    describes_persons,
+    grades,
+    sibling_concepts,
+)
 from fluid_build.profiling.semantic_types.shapes import share
 
 
@@ -149,7 +154,8 @@ _PIN = re.compile(r"\d{4,8}")
 def date_of_birth(column: Column, grade: Grade) -> Support:
     """Dates within the last two centuries, where the name speaks of birth."""
     what = "dates of the last two centuries"
-    if grade < Grade.LIKELY:
+    of_things = "thing" in column.table.concepts and not column.table.concepts & _BORN
+    if grade < Grade.LIKELY or (of_things and not _near_person(column)):
         return Support(0.0, _NEVER, what)
     if column.family == "date":
         first = (column.facts.min or column.values[0])[:4]
@@ -159,25 +165,36 @@ def date_of_birth(column: Column, grade: Grade) -> Support:
     return Support(0.0, _NEVER, what)
 
 
+_BORN: Final = frozenset({"person", "party", "user", "contact"})
+
+
+def _near_person(column: Column) -> bool:
+    near = sibling_concepts(column.facts.siblings)
+    return bool(near & {"given_name", "family_name", "full_name", "salutation", "national_id"})
+
+
 def latitude(column: Column, grade: Grade) -> Support:
     """Degrees from -90 to 90."""
-    return _degrees(column, grade, limit=90, partner=frozenset({"longitude", "lon"}))
+    return _degrees(column, grade, limit=90, partner="longitude")
 
 
 def longitude(column: Column, grade: Grade) -> Support:
     """Degrees from -180 to 180."""
-    return _degrees(column, grade, limit=180, partner=frozenset({"latitude", "lat"}))
+    return _degrees(column, grade, limit=180, partner="latitude")
 
 
-def _degrees(column: Column, grade: Grade, *, limit: int, partner: frozenset[str]) -> Support:
+def _degrees(column: Column, grade: Grade, *, limit: int, partner: str) -> Support:
     what = f"within {limit} degrees"
     if grade < Grade.LIKELY or column.family not in ("text", "integer", "decimal"):
         return Support(0.0, _NEVER, what)
-    paired = bool(sibling_concepts(column.facts.siblings) & partner)
-    if grade is Grade.LIKELY and not paired:
+    if grade is Grade.LIKELY and not _beside(column, partner):
         return Support(0.0, _NEVER, what)
     inside = _all(column, lambda value: _within(value, limit))
     return Support(inside, 0.8, what)
+
+
+def _beside(column: Column, label: str) -> bool:
+    return any(found == label for name in column.facts.siblings[:200] for found, _ in grades(name))
 
 
 def _within(value: str, limit: int) -> bool:
@@ -197,7 +214,7 @@ def postal_code(column: Column, grade: Grade) -> Support:
         near = sibling_concepts(column.facts.siblings)
         beside = near & {"city", "address", "street", "region"}
         return Support(
-            _all(column, shapes.POSTCODE_DIGITS.fullmatch), 0.8 if beside else _NEVER, what
+            _all(column, shapes.POSTCODE_STRICT.fullmatch), 0.8 if beside else _NEVER, what
         )
     if column.family != "text":
         return Support(_all(column, _POSTCODE_NUMBER.fullmatch), 0.8, what)
@@ -218,7 +235,7 @@ def phone(column: Column, grade: Grade) -> Support:
     if grade is Grade.SILENT:
         dialled = _all(column, shapes.PHONE.fullmatch)
         written = _all(column, shapes.PHONE_FORMATTED.fullmatch)
-        return Support(dialled * (written >= 0.75), 0.9, what)
+        return Support(dialled * (written >= 0.5), 0.95, what)
     return Support(_all(column, shapes.PHONE.fullmatch), (_NEVER, 0.8, 0.7, 0.5)[grade], what)
 
 
@@ -247,9 +264,11 @@ def address(column: Column, grade: Grade) -> Support:
         other = share(_NO_ADDRESS.fullmatch, values)
         return Support(share(_WORDED.search, values) * (other < 0.5), 0.3, what)
     lines = share(shapes.STREET_LINE.fullmatch, values)
-    if grade is Grade.LIKELY or (grade is Grade.HINT and _beside_address(column)):
+    if grade is Grade.LIKELY:
         worded = share(_LINE.fullmatch, values)
         return Support(max(lines, worded), 0.6, what)
+    if grade is Grade.HINT and _beside_address(column):
+        return Support(max(lines, share(_NUMBERED.fullmatch, values)), 0.6, what)
     return Support(lines, 0.5 if grade else 0.6, "street lines with a house number")
 
 
@@ -259,6 +278,7 @@ def _beside_address(column: Column) -> bool:
 
 _WORDED = re.compile(r"[^\W\d_]|#")
 _LINE = re.compile(r"(?=.*[^\W\d_]{3})(?=.*\d).{6,}|[^\W\d_]{3,}(?: [^\W\d_]{2,}){1,5}", re.DOTALL)
+_NUMBERED = re.compile(r"(?=.*[^\W\d_]{3})(?=.*\d).{5,}", re.DOTALL)
 _NO_ADDRESS = re.compile(
     r"[^@\s]+@[^@\s]+|(?:https?://|www\.)\S+|0x[0-9a-fA-F]+|(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}"
     r"|(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\d+)?|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}"

@@ -24,7 +24,10 @@ PHONE_FORMATTED: Final = re.compile(
 POSTCODE: Final = re.compile(
     r"(?=.{2,11}$)(?=.*\d)[A-Za-z]{0,4}[ -]?[A-Za-z0-9]{1,9}(?:[ -][A-Za-z0-9]{1,4})?(?:\.0)?"
 )
-POSTCODE_DIGITS: Final = re.compile(r"\d{4,6}|\d{5}-\d{3,4}|\d{2}-\d{3}|\d{3} \d{2}|\d{4}-\d{3}")
+POSTCODE_STRICT: Final = re.compile(
+    r"\d{4,6}|\d{5}-\d{3,4}|\d{2}-\d{3}|\d{3} \d{2}|\d{4}-\d{3}"
+    r"|\d{4} ?[A-Z]{2}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d"
+)
 IPV4: Final = re.compile(
     r"(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:/\d{1,2}|:\d{1,5})?"
 )

@@ -14,7 +14,9 @@ _LETTERS = str.maketrans(
 _GLUED_MIN = 5
 _PREFIX_MAX = 5
 _SHORT = 3
-_ABBREVIATIONS = frozenset({"bdate", "bday", "fname", "lname", "uname", "passno"})
+_ABBREVIATIONS = frozenset(
+    {"bdate", "bday", "fname", "lname", "uname", "bdt", "adi", "ad", "nam", "adr", "cim"}
+)
 _STURDY = 6
 _STURDY_WORDS = frozenset(
     {"phone", "email", "addr", "name", "city", "state", "date", "code", "birth", "login", "token"}
