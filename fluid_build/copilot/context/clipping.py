@@ -14,7 +14,6 @@ from fluid_build.copilot.messages import Message, read_arguments
 
 __all__ = ["clip_message", "clip_text", "clip_to_tokens"]
 
-_LONGEST_ARGUMENT_PREVIEW = 200
 _CLIPPED_BY_PART = ("text", "tool_use", "tool_result")
 _SMALL_BLOCK = 80
 
@@ -124,11 +123,11 @@ def _clip_arguments(arguments: Any, limit: int) -> Any:
     was_clipped = earlier.get("_truncated") is True
     marker = {
         "_truncated": True,
-        "_preview": str(earlier["_preview"] if was_clipped else text)[
-            : min(limit, _LONGEST_ARGUMENT_PREVIEW)
-        ],
-        "_total_chars": earlier["_total_chars"] if was_clipped else len(text),
+        "_preview": "",
+        "_total_chars": earlier.get("_total_chars") if was_clipped else len(text),
     }
+    source = str(earlier.get("_preview", "")) if was_clipped else text
+    marker["_preview"] = source[: max(limit - len(_json(marker)), 0)]
     if len(_json(marker)) >= len(text):  # the marker would be the longer of the two
         return arguments
     return _json(marker) if isinstance(arguments, str) else marker

@@ -13,13 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
-from fluid_build.copilot.agents.errors import ContextOverflowError
 from fluid_build.copilot.context.clipping import clip_message, clip_to_tokens
-from fluid_build.copilot.context.pruning import Selection, by_recency, select
+from fluid_build.copilot.context.pruning import by_recency, select
 from fluid_build.copilot.context.summary import Summarizer, is_summary, summarize_messages
 from fluid_build.copilot.context.token_budget import estimate_message_tokens
 from fluid_build.copilot.context.units import Unit, group_into_units
-from fluid_build.copilot.messages import Message
+from fluid_build.copilot.messages import Message, text_of
 from fluid_build.errors import UsageError
 
 __all__ = [
@@ -159,25 +158,6 @@ def _within(
     """``messages`` if they fit; else the goal, a summary and the latest of them that do."""
     if sum(map(count, messages)) <= max_tokens:
         return messages
-    goal_and_summary = frozenset(
-        position
-        for position, message in enumerate(messages)
-        if position == _first_user(messages) or is_summary(message)
-    )
-    try:
-        selection = _latest(messages, max_tokens, count, also_keep=goal_and_summary)
-    except ContextOverflowError:
-        selection = _latest(messages, max_tokens, count, also_keep=frozenset())
-    return [selection.kept[position] for position in sorted(selection.kept)]
-
-
-def _latest(
-    messages: list[dict[str, Any]],
-    max_tokens: int,
-    count: Callable[[Message], int],
-    *,
-    also_keep: frozenset[int],
-) -> Selection:
     return select(
         messages,
         limit=max_tokens,
@@ -185,10 +165,21 @@ def _latest(
         ranking=by_recency,
         count=count,
         whole_suffix=True,
-        also_keep=also_keep,
-    )
+        also_keep=frozenset(
+            position
+            for position, message in enumerate(messages)
+            if position == _first_user(messages) or is_summary(message)
+        ),
+    ).messages
 
 
 def _first_user(messages: Sequence[Message]) -> int | None:
-    """Position of the message that says what the loop is for."""
-    return next((p for p, message in enumerate(messages) if message.get("role") == "user"), None)
+    """Position of the message that says what the loop is for; results are no such message."""
+    return next(
+        (
+            position
+            for position, message in enumerate(messages)
+            if message.get("role") == "user" and text_of(message)
+        ),
+        None,
+    )

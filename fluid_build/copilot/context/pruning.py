@@ -22,7 +22,10 @@ from fluid_build.copilot.messages import Message, text_of, tool_calls, tool_resu
 __all__ = ["Ranking", "Selection", "by_recency", "by_relevance", "joined", "select"]
 
 _SHORTEST_USEFUL_TEXT = 80
-_TRIES_TO_FILL = 3
+_SHORTEST_FILLING_TEXT = 16
+_TRIES_TO_FILL = 10
+_GAP_NOT_WORTH_FILLING = 0.02
+_LARGEST_GAP = 0.1
 
 Ranking = Callable[[Sequence[str]], list[float]]
 """Scores the units' texts, oldest first; the last text is the current query. Higher stays."""
@@ -30,11 +33,19 @@ Ranking = Callable[[Sequence[str]], list[float]]
 
 @dataclass(slots=True)
 class Selection:
-    """What stays, by position in the conversation, and how many tokens that has."""
+    """What stays, by position in the conversation, and how many tokens that has.
+
+    ``lost`` are the positions of what is left out, or filled in clipped.
+    """
 
     kept: dict[int, dict[str, Any]] = field(default_factory=dict)
     tokens: int = 0
-    left_out: list[int] = field(default_factory=list)
+    lost: list[int] = field(default_factory=list)
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """What stays, in order."""
+        return [self.kept[position] for position in sorted(self.kept)]
 
 
 def select(
@@ -46,11 +57,13 @@ def select(
     count: Callable[[Message], int],
     whole_suffix: bool,
     also_keep: frozenset[int] = frozenset(),
+    reserved: int = 0,
 ) -> Selection:
     """What stays of ``messages`` in at most ``limit`` tokens, ``target`` of them if it can be.
 
     ``whole_suffix``: stop at the first unit that does not fit, so that what stays has no gaps.
-    ``also_keep``: positions that stay as system messages and the latest exchange do.
+    ``also_keep``: positions that stay as well, unless that would cost a system message its text.
+    ``reserved``: tokens that are to stay free, if what must stay leaves them.
     Raises ``ContextOverflowError`` where what must stay does not fit however it is clipped.
     """
     units = group_into_units(messages, count)
@@ -62,18 +75,30 @@ def select(
         or not also_keep.isdisjoint(unit.positions)
     ]
     others = [unit for unit in units if unit not in pinned]
-    selection = Selection()
     if sum(unit.tokens for unit in pinned) > limit:
-        _keep_clipped(selection, pinned, messages, limit, count)
-        selection.left_out = sorted(p for unit in others for p in unit.positions)
+        clipped = _clip_current(pinned, messages, limit, count)
+        if clipped is None and also_keep:
+            return select(
+                messages,
+                limit=limit,
+                target=target,
+                ranking=ranking,
+                count=count,
+                whole_suffix=whole_suffix,
+                reserved=reserved,
+            )
+        selection = clipped or _clip_everything(pinned, messages, limit, count)
+        selection.lost = sorted(p for unit in others for p in unit.positions)
         return selection
+    selection = Selection()
     for unit in pinned:
         _keep(selection, unit, messages)
-    dropped = _keep_best(
-        selection, others, messages, max(target, selection.tokens), ranking, whole_suffix
-    )
+    target = max(target - reserved, selection.tokens)
+    dropped = _keep_best(selection, others, messages, target, ranking, whole_suffix)
     _fill(selection, dropped, messages, target, count)
-    selection.left_out = sorted(set(range(len(messages))) - selection.kept.keys())
+    if selection.tokens + reserved < limit * (1 - _LARGEST_GAP):
+        _fill(selection, dropped, messages, limit - reserved, count)
+    selection.lost = sorted(position for unit in dropped for position in unit.positions)
     return selection
 
 
@@ -123,37 +148,49 @@ def _fill(
     target: int,
     count: Callable[[Message], int],
 ) -> None:
-    """Uses the gap that whole units left for the best one that was dropped, clipped."""
-    for unit in dropped[:_TRIES_TO_FILL]:
+    """Uses the gap that whole units left for the best that were dropped, clipped."""
+    candidates = [unit for unit in dropped if unit.positions[0] not in selection.kept]
+    for unit in candidates[:_TRIES_TO_FILL]:
         gap = target - selection.tokens
+        if gap < target * _GAP_NOT_WORTH_FILLING:
+            return
         parts = [messages[position] for position in unit.positions]
-        clipped = clip_to_tokens(parts, gap, count, shortest=_SHORTEST_USEFUL_TEXT)
+        clipped = clip_to_tokens(parts, gap, count, shortest=_SHORTEST_FILLING_TEXT)
         if clipped is not None:
             selection.kept.update(zip(unit.positions, clipped, strict=True))
             selection.tokens += sum(map(count, clipped))
-            return
 
 
-def _keep_clipped(
-    selection: Selection,
+def _clip_current(
     pinned: Sequence[Unit],
     messages: Sequence[Message],
     limit: int,
     count: Callable[[Message], int],
-) -> None:
-    """Clips what must stay: all but system messages first, then those as well."""
+) -> Selection | None:
+    """System messages whole and the rest of ``pinned`` clipped; ``None`` where that is no use."""
     system = [p for unit in pinned if unit.is_system for p in unit.positions]
     current = [p for unit in pinned if not unit.is_system for p in unit.positions]
-    room = limit - sum(unit.tokens for unit in pinned if unit.is_system)
-    clipped = clip_to_tokens(
-        [messages[p] for p in current], room, count, shortest=_SHORTEST_USEFUL_TEXT
-    )
-    positions, copies = current, clipped
+    taken = sum(unit.tokens for unit in pinned if unit.is_system)
+    parts = [messages[p] for p in current]
+    copies = clip_to_tokens(parts, limit - taken, count, shortest=_SHORTEST_USEFUL_TEXT)
+    if copies is None and taken <= limit / 2:  # it is the rest's own frame that is large
+        copies = clip_to_tokens(parts, limit - taken, count)
     if copies is None:
-        positions = system + current
-        copies = clip_to_tokens([messages[p] for p in positions], limit, count)
-    else:
-        selection.kept.update({p: dict(messages[p]) for p in system})
+        return None
+    kept = {p: dict(messages[p]) for p in system}
+    kept.update(zip(current, copies, strict=True))
+    return Selection(kept, sum(map(count, kept.values())))
+
+
+def _clip_everything(
+    pinned: Sequence[Unit],
+    messages: Sequence[Message],
+    limit: int,
+    count: Callable[[Message], int],
+) -> Selection:
+    """All of ``pinned`` clipped, system messages too: what does not fit otherwise."""
+    positions = [p for unit in pinned for p in unit.positions]
+    copies = clip_to_tokens([messages[p] for p in positions], limit, count)
     if copies is None:
         raise ContextOverflowError(
             f"The system messages and the latest exchange do not fit {limit:,} tokens, even "
@@ -161,8 +198,7 @@ def _keep_clipped(
             hint="Give the window more tokens, or use fewer system messages or calls at once.",
             context_window=limit,
         )
-    selection.kept.update(zip(positions, copies, strict=True))
-    selection.tokens = sum(map(count, selection.kept.values()))
+    return Selection(dict(zip(positions, copies, strict=True)), sum(map(count, copies)))
 
 
 def _searchable_text(message: Message) -> str:

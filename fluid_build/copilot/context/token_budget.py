@@ -34,15 +34,16 @@ DIGITS_PER_TOKEN = 1.8
 DEFAULT_OUTPUT_RESERVATION = 4096
 """Tokens kept free for the answer where the caller says nothing; never over a quarter."""
 
+_DIGITS = b"0123456789"
 _TOKENS_PER_MESSAGE = 4
 _TOKENS_PER_CALL = 8
 
 
 def estimate_tokens(text: str) -> int:
     """Tokens in ``text``, rather too many than too few; 0 for the empty text."""
-    digits = sum(map(text.count, "0123456789"))
-    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    by_kind = (size - digits) / CHARS_PER_TOKEN + digits / DIGITS_PER_TOKEN
+    data = text.encode("utf-8", "surrogatepass")
+    others = len(data.translate(None, _DIGITS))
+    by_kind = others / CHARS_PER_TOKEN + (len(data) - others) / DIGITS_PER_TOKEN
     return math.ceil(max(len(text) / CHARS_PER_TOKEN, by_kind))
 
 

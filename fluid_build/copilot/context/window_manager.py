@@ -131,54 +131,57 @@ class ContextWindowManager:
 
     def _fit(self, window: ContextWindow, messages: list[dict[str, Any]]) -> ContextWindow:
         """Gives ``window`` as much of ``messages`` as it can hold; the last one stays."""
-        left_out = 0
         total = sum(map(self._count, messages))
         if total > window.max_tokens:
-            selection = self._select(messages, window.max_tokens)
-            messages = [selection.kept[position] for position in sorted(selection.kept)]
-            left_out = len(selection.left_out)
+            messages = self._pruned(messages, window.max_tokens)
             total = sum(map(self._count, messages))
             window.metadata["prunings"] = window.metadata.get("prunings", 0) + 1
-            window.metadata["left_out"] = window.metadata.get("left_out", 0) + left_out
         window.messages = messages
         window.current_tokens = total
         return window
 
-    def _select(self, messages: list[dict[str, Any]], limit: int) -> Selection:
-        target = int(limit * _FILLED_AFTER_PRUNING)
-        selection = self._prune(messages, limit, target)
-        if (
-            self.pruning_strategy is not ContextPruningStrategy.SUMMARIZE
-            or self.summarizer is None
-            or not selection.left_out
-        ):
-            return selection
+    def _pruned(self, messages: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
+        if self.pruning_strategy is ContextPruningStrategy.SUMMARIZE and self.summarizer:
+            summarized = self._summarized(messages, limit, self.summarizer)
+            if summarized is not None:
+                return summarized
+        return self._select(messages, limit).messages
+
+    def _summarized(
+        self, messages: list[dict[str, Any]], limit: int, summarizer: Summarizer
+    ) -> list[dict[str, Any]] | None:
+        """The latest messages after a summary of what is lost, if there is one and it fits."""
         room = int(limit * _SUMMARY_SHARE)
-        gone = self._prune(messages, limit, target - room).left_out
+        lost = self._select(messages, limit, reserved=room).lost
+        if not lost:
+            return None
         summary = summarize_messages(
-            [messages[position] for position in gone],
-            self.summarizer,
+            [messages[position] for position in lost],
+            summarizer,
             max_tokens=room,
             count=self._count,
         )
         if summary is None:
-            return selection
-        summary_tokens = self._count(summary)
-        with_room = self._prune(messages, limit, target - summary_tokens)
-        if not with_room.left_out or with_room.tokens + summary_tokens > limit:
-            return selection  # what must stay needs all of the window
-        with_room.kept[with_room.left_out[0]] = summary
-        return with_room
+            return None
+        tokens = self._count(summary)
+        selection = self._select(messages, limit, reserved=tokens)
+        if selection.tokens + tokens > limit:  # what must stay needs all of the window
+            return None
+        before = [selection.kept[p] for p in sorted(selection.kept) if p < lost[0]]
+        return [*before, summary, *selection.messages[len(before) :]]
 
-    def _prune(self, messages: list[dict[str, Any]], limit: int, target: int) -> Selection:
+    def _select(
+        self, messages: list[dict[str, Any]], limit: int, *, reserved: int = 0
+    ) -> Selection:
         ranking = self._ranking()
         return select(
             messages,
             limit=limit,
-            target=target,
+            target=int(limit * _FILLED_AFTER_PRUNING),
             ranking=ranking,
             count=self._count,
             whole_suffix=ranking is by_recency,
+            reserved=reserved,
         )
 
     def _ranking(self) -> Ranking:

@@ -1,0 +1,251 @@
+"""Measures the context and recovery rows of the runtime's table.
+
+Run: ``python bench/runtime_context.py [conversations] [runs]``; exit code 1 where a goal is missed.
+Everything is seeded, so the figures are the same on every machine, but for the times.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+import statistics
+import sys
+import time
+import uuid
+from typing import Any
+
+from fluid_build.copilot.agents.errors import AgentExecutionError
+from fluid_build.copilot.context.token_budget import HeuristicTokenCounter
+from fluid_build.copilot.context.window_manager import (
+    ContextPruningStrategy,
+    ContextWindow,
+    ContextWindowManager,
+)
+from fluid_build.copilot.cost import RunCostTracker
+from fluid_build.copilot.events import EventBus
+from fluid_build.copilot.llm.base import LlmPrompt
+from fluid_build.copilot.llm.client import LlmClient
+from fluid_build.copilot.llm.providers import make_provider
+from fluid_build.copilot.llm.testing import (
+    Fault,
+    LoopbackServer,
+    Reply,
+    ScriptedProvider,
+    cut_body,
+    dropped_connection,
+    garbage,
+    overloaded,
+    rate_limit,
+    server_error,
+)
+from fluid_build.copilot.messages import call_ids, result_ids
+from fluid_build.copilot.recovery.error_handler import (
+    ErrorCategory,
+    ErrorContext,
+    ErrorRecoveryFramework,
+    RecoveryStrategy,
+)
+from fluid_build.copilot.recovery.retry import RetryPolicy
+
+FAULT_RATE = 0.3
+PROMPT = LlmPrompt("test-model", [{"role": "user", "content": "hello"}])
+
+
+def random_text(chance: random.Random) -> str:
+    """Prose, JSON rows, figures or identifiers, from a few words to more than a window."""
+    size = int(10 ** chance.uniform(0.5, 4.2))
+    kind = chance.choice(["prose", "json", "csv", "uuid"])
+    if kind == "prose":
+        words = ["the", "customer", "orders", "table", "joins", "on", "key", "and", "holds"]
+        return " ".join(chance.choice(words) for _ in range(size // 6 + 1))
+    if kind == "json":
+        row = {"id": chance.randrange(10**6), "name": "Ada", "total": chance.random()}
+        return json.dumps([row] * (size // 50 + 1))
+    if kind == "csv":
+        return ",".join(str(chance.randrange(10**5)) for _ in range(size // 6 + 1))
+    return " ".join(str(uuid.UUID(int=chance.getrandbits(128))) for _ in range(size // 37 + 1))
+
+
+def random_conversation(chance: random.Random) -> list[dict[str, Any]]:
+    """A system message, then 5 to 40 turns, a third of them tool calls with their results."""
+    messages: list[dict[str, Any]] = [{"role": "system", "content": "You model data."}]
+    for turn in range(chance.randint(5, 40)):
+        if chance.random() < 0.35:
+            ids = [f"call_{turn}_{n}" for n in range(chance.randint(1, 3))]
+            arguments = {"sql": random_text(chance)[:2000]}
+            calls = [{"id": i, "name": "query", "arguments": arguments} for i in ids]
+            messages.append({"role": "assistant", "content": "", "tool_calls": calls})
+            messages += [
+                {"role": "tool", "tool_call_id": i, "content": random_text(chance)} for i in ids
+            ]
+        else:
+            messages.append(
+                {"role": chance.choice(["user", "assistant"]), "content": random_text(chance)}
+            )
+    return messages
+
+
+def breaks_something(messages: list[dict[str, Any]], window: ContextWindow) -> bool:
+    """Whether a system message is gone, or a call and its result are apart."""
+    calls = {i for m in messages for i in call_ids(m)}
+    results = {i for m in messages for i in result_ids(m)}
+    kept_calls = {i for m in window.messages for i in call_ids(m)}
+    kept_results = {i for m in window.messages for i in result_ids(m)}
+    return window.messages[0] != messages[0] or kept_calls & results != kept_results & calls
+
+
+def measure_context(conversations: int) -> dict[str, float]:
+    """Random conversations through the window manager, the four strategies in turn."""
+    counter = HeuristicTokenCounter()
+    strategies = list(ContextPruningStrategy)
+    over = broken = pruned = additions = 0
+    wasted: list[float] = []
+    started = time.perf_counter()
+    for number in range(conversations):
+        chance = random.Random(number)
+        messages = random_conversation(chance)
+        manager = ContextWindowManager(
+            max_tokens=int(10 ** chance.uniform(3.2, 4.5)),
+            pruning_strategy=strategies[number % len(strategies)],
+            summarizer=lambda text: f"They looked at {len(text)} characters of data. " * 5,
+        )
+        window = manager.create_window()
+        for message in messages:
+            before = window.metadata.get("prunings", 0)
+            window = manager.add_message(window, message)
+            additions += 1
+            if window.metadata.get("prunings", 0) > before:
+                wasted.append(window.remaining_tokens / window.max_tokens)
+        over += sum(counter.count_tokens(str(m)) for m in window.messages) > window.max_tokens
+        broken += breaks_something(messages, window)
+        pruned += "prunings" in window.metadata
+    elapsed = time.perf_counter() - started
+    return {
+        "conversations": conversations,
+        "pruned": pruned,
+        "over the limit": over,
+        "broken": broken,
+        "wasted, mean": statistics.fmean(wasted),
+        "wasted, worst": max(wasted),
+        "wasted over 10 %": sum(share > 0.1 for share in wasted) / len(wasted),
+        "ms per message": elapsed / additions * 1000,
+    }
+
+
+def random_step(chance: random.Random) -> Reply | Fault:
+    """A good answer, or at the fault rate one of the failures that pass."""
+    if chance.random() >= FAULT_RATE:
+        return Reply("ok")
+    faults = [
+        rate_limit(),
+        rate_limit(retry_after=1),
+        server_error(),
+        overloaded(),
+        garbage(),
+        cut_body(),
+        dropped_connection(),
+    ]
+    return chance.choice(faults)
+
+
+async def no_wait(_seconds: float) -> None:
+    """Waiting is not what is measured."""
+
+
+async def run_with_recovery(client: LlmClient, runs: int) -> tuple[int, int]:
+    """How many runs completed, and how many of them only by the fallback."""
+
+    async def again(_context: ErrorContext) -> str:
+        return (await client.complete(PROMPT)).text
+
+    framework = ErrorRecoveryFramework(sleep=no_wait)
+    framework.register_strategy(
+        RecoveryStrategy(
+            "llm_retry", ErrorCategory.LLM_ERROR, again, 3, fallback=lambda _: "fallback"
+        )
+    )
+    answers: list[object] = []
+    for _ in range(runs):
+        try:
+            answers.append((await client.complete(PROMPT)).text)
+        except AgentExecutionError as error:
+            answers.append(await framework.handle_error(error))
+    return sum(a in ("ok", "fallback") for a in answers), answers.count("fallback")
+
+
+def measure_recovery(runs: int, attempts: int) -> dict[str, float]:
+    """Calls over real sockets to a server of which 30 % of all answers are faults."""
+    chance = random.Random(4711)
+
+    async def measure() -> tuple[int, int, int]:
+        with LoopbackServer(lambda _request: random_step(chance)) as server:
+            async with LlmClient(
+                make_provider("openai", server.base_url("openai")),
+                api_key=server.key,
+                policy=RetryPolicy(attempts=attempts),
+                sleep=no_wait,
+                tracker=RunCostTracker(bus=EventBus()),
+            ) as client:
+                completed, fallbacks = await run_with_recovery(client, runs)
+            return completed, fallbacks, len(server.requests)
+
+    completed, fallbacks, requests = asyncio.run(measure())
+    return {
+        "runs": runs,
+        "requests": requests,
+        "completed": completed / runs,
+        "by fallback": fallbacks / runs,
+    }
+
+
+def overhead_of_the_envelope() -> float:
+    """Microseconds that the recovery of a call that does not fail costs."""
+    from fluid_build.copilot.recovery.retry import retry_call
+
+    provider = ScriptedProvider(lambda _prompt: "ok")
+
+    async def best(wrapped: bool) -> float:
+        times: list[float] = []
+        for _ in range(7):
+            started = time.perf_counter()
+            for _ in range(300):
+                if wrapped:
+                    await retry_call(lambda: provider.complete(PROMPT))
+                else:
+                    await provider.complete(PROMPT)
+            times.append((time.perf_counter() - started) / 300)
+        return min(times)
+
+    return (asyncio.run(best(True)) - asyncio.run(best(False))) * 1e6
+
+
+def main(arguments: list[str]) -> int:
+    logging.disable(logging.WARNING)
+    conversations = int(arguments[0]) if arguments else 10_000
+    runs = int(arguments[1]) if len(arguments) > 1 else 2_000
+    context = measure_context(conversations)
+    with_envelope = measure_recovery(runs, attempts=3)
+    framework_alone = measure_recovery(runs, attempts=1)
+    result = {
+        "context": context,
+        "recovery, envelope and framework": with_envelope,
+        "recovery, framework alone": framework_alone,
+        "envelope, us per call": overhead_of_the_envelope(),
+    }
+    print(json.dumps(result, indent=2))
+    reached = (
+        context["over the limit"] == 0
+        and context["broken"] == 0
+        and context["wasted, mean"] <= 0.10
+        and with_envelope["completed"] >= 0.99
+        and with_envelope["by fallback"] < 0.05
+        and framework_alone["completed"] >= 0.99
+        and framework_alone["by fallback"] < 0.05
+    )
+    return 0 if reached else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
