@@ -1,4 +1,9 @@
-"""The decision: a column's name proposes, its values dispose."""
+"""The decision: a column's name proposes, its values dispose.
+
+Every type of personal data is marked as such wherever it stands. Whether an address, a postal code
+or a position is a person's home can't be told from a column, so places are marked too, and who
+knows better may take the mark away.
+"""
 
 from typing import Final
 

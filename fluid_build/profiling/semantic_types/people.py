@@ -14,7 +14,6 @@ from fluid_build.profiling.semantic_types.words import Name, without_accents
 _READ = 40
 _MOST_WORDS = 6
 _NEVER_IN_NAMES = frozenset("0123456789@#/\\_:;+=*<>[]{}|%$!?~^")
-_FIELD_BREAKS = str.maketrans({",": " , ", ".": ". ", "(": " ", ")": " ", '"': " ", "`": "'"})
 
 
 class Claim(Enum):
@@ -75,18 +74,7 @@ _NEEDED: Final[dict[Claim, tuple[_Needed, ...]]] = {
     Claim.NONE: (_Needed(shaped=0.8, business=0.05, given=0.65, full=0.65),),
 }
 _NOT_PERSONS: Final = frozenset(
-    {
-        "thing",
-        "city",
-        "region",
-        "country",
-        "company",
-        "currency",
-        "language",
-        "color",
-        "job",
-        "kind",
-    }
+    "thing city region country company currency language color job kind".split()
 )
 """Concepts of a table whose names are not names of persons."""
 

@@ -113,9 +113,14 @@ def national_id(column: Column, grade: Grade) -> Support:
 def _is_serial(column: Column) -> bool:
     """Whether the values are whole numbers that run on with hardly a gap, as surrogate keys do."""
     low, high = column.facts.min, column.facts.max
-    if low is None or high is None or not (low.isdigit() and high.isdigit()):
+    if low is None or high is None or not (low.isdecimal() and high.isdecimal()):
+        return False
+    if len(high) > _LONGEST_KEY or len(low) > _LONGEST_KEY:
         return False
     return int(high) - int(low) < 2 * column.facts.distinct
+
+
+_LONGEST_KEY: Final = 20
 
 
 def credential(column: Column, grade: Grade) -> Support:
@@ -152,16 +157,15 @@ _PIN = re.compile(r"\d{4,8}")
 
 
 def date_of_birth(column: Column, grade: Grade) -> Support:
-    """Dates within the last two centuries, where the name speaks of birth."""
-    what = "dates of the last two centuries"
+    """Dates, where the name speaks of birth and the table is not about things or animals."""
+    what = "dates"
     of_things = "thing" in column.table.concepts and not column.table.concepts & _BORN
     if grade < Grade.LIKELY or (of_things and not _near_person(column)):
         return Support(0.0, _NEVER, what)
     if column.family == "date":
-        first = (column.facts.min or column.values[0])[:4]
-        return Support(float(first.isdigit()), 0.5, "dates")
+        return Support(1.0, 1.0, what)
     if column.family in ("text", "integer"):
-        return Support(_all(column, shapes.DATE.fullmatch), 0.6, "dates")
+        return Support(_all(column, shapes.DATE.fullmatch), 0.6, what)
     return Support(0.0, _NEVER, what)
 
 
@@ -201,7 +205,7 @@ def _within(value: str, limit: int) -> bool:
     parsed = number(value)
     if parsed is None:
         return shapes.DEGREES.fullmatch(value) is not None
-    micro = abs(parsed) > 100_000 and parsed == int(parsed) and abs(parsed) <= limit * 10_000_000
+    micro = parsed.is_integer() and 100_000 < abs(parsed) <= limit * 10_000_000
     return abs(parsed) <= limit or micro
 
 

@@ -64,7 +64,7 @@ URL: Final = re.compile(
 MAC: Final = re.compile(
     r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}", re.IGNORECASE
 )
-IBAN: Final = re.compile(r"[A-Z]{2}\d{2}(?: ?[A-Z\d]{2,4}){3,8}", re.IGNORECASE)
+IBAN: Final = re.compile(r"[A-Z]{2}\d{2}(?: ?[A-Z\d]{2,4}){3,8}", re.IGNORECASE | re.ASCII)
 BIC: Final = re.compile(r"[A-Z]{6}[A-Z\d]{2}(?:[A-Z\d]{3})?")
 MIME: Final = re.compile(
     r"(?:application|audio|font|image|message|model|multipart|text|video)/[\w.+-]+"
@@ -193,7 +193,7 @@ def is_iban(value: str) -> bool:
 
 def checks_out(module: str, value: str) -> bool:
     """Whether python-stdnum finds a number of that country right, check digits included."""
-    return bool(import_module(f"stdnum.{module}").is_valid(value))
+    return value.isascii() and bool(import_module(f"stdnum.{module}").is_valid(value))
 
 
 def national_number(values: Sequence[str], *, bare: bool) -> tuple[str, float]:
@@ -207,7 +207,7 @@ def national_number(values: Sequence[str], *, bare: bool) -> tuple[str, float]:
         for pattern, module in NATIONAL_NUMBERS
         if share(pattern.fullmatch, sample[:6]) >= 0.5
     ]
-    if bare and share(str.isdigit, sample) >= 0.9:
+    if bare and share(str.isdecimal, sample) >= 0.9:
         candidates = [*candidates, *BARE_NATIONAL_NUMBERS]
     best = ("", 0.0)
     for module in candidates:
