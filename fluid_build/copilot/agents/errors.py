@@ -19,7 +19,7 @@ server errors; false for everything that the same request would meet again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from fluid_build.errors import FluidError
 
@@ -29,6 +29,7 @@ __all__ = [
     "FluidError",
     "FluidGenerationError",
     "ProviderAuthError",
+    "ProviderDetails",
     "ProviderError",
     "ProviderServerError",
     "ProviderTimeoutError",
@@ -46,6 +47,16 @@ class AgentExecutionError(FluidGenerationError):
     """An agent's call failed. ``retryable`` says whether the same call may yet succeed."""
 
     retryable: bool = False
+
+
+class ProviderDetails(TypedDict, total=False):
+    """What every provider error may be made with, besides its message."""
+
+    provider: str | None
+    status_code: int | None
+    retry_after: float | None
+    error_code: str | None
+    hint: str | None
 
 
 class ProviderError(AgentExecutionError):
@@ -82,21 +93,10 @@ class RateLimitError(ProviderError):
         self,
         message: str = "The provider limits the rate of requests.",
         *,
-        provider: str | None = None,
-        status_code: int | None = None,
-        retry_after: float | None = None,
-        error_code: str | None = None,
-        hint: str | None = None,
         quota_exhausted: bool = False,
+        **details: Unpack[ProviderDetails],
     ) -> None:
-        super().__init__(
-            message,
-            provider=provider,
-            status_code=status_code,
-            retry_after=retry_after,
-            error_code=error_code,
-            hint=hint,
-        )
+        super().__init__(message, **details)
         self.quota_exhausted = quota_exhausted
         self.retryable = not quota_exhausted
 
@@ -118,23 +118,12 @@ class ContextOverflowError(ProviderError):
         self,
         message: str = "The prompt does not fit the model's context window.",
         *,
-        provider: str | None = None,
-        status_code: int | None = None,
-        retry_after: float | None = None,
-        error_code: str | None = None,
-        hint: str | None = None,
         prompt_tokens: int | None = None,
         context_window: int | None = None,
         output_reservation: int | None = None,
+        **details: Unpack[ProviderDetails],
     ) -> None:
-        super().__init__(
-            message,
-            provider=provider,
-            status_code=status_code,
-            retry_after=retry_after,
-            error_code=error_code,
-            hint=hint,
-        )
+        super().__init__(message, **details)
         self.prompt_tokens = prompt_tokens
         self.context_window = context_window
         self.output_reservation = output_reservation
