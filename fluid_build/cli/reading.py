@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fluid_build.cli.interrupts import Interrupts
+from fluid_build.errors import UsageError
 from fluid_build.progress import OnProgress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
@@ -21,6 +22,8 @@ def reading(
     on_progress: OnProgress,
 ) -> Iterator[Source]:
     """The source at a URI or path, open as long as the block lasts."""
+    if not place.strip():
+        raise UsageError("The source is empty text.", hint="Name a URI, a file or a folder.")
     with (
         _temporary_files(watch),
         open_source(place, schemas=schemas, dialect=dialect, on_progress=on_progress) as source,

@@ -39,9 +39,10 @@ _KINDS = {
 def summary(profile: Profile, found: Sequence[Notice]) -> Iterator[RenderableType]:
     """A whole profile, the parts that have nothing to say left out."""
     yield title(profile)
-    yield from tables(profile)
-    yield from relationships(profile)
-    yield from meanings(profile)
+    if profile.tables:
+        yield from tables(profile)
+        yield from relationships(profile)
+        yield from meanings(profile)
     yield from attention(found)
 
 
@@ -101,15 +102,17 @@ def tables(profile: Profile) -> Iterator[RenderableType]:
     for table in profile.tables:
         rows = f"{table.rows:,}" if profile.has_data else "-"
         key = ", ".join(table.primary_key) if table.primary_key else "none"
-        why = _why(table)
+        why = _why(table, profile.has_data)
         grid.add_row(
             text(table.name), text(rows), text(f"{len(table.columns):,}"), text(key), text(why)
         )
     yield _indented(grid)
 
 
-def _why(table: TableProfile) -> str:
+def _why(table: TableProfile, has_data: bool) -> str:
     """Why the key was chosen, without what is true of every key."""
+    if table.primary_key is None and (not table.rows or not has_data):
+        return "it holds no row" if has_data else "none is declared"
     if table.primary_key_origin == "declared":
         return "declared"
     reason = table.primary_key_reason.removeprefix("unique and never null, ")
@@ -190,7 +193,7 @@ def _by_meaning(profile: Profile, *, pii: bool) -> list[tuple[str, str]]:
 def _meaning(meaning: str, columns: Sequence[str]) -> str:
     """Columns and what they hold, which need not be said where the name says it."""
     listed = ", ".join(columns)
-    return listed if list(columns) == [meaning] else f"{listed} ({meaning})"
+    return listed if listed.lower() == meaning else f"{listed} ({meaning})"
 
 
 def _meaning_grid(rows: Iterable[tuple[str, str]], style: str) -> RenderableType:

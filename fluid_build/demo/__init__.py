@@ -2,7 +2,7 @@
 
 import secrets
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from fluid_build.demo.shop import SCHEMA, TOTAL_ROWS, made_up
@@ -36,7 +36,8 @@ def build_shop(path: Path) -> None:
         _write(partial)
         partial.replace(path)
     except BaseException as error:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # Where the path leads through a file, nothing was made.
+            partial.unlink(missing_ok=True)
         for folder in reversed(made):
             folder.rmdir()
         if isinstance(error, OSError | sqlite3.Error):

@@ -1,7 +1,9 @@
 """``fluid demo``: the road from nothing to a contract, on a database of its own."""
 
 import json
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -116,3 +118,15 @@ def test_the_demo_may_be_run_again(demo: tuple[Outcome, Path, float], fluid: Flu
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert fluid("demo", "-o", folder).code == 0
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_no_personal_value_is_in_any_file(demo: tuple[Outcome, Path, float]) -> None:
+    """Mail addresses and numbers of people stay in the database."""
+    outcome, folder, _ = demo
+    with closing(sqlite3.connect(folder / "shop.db")) as database:
+        people = database.execute("SELECT email, phone FROM customers LIMIT 200")
+        cards = database.execute("SELECT card_number FROM payments WHERE card_number > '' LIMIT 99")
+        personal = {value for row in (*people, *cards) for value in row if value}
+    for name in ("MODEL.md", "contract.fluid.yaml", "model.json", "profile.json"):
+        text = (folder / name).read_text(encoding="utf-8") + outcome.out
+        assert not [value for value in personal if value in text]

@@ -217,6 +217,12 @@ def test_output_in_the_folder_that_is_read_is_refused(fluid: Fluid) -> None:
     assert [path.name for path in Path("data").iterdir()] == ["a.csv"]
 
 
+def test_an_empty_source_is_not_the_current_folder(fluid: Fluid) -> None:
+    """An empty text, as of a shell variable that is not set, names nothing."""
+    Path("a.csv").write_text("id\n1\n2\n")
+    assert_two_sentences(fluid("profile", ""))
+
+
 def test_a_bug_is_owned_up_to(fluid: Fluid, monkeypatch: pytest.MonkeyPatch) -> None:
     """An error that nobody foresaw is told as ours, and how to report it; still no traceback."""
     monkeypatch.setattr(profile_module, "profile_source", lambda *_, **__: 1 // 0)

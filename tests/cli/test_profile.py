@@ -129,7 +129,7 @@ def test_names_from_data_do_not_act_on_the_terminal(
     assert "[bold red]\\u202e\\n:skull:" in outcome.out
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "iso-8859-1", "cp437"])
+@pytest.mark.parametrize("encoding", ["ascii", "cp437"])
 def test_a_terminal_that_is_not_utf8_gets_what_it_can_show(
     fluid_process: Fluid, tmp_path: Path, encoding: str
 ) -> None:
@@ -143,10 +143,11 @@ def test_a_terminal_that_is_not_utf8_gets_what_it_can_show(
 
 @pytest.mark.parametrize("columns", ["80", "40", "200"])
 def test_no_line_is_wider_than_the_terminal(
-    fluid_process: Fluid, dirty: Path, columns: str
+    fluid: Fluid, dirty: Path, columns: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Long parts are folded, not cut off and not left to the terminal."""
-    outcome = fluid_process("profile", dirty, COLUMNS=columns)
+    monkeypatch.setenv("COLUMNS", columns)
+    outcome = fluid("profile", dirty)
     assert max(map(len, outcome.out.splitlines())) <= int(columns)
 
 
