@@ -1,0 +1,103 @@
+"""The scratchpad: what is written is read, and only by writing is it changed."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from fluid_build.copilot.scratchpad import (
+    CriticFinding,
+    RetrievalResult,
+    Scratchpad,
+    StageFeedback,
+)
+
+
+def test_documented_samples() -> None:
+    """The samples of the page run as they are written."""
+    scratchpad = Scratchpad()
+    scratchpad.add_critic_finding(
+        CriticFinding(
+            stage="logical",
+            severity="warning",
+            message="hub_customer has no business_key_columns",
+            suggestion="set business_key_columns to ['customer_id']",
+            target="dv2.hubs.hub_customer.business_key_columns",
+        )
+    )
+    scratchpad.add_feedback(
+        StageFeedback(
+            source_stage="validator",
+            target_stage="builder",
+            summary="3 errors in metadata; retry with corrections",
+            structured={"errors": ["domain missing", ...]},
+        )
+    )
+    findings = scratchpad.critic_findings_for_stage("logical")
+    errors = [f for f in findings if f.severity == "error"]
+    feedback = scratchpad.feedback_for_stage("builder")
+    top = scratchpad.top_retrievals(limit=3, namespace="memory/semantic")
+    assert (len(findings), errors, len(feedback), top) == (1, [], 1, [])
+
+
+def test_reads_are_copies() -> None:
+    """Nothing that a reader or a writer does to its own value changes the scratchpad."""
+    scratchpad = Scratchpad()
+    structured = {"errors": ["one"]}
+    scratchpad.add_feedback(StageFeedback("a", "b", "s", structured))
+    scratchpad.set_raw("slot", structured)
+    structured["errors"].append("two")
+    scratchpad.feedback[0].structured.clear()
+    scratchpad.feedback.clear()
+    scratchpad.raw["slot"].clear()
+    scratchpad.critic_findings.append(CriticFinding("a", "info", "m"))
+    assert scratchpad.feedback[0].structured == {"errors": ["one"]}
+    assert scratchpad.raw == {"slot": {"errors": ["one"]}}
+    assert scratchpad.critic_findings == []
+
+
+def test_top_retrievals() -> None:
+    """The nearest come first, each record once, of one namespace or of all."""
+    scratchpad = Scratchpad()
+    for namespace, key, similarity in [
+        ("memory/semantic", "a", 0.2),
+        ("memory/semantic", "b", 0.9),
+        ("memory/semantic", "a", 0.7),
+        ("memory/episodic", "c", 0.8),
+    ]:
+        scratchpad.add_retrieval(RetrievalResult(namespace, key, similarity))
+    top = scratchpad.top_retrievals(limit=3, namespace="memory/semantic")
+    assert [(found.key, found.similarity) for found in top] == [("b", 0.9), ("a", 0.7)]
+    assert [found.key for found in scratchpad.top_retrievals(2)] == ["b", "c"]
+    assert scratchpad.top_retrievals(-1) == []
+    assert len(scratchpad.retrievals) == 4
+
+
+def test_findings_by_stage() -> None:
+    """Findings and feedback are found under the stage that they are meant for."""
+    scratchpad = Scratchpad()
+    scratchpad.add_critic_finding(CriticFinding("logical", "error", "m"))
+    scratchpad.add_critic_finding(CriticFinding("builder", "info", "m"))
+    scratchpad.add_feedback(StageFeedback("builder", "logical", "s"))
+    assert [f.severity for f in scratchpad.critic_findings_for_stage("logical")] == ["error"]
+    assert scratchpad.feedback_for_stage("builder") == []
+
+
+def test_severity_is_checked() -> None:
+    """There are three severities."""
+    with pytest.raises(ValueError, match="error, warning, info"):
+        CriticFinding("logical", "fatal", "m")  # type: ignore[arg-type]
+
+
+def test_threads_lose_nothing() -> None:
+    """Three threads that write at the same time drop nothing."""
+    scratchpad = Scratchpad()
+
+    def work(stage: str) -> None:
+        for _ in range(300):
+            scratchpad.add_critic_finding(CriticFinding(stage, "info", "m"))
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(work, ["a", "b", "c"]))
+    assert len(scratchpad.critic_findings) == 900
