@@ -42,7 +42,7 @@ def profile(
         found = profile_source(opened, on_progress=on_progress)
     if json:
         screen.show_json(profile_json(found))
-        tell_skipped(found)
+        tell_remarks(found)
     elif table:
         screen.show(tables.detail(_table(found, table)))
     else:
@@ -55,10 +55,15 @@ def exit_code(found: Profile) -> int:
     return failures.CHECK_FAILED if found.skipped else failures.DONE
 
 
-def tell_skipped(found: Profile) -> None:
-    """Say on stderr what was left out, for whoever reads JSON."""
+def tell_remarks(found: Profile) -> None:
+    """Say on stderr, for whoever reads JSON, what was left out and what was met on the way."""
     for skipped in found.skipped:
         screen.tell(f"Skipped {skipped.name}: {skipped.reason}")
+    for note in found.notes:
+        screen.tell(f"Note: {note}")
+    for table in found.tables:
+        for note in table.notes:
+            screen.tell(f"Note on {table.name}: {note}")
 
 
 def _table(found: Profile, name: str) -> TableProfile:

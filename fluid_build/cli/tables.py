@@ -153,9 +153,10 @@ def _side(table: str, columns: Sequence[str]) -> str:
 
 def _confidence(key: ForeignKey) -> str:
     """The confidence, rounded down: what is not certain never shows as 1.00."""
-    return (
-        "declared" if key.origin == "declared" else f"{math.floor(key.confidence * 100) / 100:.2f}"
-    )
+    if key.origin == "declared":
+        return "declared"
+    hundredths = math.floor(round(key.confidence * 10_000) / 100)
+    return f"{hundredths / 100:.2f}"
 
 
 def _remark(key: ForeignKey) -> str:

@@ -82,6 +82,15 @@ def test_json_alone_is_on_stdout(fluid: Fluid, dirty: Path) -> None:
     assert outcome.err.splitlines()[0] == "Reading tables ..."
 
 
+def test_what_json_has_no_place_for_is_told_on_stderr(fluid: Fluid, tmp_path: Path) -> None:
+    """Ragged lines are no part of the shape, and are not kept from the user either."""
+    ragged = tmp_path / "ragged.csv"
+    ragged.write_text("id,name\n" + "".join(f"{i},n{i}\n" for i in range(40)) + "40\n")
+    outcome = fluid("profile", ragged, "--json")
+    assert outcome.code == 0
+    assert "Note on ragged: " in outcome.err
+
+
 def test_one_table_is_shown_without_personal_values(fluid: Fluid, dirty: Path) -> None:
     """The detail of a table shows figures and values, but no value of a personal column."""
     outcome = fluid("profile", dirty, "--table", "customer")
