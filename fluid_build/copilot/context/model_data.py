@@ -73,6 +73,8 @@ def context_window(
         if isinstance(override, bool) or not isinstance(override, int) or override <= 0:
             raise ValueError('capability_matrix["context_window"] must be a positive whole number')
         return override
+    if provider is not None:
+        provider, model = _true_provider(provider, model)
     info = _model_info(model, provider)
     if info is not None and info.context_window:
         return int(info.context_window)
@@ -96,6 +98,7 @@ def price_usd(
     ``cache_write_tokens`` written to the provider's cache. Without an own price for these, they
     cost what other input costs.
     """
+    provider, model = _true_provider(provider, model)
     if min(input_tokens, output_tokens, cached_tokens, cache_write_tokens) < 0:
         raise ValueError("token counts must not be negative")
     cached_tokens = min(cached_tokens, input_tokens)
@@ -151,6 +154,13 @@ def _model_info(model: str, provider: str | None) -> ModelInfo | None:
     except LookupError:
         return None
     return info
+
+
+def _true_provider(provider: str, model: str) -> tuple[str, str]:
+    """LiteLLM names the provider in the model: ``anthropic/claude-...``."""
+    if provider == "litellm" and "/" in model:
+        provider, _, model = model.partition("/")
+    return provider, model
 
 
 def _plain(model: str, provider: str | None) -> str:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -18,11 +19,13 @@ import httpx
 
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.openai import OpenAIProvider
+from fluid_build.copilot.redaction import redact
 from fluid_build.errors import UsageError
 
 __all__ = ["LiteLlmProvider", "LiteLlmTransport", "make_litellm_client"]
 
 
+_NO_RETRIES = {"num_retries": 0, "max_retries": 0}
 _WAIT_HEADERS: tuple[str, ...] = ("retry-after", "retry-after-ms")
 
 
@@ -40,7 +43,10 @@ class LiteLlmTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:
         self._litellm = _import_litellm()
-        self._options = {**(options or {}), "num_retries": 0, "stream": False}
+        self._secrets = [
+            str(value) for name, value in (options or {}).items() if "key" in name.lower()
+        ]
+        self._options = {**(options or {}), **_NO_RETRIES, "stream": False}
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """One blocking completion."""
@@ -48,7 +54,7 @@ class LiteLlmTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         try:
             answer = self._litellm.completion(**self._arguments(request))
         except self._errors() as error:
-            return _refusal(error)
+            return _refusal(error, self._secrets)
         return httpx.Response(200, json=answer.model_dump())
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -57,7 +63,7 @@ class LiteLlmTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         try:
             answer = await self._litellm.acompletion(**self._arguments(request))
         except self._errors() as error:
-            return _refusal(error)
+            return _refusal(error, self._secrets)
         return httpx.Response(200, json=answer.model_dump())
 
     def _arguments(self, request: httpx.Request) -> dict[str, Any]:
@@ -82,6 +88,8 @@ def make_litellm_client(
 
 
 def _import_litellm() -> ModuleType:
+    # without this the import itself fetches a price list from the network
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     try:
         litellm = importlib.import_module("litellm")
     except ImportError:
@@ -92,7 +100,7 @@ def _import_litellm() -> ModuleType:
     return litellm
 
 
-def _refusal(error: Exception) -> httpx.Response:
+def _refusal(error: Exception, secrets: Iterable[str]) -> httpx.Response:
     """A provider's failure as the HTTP answer that it was; without one, a timeout or a break."""
     status = getattr(error, "status_code", None)
     kind = type(error).__name__
@@ -100,9 +108,11 @@ def _refusal(error: Exception) -> httpx.Response:
         raise httpx.ReadTimeout("the provider did not answer in time")
     if kind == "APIConnectionError" or not isinstance(status, int):
         raise httpx.ConnectError("the provider could not be reached")
-    answer = getattr(error, "response", None)
-    headers = dict(answer.headers) if isinstance(answer, httpx.Response) else {}
+    headers = getattr(error, "litellm_response_headers", None) or {}
     kept: dict[str, str] = {name: headers[name] for name in _WAIT_HEADERS if name in headers}
-    code = "context_length_exceeded" if kind == "ContextWindowExceededError" else kind
-    body = {"error": {"message": str(error), "code": code}}
-    return httpx.Response(status, json=body, headers=kept)
+    body = getattr(error, "body", None)
+    code = body.get("code") if isinstance(body, dict) else None
+    if kind == "ContextWindowExceededError":
+        code = "context_length_exceeded"
+    refusal = {"error": {"message": redact(str(error), secrets), "code": code or kind}}
+    return httpx.Response(status, json=refusal, headers=kept)

@@ -81,6 +81,13 @@ def test_a_configured_price_of_the_wrong_shape_is_refused(wrong):
         price_usd("openai", "m", 1, 1, overrides={"m": wrong})
 
 
+def test_a_model_behind_litellm_has_the_window_and_price_of_its_provider():
+    """LiteLLM's names hold both."""
+    assert context_window("openai/gpt-4.1", "litellm") == context_window("gpt-4.1", "openai")
+    assert price_usd("litellm", "openai/gpt-4.1", 9, 9) == price_usd("openai", "gpt-4.1", 9, 9)
+    assert price_usd("litellm", "ollama/llama3.1", 9, 9) == 0
+
+
 def test_a_local_model_costs_nothing():
     """Ollama runs on the user's machine."""
     assert price_usd("ollama", "llama3.1", 10, 10) == 0
