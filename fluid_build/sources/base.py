@@ -1,5 +1,6 @@
 """What every source of data gives: tables, what is declared of them, and relations to read them."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
@@ -84,7 +85,7 @@ class Source(Protocol):
     a path nor a password, fit for a title or an identifier. ``has_data`` is False where there is
     only structure (DDL), so that an empty table proves nothing. Every table of ``tables`` can be
     read on ``connection``. A source is a context manager; leaving it frees the connection and any
-    temporary files.
+    temporary files. A Ctrl-C while a query runs leaves the ``with`` block as a KeyboardInterrupt.
     """
 
     kind: str
@@ -111,6 +112,26 @@ class Source(Protocol):
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
+
+
+def stop(connection: duckdb.DuckDBPyConnection) -> None:
+    """Close a connection; a query that a Ctrl-C left running on it is given up first.
+
+    Closing alone would wait for that query's end.
+    """
+    with suppress(duckdb.ConnectionException):
+        connection.interrupt()
+    connection.close()
+
+
+def was_interrupted(error: BaseException | None) -> bool:
+    """Whether an error is what DuckDB makes of a Ctrl-C while a query runs.
+
+    It raises a RuntimeError from the KeyboardInterrupt, which nobody takes for an interrupt.
+    """
+    return isinstance(error, duckdb.InterruptException) or (
+        isinstance(error, RuntimeError) and isinstance(error.__cause__, KeyboardInterrupt)
+    )
 
 
 class Cleanable(Protocol):
@@ -141,7 +162,7 @@ class OpenSource:
     def close(self) -> None:
         """Free the connection and whatever was put aside for it."""
         try:
-            self.connection.close()
+            stop(self.connection)
         finally:
             while self.cleanup:
                 self.cleanup.pop().cleanup()
@@ -156,3 +177,5 @@ class OpenSource:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+        if was_interrupted(exc):
+            raise KeyboardInterrupt from None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 _DELIMITERS = (",", "\t", ";", "|", "\x1f", "^", "~")
 _NO_DELIMITER = "\x1f"
 _LEAST_AGREEMENT = 0.6
+_ALMOST_ALL = 0.95
 _NUMBER = re.compile(r"[-+]?[$€£]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?%?")
 _DATE = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([ T][0-9:.,Z+-]*)?")
 _WORDS = ("true", "false", "null", "na", "n/a", "nan", "\\n")
@@ -39,22 +40,53 @@ def sniff(sample: str, *, complete: bool) -> Dialect | None:
     sample = sample.removeprefix("\ufeff")
     if not sample.strip():
         return None
-    escape = "\\" if re.search(r'\\"(?!\s*(?:[,;|\t]|$))', sample, re.MULTILINE) else '"'
-    best: tuple[float, int, int, list[list[str]], str] | None = None
-    for rank, delimiter in enumerate(_DELIMITERS):
-        if delimiter not in sample:
-            continue
-        records = list(records_of(sample, delimiter, escape))
-        if not complete and len(records) > 1:
-            records.pop()
-        agreement, width = _agreement(records)
-        if width > 1 and agreement >= _LEAST_AGREEMENT:
-            found = (round(agreement, 3), width, -rank, records, delimiter)
-            best = max(best, found, key=lambda one: one[:3]) if best else found
-    if best is None:
-        return _single_column(sample, escape)
-    _, width, _, records, delimiter = best
-    return _with_header(records, width, delimiter, escape)
+    found = [
+        reading
+        for rank, delimiter in enumerate(_DELIMITERS)
+        if delimiter in sample
+        for escape in ('"', "\\")
+        if escape == '"' or '\\"' in sample
+        if (reading := _read(sample, rank, delimiter, escape, complete=complete)).is_plausible
+    ]
+    if not found:
+        return _single_column(sample)
+    best = max(found, key=lambda one: one.merit)
+    return _with_header(best.records, best.width, best.delimiter, best.escape)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A sample read with one delimiter: the usual width of its records, and how usual it is.
+
+    ``agreement`` is the share of records of that width, ``parted`` of those with any delimiter.
+    """
+
+    delimiter: str
+    escape: str
+    rank: int
+    records: Sequence[Sequence[str]]
+    width: int
+    agreement: float
+    parted: float
+
+    @property
+    def is_plausible(self) -> bool:
+        enough = self.agreement >= _LEAST_AGREEMENT or self.parted >= _ALMOST_ALL
+        return self.width > 1 and enough
+
+    @property
+    def merit(self) -> tuple[float, int, bool, int]:
+        return round(self.agreement, 3), self.width, self.escape == '"', -self.rank
+
+
+def _read(sample: str, rank: int, delimiter: str, escape: str, *, complete: bool) -> _Reading:
+    records = list(records_of(sample, delimiter, escape))
+    if not complete and len(records) > 1:
+        records.pop()
+    full = [record for record in records if record]
+    agreement, width = _agreement(full)
+    parted = sum(len(record) > 1 for record in full) / len(full) if full else 0.0
+    return _Reading(delimiter, escape, rank, records, width, agreement, parted)
 
 
 def agreement_of(sample: str, dialect: Dialect) -> float:
@@ -66,26 +98,30 @@ def agreement_of(sample: str, dialect: Dialect) -> float:
 
 def records_of(text: str, delimiter: str, escape: str) -> Iterator[list[str]]:
     """The records of a text, each a list of fields; a blank line is an empty list."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").splitlines(keepends=True)
+    # str.splitlines would part at U+2028 and others as well, which no writer of CSV means.
+    lines = (f"{line}\n" for line in _lines(text))
     if escape == "\\":
         return csv.reader(lines, delimiter=delimiter, doublequote=False, escapechar="\\")
     return csv.reader(lines, delimiter=delimiter)
 
 
+def _lines(text: str) -> list[str]:
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
 def _agreement(records: Sequence[Sequence[str]]) -> tuple[float, int]:
-    widths = Counter(len(record) for record in records if record)
+    widths = Counter(len(record) for record in records)
     if not widths:
         return 0.0, 0
     width, times = max(widths.items(), key=lambda one: (one[1], one[0]))
-    # Two records of different widths agree on nothing: the header then decides.
-    if times == 1:
-        width = len(next(record for record in records if record))
-    return times / widths.total(), width
+    # Where no two records agree, the header decides.
+    return times / widths.total(), width if times > 1 else len(records[0])
 
 
-def _single_column(sample: str, escape: str) -> Dialect:
-    records = [[line] for line in sample.splitlines() if line.strip()]
-    return _with_header(records, 1, _NO_DELIMITER, escape)
+def _single_column(sample: str) -> Dialect:
+    records = [[line] for line in _lines(sample) if line.strip()]
+    return _with_header(records, 1, _NO_DELIMITER, '"')
 
 
 def _with_header(

@@ -83,7 +83,7 @@ def _readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -
     dialect = sniff(sample, complete=complete)
     if dialect is None:
         return None
-    if text.encoding == "utf-8" and not text.mixed_line_ends:
+    if text.encoding == "utf-8" and text.even_lines:
         return Readable(path, path, dialect)
     copy = encodings.rewrite(path, text.encoding, folder)
     if text.encoding == "utf-8":

@@ -98,9 +98,9 @@ def _shape(mended: Mended, fields: list[str], number: int, kind: str) -> None:
 
 def _fields(text: str, dialect: Dialect, kind: str) -> Iterator[tuple[int, list[str]]]:
     """The records in a refused piece of text, each with its line counted from the piece's."""
-    if kind == "UNQUOTED VALUE" and text.count('"') % 2:
-        # A quote that is never closed swallows line after line: none of them is quoted.
-        for offset, line in enumerate(text.splitlines()):
+    lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")
+    if kind == "UNQUOTED VALUE" and _swallowed(lines, dialect):
+        for offset, line in enumerate(lines):
             if line:
                 yield offset, line.split(dialect.delimiter)
         return
@@ -111,6 +111,14 @@ def _fields(text: str, dialect: Dialect, kind: str) -> Iterator[tuple[int, list[
     for record in records:
         if record:
             yield 0, record
+
+
+def _swallowed(lines: Sequence[str], dialect: Dialect) -> bool:
+    """Whether a quote that nobody closed took up lines which are records by themselves."""
+    if sum(line.count('"') for line in lines) % 2:
+        return True
+    parts = [line.count(dialect.delimiter) + 1 for line in lines]
+    return len(lines) > 1 and all(count == len(dialect.names) for count in parts)
 
 
 def _line_numbers(place: Path, positions: Sequence[int]) -> list[int]:

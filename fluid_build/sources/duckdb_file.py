@@ -16,7 +16,6 @@ from fluid_build.sources.schemas import chosen_schemas, no_tables
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import database_kind
 
-
 # DuckDB prints an index as [a, '"b c"']: plain names bare, others quoted twice.
 _INDEX_PART = re.compile(r"""'"(?:[^"]|"")*"'|"(?:[^"]|"")*"|[^,\s][^,]*""")
 

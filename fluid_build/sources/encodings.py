@@ -23,10 +23,10 @@ ZSTD = (".zst", ".zstd")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What a text file is made of: its encoding, and whether its line ends differ in kind."""
+    """A text file's encoding, and whether all its lines end in ``\\n`` or all in ``\\r\\n``."""
 
     encoding: str
-    mixed_line_ends: bool
+    even_lines: bool
 
 
 def start_of(path: Path, size: int) -> bytes:
@@ -46,11 +46,11 @@ def examine(path: Path) -> Text:
     file is taken for UTF-8: the standard library can't look into it.
     """
     if path.suffix.lower() in ZSTD:
-        return Text("utf-8", mixed_line_ends=False)
+        return Text("utf-8", even_lines=True)
     wide = _wide_encoding(start_of(path, _BLOCK))
     if wide:
         # The copy that has to be made gets one kind of line end anyway.
-        return Text(wide, mixed_line_ends=False)
+        return Text(wide, even_lines=True)
     decoders = {name: codecs.getincrementaldecoder(name)() for name in ("utf-8", "cp1252")}
     ends = [0, 0, 0]
     for block in _blocks(path, _BLOCK):
@@ -62,7 +62,7 @@ def examine(path: Path) -> Text:
         ends[2] += block.count(b"\r") - pairs - block.endswith(b"\r")
     for name in [name for name, decoder in decoders.items() if not _takes(decoder, b"", True)]:
         del decoders[name]
-    return Text(next(iter(decoders), "latin-1"), mixed_line_ends=sum(map(bool, ends)) > 1)
+    return Text(next(iter(decoders), "latin-1"), even_lines=not ends[2] and not all(ends[:2]))
 
 
 def encoding_of_start(path: Path) -> str:

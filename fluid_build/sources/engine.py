@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 import duckdb
 
 from fluid_build.errors import SourceError, UsageError
+from fluid_build.sources.base import stop, was_interrupted
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import redact
 
@@ -44,7 +45,7 @@ class Engine:
     def close(self) -> None:
         """Close the connection and remove the folder."""
         try:
-            self.connection.close()
+            stop(self.connection)
         finally:
             self.temporary.cleanup()
 
@@ -82,8 +83,10 @@ def starting(
         if scanner and extension:
             _load(connection, scanner, extension)
         yield engine
-    except BaseException:
+    except BaseException as error:
         engine.close()
+        if was_interrupted(error):
+            raise KeyboardInterrupt from None
         raise
 
 

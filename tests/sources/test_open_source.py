@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -147,12 +148,13 @@ def test_opening_a_file_does_not_load_the_sql_parser(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True)
 
 
-def test_ctrl_c_ends_a_long_reading_at_once(tmp_path: Path) -> None:
-    """An interrupt in the middle of a large file ends within a second and cleans up."""
+@pytest.mark.parametrize("after", [0.1, 0.7])
+def test_ctrl_c_ends_a_long_reading_at_once(tmp_path: Path, after: float) -> None:
+    """An interrupt early or late in a large file ends the process soon, and cleans up."""
     with duckdb.connect() as connection:
         connection.execute(
             "COPY (SELECT i, i * 1.5 AS x, 'text ' || i AS t, hash(i) AS h"
-            f" FROM range(4_000_000) r(i)) TO '{tmp_path}/big.csv' (HEADER)"
+            f" FROM range(1_000_000) r(i)) TO '{tmp_path}/big.csv' (HEADER)"
         )
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -168,13 +170,21 @@ def test_ctrl_c_ends_a_long_reading_at_once(tmp_path: Path) -> None:
     ) as reader:
         assert reader.stdout
         reader.stdout.readline()
-        time.sleep(0.4)
+        time.sleep(after)
         assert reader.poll() is None, "the file was read before it could be interrupted"
         started = time.monotonic()
         reader.send_signal(signal.SIGINT)
         assert reader.wait(timeout=20) == 130
         assert time.monotonic() - started < 3
     assert list(temporary.iterdir()) == []
+
+
+def test_ctrl_c_during_a_query_is_an_interrupt(database: Path) -> None:
+    """DuckDB's own error for it leaves the block as a KeyboardInterrupt."""
+    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt), open_source(database) as source:
+        timer.start()
+        source.connection.execute("SELECT max(hash(range)) FROM range(1_000_000_000_000)")
 
 
 SECRETS = st.text(
