@@ -216,11 +216,10 @@ def _read_sample(connection: duckdb.DuckDBPyConnection, measured: TableStats) ->
     else:
         size = SAMPLE_ROWS // _SLICES
         step = (measured.rows - size) // (_SLICES - 1)
-        slices = " UNION ALL ".join(
-            f"(SELECT {names} FROM {source} LIMIT {size} OFFSET {index * step})"
-            for index in range(_SLICES)
-        )
-        rows = connection.execute(slices).fetchall()
+        rows = []
+        for index in range(_SLICES):
+            part = f"(SELECT * FROM {source} LIMIT {size} OFFSET {index * step})"
+            rows.extend(connection.execute(f"SELECT {names} FROM {part}").fetchall())
     for stats, values in zip(measured.columns, zip(*rows, strict=True), strict=True):
         _take_sample(stats, values, measured.complete)
 
@@ -285,8 +284,9 @@ def _count_low_cardinality(connection: duckdb.DuckDBPyConnection, measured: Tabl
             continue
         name = quote(stats.column.alias)
         counted = connection.execute(
-            f"SELECT CAST({name} AS VARCHAR), count(*) FROM {measured.table.relation}"
-            f" WHERE {name} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1"
+            "SELECT CAST(value AS VARCHAR), n FROM ("
+            f"SELECT {name} AS value, count(*) AS n FROM {measured.table.relation}"
+            f" WHERE {name} IS NOT NULL GROUP BY {name}) ORDER BY 2 DESC, 1"
         ).fetchall()
         stats.distinct, stats.distinct_exact = len(counted), True
         stats.values = [(str(value), int(count)) for value, count in counted[:SAMPLE_VALUES]]
