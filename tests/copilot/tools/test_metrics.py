@@ -1,0 +1,254 @@
+"""The collector: complete, bounded, exact where it says so, and without secrets."""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fluid_build.copilot.tools.metrics import (
+    ToolExecutionStatus,
+    ToolExecutionTrace,
+    ToolObservabilityCollector,
+    _Durations,
+)
+from fluid_build.copilot.tools.scrubbing import scrub
+
+DONE = ToolExecutionStatus.SUCCESS
+
+
+def test_as_documented() -> None:
+    """Start, end, trace and metrics as the plan describes them."""
+    collector = ToolObservabilityCollector()
+    before = datetime.now(UTC)
+    first = collector.start_execution("search", {"q": "x"}, agent_id="a", workflow_id="w")
+    running = collector.traces[first]
+    assert (running.status, running.ended_at, running.duration_ms) == (
+        ToolExecutionStatus.RUNNING,
+        None,
+        None,
+    )
+    collector.end_execution(
+        first, DONE, output_result={"n": 1}, token_usage={"input": 3}, metadata={"k": "v"}
+    )
+    trace = collector.traces[first]
+    assert isinstance(trace, ToolExecutionTrace)
+    assert trace.duration_ms is not None
+    assert trace.ended_at is not None
+    assert before <= trace.started_at <= trace.ended_at
+    assert (trace.tool_name, trace.execution_id, trace.status) == ("search", first, DONE)
+    assert (trace.input_params, trace.output_result, trace.error) == ({"q": "x"}, {"n": 1}, None)
+    assert (trace.agent_id, trace.workflow_id, trace.session_id) == ("a", "w", None)
+    assert (trace.token_usage, trace.metadata) == ({"input": 3}, {"k": "v"})
+    assert collector.metrics == {"search": [trace.duration_ms]}
+    assert collector.get_tool_metrics("search") == {
+        "tool_name": "search",
+        "execution_count": 1,
+        "avg_duration_ms": trace.duration_ms,
+        "min_duration_ms": trace.duration_ms,
+        "max_duration_ms": trace.duration_ms,
+        "p95_duration_ms": trace.duration_ms,
+    }
+    assert collector.get_tool_metrics("other") == {}
+
+
+def test_statuses() -> None:
+    """The five states have the documented values."""
+    assert [status.value for status in ToolExecutionStatus] == [
+        "pending",
+        "running",
+        "success",
+        "failed",
+        "timeout",
+    ]
+
+
+def test_unknown_and_ended_executions() -> None:
+    """Ending what is not running changes nothing."""
+    collector = ToolObservabilityCollector()
+    collector.end_execution("none", DONE)
+    one = collector.start_execution("t", {})
+    collector.end_execution(one, ToolExecutionStatus.FAILED, error="first")
+    collector.end_execution(one, DONE)
+    assert collector.traces[one].error == "first"
+    assert collector.get_tool_metrics("t")["execution_count"] == 1
+
+
+def test_a_snapshot_is_taken() -> None:
+    """What the caller does to its arguments afterwards is not in the trace."""
+    collector = ToolObservabilityCollector()
+    arguments = {"a": [1]}
+    one = collector.start_execution("t", arguments)
+    arguments["a"].append(2)
+    assert collector.traces[one].input_params == {"a": [1]}
+
+
+def test_memory_is_bounded() -> None:
+    """However many executions, tools and bytes: what is kept has an end."""
+    collector = ToolObservabilityCollector(
+        max_traces=10, max_value_bytes=100, max_samples=8, max_tools=3
+    )
+    for number in range(500):
+        one = collector.start_execution(f"tool{number % 50}" * 100, {"a": "x" * 10_000})
+        collector.end_execution(one, DONE, output_result="y" * 10_000, error="z" * 10_000)
+    for _ in range(50):
+        collector.start_execution("never ended", {})
+    assert len(collector.traces) <= 20
+    assert len(collector.metrics) == 4
+    assert all(len(kept) <= 8 for kept in collector.metrics.values())
+    assert max(len(repr(trace)) for trace in collector.traces.values()) < 5_000
+    total = sum(collector.get_tool_metrics(name)["execution_count"] for name in collector.metrics)
+    assert total == 500
+
+
+def test_clipped_values_say_so() -> None:
+    """A value that is too long is there as its beginning and its length."""
+    collector = ToolObservabilityCollector(max_value_bytes=50)
+    one = collector.start_execution("t", {"text": "é" * 100})
+    kept = collector.traces[one].input_params
+    assert kept["_truncated"] is True
+    assert kept["_total_chars"] == 111
+    assert kept["_preview"].startswith('{"text":"éé')
+
+
+@settings(max_examples=100)
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=600))
+def test_figures_are_exact_up_to_the_sample(durations: list[float]) -> None:
+    """Up to the sample's size the figures are those of the documented formulas."""
+    kept = _Durations(1024)
+    for duration in durations:
+        kept.pending.append(duration)
+        if len(kept.pending) > 7:
+            kept.fold()
+    assert kept.fold() == len(durations)
+    assert (kept.least, kept.greatest) == (min(durations), max(durations))
+    assert kept.total == pytest.approx(sum(durations))
+    assert kept.samples == durations
+
+
+def test_the_sample_is_uniform() -> None:
+    """Of a long stream, each part is as likely to be in the sample as any other."""
+    kept = _Durations(1000)
+    values = list(range(100_000))
+    random.Random(1).shuffle(values)
+    for start in range(0, len(values), 250):
+        kept.pending.extend(map(float, values[start : start + 250]))
+        kept.fold()
+    assert len(kept.samples) == 1000
+    assert len(set(kept.samples)) == 1000
+    ordered = sorted(kept.samples)
+    assert abs(ordered[500] - 50_000) < 5_000
+    assert abs(ordered[950] - 95_000) < 3_000
+    positions = [values.index(int(sample)) for sample in kept.samples[:200]]
+    assert 30_000 < sum(positions) / 200 < 70_000
+
+
+def test_threads_lose_nothing() -> None:
+    """Executions from many threads are all counted."""
+    collector = ToolObservabilityCollector(max_traces=100)
+
+    def work(_: int) -> None:
+        for _ in range(500):
+            collector.end_execution(collector.start_execution("t", {"a": 1}), DONE)
+            collector.get_tool_metrics("t")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    assert collector.get_tool_metrics("t")["execution_count"] == 4000
+    assert len(collector.traces) == 100
+
+
+def _send_id(queue: Any) -> None:
+    queue.put(ToolObservabilityCollector().start_execution("t", {}))
+
+
+def test_ids_are_unique_across_processes() -> None:
+    """Ids have the form of UUIDs, and a forked process has others than its parent."""
+    collector = ToolObservabilityCollector()
+    ids = {collector.start_execution("t", {}) for _ in range(1000)}
+    context = multiprocessing.get_context("fork")
+    queue = context.SimpleQueue()
+    children = [context.Process(target=_send_id, args=(queue,)) for _ in range(2)]
+    for child in children:
+        child.start()
+    ids |= {queue.get() for _ in children}
+    for child in children:
+        child.join()
+    assert len(ids) == 1002
+    assert all(str(uuid.UUID(one)) == one for one in ids)
+
+
+# Scrubbing
+
+
+def test_secrets_are_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fields named so, text shaped so and values of the environment are not in a trace."""
+    monkeypatch.setenv("MY_SERVICE_TOKEN", "canary-env-secret")
+    collector = ToolObservabilityCollector()
+    one = collector.start_execution(
+        "t",
+        {
+            "password": "canary-hunter2",
+            "nested": [{"api_key": "canary-key", "max_tokens": 5}],
+            "uri": "postgresql://bob:canary-pw@host/db",
+            "note": "use canary-env-secret",
+            "key": "sk-ant-canary-0123456789",
+        },
+    )
+    collector.end_execution(
+        one,
+        ToolExecutionStatus.FAILED,
+        output_result={"secret": "canary-out"},
+        error="Authorization: Bearer canary-bearer-0123456789",
+        metadata={"token": "canary-meta"},
+    )
+    told = repr(collector.traces[one])
+    assert "canary" not in told
+    assert "'max_tokens': 5" in told
+    assert "host/db" in told
+
+
+@pytest.mark.parametrize("cut", range(20, 90, 7))
+def test_clipping_cuts_no_secret_open(cut: int) -> None:
+    """A secret field is scrubbed also where its end was cut off."""
+    collector = ToolObservabilityCollector(max_value_bytes=cut)
+    one = collector.start_execution(
+        "t", {"a": {"password": "CANARY " * 20}, "tokens": ["CANARY"] * 20}
+    )
+    assert "CANARY" not in str(collector.traces[one].input_params)
+
+
+SECRET_NAMES = st.sampled_from(["password", "API_KEY", "db-secret", "auth_token", "authorization"])
+VALUES = st.recursive(
+    st.text(max_size=10) | st.integers() | st.none(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+        | st.dictionaries(SECRET_NAMES, st.just("CANARY"), min_size=1, max_size=2)
+        | st.dictionaries(SECRET_NAMES, st.just(["CANARY"]), min_size=1, max_size=2)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150)
+@given(VALUES)
+def test_no_secret_field_survives(value: Any) -> None:
+    """At whatever depth a secret field stands, its value is gone and nothing else is."""
+    scrubbed = scrub(value, [])
+    assert "CANARY" not in repr(scrubbed)
+    if "CANARY" not in repr(value):
+        assert _shape(scrubbed) == _shape(value)
+
+
+def _shape(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _shape(inner) for key, inner in value.items()}
+    return [_shape(inner) for inner in value] if isinstance(value, list) else type(value)
