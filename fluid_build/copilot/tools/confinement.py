@@ -82,12 +82,12 @@ def open_confined(
     """
     resolved = resolve_confined(root, path, suffixes=suffixes)
     descriptor = _open_without_links(root.resolve(), resolved, _READ)
+    try:
+        _refuse_unfit(os.fstat(descriptor), max_bytes)
+    except BaseException:
+        os.close(descriptor)
+        raise
     with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
-            raise ForbiddenPathError("That is no regular file.")
-        if found.st_size > max_bytes:
-            raise FileTooLargeError(f"The file is larger than {max_bytes} bytes.")
         yield file
 
 
@@ -126,6 +126,13 @@ def write_confined(
                 os.unlink(where, dir_fd=folder)
             raise
     return resolved
+
+
+def _refuse_unfit(found: os.stat_result, max_bytes: int) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise ForbiddenPathError("That is no regular file.")
+    if found.st_size > max_bytes:
+        raise FileTooLargeError(f"The file is larger than {max_bytes} bytes.")
 
 
 def _open_without_links(root: Path, resolved: Path, flags: int) -> int:

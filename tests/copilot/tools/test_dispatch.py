@@ -368,7 +368,7 @@ def test_legacy_impl_does_not_leak_exception_text_to_llm() -> None:
 def test_validators_and_names_tell_nothing(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A validator's words and a secret in a made-up tool's name neither come back nor are logged."""
+    """A validator's words and a secret in a made-up tool's name go nowhere, not even to the log."""
     monkeypatch.setenv("SOME_API_KEY", CANARY)
     forge_tool(name="strict", description="d", args_schema=Strict)(lambda args: None)
     told = [
