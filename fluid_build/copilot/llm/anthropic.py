@@ -68,7 +68,7 @@ class AnthropicProvider(LlmProvider):
             body["tool_choice"] = {"type": "any"} if prompt.tools else only
         if prompt.cache_prompt:
             _mark_for_caching(body)
-        body.update(prompt.extra)
+        body = {**prompt.extra, **body}
         return LlmRequest(self.endpoint("/v1/messages"), body, {"anthropic-version": _VERSION})
 
     def parse_response(self, body: Mapping[str, Any], prompt: LlmPrompt) -> LlmResponse:

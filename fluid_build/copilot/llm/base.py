@@ -75,7 +75,7 @@ class LlmPrompt:
 
     ``response_schema`` is a JSON schema of an object that the answer has to follow;
     ``context_window`` (tokens) tells a local server how much to set aside; ``extra`` goes into the
-    body of the request as it is.
+    body of the request beside what is there, and replaces nothing.
     """
 
     model: str

@@ -13,6 +13,7 @@ import json
 import os
 import random
 import ssl
+import threading
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -100,6 +101,7 @@ class LlmClient:
         self._key = _key_for(provider, api_key)
         self._sleep, self._sleep_sync, self._draw = sleep, sleep_sync, draw
         self._transport, self._async_transport = transport, async_transport
+        self._lock = threading.Lock()
         self._sync_client: httpx.Client | None = None
         self._async_clients: weakref.WeakKeyDictionary[
             asyncio.AbstractEventLoop, httpx.AsyncClient
@@ -175,7 +177,7 @@ class LlmClient:
             capability_matrix=self.capability_matrix,
             output_reservation=prompt.max_output_tokens,
         )
-        size = len(json.dumps(request.body, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        size = len(json.dumps(request.body, ensure_ascii=False).encode())
         with (self._tracker or get_cost_tracker()).reserve(
             provider=self.provider.name,
             model=prompt.model,
@@ -252,35 +254,39 @@ class LlmClient:
         return self.provider.parse_response(body, prompt)
 
     def _client(self) -> httpx.Client:
-        if self._sync_client is None:
-            self._sync_client = httpx.Client(
-                timeout=self.timeout, transport=self._transport, verify=_trusted_certificates()
-            )
-        return self._sync_client
+        with self._lock:
+            if self._sync_client is None:
+                self._sync_client = httpx.Client(
+                    timeout=self.timeout, transport=self._transport, verify=_trusted_certificates()
+                )
+            return self._sync_client
 
     def _async_client(self) -> httpx.AsyncClient:
         """One client for each event loop: its connections belong to the loop that made them."""
         loop = asyncio.get_running_loop()
-        client = self._async_clients.get(loop)
-        if client is None:
-            client = httpx.AsyncClient(
-                timeout=self.timeout,
-                transport=self._async_transport,
-                verify=_trusted_certificates(),
-            )
-            self._async_clients[loop] = client
-        return client
+        with self._lock:
+            client = self._async_clients.get(loop)
+            if client is None:
+                client = httpx.AsyncClient(
+                    timeout=self.timeout,
+                    transport=self._async_transport,
+                    verify=_trusted_certificates(),
+                )
+                self._async_clients[loop] = client
+            return client
 
     async def aclose(self) -> None:
         """Closes the connections of this event loop and the blocking ones."""
-        client = self._async_clients.pop(asyncio.get_running_loop(), None)
+        with self._lock:
+            client = self._async_clients.pop(asyncio.get_running_loop(), None)
         if client is not None:
             await client.aclose()
         self.close()
 
     def close(self) -> None:
         """Closes the blocking connections."""
-        client, self._sync_client = self._sync_client, None
+        with self._lock:
+            client, self._sync_client = self._sync_client, None
         if client is not None:
             client.close()
 

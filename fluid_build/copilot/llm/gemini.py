@@ -61,7 +61,7 @@ class GeminiProvider(LlmProvider):
             if prompt.response_schema is not None:
                 body["toolConfig"] = {"functionCallingConfig": {"mode": "ANY"}}
         body["generationConfig"] = _generation_config(prompt)
-        body.update(prompt.extra)
+        body = {**prompt.extra, **body}
         model = quote(prompt.model.removeprefix("models/"), safe="")
         return LlmRequest(self.endpoint(f"/v1beta/models/{model}:generateContent"), body)
 

@@ -73,7 +73,7 @@ class OllamaProvider(LlmProvider):
             ]
         if prompt.response_schema is not None and not prompt.tools:
             body["format"] = dict(prompt.response_schema)
-        body.update(prompt.extra)
+        body = {**prompt.extra, **body}
         return LlmRequest(self.endpoint("/api/chat"), body)
 
     def parse_response(self, body: Mapping[str, Any], prompt: LlmPrompt) -> LlmResponse:  # noqa: ARG002 - the format needs no look back

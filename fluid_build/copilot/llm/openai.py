@@ -83,7 +83,7 @@ class OpenAIProvider(LlmProvider):
             ]
         if prompt.response_schema is not None:
             body["response_format"] = self._response_format(prompt)
-        body.update(prompt.extra)
+        body = {**prompt.extra, **body}
         return LlmRequest(self.endpoint("/chat/completions"), body)
 
     def _response_format(self, prompt: LlmPrompt) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -30,10 +31,15 @@ def outgoing_secrets(
 
 
 def without_secrets(value: Any, secrets: Iterable[str]) -> Any:
-    """A JSON value of the same shape without ``secrets`` and without keys in its texts."""
+    """A JSON value of the same shape without ``secrets`` and without keys in its texts.
+
+    What JSON cannot carry is replaced as well: halves of characters by ``?``, NaN by null.
+    """
     known = tuple(secrets)
     if isinstance(value, str):
-        return redact_keys(value, known)
+        return redact_keys(value.encode("utf-8", "replace").decode(), known)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {
             redact_keys(str(name), known): without_secrets(inner, known)

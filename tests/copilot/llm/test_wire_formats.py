@@ -233,9 +233,13 @@ def test_ollama_is_told_how_much_context_the_prompt_needs():
 
 
 def test_what_the_caller_adds_goes_into_the_body():
-    """Extra parameters are the caller's own."""
+    """Extra parameters are the caller's own, but none replaces what was reserved for."""
     for wire in WIRE_FORMATS:
-        assert build(wire, extra={"top_k": 3}).body["top_k"] == 3
+        extra = {"top_k": 3, "max_tokens": 10**6, "model": "dearer", "stream": True}
+        body = build(wire, extra=extra).body
+        assert body["top_k"] == 3
+        assert body.get("model") in ("model-1", "dearer" if wire == "gemini" else None)
+        assert wire != "anthropic" or body["max_tokens"] == 4096
 
 
 def read(wire, reply, **options):
