@@ -166,15 +166,14 @@ def _embedding(text: str, embed: Embed) -> Sequence[float] | None:
 
 
 def _joined(lists: Sequence[_Ranked]) -> _Ranked:
-    """Reciprocal rank fusion: 1 for what is first in each list."""
+    """Reciprocal rank fusion: 1 for what is first in each list; of a tie, the first list's."""
     scores: dict[str, float] = {}
     for ranked in lists:
         for place, (key, _) in enumerate(ranked):
             scores[key] = scores.get(key, 0.0) + 1 / (_RANK_CONSTANT + 1 + place)
     best = len(lists) / (_RANK_CONSTANT + 1)
-    return sorted(
-        ((key, score / best) for key, score in scores.items()), key=lambda pair: (-pair[1], pair[0])
-    )
+    joined = [(key, score / best) for key, score in scores.items()]
+    return sorted(joined, key=lambda pair: -pair[1])
 
 
 class _VectorIndex:
