@@ -1,6 +1,7 @@
 """The client over real sockets: answers, faults, the envelope, bounds, cost and secrets."""
 
 import asyncio
+import json
 import threading
 import time
 import traceback
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from copilot.context.conversations import conversations
 from fluid_build.copilot.agents.errors import (
     ContextOverflowError,
     ProviderAuthError,
@@ -351,6 +353,62 @@ def test_no_secret_of_this_machine_reaches_the_provider(wire, bench, ask, monkey
     assert "sk-proj" not in raw
     assert server.key not in raw
     assert "connect with" in raw
+
+
+def texts_in(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield name
+            yield from texts_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts_in(inner)
+
+
+secrets = st.text(
+    st.characters(codec="utf-8", exclude_categories=["C", "Z"], exclude_characters="[]redact"),
+    min_size=8,
+    max_size=30,
+).filter(lambda text: not text.isalpha())
+
+
+@every_wire
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(secret=secrets, messages=conversations(max_turns=4), place=st.integers(0, 10**6))
+def test_a_secret_planted_anywhere_is_in_no_byte_that_is_sent(wire, bench, secret, messages, place):
+    """Any secret of the environment, in any text of any conversation."""
+    planted = plant(messages, secret, place)
+    sent = []
+
+    def answer(request):
+        sent.append(request.content)
+        return httpx.Response(401, json={})
+
+    client = bench.client(wire, "http://127.0.0.1:9", transport=httpx.MockTransport(answer))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PLANTED_SECRET", secret)
+        with pytest.raises(ProviderAuthError):
+            client.complete_sync(LlmPrompt("m", planted, system=f"It is {secret}."))
+    assert secret.encode() not in sent[0]
+    assert all(secret not in text for text in texts_in(json.loads(sent[0])))
+
+
+def plant(messages, secret, place):
+    """The conversation with the secret in one of its texts, arguments or results."""
+    planted = json.loads(json.dumps(messages))
+    message = planted[place % len(planted)]
+    if isinstance(message["content"], str):
+        message["content"] += f" {secret} "
+    for block in message["content"] if isinstance(message["content"], list) else []:
+        name = "input" if block["type"] == "tool_use" else "content"
+        block[name] = {secret: [secret]} if name == "input" else f"<{secret}>"
+    for call in message.get("tool_calls", []):
+        call["arguments"] = {"path": f"/{secret}/x"}
+    return planted
 
 
 def test_a_password_that_is_a_plain_word_does_not_tear_the_prompt(bench, ask, monkeypatch):

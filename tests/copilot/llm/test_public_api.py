@@ -1,10 +1,12 @@
 """The public names of errors, recovery, context and providers: a change here is a decision."""
 
+import asyncio
 import importlib
 import inspect
 
 import pytest
 
+from copilot.llm import typed_examples
 from fluid_build.copilot.llm import providers
 
 PUBLIC = {
@@ -71,3 +73,11 @@ def test_the_four_formats_and_the_four_servers_have_names():
         "vllm",
         "lmstudio",
     }
+
+
+def test_the_typed_examples_run():
+    """What the type checker accepts also works."""
+    asyncio.run(typed_examples.retries())
+    assert typed_examples.windows().messages
+    responses = asyncio.run(typed_examples.completions())
+    assert [response.text for response in responses] == ["one", "two"]

@@ -80,7 +80,7 @@ def windows(counter: TokenCounter | None = None) -> ContextWindow:
 async def completions() -> list[LlmResponse]:
     prompt = LlmPrompt("m", [{"role": "user", "content": "hello"}])
     scripted: CompletionClient = ScriptedProvider(["one"])
-    with LoopbackServer([rate_limit(retry_after=1), Reply("two")]) as server:
+    with LoopbackServer([rate_limit(retry_after=0), Reply("two")]) as server:
         provider = make_provider("openai", server.base_url("openai"))
         async with LlmClient(provider, api_key=server.key) as client:
             real: CompletionClient = client
