@@ -1,0 +1,92 @@
+"""Small databases written in SQL, and the keys that are found in them as readable text."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import duckdb
+
+from fluid_build.profiling import profile_source
+from fluid_build.profiling.columns import TableStats, measure_table
+from fluid_build.profiling.keys import CandidateKeys, find_candidate_keys
+from fluid_build.profiling.profile import ForeignKey, Profile
+from fluid_build.profiling.schema import Entity, build_schema
+from fluid_build.sources.base import Column, OpenSource, Table
+from fluid_build.sources.sql import quote
+
+_PICK = "CREATE MACRO pick(i, salt, n) AS CAST(hash(i * 1000 + salt) % n AS INTEGER)"
+
+
+@contextmanager
+def database(script: str) -> Iterator[OpenSource]:
+    """A source in memory, made by an SQL script; ``pick(i, salt, n)`` draws from 0 to n - 1.
+
+    Declared keys are left out: what is found is measured.
+    """
+    connection = duckdb.connect()
+    connection.execute(_PICK)
+    connection.execute(script)
+    with OpenSource("duckdb", "test", connection, _tables(connection)) as source:
+        yield source
+
+
+def _tables(connection: duckdb.DuckDBPyConnection) -> tuple[Table, ...]:
+    columns: dict[str, list[Column]] = {}
+    for table, column, type_ in connection.execute(
+        "SELECT table_name, column_name, data_type FROM duckdb_columns()"
+        " WHERE NOT internal ORDER BY table_name, column_index"
+    ).fetchall():
+        columns.setdefault(table, []).append(Column(column, type_))
+    return tuple(Table(name, tuple(found), quote(name)) for name, found in columns.items())
+
+
+def profiled(script: str) -> Profile:
+    """The profile of the database that a script makes."""
+    with database(script) as source:
+        return profile_source(source)
+
+
+def measured(source: OpenSource, table: str) -> TableStats:
+    """The figures of one table."""
+    (found,) = (t for t in source.tables if t.name == table)
+    return measure_table(source.connection, found)
+
+
+def measured_column(expression: str, rows: str = "range(1000) AS t(i)") -> TableStats:
+    """The figures of a table ``t`` with the one column ``c``."""
+    with database(f"CREATE TABLE t AS SELECT {expression} AS c FROM {rows}") as source:
+        return measured(source, "t")
+
+
+def candidates(script: str, table: str = "t") -> CandidateKeys:
+    """The candidate keys of one table of the database that a script makes."""
+    with database(script) as source:
+        return find_candidate_keys(source.connection, measured(source, table))
+
+
+def schema_of(source: OpenSource) -> list[Entity]:
+    """The measured schema of a source, before any key is chosen."""
+    stats = [measure_table(source.connection, table) for table in source.tables]
+    keys = [find_candidate_keys(source.connection, table) for table in stats]
+    return build_schema(stats, keys)
+
+
+def show(key: ForeignKey) -> str:
+    """A foreign key as ``child(a, b) -> parent(c, d)``."""
+    ours, theirs = ", ".join(key.from_columns), ", ".join(key.to_columns)
+    return f"{key.from_table}({ours}) -> {key.to_table}({theirs})"
+
+
+def references(profile: Profile) -> set[str]:
+    """The foreign keys of a profile that no others imply."""
+    return {show(key) for key in profile.foreign_keys if not key.implied}
+
+
+def implied(profile: Profile) -> set[str]:
+    """The foreign keys of a profile that others imply."""
+    return {show(key) for key in profile.foreign_keys if key.implied}
+
+
+def reference(profile: Profile, shown: str) -> ForeignKey:
+    """The foreign key that is shown so; there must be just one."""
+    (found,) = (key for key in profile.foreign_keys if show(key) == shown)
+    return found

@@ -1,0 +1,173 @@
+"""How alike names are: scores from 0 to 1 that rank what is likelier to be meant."""
+
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fluid_build.profiling.likeness import (
+    abbreviates,
+    ends_with,
+    explains,
+    is_hierarchical,
+    refers,
+    role,
+    same_phrase,
+    same_word,
+)
+from fluid_build.profiling.names import ColumnName, TableName, name_tables
+
+WORD = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=9)
+PHRASE = st.lists(WORD, max_size=4).map(tuple)
+
+
+class Named(NamedTuple):
+    table: TableName
+    column: ColumnName
+
+
+def named(table: str, column: str) -> Named:
+    made = name_tables([(table, [column])])[0]
+    return Named(made.table, made.columns[0])
+
+
+def refers_to(child_table: str, child: str, parent_table: str, key: str) -> float:
+    ours, theirs = named(child_table, child), named(parent_table, key)
+    own = child_table == parent_table
+    return refers(ours.column, ours.table, theirs.column, theirs.table, own)
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        *[("cust", "customer"), ("qty", "quantity"), ("dept", "department"), ("emp", "employee")],
+        *[("addr", "address"), ("prdct", "product"), ("mgr", "manager")],
+    ],
+)
+def test_abbreviations_are_seen(short: str, long: str) -> None:
+    """A beginning, or the consonants in order, is short for a word."""
+    assert abbreviates(short, long)
+    assert same_word(short, long) == 0.9
+
+
+@pytest.mark.parametrize(("short", "long"), [("c", "customer"), ("cat", "car"), ("x", "x")])
+def test_a_letter_or_another_word_abbreviates_nothing(short: str, long: str) -> None:
+    """One letter says too little, and different words stay different."""
+    assert not abbreviates(short, long)
+
+
+def test_singular_and_plural_are_the_same_word() -> None:
+    """Number makes no difference."""
+    assert same_word("orders", "order") == 1.0
+
+
+def test_synonyms_are_half_alike() -> None:
+    """A vendor may be a supplier."""
+    assert same_word("vendor", "supplier") == 0.5
+
+
+def test_initials_stand_for_a_phrase() -> None:
+    """``po`` may be a purchase order, and ``custaddr`` a customer's address."""
+    assert same_phrase(("po",), ("purchase", "order")) == 0.85
+    assert same_phrase(("custaddr",), ("customer", "address")) == 0.85
+
+
+def test_a_phrase_ends_with_another() -> None:
+    """A ship-to address is an address."""
+    assert ends_with(("ship", "to", "address"), ("address",)) == 1.0
+    assert ends_with(("address",), ("address",)) == 0.0
+
+
+@given(PHRASE, PHRASE)
+def test_likeness_is_symmetric_and_bounded(one: tuple[str, ...], other: tuple[str, ...]) -> None:
+    """Phrases are as alike one way as the other, from 0 to 1."""
+    assert same_phrase(one, other) == same_phrase(other, one)
+    assert 0.0 <= same_phrase(one, other) <= 1.0
+
+
+@given(PHRASE.filter(bool))
+def test_a_phrase_is_like_itself(phrase: tuple[str, ...]) -> None:
+    """Nothing is more alike than the same words."""
+    assert same_phrase(phrase, phrase) == 1.0
+
+
+@given(WORD, WORD, WORD, WORD)
+def test_scores_stay_between_none_and_full(child: str, column: str, parent: str, key: str) -> None:
+    """Whatever the names, a score is from 0 to 1."""
+    assert 0.0 <= refers_to(child, column, parent, key) <= 1.0
+    made = named(parent, key)
+    assert 0.0 <= explains(made.column, made.table) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [("customers", "customer_id"), ("DimCustomer", "CustomerKey"), ("customer", "customerid")],
+)
+def test_a_key_named_for_its_table_explains_it_fully(table: str, key: str) -> None:
+    """``customer_id`` is what one expects the key of customers to be called."""
+    made = named(table, key)
+    assert explains(made.column, made.table) == 1.0
+
+
+def test_a_bare_id_explains_nearly_fully() -> None:
+    """``id`` is any table's own key."""
+    made = named("customers", "id")
+    assert 0.9 <= explains(made.column, made.table) < 1.0
+
+
+def test_another_table_s_key_explains_nothing() -> None:
+    """``store_id`` is not the key of customers by name."""
+    made = named("customers", "store_id")
+    assert explains(made.column, made.table) == 0.0
+
+
+@pytest.mark.parametrize(
+    "child",
+    ["customer_id", "CustomerID", "customerId", "CUSTOMER_ID", "customerid", "cust_id", "custid"],
+)
+def test_every_style_refers_to_the_parent(child: str) -> None:
+    """A column that is called after its parent refers to it, however it is spelled."""
+    assert refers_to("orders", child, "customers", "id") >= 0.8
+
+
+@pytest.mark.parametrize("child", ["ship_to_address_id", "BillingAddressID", "home_address_id"])
+def test_a_role_in_front_still_refers(child: str) -> None:
+    """What stands before the parent's name is a role."""
+    assert refers_to("orders", child, "address", "address_id") >= 0.8
+
+
+def test_an_unrelated_column_does_not_refer() -> None:
+    """A quantity is no product."""
+    assert refers_to("order_line", "quantity", "product", "product_id") < 0.2
+
+
+def test_a_named_parent_beats_one_of_a_like_ending() -> None:
+    """``product_category_id`` means the category of products rather than any category."""
+    exact = refers_to("product", "product_category_id", "product_category", "id")
+    assert exact > refers_to("product", "product_category_id", "category", "id")
+
+
+@pytest.mark.parametrize("child", ["parent_id", "parent_category_id", "root_id", "replaces_id"])
+def test_structural_words_speak_of_the_own_table(child: str) -> None:
+    """A parent, root or predecessor is a row of the same table."""
+    made = named("category", child)
+    assert is_hierarchical(made.column, made.table)
+    assert refers_to("category", child, "category", "category_id") >= 0.7
+
+
+def test_managers_are_people() -> None:
+    """A manager is a row of the own table among employees, and not among warehouses."""
+    staff, warehouse = named("employees", "manager_id"), named("warehouses", "manager_id")
+    assert is_hierarchical(staff.column, staff.table)
+    assert not is_hierarchical(warehouse.column, warehouse.table)
+
+
+@pytest.mark.parametrize(
+    ("child", "told"),
+    [("ship_to_address_id", "ship_to"), ("BillingAddressID", "billing"), ("address_id", "")],
+)
+def test_the_role_is_what_the_name_adds(child: str, told: str) -> None:
+    """What a column says beyond its parent's name is the role."""
+    key = named("address", "address_id")
+    assert role(named("orders", child).column, key.column, key.table) == told

@@ -1,0 +1,187 @@
+"""Names are taken apart by habit: words, key suffixes, shared prefixes, singulars."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fluid_build.profiling.names import (
+    ColumnName,
+    TableNames,
+    common_prefix_words,
+    glued_prefix,
+    has_key_suffix,
+    name_tables,
+    singular,
+    stem,
+    strip_key_suffix,
+    words,
+)
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+WORD = st.text(LETTERS, min_size=2, max_size=9)
+
+
+def named(table: str, *columns: str) -> TableNames:
+    return name_tables([(table, columns)])[0]
+
+
+def column(name: str, *others: str, table: str = "t") -> ColumnName:
+    return named(table, name, *others).columns[0]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("shipToAddressId", "ShipToAddressID", "ship_to_address_id", "SHIP_TO_ADDRESS_ID"),
+        *("Ship To Address Id", "ship-to-address-id", "ship.to.address.id"),
+    ],
+)
+def test_every_style_gives_the_same_words(name: str) -> None:
+    """Camel, Pascal, snake and upper case, spaces, hyphens and dots all part words."""
+    assert words(name) == ("ship", "to", "address", "id")
+
+
+def test_digits_part_words() -> None:
+    """A number inside a name is a word of its own."""
+    assert words("address2Line") == ("address", "2", "line")
+
+
+@pytest.mark.parametrize("name", ["col_7", "c1", "Column12", "f0", "t3", "12", "field_2", "x9"])
+def test_mere_numbering_says_nothing(name: str) -> None:
+    """Names like ``col_7`` have no words."""
+    assert words(name) == ()
+
+
+def test_letters_beyond_ascii_are_words() -> None:
+    """A name in another script is kept as a word rather than lost."""
+    assert words("顧客_id") == ("顧客", "id")
+
+
+@given(st.lists(WORD, min_size=2, max_size=4))
+def test_styles_agree_on_any_words(parts: list[str]) -> None:
+    """Snake, upper, camel and Pascal spellings of the same words are read alike."""
+    spelled = {
+        words("_".join(parts)),
+        words("_".join(parts).upper()),
+        words("".join(part.title() for part in parts)),
+        words(parts[0] + "".join(part.title() for part in parts[1:])),
+    }
+    assert spelled == {tuple(parts)}
+
+
+@given(st.text(max_size=40))
+def test_any_name_can_be_taken_apart(name: str) -> None:
+    """No name, whatever its characters, breaks the reading of names."""
+    assert all(word == word.lower() for word in words(name))
+    assert len(named(name, name, "id").columns) == 2
+
+
+@pytest.mark.parametrize(
+    ("plural", "one"),
+    [
+        *[("customers", "customer"), ("categories", "category"), ("boxes", "box")],
+        *[("addresses", "address"), ("classes", "class"), ("branches", "branch")],
+        *[("people", "person"), ("children", "child"), ("series", "series")],
+    ],
+)
+def test_plurals_become_singular(plural: str, one: str) -> None:
+    """English plurals, regular or not, are brought to the singular."""
+    assert singular(plural) == one
+
+
+@pytest.mark.parametrize("word", ["status", "address", "analysis", "bus", "class", "gas"])
+def test_words_that_end_like_plurals_stay_or_stay_equal(word: str) -> None:
+    """A singular that ends in s is stemmed the same way wherever it stands."""
+    assert singular(singular(word)) == singular(word)
+
+
+@pytest.mark.parametrize("word", ["status", "address", "analysis", "bus", "class"])
+def test_singulars_in_s_are_kept(word: str) -> None:
+    """A word that merely ends in s is no plural."""
+    assert singular(word) == word
+
+
+def test_a_phrase_is_stemmed_word_by_word() -> None:
+    """Each word of a phrase is brought to the singular."""
+    assert stem(("orders", "lines")) == ("order", "line")
+
+
+@pytest.mark.parametrize(
+    ("name", "rest"),
+    [
+        *[("customer_id", ("customer",)), ("CustomerKey", ("customer",))],
+        *[("customerid", ("customer",)), ("custcode", ("cust",)), ("customer_sk", ("customer",))],
+        *[("order_no", ("order",)), ("account_uuid", ("account",)), ("fk_store_id", ("fk", "store"))],
+        *[("id", ()), ("row_key_id", ("row",))],
+    ],
+)
+def test_key_suffixes_are_taken_off(name: str, rest: tuple[str, ...]) -> None:
+    """Words that only say "key" go, also where they are glued to the last word."""
+    assert strip_key_suffix(words(name)) == rest
+    assert has_key_suffix(words(name))
+
+
+@pytest.mark.parametrize("name", ["amount_paid", "is_valid", "turkey", "video", "zipcode", "grid"])
+def test_plain_words_that_end_like_keys_are_kept(name: str) -> None:
+    """A word such as ``paid`` ends in id and is no key."""
+    assert not has_key_suffix(words(name))
+
+
+def test_a_prefix_of_all_columns_is_taken_off() -> None:
+    """``c_`` in front of every column of a table says nothing about any one of them."""
+    parted = named("customer", "c_custkey", "c_name", "c_nationkey", "c_comment").columns
+    assert [name.bare for name in parted][1:] == [("name",), ("nationkey",), ("comment",)]
+    assert parted[2].entity == ("nation",)
+
+
+def test_a_glued_prefix_of_all_columns_is_taken_off() -> None:
+    """A prefix is seen where nothing parts it from the words as well."""
+    parted = named("visit", "vstid", "vstdate", "vstroom", "vstpatient").columns
+    assert [name.bare for name in parted] == [("id",), ("date",), ("room",), ("patient",)]
+
+
+def test_two_columns_share_no_prefix() -> None:
+    """With fewer than three names nothing proves that a first word is a prefix."""
+    assert common_prefix_words(["order_id", "order_date"]) == 0
+    assert glued_prefix(["ordid", "orddate"]) == ""
+
+
+def test_one_name_that_differs_ends_a_glued_prefix() -> None:
+    """Letters are a prefix only if every name begins with them."""
+    assert glued_prefix(["vstid", "vstdate", "room"]) == ""
+
+
+@pytest.mark.parametrize("table", ["dim_customer", "stg_customers", "DimCustomer", "tblCustomers"])
+def test_technical_words_of_tables_are_left_out(table: str) -> None:
+    """Layer and kind prefixes are not part of what a table is about."""
+    assert named(table, "id").table.entity == ("customer",)
+
+
+def test_a_prefix_of_all_tables_is_taken_off() -> None:
+    """The application's own prefix before every table says nothing about any one of them."""
+    made = name_tables([(f"crm_{name}", ["id"]) for name in ("customers", "orders", "notes")])
+    assert [names.table.entity for names in made] == [("customer",), ("order",), ("note",)]
+
+
+def test_a_schema_in_front_is_no_part_of_the_name() -> None:
+    """``sales.orders`` is about orders."""
+    assert named("sales.orders", "id").table.entity == ("order",)
+
+
+def test_glued_words_are_split_by_what_the_schema_says() -> None:
+    """``invoiceline`` is an invoice's line in a schema that knows lines and invoices."""
+    made = name_tables([("invoice", ["invoice_id"]), ("invoiceline", ["line_no"])])
+    assert made[1].table.entity == ("invoice", "line")
+
+
+def test_the_entity_of_a_column_lacks_key_and_plural() -> None:
+    """``CustomersID`` is about a customer and says that it is a key."""
+    parted = column("CustomersID")
+    assert (parted.entity, parted.keyed) == (("customer",), True)
+
+
+@given(st.lists(WORD, min_size=1, max_size=8, unique=True))
+def test_every_column_gets_a_name(names: list[str]) -> None:
+    """However names repeat or share their beginnings, each column has its own, in order."""
+    parted = named("thing", *names).columns
+    assert [name.full for name in parted] == [words(name) for name in names]
