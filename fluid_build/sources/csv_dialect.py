@@ -12,6 +12,8 @@ _LEAST_AGREEMENT = 0.6
 _ALMOST_ALL = 0.95
 _NUMBER = re.compile(r"[-+]?[$€£]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?%?")
 _DATE = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([ T][0-9:.,Z+-]*)?")
+# Where quotes are doubled, a backslashed one is followed by its twin or by the field's end.
+_BACKSLASHED = re.compile(r"""\\"(?!["\s,;|^~\x1f]|$)""")
 _WORDS = ("true", "false", "null", "na", "n/a", "nan", "\\n")
 
 # Sampled fields may be long; the module's default of 128 KB would refuse them.
@@ -45,7 +47,7 @@ def sniff(sample: str, *, complete: bool) -> Dialect | None:
         for rank, delimiter in enumerate(_DELIMITERS)
         if delimiter in sample
         for escape in ('"', "\\")
-        if escape == '"' or '\\"' in sample
+        if escape == '"' or _BACKSLASHED.search(sample)
         if (reading := _read(sample, rank, delimiter, escape, complete=complete)).is_plausible
     ]
     if not found:

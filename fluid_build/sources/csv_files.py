@@ -14,6 +14,7 @@ from fluid_build.sources.base import Column
 from fluid_build.sources.csv_dialect import Dialect, agreement_of, sniff
 from fluid_build.sources.csv_repair import Rejected, mend
 from fluid_build.sources.declared import unique_names
+from fluid_build.sources.engine import SCRATCH
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_types import infer
@@ -22,7 +23,7 @@ READ_ERRORS = (OSError, EOFError, zlib.error, csv.Error)
 """What Python raises where a text file can't be read."""
 
 _SAMPLE = 96 * 1024
-_RAW = "memory.main.text"
+_RAW = f"{SCRATCH}.text"
 _LONGEST_LINE = 32 * 1024 * 1024
 _LEAST_AGREEMENT = 0.8
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"

@@ -22,6 +22,9 @@ Scanner: TypeAlias = Literal["sqlite", "postgres"]
 STAGE = "staged"
 """The database inside the connection that text and row stores are read into once."""
 
+SCRATCH = f"{STAGE}.scratch"
+"""The schema for tables on the way: one transaction may write to one database only."""
+
 _IN_MEMORY_UP_TO = 128 * 1024 * 1024
 _LONGEST_REASON = 240
 _DEFAULT_MEMORY = 2560 * 1024 * 1024
@@ -58,6 +61,7 @@ class Engine:
         """
         place = ":memory:" if source_bytes <= _IN_MEMORY_UP_TO else str(self.folder / "staged.db")
         self.connection.execute(f"ATTACH {literal(place)} AS {quote(STAGE)}")
+        self.connection.execute(f"CREATE SCHEMA {SCRATCH}")
 
 
 @contextmanager

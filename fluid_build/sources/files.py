@@ -16,7 +16,7 @@ from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources import csv_files, json_files, parquet_files
 from fluid_build.sources.base import Column, OpenSource, Skipped, Table
 from fluid_build.sources.declared import unique_names
-from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, Engine, reason, starting
+from fluid_build.sources.engine import DUCKDB_ERRORS, SCRATCH, STAGE, Engine, reason, starting
 from fluid_build.sources.file_layout import (
     FORMATS,
     Format,
@@ -196,7 +196,7 @@ def _open_table(engine: Engine, files: TableFiles, relation: str) -> _Opened:
 
 def _trouble(engine: Engine, files: TableFiles, path: Path) -> str:
     """Why one part of a table can't be read; empty if it can."""
-    relation = "memory.main.part"
+    relation = f"{SCRATCH}.part"
     try:
         _table(engine, replace(files, paths=(path,)), relation)
         kind = "VIEW" if files.format == "parquet" else "TABLE"

@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import quote as url_quote
 
@@ -31,11 +31,19 @@ from fluid_build.sources.sqlite_catalog import (
     read_table,
     table_names,
 )
-from fluid_build.sources.sqlite_values import Reading, read_exactly, read_fast
+from fluid_build.sources.sqlite_values import (
+    WOULD_BEND,
+    WOULD_FAIL,
+    Reading,
+    read_exactly,
+    read_fast,
+)
 from fluid_build.sources.uri import database_kind
 
 _BUSY_SECONDS = 3.0
 _COPY_ATTEMPTS = 5
+_BATCH = 50
+_LARGE_ROWS = 50_000
 
 
 def open_sqlite(
@@ -190,6 +198,29 @@ def _unreadable(path: Path, error: sqlite3.Error) -> SourceError | KeyboardInter
     )
 
 
+class _TableFailedError(Exception):
+    """A table that could not be read, and took the transaction that it was read in with it."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(why)
+        self.name = name
+        self.why = why
+
+
+@dataclass
+class _Staging:
+    """The work of staging all tables, and what came of it."""
+
+    connection: duckdb.DuckDBPyConnection
+    reader: sqlite3.Connection
+    path: Path
+    relations: dict[str, str]
+    on_progress: OnProgress
+    begun: set[str] = field(default_factory=set)
+    exactly: set[str] = field(default_factory=set)
+    skipped: list[Skipped] = field(default_factory=list)
+
+
 def _stage_all(
     connection: duckdb.DuckDBPyConnection,
     reader: sqlite3.Connection,
@@ -197,46 +228,85 @@ def _stage_all(
     names: list[str],
     on_progress: OnProgress,
 ) -> tuple[list[Table], list[Skipped]]:
+    relations = {
+        name: f"{quote(STAGE)}.main.{quote(alias)}"
+        for name, alias in zip(names, unique_names(names), strict=True)
+    }
+    staging = _Staging(connection, reader, path, relations, on_progress)
     tables: list[Table] = []
-    skipped: list[Skipped] = []
-    (encoding,) = reader.execute("PRAGMA encoding").fetchone()
-    for done, (name, alias) in enumerate(zip(names, unique_names(names), strict=True)):
-        on_progress(Progress("reading", done, len(names), name))
-        relation = f"{quote(STAGE)}.main.{quote(alias)}"
-        try:
-            declared = read_table(reader, name)
-            readings = _stage(connection, reader, declared, relation, utf8=encoding == "UTF-8")
-        except DUCKDB_ERRORS as error:
-            skipped.append(Skipped(name, reason(error, path)))
-        except sqlite3.DatabaseError as error:
-            if str(error) == "interrupted":
-                raise
-            skipped.append(Skipped(name, f"SQLite says: {error}."))
-        else:
-            tables.append(_table(declared, readings, relation))
+    for batch, is_large in _batches(reader, names):
+        tables += _stage_batch(staging, batch, is_large=is_large)
     on_progress(Progress("reading", len(names), len(names)))
-    return tables, skipped
+    position = {name: i for i, name in enumerate(names)}
+    return sorted(tables, key=lambda table: position[table.name]), staging.skipped
 
 
-def _stage(
-    connection: duckdb.DuckDBPyConnection,
-    reader: sqlite3.Connection,
-    table: CatalogTable,
-    relation: str,
-    *,
-    utf8: bool,
-) -> list[Reading]:
+def _batches(reader: sqlite3.Connection, names: list[str]) -> Iterator[tuple[list[str], bool]]:
+    """Small tables together, as a transaction costs more than reading one; large ones alone."""
+    small: list[str] = []
+    for name in names:
+        if _is_large(reader, name):
+            yield [name], True
+        else:
+            small.append(name)
+    for start in range(0, len(small), _BATCH):
+        yield small[start : start + _BATCH], False
+
+
+def _is_large(reader: sqlite3.Connection, name: str) -> bool:
     try:
-        readings = read_fast(connection, reader, table, relation)
+        (highest,) = reader.execute(f"SELECT max(rowid) FROM {quote(name)}").fetchone()
+    except sqlite3.DatabaseError:
+        # It has no rowid, or is broken, which shows when it is read.
+        return False
+    return isinstance(highest, int) and highest > _LARGE_ROWS
+
+
+def _stage_batch(staging: _Staging, names: list[str], *, is_large: bool) -> list[Table]:
+    """Stage tables in one transaction, and again without the fast way for one that failed."""
+    # Every thread of a scan opens the database anew; only a large table is worth that.
+    single = str(not is_large).lower()
+    staging.connection.execute(f"SET sqlite_disable_multithreaded_scans = {single}")
+    left = list(names)
+    while True:
+        staging.connection.execute("BEGIN")
+        try:
+            tables = [_stage(staging, name, is_large=is_large) for name in left]
+        except _TableFailedError as failure:
+            staging.connection.execute("ROLLBACK")
+            if failure.name in staging.exactly:
+                staging.skipped.append(Skipped(failure.name, failure.why))
+                left.remove(failure.name)
+            staging.exactly.add(failure.name)
+        else:
+            staging.connection.execute("COMMIT")
+            return tables
+
+
+def _stage(staging: _Staging, name: str, *, is_large: bool) -> Table:
+    relation = staging.relations[name]
+    staging.begun.add(name)
+    staging.on_progress(Progress("reading", len(staging.begun) - 1, len(staging.relations), name))
+    (encoding,) = staging.reader.execute("PRAGMA encoding").fetchone()
+    doubts = WOULD_BEND if is_large else WOULD_FAIL
+    readings = None
+    try:
+        table = read_table(staging.reader, name)
+        if name not in staging.exactly:
+            readings = read_fast(staging.connection, staging.reader, table, relation, doubts=doubts)
+        if readings is None:
+            staging.exactly.add(name)
+            readings = read_exactly(staging.connection, table, relation, utf8=encoding == "UTF-8")
     except duckdb.InterruptException:
         raise
-    except DUCKDB_ERRORS:
-        # A value contradicts its column's type: only the exact way can read it.
-        connection.execute(f"DROP TABLE IF EXISTS {relation}")
-        readings = None
-    if readings is not None:
-        return readings
-    return read_exactly(connection, table, relation, utf8=utf8)
+    except DUCKDB_ERRORS as error:
+        raise _TableFailedError(name, reason(error, staging.path)) from None
+    except sqlite3.DatabaseError as error:
+        if str(error) == "interrupted":
+            raise
+        staging.exactly.add(name)
+        raise _TableFailedError(name, f"SQLite says: {error}.") from None
+    return _table(table, readings, relation)
 
 
 def _table(declared: CatalogTable, readings: list[Reading], relation: str) -> Table:

@@ -7,15 +7,16 @@ every column the narrowest type that all its values fit.
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import duckdb
 
+from fluid_build.sources.engine import SCRATCH
 from fluid_build.sources.sql import quote
 from fluid_build.sources.sqlite_catalog import CatalogColumn, CatalogTable
-from fluid_build.sources.sqlite_types import Target, target
+from fluid_build.sources.sqlite_types import Meaning, Target, target
 
 _EXACT_IN_DOUBLE = 2**53
 _PER_QUERY = 200
@@ -51,15 +52,21 @@ def read_fast(
     reader: sqlite3.Connection,
     table: CatalogTable,
     relation: str,
+    *,
+    doubts: Mapping[Meaning, str],
 ) -> list[Reading] | None:
-    """Stage by declared types; None where only the exact way is safe. May raise duckdb.Error."""
+    """Stage by declared types; None where only the exact way is safe.
+
+    ``doubts`` is WOULD_BEND, or the longer WOULD_FAIL. Raises one of DUCKDB_ERRORS where the
+    scanner meets a value that it refuses.
+    """
     targets = [target(column.declared_type) for column in table.columns]
     if any(
         column.generated or aim.meaning == "time" or not column.declared_type
         for column, aim in zip(table.columns, targets, strict=True)
     ):
         return None
-    if _scanner_would_bend(reader, table, targets):
+    if _any_doubt(reader, table, targets, doubts):
         return None
     connection.execute(f"CREATE TABLE {relation} AS SELECT * FROM origin.main.{quote(table.name)}")
     readings = _narrow_numbers(connection, relation, table.columns, targets)
@@ -68,23 +75,26 @@ def read_fast(
     return readings
 
 
-def _scanner_would_bend(
-    reader: sqlite3.Connection, table: CatalogTable, targets: Sequence[Target]
+def _any_doubt(
+    reader: sqlite3.Connection,
+    table: CatalogTable,
+    targets: Sequence[Target],
+    doubts: Mapping[Meaning, str],
 ) -> bool:
-    doubts = [
-        _DOUBT[aim.meaning].replace("{c}", quote(column.name))
+    conditions = [
+        doubts[aim.meaning].replace("{c}", quote(column.name))
         for column, aim in zip(table.columns, targets, strict=True)
-        if aim.meaning in _DOUBT
+        if aim.meaning in doubts
     ]
     return any(
         reader.execute(
             f"SELECT 1 FROM {quote(table.name)} WHERE {' OR '.join(some)} LIMIT 1"
         ).fetchone()
-        for some in _batches(doubts)
+        for some in _batches(conditions)
     )
 
 
-_DOUBT = {
+WOULD_BEND: Mapping[Meaning, str] = {
     "date": "({c} IS NOT NULL AND (typeof({c}) <> 'text' OR length({c}) <> 10))",
     "timestamp": "({c} IS NOT NULL AND (typeof({c}) <> 'text' OR NOT (length({c}) IN (10, 19)"
     " OR (length({c}) BETWEEN 21 AND 26 AND substr({c}, 20, 1) = '.'"
@@ -92,6 +102,19 @@ _DOUBT = {
     "blob": "typeof({c}) NOT IN ('blob', 'null')",
 }
 """Values that the scanner would accept and bend, by what the column is meant to hold."""
+
+WOULD_FAIL: Mapping[Meaning, str] = {
+    "integer": "typeof({c}) NOT IN ('integer', 'null')",
+    "boolean": "typeof({c}) NOT IN ('integer', 'null')",
+    "real": "typeof({c}) NOT IN ('real', 'integer', 'null')",
+    "number": "typeof({c}) NOT IN ('real', 'integer', 'null')",
+    "decimal": "typeof({c}) NOT IN ('real', 'integer', 'null')",
+    "any": "typeof({c}) NOT IN ('text', 'null')",
+    "blob": WOULD_BEND["blob"],
+    "date": f"({WOULD_BEND['date']} OR ({{c}} IS NOT NULL AND date({{c}}) IS NULL))",
+    "timestamp": f"({WOULD_BEND['timestamp']} OR ({{c}} IS NOT NULL AND date({{c}}) IS NULL))",
+}
+"""Values that it would bend or refuse, as far as SQLite can tell."""
 
 
 def _narrow_numbers(
@@ -153,7 +176,7 @@ def read_exactly(
     connection: duckdb.DuckDBPyConnection, table: CatalogTable, relation: str, *, utf8: bool
 ) -> list[Reading]:
     """Stage each value with its storage class first, then settle a type for each column."""
-    raw = "memory.main.carried"
+    raw = f"{SCRATCH}.carried"
     carried = ", ".join(
         f"{_carry(column.name, utf8=utf8)} AS c{i}" for i, column in enumerate(table.columns)
     )

@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -290,3 +291,37 @@ def test_refuses_what_is_no_sqlite_file(tmp_path: Path) -> None:
         open_source(f"sqlite:///{tmp_path}/empty.db")
     with pytest.raises(SourceNotFoundError, match="nothing at"):
         open_source(f"sqlite:///{tmp_path}/gone.db")
+
+
+def test_a_thousand_tables_take_no_thousand_openings(tmp_path: Path) -> None:
+    """Many small tables are read together, and some bad values among them cost only themselves."""
+    creates = "".join(
+        f"CREATE TABLE t{i:03} (id INTEGER PRIMARY KEY, n INT); INSERT INTO t{i:03} VALUES"
+        f" ({i}, {repr('odd') if i % 50 == 0 else i});"
+        for i in range(300)
+    )
+    uri = written(tmp_path / "a.db", f"BEGIN; {creates} COMMIT;")
+    started = time.process_time()
+    with open_source(uri) as source:
+        assert time.process_time() - started < 5
+        assert [table.name for table in source.tables] == [f"t{i:03}" for i in range(300)]
+        kinds = [table.column("n").type for table in source.tables]
+        assert kinds.count("VARCHAR") == 6
+
+
+def test_values_that_only_the_scanner_finds_bad_are_read(tmp_path: Path) -> None:
+    """A date that passes SQLite's own check and text that is not UTF-8 break no other table."""
+    uri = written(
+        tmp_path / "a.db",
+        "CREATE TABLE a (n INT); INSERT INTO a VALUES (1);"
+        "CREATE TABLE b (c TEXT); INSERT INTO b VALUES (CAST(x'ff' AS TEXT));"
+        "CREATE TABLE c (d DATE); INSERT INTO c VALUES ('2020-02-31');"
+        "CREATE TABLE e (n INT); INSERT INTO e VALUES (5);",
+    )
+    with open_source(uri) as source:
+        assert source.skipped == ()
+        found = [
+            source.connection.execute(f"FROM {table.relation}").fetchall()
+            for table in source.tables
+        ]
+    assert found == [[(1,)], [("\\xFF",)], [("2020-02-31",)], [(5,)]]
