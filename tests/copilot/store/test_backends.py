@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fluid_build.copilot.store.backends.file import FileBackend
 from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.store.base import Record, Store, StoreError, unpack_embedding
-from tests.copilot.store.conftest import OpenStore
+from copilot.store.conftest import OpenStore
 
 JSON = st.recursive(
     st.none()
