@@ -43,7 +43,7 @@ _TEMPORAL = re.compile(r"^(DATE|TIME|TIMESTAMP)")
 class ColumnStats:
     """The figures of one column, as they are gathered.
 
-    ``low`` and ``high`` are Python values of the column's own type. ``values`` are up to a
+    ``low`` and ``high`` are Python values of the column's own type, dates and times text. ``values`` are up to a
     hundred values as text with their counts, most frequent first, over ``sample_rows`` rows;
     ``codes`` numbers the sample's values row by row (-1 for null), for the search of keys.
     ``bounds`` are the least and greatest whole number, also of text that holds such.
@@ -161,6 +161,8 @@ def _one_pass(
     exact = measured.rows <= SMALL_ROWS
     asked = [_aggregates(stats, measured.complete, exact) for stats in columns]
     expressions = [expression for group in asked for expression in group.values()]
+    if not expressions:
+        return
     row = connection.execute(
         f"SELECT {', '.join(expressions)} FROM {measured.table.relation}"
     ).fetchone()
@@ -181,14 +183,16 @@ def _aggregates(stats: ColumnStats, complete: bool, exact: bool) -> dict[str, st
         else:
             asked["distinct"] = f"approx_count_distinct({name})"
     if stats.kind not in {"nested", "binary"}:
-        asked["low"] = f"min({name})"
-        asked["high"] = f"max({name})"
+        # As Python values, times with a zone would need another package and late years don't exist.
+        bound = "CAST({}({}) AS VARCHAR)" if stats.kind == "temporal" else "{}({})"
+        asked["low"] = bound.format("min", name)
+        asked["high"] = bound.format("max", name)
     if stats.kind == "text" and not complete:
         asked["min_length"] = f"min(length({name}))"
         asked["max_length"] = f"max(length({name}))"
         asked["avg_length"] = f"avg(length({name}))"
     if stats.kind == "float":
-        asked["integral"] = f"bool_and({name} = trunc({name}))"
+        asked["integral"] = f"bool_and(isfinite({name}) AND {name} = trunc({name}))"
     return asked
 
 
@@ -203,8 +207,13 @@ def _take_figures(stats: ColumnStats, found: dict[str, Value], exact: bool) -> N
         stats.max_length = int(str(found["max_length"]))
         stats.avg_length = float(str(found["avg_length"]))
     stats.integral = stats.kind == "integer" or found.get("integral") is True
-    if stats.integral and isinstance(stats.low, int | float | Decimal):
-        stats.bounds = (int(stats.low), int(str(stats.high).partition(".")[0]))
+    low, high = stats.low, stats.high
+    if (
+        stats.integral
+        and isinstance(low, int | float | Decimal)
+        and isinstance(high, int | float | Decimal)
+    ):
+        stats.bounds = (int(low), int(high))
 
 
 def _read_sample(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
@@ -226,7 +235,7 @@ def _read_sample(connection: duckdb.DuckDBPyConnection, measured: TableStats) ->
 
 def _as_text(stats: ColumnStats) -> str:
     name = quote(stats.column.alias)
-    if stats.kind == "binary":
+    if stats.column.type == "BLOB":
         return f"hex({name})"
     return name if stats.kind == "text" else f"CAST({name} AS VARCHAR)"
 
@@ -272,7 +281,8 @@ def count_distinct(connection: duckdb.DuckDBPyConnection, table: Table, stats: C
     if stats.kind == "integer" and isinstance(stats.low, int) and isinstance(stats.high, int):
         span = stats.high - stats.low + 1
         if span <= min(32 * stats.rows, 500_000_000):
-            expression = f"bit_count(bitstring_agg({name}, {stats.low}, {stats.high}))"
+            low, high = (f"CAST({bound} AS {stats.column.type})" for bound in (stats.low, stats.high))
+            expression = f"bit_count(bitstring_agg({name}, {low}, {high}))"
     row = connection.execute(f"SELECT {expression} FROM {table.relation}").fetchone()
     return int(row[0]) if row and row[0] is not None else 0
 
