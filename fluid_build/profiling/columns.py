@@ -43,10 +43,11 @@ _TEMPORAL = re.compile(r"^(DATE|TIME|TIMESTAMP)")
 class ColumnStats:
     """The figures of one column, as they are gathered.
 
-    ``low`` and ``high`` are Python values of the column's own type, dates and times text. ``values`` are up to a
-    hundred values as text with their counts, most frequent first, over ``sample_rows`` rows;
-    ``codes`` numbers the sample's values row by row (-1 for null), for the search of keys.
-    ``bounds`` are the least and greatest whole number, also of text that holds such.
+    ``low`` and ``high`` are Python values of the column's own type; dates and times are text.
+    ``values`` are up to a hundred values as text with their counts, most frequent first, over
+    ``sample_rows`` rows; ``codes`` numbers the sample's values row by row (-1 for null), for the
+    search of keys. ``bounds`` are the least and greatest whole number, also of text that holds
+    such.
     """
 
     column: Column
@@ -183,7 +184,7 @@ def _aggregates(stats: ColumnStats, complete: bool, exact: bool) -> dict[str, st
         else:
             asked["distinct"] = f"approx_count_distinct({name})"
     if stats.kind not in {"nested", "binary"}:
-        # As Python values, times with a zone would need another package and late years don't exist.
+        # As Python values, times with a zone need another package, and late years don't exist.
         bound = "CAST({}({}) AS VARCHAR)" if stats.kind == "temporal" else "{}({})"
         asked["low"] = bound.format("min", name)
         asked["high"] = bound.format("max", name)
@@ -281,7 +282,7 @@ def count_distinct(connection: duckdb.DuckDBPyConnection, table: Table, stats: C
     if stats.kind == "integer" and isinstance(stats.low, int) and isinstance(stats.high, int):
         span = stats.high - stats.low + 1
         if span <= min(32 * stats.rows, 500_000_000):
-            low, high = (f"CAST({bound} AS {stats.column.type})" for bound in (stats.low, stats.high))
+            low, high = (f"CAST({n} AS {stats.column.type})" for n in (stats.low, stats.high))
             expression = f"bit_count(bitstring_agg({name}, {low}, {high}))"
     row = connection.execute(f"SELECT {expression} FROM {table.relation}").fetchone()
     return int(row[0]) if row and row[0] is not None else 0
