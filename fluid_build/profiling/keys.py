@@ -254,7 +254,7 @@ class _Search:
 
     def _repeats_in(self, relation: str, mask: int) -> list[int]:
         names = quote_all(self.columns[index].column.alias for index in _bits(mask))
-        wanted = quote_all(column.column.alias for column in self.columns)
+        wanted = ", ".join(_readable(column) for column in self.columns)
         rows = self.connection.execute(
             f"SELECT {wanted} FROM {relation} JOIN ("
             f"SELECT {names} FROM {relation} GROUP BY {names} HAVING count(*) > 1 LIMIT {_REPEATS}"
@@ -311,6 +311,12 @@ class _Search:
         seen = int(rows[0][1]) if rows else 0
         complete = len(rows) <= _LEARNT_AT_ONCE and seen < 8 * _PAIRS
         return [int(mask) for mask, _ in rows], complete
+
+
+def _readable(column: ColumnStats) -> str:
+    """A column in a form that Python can hold: it knows no late years and no zones."""
+    name = quote(column.column.alias)
+    return f"CAST({name} AS VARCHAR)" if column.kind == "temporal" else name
 
 
 def _agreement(codes: Sequence[Sequence[int]], one: int, other: int) -> int:
