@@ -23,6 +23,7 @@ def database(script: str) -> Iterator[OpenSource]:
     Declared keys are left out: what is found is measured.
     """
     connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
     connection.execute(_PICK)
     connection.execute(script)
     with OpenSource("duckdb", "test", connection, _tables(connection)) as source:

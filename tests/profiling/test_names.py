@@ -111,7 +111,11 @@ def test_a_phrase_is_stemmed_word_by_word() -> None:
     [
         *[("customer_id", ("customer",)), ("CustomerKey", ("customer",))],
         *[("customerid", ("customer",)), ("custcode", ("cust",)), ("customer_sk", ("customer",))],
-        *[("order_no", ("order",)), ("account_uuid", ("account",)), ("fk_store_id", ("fk", "store"))],
+        *[
+            ("order_no", ("order",)),
+            ("account_uuid", ("account",)),
+            ("fk_store_id", ("fk", "store")),
+        ],
         *[("id", ()), ("row_key_id", ("row",))],
     ],
 )

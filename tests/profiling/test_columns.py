@@ -1,0 +1,347 @@
+"""The figures of columns are those that plain SQL gives, for every type."""
+
+import math
+import sqlite3
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fluid_build.profiling.columns import (
+    SAMPLE_ROWS,
+    ColumnStats,
+    TableStats,
+    clip,
+    kind_of,
+    measure_table,
+)
+from fluid_build.sources import open_source
+from fluid_build.sources.base import Column, Table
+from fluid_build.sources.sql import quote
+
+from .databases import database, measured, measured_column
+
+SMALL = "range(1000) AS t(i)"
+MEDIUM = f"range({SAMPLE_ROWS + 4000}) AS t(i)"
+LARGE_ROWS = 70_000
+LARGE = f"range({LARGE_ROWS}) AS t(i)"
+
+TYPES = {
+    "tinyint": "CAST(i % 100 AS TINYINT)",
+    "bigint": "i * 3000000000",
+    "ubigint": "CAST(i AS UBIGINT)",
+    "hugeint": "CAST(i AS HUGEINT) * 170141183460469231731687303",
+    "uhugeint": "CAST(i AS UHUGEINT)",
+    "decimal": "CAST(i % 77 AS DECIMAL(12, 3)) / 8",
+    "wide decimal": "CAST(i % 77 AS DECIMAL(38, 0))",
+    "float": "CAST(i % 9 AS FLOAT) / 3",
+    "double": "CAST(i % 50 AS DOUBLE) / 7",
+    "boolean": "i % 3 = 0",
+    "text": "'value ' || (i % 120)",
+    "unicode": "'ÄÖ-日本-' || (i % 120)",
+    "blob": "CAST('ab' || (i % 60) AS BLOB)",
+    "bit": "CAST(CAST(i % 60 AS INTEGER) AS BIT)",
+    "uuid": "CAST(md5(CAST(i % 300 AS VARCHAR)) AS UUID)",
+    "date": "DATE '2020-01-01' + CAST(i % 400 AS INTEGER)",
+    "time": "TIME '00:00:00' + INTERVAL (i % 600) SECOND",
+    "timestamp": "TIMESTAMP '2020-01-01 00:00:00' + INTERVAL (i) MINUTE",
+    "timestamptz": "TIMESTAMPTZ '2020-01-01 00:00:00+00' + INTERVAL (i) HOUR",
+    "interval": "INTERVAL (i % 30) DAY",
+    "enum": "CAST(CASE WHEN i % 2 = 0 THEN 'even' ELSE 'odd' END AS ENUM('even', 'odd'))",
+    "list": "[i % 20, 1]",
+    "array": "array_value(i % 20, 1)",
+    "struct": "{'a': i % 20, 'b': 'x'}",
+    "map": "MAP {'k': i % 20}",
+    "union": "union_value(n := i % 20)",
+    "json": "CAST('{\"a\": ' || (i % 20) || '}' AS JSON)",
+    "all null": "CAST(NULL AS INTEGER)",
+    "null text": "CAST(NULL AS VARCHAR)",
+}
+
+
+SOME_NULL = "list_extract([{0}], CAST(if(i % 5 = 0, 2, 1) AS INTEGER))"
+COUNTS = ("count(*)", "count(*) - count(c)", "count(DISTINCT c)")
+
+
+def plain(expression: str, rows: str, *asked: str) -> tuple[object, ...]:
+    """What the plainest SQL gives; rows, nulls and distinct values unless something else is asked."""
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        row = connection.execute(
+            f"SELECT {', '.join(asked or COUNTS)} FROM (SELECT {expression} AS c FROM {rows})"
+        ).fetchone()
+    assert row is not None
+    return tuple(row)
+
+
+@pytest.mark.parametrize("type_", TYPES)
+def test_a_small_table_is_counted_exactly(type_: str) -> None:
+    """Rows, nulls and distinct values of every type are those of plain SQL."""
+    expression = SOME_NULL.format(TYPES[type_])
+    stats = measured_column(expression, SMALL).columns[0]
+    assert (stats.rows, stats.nulls, stats.distinct) == plain(expression, SMALL)
+    assert stats.distinct_exact
+
+
+@pytest.mark.parametrize("type_", TYPES)
+@pytest.mark.parametrize("size", [MEDIUM, LARGE], ids=["medium", "large"])
+def test_a_larger_table_is_counted_exactly_where_it_says_so(type_: str, size: str) -> None:
+    """Rows and nulls are exact at any size; distinct is, or is marked as an estimate near it."""
+    expression = SOME_NULL.format(TYPES[type_])
+    stats = measured_column(expression, size).columns[0]
+    rows, nulls, distinct = plain(expression, size)
+    assert (stats.rows, stats.nulls) == (rows, nulls)
+    if stats.distinct_exact:
+        assert stats.distinct == distinct
+    else:
+        assert stats.distinct == pytest.approx(distinct, rel=0.3)
+
+
+@pytest.mark.parametrize("type_", TYPES)
+def test_bounds_are_the_least_and_the_greatest(type_: str) -> None:
+    """Columns that have an order are bounded by their least and greatest value."""
+    stats = measured_column(TYPES[type_], SMALL).columns[0]
+    if stats.kind in {"nested", "binary"} or not stats.present:
+        assert (stats.low, stats.high) == (None, None)
+    else:
+        form = "CAST({}(c) AS VARCHAR)" if stats.kind == "temporal" else "{}(c)"
+        bounds = plain(TYPES[type_], SMALL, form.format("min"), form.format("max"))
+        assert (stats.low, stats.high) == bounds
+
+
+@pytest.mark.parametrize("special", ["nan", "inf", "-inf"])
+def test_floats_that_are_no_numbers_are_measured(special: str) -> None:
+    """NaN and the infinities are values like others, and never whole numbers."""
+    stats = measured_column(f"CASE WHEN i = 3 THEN '{special}'::DOUBLE ELSE i END").columns[0]
+    assert (stats.nulls, stats.distinct) == (0, 1000)
+    assert not (special == "nan" and stats.bounds)
+
+
+def test_only_special_floats_are_measured() -> None:
+    """A column of nothing but NaN and infinity has no bounds as whole numbers."""
+    stats = measured_column("CASE WHEN i % 2 = 0 THEN 'nan'::DOUBLE ELSE 'inf'::DOUBLE END")
+    assert (stats.columns[0].distinct, stats.columns[0].bounds) == (2, None)
+
+
+def test_whole_floats_are_integral() -> None:
+    """A float column whose numbers are all whole may stand for a nullable integer."""
+    stats = measured_column("CASE WHEN i % 9 = 0 THEN NULL ELSE CAST(i AS DOUBLE) END").columns[0]
+    assert stats.integral
+    assert stats.bounds == (1, 998)
+
+
+def test_fractions_are_not_integral() -> None:
+    """One fraction among whole floats makes the column a measure."""
+    assert not measured_column("CASE WHEN i = 7 THEN 0.5 ELSE i::DOUBLE END").columns[0].integral
+
+
+def test_an_empty_table_has_no_figures() -> None:
+    """Of a table without rows nothing but its columns is known."""
+    stats = measured_column("CAST(i AS INTEGER)", "range(0) AS t(i)")
+    column = stats.columns[0]
+    assert (stats.rows, column.nulls, column.distinct, column.low) == (0, 0, 0, None)
+    assert not column.unique
+    assert not column.is_key
+
+
+def test_an_all_null_column_has_nulls_alone() -> None:
+    """A column that holds nothing is neither unique nor typed."""
+    column = measured_column("CAST(NULL AS VARCHAR)").columns[0]
+    assert (column.nulls, column.distinct, column.values) == (1000, 0, [])
+    assert (column.measured_type, column.min_length) == (None, None)
+    assert not column.unique
+
+
+def test_a_column_with_one_null_is_unique_but_no_key() -> None:
+    """Nulls are left aside in uniqueness, and rule out a key."""
+    column = measured_column("nullif(i, 0)").columns[0]
+    assert (column.unique, column.is_key) == (True, False)
+
+
+def test_two_thousand_columns_are_measured() -> None:
+    """A very wide table is measured whole."""
+    columns = ", ".join(f"i + {n} AS column_{n}" for n in range(2000))
+    with database(f"CREATE TABLE wide AS SELECT {columns} FROM range(20) t(i)") as source:
+        stats = measured(source, "wide")
+    assert [c.low for c in stats.columns] == list(range(2000))
+    assert all(c.is_key for c in stats.columns)
+
+
+@pytest.mark.parametrize(
+    "name", ['a "b" c', "select", "日本", "it's", "a.b", "  ", "%s {} $1 ?", "x\ny", "rowid"]
+)
+def test_any_name_is_measured(name: str) -> None:
+    """Quotes, reserved words, other scripts and markers in names do no harm."""
+    script = f"CREATE TABLE {quote(name)} AS SELECT i AS {quote(name)} FROM range(5000) t(i)"
+    with database(script) as source:
+        stats = measured(source, name)
+    assert (stats.columns[0].name, stats.columns[0].distinct) == (name, 5000)
+
+
+def test_names_that_differ_in_case_alone_are_told_apart() -> None:
+    """A column is read by its alias and reported by its own name."""
+    columns = (Column("id", "BIGINT"), Column("ID", "BIGINT", alias="ID_2"))
+    with duckdb.connect() as connection:
+        connection.execute('CREATE TABLE t AS SELECT i AS id, i % 3 AS "ID_2" FROM range(9) t(i)')
+        stats = measure_table(connection, Table("t", columns, '"t"'))
+    assert {column.name: column.distinct for column in stats.columns} == {"id": 9, "ID": 3}
+
+
+def text_of(*values: str | None) -> ColumnStats:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t (c VARCHAR)")
+        connection.executemany("INSERT INTO t VALUES (?)", [(value,) for value in values])
+        return measure_table(connection, Table("t", (Column("c", "VARCHAR"),), "t")).columns[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "type_"),
+    [
+        (("1", "22", "-3", None), "BIGINT"),
+        ((" 1 ", "22"), "BIGINT"),
+        (("1.5", "2", "-3e4"), "DOUBLE"),
+        (("2024-01-31", "1999-12-01"), "DATE"),
+        (("31/01/2024", "01/12/1999"), "DATE (%d/%m/%Y)"),
+        (("01/31/2024", "12/01/1999"), "DATE (%m/%d/%Y)"),
+        (("31.01.2024", "1.12.1999"), "DATE (%d.%m.%Y)"),
+        (("20240131", "19991201"), "DATE (%Y%m%d)"),
+        (("31-Jan-2024", "01-Dec-1999"), "DATE (%d-%b-%Y)"),
+        (("2024/01/31", "1999/12/01"), "DATE (%Y/%m/%d)"),
+        (("2024-01-31 10:00:00", "2024-01-31T23:59"), "TIMESTAMP"),
+        (("true", "FALSE", "t"), "BOOLEAN"),
+        (("3f2504e0-4f89-11d3-9a0c-0305e82c3301",), "UUID"),
+        (("007", "012"), None),
+        (("1", "two"), None),
+        (("2024-02-31", "2024-02-30"), None),
+        (("apple", "pear"), None),
+        (("", "1"), None),
+    ],
+)
+def test_the_type_that_text_really_has(values: tuple[str | None, ...], type_: str | None) -> None:
+    """Text whose every value is a number, date, truth or UUID is said to be; other text is not."""
+    assert text_of(*values).measured_type == type_
+
+
+def test_one_value_far_down_spoils_a_type() -> None:
+    """Every value of a large table is checked, not a sample."""
+    odd = "CASE WHEN i = 64321 THEN 'n/a' ELSE CAST(i AS VARCHAR) END"
+    assert measured_column(odd, LARGE).columns[0].measured_type is None
+    whole = measured_column("CAST(i AS VARCHAR)", LARGE).columns[0]
+    assert whole.measured_type == "BIGINT"
+
+
+def test_text_of_numbers_is_bounded_as_numbers() -> None:
+    """The bounds of numbers in text are numbers: text sorts 9 after 10."""
+    assert text_of("9", "10", "100").bounds == (9, 100)
+
+
+def test_near_unique_columns_are_counted_exactly_in_large_tables() -> None:
+    """Where a key could be, one repeated value in a large table is seen."""
+    almost = measured_column("greatest(i, 1)", LARGE).columns[0]
+    assert almost.distinct_exact
+    assert almost.distinct == LARGE_ROWS - 1
+    assert not almost.unique
+    assert measured_column("i * 7", LARGE).columns[0].is_key
+
+
+def test_near_unique_text_is_counted_exactly_in_large_tables() -> None:
+    """The same for text."""
+    almost = measured_column("'k' || greatest(i, 1)", LARGE).columns[0]
+    assert (almost.distinct, almost.distinct_exact) == (LARGE_ROWS - 1, True)
+
+
+def test_few_values_are_counted_over_the_whole_of_a_large_table() -> None:
+    """The values of a column with few of them are all there, with exact counts."""
+    column = measured_column("CASE WHEN i = 33333 THEN 'rare' ELSE 'usual' END", LARGE).columns[0]
+    assert column.values == [("usual", LARGE_ROWS - 1), ("rare", 1)]
+    assert column.sample_rows == LARGE_ROWS
+
+
+def test_the_most_frequent_values_come_first() -> None:
+    """Values are listed by how often they occur, then by their text."""
+    column = measured_column("['a', 'b', 'b', 'c'][1 + i % 4]", "range(8) t(i)").columns[0]
+    assert column.values == [("b", 4), ("a", 2), ("c", 2)]
+
+
+@pytest.mark.parametrize("rows", [SMALL, MEDIUM, LARGE], ids=["small", "medium", "large"])
+def test_lengths_are_characters(rows: str) -> None:
+    """Text is as long as it has characters, nulls left out, at any size of the table."""
+    column = measured_column("CASE i % 3 WHEN 0 THEN 'é' WHEN 1 THEN '日本語' END", rows).columns[0]
+    assert (column.min_length, column.max_length) == (1, 3)
+    assert column.avg_length == pytest.approx(2, abs=0.01)
+
+
+def figures(stats: TableStats) -> list[tuple[object, ...]]:
+    return [
+        (c.name, c.nulls, c.distinct, c.distinct_exact, str(c.low), str(c.high), c.values, c.codes)
+        for c in stats.columns
+    ]
+
+
+def test_measuring_twice_gives_the_same() -> None:
+    """Figures, samples and estimates do not change from run to run."""
+    columns = ", ".join(f"{expression} AS {quote(name)}" for name, expression in TYPES.items())
+    script = f"CREATE TABLE t AS SELECT {columns} FROM {LARGE}"
+    with database(script) as one, database(script) as other:
+        assert figures(measured(one, "t")) == figures(measured(other, "t"))
+
+
+VALUE = st.one_of(st.none(), st.integers(-3, 3))
+TEXT = st.one_of(st.none(), st.text("ab ", max_size=2))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.tuples(VALUE, TEXT), max_size=12))
+def test_small_tables_agree_with_counting_by_hand(
+    rows: list[tuple[int | None, str | None]],
+) -> None:
+    """Nulls, distinct values and bounds of any small table are those of Python."""
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t (n INTEGER, s VARCHAR)")
+        if rows:
+            connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
+        columns = (Column("n", "INTEGER"), Column("s", "VARCHAR"))
+        stats = measure_table(connection, Table("t", columns, "t"))
+    for index, column in enumerate(stats.columns):
+        present = [row[index] for row in rows if row[index] is not None]
+        assert column.nulls == len(rows) - len(present)
+        assert column.distinct == len(set(present))
+        assert (column.low, column.high) == (min(present, default=None), max(present, default=None))
+        assert dict(column.values) == {str(v): present.count(v) for v in present}
+
+
+def test_values_that_contradict_the_declared_type_are_measured(tmp_path: Path) -> None:
+    """SQLite lets text into an integer column; what is there is counted."""
+    path = tmp_path / "loose.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (n INTEGER)")
+        connection.executemany("INSERT INTO t VALUES (?)", [(1,), ("one",), (None,), (2,)])
+    connection.close()
+    with open_source(str(path)) as source:
+        column = measure_table(source.connection, source.tables[0]).columns[0]
+    assert (column.rows, column.nulls, column.distinct) == (4, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("type_", "kind"),
+    [
+        *[("INTEGER", "integer"), ("UHUGEINT", "integer"), ("DECIMAL(9,0)", "integer")],
+        *[("DECIMAL(9,2)", "decimal"), ("DOUBLE", "float"), ("VARCHAR", "text")],
+        *[("ENUM('a')", "text"), ("BLOB", "binary"), ("BIT", "binary"), ("INTEGER[]", "nested")],
+        *[("VARCHAR[3]", "nested"), ("STRUCT(a INTEGER)", "nested"), ("JSON", "nested")],
+        *[("TIMESTAMP WITH TIME ZONE", "temporal"), ("TIME", "temporal"), ("UUID", "uuid")],
+        *[("INTERVAL", "nested"), ("BOOLEAN", "boolean"), ("MAP(VARCHAR, INTEGER)", "nested")],
+    ],
+)
+def test_every_type_has_a_kind(type_: str, kind: str) -> None:
+    """DuckDB's types fall into the kinds that keys are told by."""
+    assert kind_of(type_) == kind
+
+
+def test_long_bounds_are_clipped() -> None:
+    """A bound is cut to a readable length, and says so."""
+    assert clip("x" * 5000) == "x" * 199 + "…"
+    assert clip(None) is None
+    assert clip(math.inf) == "inf"
