@@ -13,9 +13,11 @@ from dataclasses import dataclass
 import duckdb
 
 from fluid_build.profiling.schema import Node
+from fluid_build.sources.base import Table
 from fluid_build.sources.sql import quote
 
 PROBES = 48
+_USUAL_SCHEMAS = frozenset({"", "main", "public", "dbo"})
 _PART = "\x1f"
 
 
@@ -181,7 +183,7 @@ def _settled_by_bounds(child: Node, parent: Node) -> bool:
 
 
 def orphans_sql(
-    child_table: str, child: Sequence[str], parent_table: str, parent: Sequence[str]
+    child_table: Table, child: Sequence[str], parent_table: Table, parent: Sequence[str]
 ) -> str:
     """A query, in any SQL dialect, for the rows whose parent is missing."""
     present = " AND ".join(f"c.{quote(name)} IS NOT NULL" for name in child)
@@ -189,22 +191,27 @@ def orphans_sql(
         f"p.{quote(key)} = c.{quote(name)}" for name, key in zip(child, parent, strict=True)
     )
     return (
-        f"SELECT c.* FROM {_qualified(child_table)} AS c WHERE {present}"
-        f" AND NOT EXISTS (SELECT 1 FROM {_qualified(parent_table)} AS p WHERE {joined})"
+        f"SELECT c.* FROM {place_of(child_table)} AS c WHERE {present}"
+        f" AND NOT EXISTS (SELECT 1 FROM {place_of(parent_table)} AS p WHERE {joined})"
     )
 
 
-def repeats_sql(table: str, columns: Iterable[str]) -> str:
+def repeats_sql(table: Table, columns: Iterable[str]) -> str:
     """A query, in any SQL dialect, for the values of some columns that repeat."""
     names = ", ".join(quote(name) for name in columns)
     return (
-        f"SELECT {names}, count(*) AS n FROM {_qualified(table)}"
+        f"SELECT {names}, count(*) AS n FROM {place_of(table)}"
         f" GROUP BY {names} HAVING count(*) > 1"
     )
 
 
-def _qualified(table: str) -> str:
-    return quote(table)
+def place_of(table: Table) -> str:
+    """Where a table is at its source, in SQL; its schema is named unless that is the usual one."""
+    for prefix, end in ((f'"{table.schema}"."', -1), (f"{table.schema}.", None)):
+        if table.schema and table.name.startswith(prefix):
+            return f"{quote(table.schema)}.{quote(table.name[len(prefix):end])}"
+    usual = table.schema in _USUAL_SCHEMAS
+    return quote(table.name) if usual else f"{quote(table.schema)}.{quote(table.name)}"
 
 
 def group_by_kind(nodes: Iterable[Node]) -> dict[str, list[Node]]:
