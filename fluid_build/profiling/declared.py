@@ -40,7 +40,7 @@ def key_evidence(
         nulls=nulls,
         distinct=distinct,
         violations=rows - nulls - distinct,
-        sql=repeats_sql(entity.name, key),
+        sql=repeats_sql(entity.stats.table, key),
     )
 
 
@@ -112,9 +112,9 @@ def reference_evidence(
         name_score=None if name_score is None else round(name_score, 4),
         reason=reason,
         sql=orphans_sql(
-            child[0].table.name,
+            child[0].table.stats.table,
             [node.stats.name for node in child],
-            parent[0].table.name,
+            parent[0].table.stats.table,
             [node.stats.name for node in parent],
         ),
     )
