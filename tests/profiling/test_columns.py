@@ -66,7 +66,7 @@ COUNTS = ("count(*)", "count(*) - count(c)", "count(DISTINCT c)")
 
 
 def plain(expression: str, rows: str, *asked: str) -> tuple[object, ...]:
-    """What the plainest SQL gives; rows, nulls and distinct values unless something else is asked."""
+    """What the plainest SQL gives: rows, nulls and distinct values, or what is asked."""
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         row = connection.execute(

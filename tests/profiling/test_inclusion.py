@@ -1,0 +1,128 @@
+"""Inclusion is what a join counts: matched rows and orphans, distinct values, coverage."""
+
+from collections.abc import Sequence
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fluid_build.profiling.inclusion import Inclusion, measure_inclusion, orphans_sql, repeats_sql
+from fluid_build.sources.base import Table
+
+from .databases import database, schema_of
+
+Pair = tuple[int | None, int | None]
+
+
+def included(script: str, child: Sequence[str], parent: Sequence[str]) -> Inclusion:
+    """Inclusion of columns of table ``child`` in columns of table ``parent``."""
+    with database(script) as source:
+        by_name = {entity.name: entity for entity in schema_of(source)}
+        ours = [by_name["child"].by_name[name] for name in child]
+        theirs = [by_name["parent"].by_name[name] for name in parent]
+        return measure_inclusion(source.connection, ours, theirs)
+
+
+def values(rows: Sequence[Sequence[object]]) -> str:
+    shown = (", ".join("NULL" if v is None else str(v) for v in row) for row in rows)
+    return ", ".join(f"({row})" for row in shown)
+
+
+def filled(name: str, columns: str, rows: Sequence[Sequence[object]]) -> str:
+    made = f"CREATE TABLE {name} ({columns});"
+    return made + (f"INSERT INTO {name} VALUES {values(rows)};" if rows else "")
+
+
+CHILD = st.lists(st.one_of(st.none(), st.integers(-2, 9)), max_size=12)
+PARENT = st.sets(st.integers(-1, 8), min_size=1, max_size=9)
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@given(CHILD, PARENT)
+def test_one_column_agrees_with_counting_by_hand(child: list[int | None], parent: set[int]) -> None:
+    """Rows, matches and coverage of a column are those of Python, dense key or not."""
+    script = filled("child", "c INTEGER", [(v,) for v in child])
+    script += filled("parent", "p INTEGER", [(v,) for v in sorted(parent)])
+    found = included(script, ["c"], ["p"])
+    present = [v for v in child if v is not None]
+    assert found.rows == len(present)
+    assert found.matched == sum(v in parent for v in present)
+    assert found.orphans == sum(v not in parent for v in present)
+    assert found.distinct_matched == len(set(present) & parent)
+    assert found.coverage == pytest.approx(len(set(present) & parent) / len(parent))
+
+
+PAIR = st.tuples(st.one_of(st.none(), st.integers(0, 3)), st.one_of(st.none(), st.integers(0, 3)))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(PAIR, max_size=10), st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3))))
+def test_two_columns_agree_with_counting_by_hand(
+    child: list[Pair], parent: set[tuple[int, int]]
+) -> None:
+    """Columns are compared together, pair by pair, and a null in either leaves the row out."""
+    script = filled("child", "a INTEGER, b INTEGER", child)
+    script += filled("parent", "x INTEGER, y INTEGER", sorted(parent))
+    found = included(script, ["a", "b"], ["x", "y"])
+    present = [pair for pair in child if None not in pair]
+    assert found.rows == len(present)
+    assert found.matched == sum(pair in parent for pair in present)
+
+
+def test_the_order_of_columns_pairs_them() -> None:
+    """Columns pair by position: the other way round nothing matches."""
+    script = filled("child", "a INTEGER, b INTEGER", [(1, 20), (2, 30)])
+    script += filled("parent", "x INTEGER, y INTEGER", [(1, 20), (2, 30)])
+    assert included(script, ["a", "b"], ["x", "y"]).matched == 2
+    assert included(script, ["a", "b"], ["y", "x"]).matched == 0
+
+
+def test_numbers_in_text_are_compared_as_numbers() -> None:
+    """Text of digits and whole floats find their integer keys."""
+    script = (
+        "CREATE TABLE child AS SELECT CAST(1 + i % 9 AS VARCHAR) AS t,"
+        " CAST(1 + i % 9 AS DOUBLE) AS f FROM range(40) r(i);"
+        "CREATE TABLE parent AS SELECT 1 + i AS p FROM range(8) r(i)"
+    )
+    for column in ("t", "f"):
+        found = included(script, [column], ["p"])
+        assert (found.rows, found.matched) == (40, 36)
+
+
+def test_nothing_is_included_of_no_rows() -> None:
+    """A column without values has no share and covers nothing."""
+    script = filled("child", "c INTEGER", [(None,)]) + filled("parent", "p INTEGER", [(1,)])
+    found = included(script, ["c"], ["p"])
+    assert (found.rows, found.share, found.coverage) == (0, 0.0, 0.0)
+
+
+def test_the_query_for_orphans_returns_them() -> None:
+    """The query in the evidence returns the rows without a parent, whole, nulls left out."""
+    with duckdb.connect() as connection:
+        connection.execute('CREATE TABLE "the child" (id INTEGER, "a ""b" INTEGER)')
+        connection.execute('INSERT INTO "the child" VALUES (1, 5), (2, NULL), (3, 6)')
+        connection.execute('CREATE TABLE "select" ("from" INTEGER)')
+        connection.execute('INSERT INTO "select" VALUES (5)')
+        sql = orphans_sql(Table("the child", (), ""), ['a "b'], Table("select", (), ""), ["from"])
+        assert connection.execute(sql).fetchall() == [(3, 6)]
+
+
+def test_the_query_for_repeats_returns_them() -> None:
+    """The query in a key's evidence returns the values that repeat, and how often."""
+    with duckdb.connect() as connection:
+        connection.execute('CREATE TABLE "the t" (a INTEGER, "b c" INTEGER)')
+        connection.execute('INSERT INTO "the t" VALUES (1, 1), (1, 2), (1, 2)')
+        sql = repeats_sql(Table("the t", (), "", schema="main"), ["a", "b c"])
+        assert connection.execute(sql).fetchall() == [(1, 2, 2)]
+
+
+@pytest.mark.parametrize("name", ["the.line", "the sales.the.line", '"the sales"."the.line"'])
+def test_a_table_in_a_schema_is_named_in_two_parts(name: str) -> None:
+    """A query names a schema's table so that it runs at the source, whatever we call the table."""
+    with duckdb.connect() as connection:
+        connection.execute('CREATE SCHEMA "the sales"')
+        connection.execute('CREATE TABLE "the sales"."the.line" (n INTEGER)')
+        connection.execute('INSERT INTO "the sales"."the.line" VALUES (1), (1)')
+        sql = repeats_sql(Table(name, (), "", schema="the sales"), ["n"])
+        assert connection.execute(sql).fetchall() == [(1, 2)]
