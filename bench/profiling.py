@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -36,15 +37,43 @@ SETS = ("tpch", "tpcds", "corpus", "chinook", "wide")
 
 def main() -> int:
     options = read_options()
-    print(f"{'data':10}{'rows':>12}{'columns':>9}{'floor s':>9}{'SUMMARIZE s':>13}{'profile s':>11}", end="")
-    print(f"{'× floor':>9}{'× SUMM.':>9}{'peak MB':>9}")
-    with tempfile.TemporaryDirectory() as scratch:
-        for name in options.sets:
-            path = Path(scratch) / f"{name}.duckdb"
-            build(name, path, options)
-            with open_source(f"duckdb:///{path}") as source:
-                report(name, source, options)
+    heads = ("rows", "columns", "floor s", "SUMMARIZE s", "profile s", "x floor", "x SUMM.", "MB")
+    print(f"{'data':10}" + "".join(f"{head:>13}" for head in heads))
+    for name in options.sets:
+        with tempfile.TemporaryDirectory() as scratch:
+            total = Times()
+            for path in build(name, Path(scratch), options):
+                with open_source(f"duckdb:///{path}") as source:
+                    total.add(measure(source, options))
+        print(f"{name:10}" + total.line(), flush=True)
     return 0
+
+
+@dataclass
+class Times:
+    """Rows and columns read, and the least seconds that each of the three took."""
+
+    rows: int = 0
+    columns: int = 0
+    floor: float = 0.0
+    summarize: float = 0.0
+    profile: float = 0.0
+
+    def add(self, other: "Times") -> None:
+        self.rows += other.rows
+        self.columns += other.columns
+        self.floor += other.floor
+        self.summarize += other.summarize
+        self.profile += other.profile
+
+    def line(self) -> str:
+        """The figures, the two ratios and the peak memory of the process so far."""
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return (
+            f"{self.rows:13,}{self.columns:13,}{self.floor:13.2f}{self.summarize:13.2f}"
+            f"{self.profile:13.2f}{self.profile / self.floor:13.2f}"
+            f"{self.profile / self.summarize:13.2f}{peak:13.0f}"
+        )
 
 
 def read_options() -> argparse.Namespace:
@@ -57,33 +86,41 @@ def read_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def build(name: str, path: Path, options: argparse.Namespace) -> None:
+def build(name: str, scratch: Path, options: argparse.Namespace) -> list[Path]:
+    """Make the data as DuckDB files, one a database."""
+    if name == "corpus":
+        folders = sorted(path.parent for path in options.corpus.glob("*/truth.json"))
+        return [load(folder, scratch) for folder in folders]
+    if name == "chinook":
+        return [load(options.corpus / "chinook", scratch)]
+    path = scratch / f"{name}.duckdb"
     with duckdb.connect(str(path)) as connection:
-        if name in {"tpch", "tpcds"}:
+        if name == "wide":
+            build_wide(connection)
+        else:
             connection.execute(f"LOAD {literal(str(extension(name)))}")
             generator = "dbgen" if name == "tpch" else "dsdgen"
             connection.execute(f"CALL {generator}(sf={options.scale})")
-        elif name == "wide":
-            build_wide(connection)
-        else:
-            load_corpus(connection, options.corpus, name)
+    return [path]
 
 
 def extension(name: str) -> Path:
     found = importlib.util.find_spec(f"duckdb_extension_{name}")
     if found is None or found.origin is None:
-        sys.exit(f"Generating {name} needs: pip install duckdb-extension-{name}=={duckdb.__version__}")
+        wheel = f"duckdb-extension-{name}=={duckdb.__version__}"
+        sys.exit(f"Generating {name} needs: pip install {wheel}")
     return next(Path(found.origin).parent.rglob("*.duckdb_extension"))
 
 
-def load_corpus(connection: duckdb.DuckDBPyConnection, corpus: Path, name: str) -> None:
-    pattern = "chinook/data/*.parquet" if name == "chinook" else "*/data/*.parquet"
-    files = sorted(corpus.glob(pattern))
+def load(folder: Path, scratch: Path) -> Path:
+    files = sorted(folder.glob("data/*.parquet"))
     if not files:
-        sys.exit(f"No Parquet files under {corpus}.")
-    for file in files:
-        table = file.stem if name == "chinook" else f"{file.parts[-3]}__{file.stem}"
-        connection.execute(f"CREATE TABLE {quote(table)} AS FROM {literal(str(file))}")
+        sys.exit(f"No Parquet files under {folder}.")
+    path = scratch / f"{folder.name}.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        for file in files:
+            connection.execute(f"CREATE TABLE {quote(file.stem)} AS FROM {literal(str(file))}")
+    return path
 
 
 def build_wide(connection: duckdb.DuckDBPyConnection, tables: int = 1000) -> None:
@@ -104,10 +141,9 @@ def build_wide(connection: duckdb.DuckDBPyConnection, tables: int = 1000) -> Non
         )
 
 
-def report(name: str, source: Source, options: argparse.Namespace) -> None:
+def measure(source: Source, options: argparse.Namespace) -> Times:
+    """Run the three in turn, several times; the least time of each counts."""
     source.connection.execute(f"SET threads = {options.threads}")
-    rows = sum(count_rows(source, table.relation) for table in source.tables)
-    columns = sum(len(table.columns) for table in source.tables)
     tasks: list[Callable[[Source], object]] = [floor, summarize, profile_source]
     best = [float("inf")] * len(tasks)
     for _ in range(options.repeat):
@@ -115,10 +151,9 @@ def report(name: str, source: Source, options: argparse.Namespace) -> None:
             began = time.perf_counter()
             task(source)
             best[index] = min(best[index], time.perf_counter() - began)
-    base, summary, whole = best
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{name:10}{rows:12,}{columns:9,}{base:9.2f}{summary:13.2f}{whole:11.2f}", end="")
-    print(f"{whole / base:9.2f}{whole / summary:9.2f}{peak:9.0f}", flush=True)
+    rows = sum(count_rows(source, table.relation) for table in source.tables)
+    columns = sum(len(table.columns) for table in source.tables)
+    return Times(rows, columns, *best)
 
 
 def count_rows(source: Source, relation: str) -> int:

@@ -1,7 +1,8 @@
 """What the columns of a table hold: one pass for the figures, one sample for the values.
 
 The pass counts, bounds and estimates distinct values of every column at once; exact distinct
-counts follow only where a column is near-unique (a key could be there) or the table is small.
+counts follow only where a column is near-unique (a key could be there), has few values, or the
+whole table was read anyway.
 """
 
 import re
@@ -26,12 +27,12 @@ Value: TypeAlias = (
 )
 
 SAMPLE_ROWS = 4096
-SMALL_ROWS = 60_000
 NEAR_UNIQUE = 0.7
 LOW_CARDINALITY = 50
 TOP_VALUES = 10
 SAMPLE_VALUES = 100
-_SLICES = 8
+_SLICES = 4
+_SLICE_ROWS = 512
 _COLUMNS_A_QUERY = 250
 _CLIP = 200
 
@@ -159,8 +160,7 @@ def _one_pass(
     connection: duckdb.DuckDBPyConnection, measured: TableStats, columns: Sequence[ColumnStats]
 ) -> None:
     """Read counts, bounds, lengths and distinct values of some columns in one query."""
-    exact = measured.rows <= SMALL_ROWS
-    asked = [_aggregates(stats, measured.complete, exact) for stats in columns]
+    asked = [_aggregates(stats, measured.complete) for stats in columns]
     expressions = [expression for group in asked for expression in group.values()]
     if not expressions:
         return
@@ -169,18 +169,16 @@ def _one_pass(
     ).fetchone()
     found = iter(row or ())
     for stats, group in zip(columns, asked, strict=True):
-        _take_figures(stats, {name: next(found) for name in group}, exact)
+        _take_figures(stats, {name: next(found) for name in group})
 
 
-def _aggregates(stats: ColumnStats, complete: bool, exact: bool) -> dict[str, str]:
+def _aggregates(stats: ColumnStats, complete: bool) -> dict[str, str]:
     name = quote(stats.column.alias)
     asked: dict[str, str] = {}
     if not complete:
         asked["count"] = f"count({name})"
         if stats.kind in {"nested", "binary"}:
             asked["distinct"] = f"approx_count_distinct(hash({name}))"
-        elif exact:
-            asked["distinct"] = f"count(DISTINCT {name})"
         else:
             asked["distinct"] = f"approx_count_distinct({name})"
     if stats.kind not in {"nested", "binary"}:
@@ -197,11 +195,11 @@ def _aggregates(stats: ColumnStats, complete: bool, exact: bool) -> dict[str, st
     return asked
 
 
-def _take_figures(stats: ColumnStats, found: dict[str, Value], exact: bool) -> None:
+def _take_figures(stats: ColumnStats, found: dict[str, Value]) -> None:
     if "count" in found:
         stats.nulls = stats.rows - int(str(found["count"]))
         stats.distinct = min(int(str(found["distinct"])), stats.present)
-        stats.distinct_exact = exact and stats.kind not in {"nested", "binary"}
+        stats.distinct_exact = False
     stats.low, stats.high = found.get("low"), found.get("high")
     if "min_length" in found and found["min_length"] is not None:
         stats.min_length = int(str(found["min_length"]))
@@ -224,7 +222,7 @@ def _read_sample(connection: duckdb.DuckDBPyConnection, measured: TableStats) ->
     if measured.complete:
         rows = connection.execute(f"SELECT {names} FROM {source}").fetchall()
     else:
-        size = SAMPLE_ROWS // _SLICES
+        size = _SLICE_ROWS
         step = (measured.rows - size) // (_SLICES - 1)
         rows = []
         for index in range(_SLICES):
@@ -247,12 +245,7 @@ def _take_sample(stats: ColumnStats, values: Sequence[str | None], complete: boo
     stats.sample_rows = len(values)
     code_of = {value: code for code, value in enumerate(counted)}
     stats.codes = [-1 if value is None else code_of[value] for value in values]
-    stats.values = [
-        (str(value), count)
-        for value, count in sorted(counted.items(), key=lambda item: (-item[1], str(item[0])))[
-            :SAMPLE_VALUES
-        ]
-    ]
+    stats.values = [(str(value), n) for value, n in counted.most_common(SAMPLE_VALUES)]
     if complete:
         stats.nulls, stats.distinct, stats.distinct_exact = nulls, len(counted), True
         if stats.kind == "text" and counted:

@@ -155,25 +155,28 @@ def measure_inclusion(
         near = (child[0].high or 0) - (child[0].low or 0) + 1
         return Inclusion(stats.present, stats.present, distinct, distinct, keys, near)
     columns = [f"v{index}" for index in range(len(child))]
-    matches = " AND ".join(f"parent.{name} = child.{name}" for name in columns)
     chosen = ", ".join(f"{node.sql} AS {name}" for node, name in zip(child, columns, strict=True))
-    keys = ", ".join(f"{node.sql} AS {name}" for node, name in zip(parent, columns, strict=True))
+    wanted = ", ".join(f"{node.sql} AS {name}" for node, name in zip(parent, columns, strict=True))
     present = " AND ".join(f"{node.sql} IS NOT NULL" for node in child)
     known = " AND ".join(f"{node.sql} IS NOT NULL" for node in parent)
+    matches = " AND ".join(f"parent.{name} = child.{name}" for name in columns)
     row = connection.execute(
         f"WITH child AS (SELECT {chosen}, count(*) AS n"
         f" FROM {child[0].table.stats.table.relation} WHERE {present} GROUP BY ALL),"
-        f" parent AS (SELECT DISTINCT {keys}"
+        f" parent AS (SELECT {'' if parent[0].stats.unique else 'DISTINCT '}{wanted}"
         f" FROM {parent[0].table.stats.table.relation} WHERE {known}),"
-        f" joined AS (SELECT n, EXISTS (SELECT 1 FROM parent WHERE"
-        f" {matches}) AS found FROM child)"
+        f" judged AS (SELECT n, EXISTS (FROM parent WHERE {matches}) AS found FROM child)"
         " SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (found), 0), count(*),"
-        " count(*) FILTER (found), (SELECT count(*) FROM parent),"
-        " (SELECT count(*) FROM parent WHERE v0 >= (SELECT min(v0) FROM child)"
-        " AND v0 <= (SELECT max(v0) FROM child)) FROM joined"
+        f" count(*) FILTER (found), (SELECT count(*) FROM parent), {_near(child[0])} FROM judged"
     ).fetchone()
-    figures = [int(figure) for figure in row or (0, 0, 0, 0, 0, 0)]
-    return Inclusion(*figures)
+    return Inclusion(*(int(figure) for figure in row or (0,) * 6))
+
+
+def _near(child: Node) -> str:
+    """SQL for the number of parent keys within a child's bounds; 0 where that means nothing."""
+    if child.low is None or child.high is None:
+        return "0"
+    return f"(SELECT count(*) FROM parent WHERE v0 BETWEEN {child.low} AND {child.high})"
 
 
 def _settled_by_bounds(child: Node, parent: Node) -> bool:
@@ -200,8 +203,7 @@ def repeats_sql(table: Table, columns: Iterable[str]) -> str:
     """A query, in any SQL dialect, for the values of some columns that repeat."""
     names = ", ".join(quote(name) for name in columns)
     return (
-        f"SELECT {names}, count(*) AS n FROM {place_of(table)}"
-        f" GROUP BY {names} HAVING count(*) > 1"
+        f"SELECT {names}, count(*) AS n FROM {place_of(table)} GROUP BY {names} HAVING count(*) > 1"
     )
 
 
@@ -209,7 +211,7 @@ def place_of(table: Table) -> str:
     """Where a table is at its source, in SQL; its schema is named unless that is the usual one."""
     for prefix, end in ((f'"{table.schema}"."', -1), (f"{table.schema}.", None)):
         if table.schema and table.name.startswith(prefix):
-            return f"{quote(table.schema)}.{quote(table.name[len(prefix):end])}"
+            return f"{quote(table.schema)}.{quote(table.name[len(prefix) : end])}"
     usual = table.schema in _USUAL_SCHEMAS
     return quote(table.name) if usual else f"{quote(table.schema)}.{quote(table.name)}"
 

@@ -15,18 +15,18 @@ from itertools import pairwise
 
 import duckdb
 
-from fluid_build.profiling.columns import SMALL_ROWS, ColumnStats, TableStats
+from fluid_build.profiling.columns import ColumnStats, TableStats
 from fluid_build.sources.sql import quote, quote_all
 
 MAX_COLUMNS = 4
 MAX_SEARCHED = 40
 MAX_KEYS = 100
+PIVOTED_ROWS = 100_000
 _MAX_OPEN = 4000
 _CHECKED_ROWS = 12_000_000
 _FEWEST_CHECKS = 2
 _PACKED_BITS = 400_000_000
-_PIVOTS = 3
-_PAIRS = 3_000_000
+_PAIRS = 1_500_000
 _LEARNT_AT_ONCE = 400
 _SORTED_ROWS = 400
 _FIRST_AGREEMENTS = 60
@@ -87,7 +87,7 @@ def _reads_like_prose(column: ColumnStats) -> bool:
 
 
 def _searched_columns(stats: TableStats) -> list[ColumnStats]:
-    large = stats.rows > SMALL_ROWS
+    large = stats.rows > PIVOTED_ROWS
     eligible = [
         column
         for column in stats.columns
@@ -115,17 +115,17 @@ class _Search:
         self.columns = columns
         self.everything = (1 << len(columns)) - 1
         self.codes = [column.codes for column in columns]
+        self.plausible = [plausibility(column) for column in columns]
         self.open: set[int] = {0}
         self.verified: set[int] = set()
         self.checks = max(_FEWEST_CHECKS, _CHECKED_ROWS // max(stats.rows, 1))
         self.notes: list[str] = []
         self.settled: set[int] = set()
+        self.pivots: set[int] = set()
 
     def run(self) -> list[tuple[str, ...]]:
         """The composite keys that hold, as names in table order."""
         self._learn(self._sampled_agreements())
-        if not self.stats.complete:
-            self._learn_from_pivots()
         while (mask := self._next_candidate()) is not None:
             agreements = self._repeats(mask)
             if agreements is None:
@@ -142,7 +142,7 @@ class _Search:
 
     def _rank(self, mask: int) -> tuple[int, float, int]:
         members = list(_bits(mask))
-        return len(members), -sum(plausibility(self.columns[i]) for i in members), mask
+        return len(members), -sum(self.plausible[i] for i in members), mask
 
     def _named(self, masks: set[int]) -> list[tuple[str, ...]]:
         order = {column.name: index for index, column in enumerate(self.stats.columns)}
@@ -197,8 +197,10 @@ class _Search:
         agreements = self._repeats_in_sample(mask)
         if agreements or self.stats.complete:
             return agreements
-        if any(mask >> pivot & 1 for pivot in self.settled):
-            return []
+        if self.stats.rows > PIVOTED_ROWS:
+            learnt = self._learn_from_pivot(mask)
+            if learnt or any(mask >> pivot & 1 for pivot in self.settled):
+                return learnt
         if self.checks == 0:
             self._note(
                 "Some wider column combinations held in a sample, were not checked on the whole"
@@ -224,7 +226,7 @@ class _Search:
             width = high - low + 1
             packed = f"({packed} * {width} + ({quote(column.column.alias)} - {low}))"
             span *= width
-        if span > _PACKED_BITS:
+        if span > min(_PACKED_BITS, 64 * self.stats.rows):
             return False
         row = self.connection.execute(
             f"SELECT bit_count(bitstring_agg(CAST({packed} AS BIGINT), 0, {span - 1}))"
@@ -271,25 +273,28 @@ class _Search:
         }
         return _maximal(agreements) if agreements else [mask] * bool(rows)
 
-    def _learn_from_pivots(self) -> None:
-        """Learn from all pairs of rows that share a value of one of the most telling columns.
+    def _learn_from_pivot(self, mask: int) -> list[int]:
+        """Learn, once, from all pairs of rows that share a value of the mask's widest column.
 
-        Of a pivot with few rows a value, every pair of the table is seen, which settles all
-        candidates that hold the pivot. Of others, the pairs of a part of the values are: whole
-        groups, so that no repeat within them is missed.
+        If there are few rows a value, every pair of the table is seen, which settles all
+        candidates that hold the column. Otherwise the pairs of a part of the values are: whole
+        groups, so that no repeat within them is missed. Gives what speaks against ``mask``.
         """
-        by_distinct = sorted(
-            range(len(self.columns)), key=lambda index: (-self.columns[index].distinct, index)
-        )
-        for pivot in by_distinct[:_PIVOTS]:
-            group = self.stats.rows / max(self.columns[pivot].distinct, 1)
-            parts = math.ceil(self.stats.rows * max(group, 1.0) / _PAIRS)
-            if group > _PAIRS or parts > max(self.columns[pivot].distinct // 4, 1):
-                continue
-            masks, complete = self._pair_agreements(pivot, parts)
-            if complete and parts == 1:
-                self.settled.add(pivot)
-            self._learn(_maximal(masks))
+        pivot = max(_bits(mask), key=lambda index: (self.columns[index].distinct, -index))
+        if pivot in self.pivots:
+            return []
+        self.pivots.add(pivot)
+        distinct = max(self.columns[pivot].distinct, 1)
+        parts = math.ceil(self.stats.rows * max(self.stats.rows / distinct, 1.0) / _PAIRS)
+        if parts > max(distinct // 4, 1):
+            return []
+        masks, complete = self._pair_agreements(pivot, parts)
+        if complete and parts == 1:
+            self.settled.add(pivot)
+        largest = _maximal(masks)
+        against = [agreed for agreed in largest if agreed & mask == mask]
+        self._learn(agreed for agreed in largest if agreed & mask != mask)
+        return against
 
     def _pair_agreements(self, pivot: int, parts: int) -> tuple[list[int], bool]:
         """Distinct agreements of row pairs that share the pivot's value, the largest first."""

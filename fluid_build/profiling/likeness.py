@@ -63,13 +63,19 @@ def _is_subsequence(short: str, long: str) -> bool:
 
 
 @lru_cache(maxsize=200_000)
+def synonyms(word: str) -> frozenset[str]:
+    """The words that may stand for the same kind of thing."""
+    return frozenset(other for group in _SYNONYMS if word in group for other in group)
+
+
+@lru_cache(maxsize=200_000)
 def same_word(left: str, right: str) -> float:
     """How alike two words are: 1 the same, 0.9 short for, 0.5 a synonym of a kind, else 0."""
     if left == right or singular(left) == singular(right):
         return 1.0
     if abbreviates(left, right) or abbreviates(right, left):
         return 0.9
-    if any(left in group and right in group for group in _SYNONYMS):
+    if right in synonyms(left):
         return 0.5
     return 0.0
 

@@ -1,0 +1,173 @@
+"""Which keys a column could refer to: those its name points at, and those its values fit.
+
+Every column is compared with the few keys that share the beginning of a word with it. Only where no
+name is convincing are keys sought by values alone, and then only primary keys whose values are
+telling: text, sparse numbers, numbers far from 1, or a range that the column just fills.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from fluid_build.profiling.inclusion import Inclusion, Prober
+from fluid_build.profiling.judgement import judge, value_evidence
+from fluid_build.profiling.likeness import refers, synonyms
+from fluid_build.profiling.schema import Node
+
+_NAMED = 0.4
+_CONVINCING = 2.0
+_WORTH_MEASURING = -1.0
+_LONG_WORD = 6
+_GLUED = 4
+_RANGE_SLACK = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A key that a column may refer to, and how credible that is by names and a few values."""
+
+    parent: Node
+    name_score: float
+    guess: float
+
+
+class CandidateSearch:
+    """The keys of a schema of one comparable kind, ready to be looked up."""
+
+    def __init__(self, parents: Sequence[Node], prober: Prober) -> None:
+        self.prober = prober
+        self.names = _NameIndex(parents)
+        self.primary = [p for p in parents if p.table.primary_key == (p.stats.name,)]
+        self.telling = [p for p in self.primary if not p.dense]
+        self.dense = [p for p in self.primary if p.dense]
+
+    def candidates(self, child: Node) -> list[Candidate]:
+        """The keys worth measuring, most credible first."""
+        found = {
+            id(parent): c for parent in self.names.near(child) if (c := self._named(child, parent))
+        }
+        if not any(candidate.guess > _CONVINCING for candidate in found.values()):
+            for parent in self._fitting(child):
+                unnamed = self._judged(child, parent, 0.0)
+                if id(parent) not in found and unnamed is not None:
+                    found[id(parent)] = unnamed
+        return sorted(found.values(), key=lambda c: (-c.guess, str(c.parent)))
+
+    def _named(self, child: Node, parent: Node) -> Candidate | None:
+        if parent is child or not _bounds_overlap(child, parent):
+            return None
+        score = refers(
+            child.name,
+            child.table.names.table,
+            parent.name,
+            parent.table.names.table,
+            own=child.table is parent.table,
+        )
+        return self._judged(child, parent, score) if score >= _NAMED else None
+
+    def _judged(self, child: Node, parent: Node, score: float) -> Candidate | None:
+        share = self.prober.share(child, parent)
+        if share < _least_share(score):
+            return None
+        guess = _guess(child, parent, share)
+        odds = judge(child, parent, score, guess, value_evidence(child, parent, guess))
+        return Candidate(parent, score, odds) if odds > _WORTH_MEASURING else None
+
+    def _fitting(self, child: Node) -> Iterable[Node]:
+        """Primary keys that hold all probed values of a column and are not there by chance."""
+        if child.stats.is_key and child.table.primary_key == (child.stats.name,):
+            return
+        for parent in self.telling:
+            if parent is not child and _within(child, parent):
+                yield parent
+        low, high = child.low, child.high
+        if low is None or high is None:
+            return
+        for parent in self.dense:
+            first, last = parent.low or 0, parent.high or 0
+            if parent is child or low < first or high > last:
+                continue
+            if first > 1 or last - high <= _RANGE_SLACK * (last - first + 1):
+                yield parent
+
+
+class _NameIndex:
+    """Keys by the beginnings of the words that name them, and by their glued names."""
+
+    def __init__(self, parents: Sequence[Node]) -> None:
+        self.starts: dict[str, list[Node]] = defaultdict(list)
+        self.glued: dict[str, list[Node]] = defaultdict(list)
+        self.tables: dict[int, list[Node]] = defaultdict(list)
+        for parent in parents:
+            self.tables[parent.table.index].append(parent)
+            for start in _filed_under(_naming_words(parent)):
+                self.starts[start].append(parent)
+            for phrase in (parent.table.names.table.entity, parent.name.entity):
+                if len(whole := "".join(phrase)) >= _GLUED:
+                    self.glued[whole].append(parent)
+
+    def near(self, child: Node) -> Iterable[Node]:
+        """The keys whose names a column's name could mean, in the order of the schema."""
+        own = _own_words(child)
+        found = {id(p): p for p in self.tables[child.table.index]}
+        for start in _looked_up({*own, *(s for word in own for s in synonyms(word))}):
+            found.update((id(p), p) for p in self.starts.get(start, ()))
+        whole = "".join(child.name.entity)
+        for cut in range(len(whole) - _GLUED + 1):
+            found.update((id(p), p) for p in self.glued.get(whole[cut:], ()))
+        return sorted(found.values(), key=lambda p: (p.table.index, p.position))
+
+
+def _naming_words(parent: Node) -> set[str]:
+    return {*parent.table.names.table.entity, *parent.name.entity, *parent.name.full}
+
+
+def _own_words(child: Node) -> set[str]:
+    return {*child.name.entity, *child.name.bare, *child.name.full}
+
+
+def _filed_under(words: Iterable[str]) -> set[str]:
+    """Where a key is filed: under the first three letters of each of its words, and the first."""
+    return {start for word in words for start in (word[:3], word[:1] + "*")}
+
+
+def _looked_up(words: Iterable[str]) -> set[str]:
+    """Where a column looks: of a short word, perhaps an abbreviation, only one letter is sure."""
+    return {word[:1] + "*" if len(word) < _LONG_WORD else word[:3] for word in words}
+
+
+def _least_share(name_score: float) -> float:
+    """How much of the probes must be keys for a pair to be worth measuring."""
+    if name_score >= 0.5:
+        return 0.4
+    return 0.85 if name_score >= _NAMED else 0.999
+
+
+def _bounds_overlap(child: Node, parent: Node) -> bool:
+    if child.comparable != "integer":
+        return True
+    low, high = parent.low, parent.high
+    if low is None or high is None or child.low is None or child.high is None:
+        return True
+    return child.low <= high and child.high >= low
+
+
+def _within(child: Node, parent: Node) -> bool:
+    if child.comparable != "integer":
+        return True
+    if None in (child.low, child.high, parent.low, parent.high):
+        return True
+    return (child.low or 0) >= (parent.low or 0) and (child.high or 0) <= (parent.high or 0)
+
+
+def _guess(child: Node, parent: Node, share: float) -> Inclusion:
+    stats = child.stats
+    matched = round(stats.distinct * share)
+    return Inclusion(
+        stats.present,
+        round(stats.present * share),
+        stats.distinct,
+        matched,
+        parent.stats.distinct,
+        0,
+    )
