@@ -23,6 +23,8 @@ _SIGNALS = tuple(
 MESSAGE = "Interrupted before the work was done; nothing half-written was left."
 HINT = "Run the command again to start over."
 
+EXIT_CODE = 2
+
 _SHOW_CURSOR = "\x1b[?25h"
 
 
@@ -37,11 +39,6 @@ class Interrupts:
         self.received = 0
         self._temporary: list[Path] = []
         self._ended = threading.Event()
-
-    @property
-    def exit_code(self) -> int:
-        """What a shell expects of a process that a signal ended."""
-        return 128 + self.received
 
     def remove_at_the_end(self, folder: Path) -> None:
         """Have a temporary folder removed even if the process must be ended by force."""
@@ -82,11 +79,11 @@ class Interrupts:
             while received and received[0] not in _SIGNALS:
                 received = self._listener.recv(1)
         if received and not self._ended.wait(_GRACE_SECONDS):
-            self._end_by_force(received[0])
+            self._end_by_force()
 
-    def _end_by_force(self, number: int) -> None:
+    def _end_by_force(self) -> None:
         for folder in self._temporary:
             shutil.rmtree(folder, ignore_errors=True)
         cursor = _SHOW_CURSOR if sys.stderr.isatty() else ""
         os.write(2, f"{cursor}\nError: {MESSAGE}\n       {HINT}\n".encode())
-        os._exit(128 + number)
+        os._exit(EXIT_CODE)

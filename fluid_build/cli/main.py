@@ -143,10 +143,10 @@ def _run(arguments: Sequence[str], watch: Interrupts) -> int:
     except BrokenPipeError:
         raise
     except KeyboardInterrupt as error:
-        return _interrupted(error, arguments, watch)
+        return _interrupted(error, arguments)
     except Exception as error:  # noqa: BLE001  the last line: no traceback may reach a user
         if watch.received:
-            return _interrupted(error, arguments, watch)
+            return _interrupted(error, arguments)
         return _failed(error, arguments)
 
 
@@ -177,11 +177,11 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
     return failures.NOT_DONE
 
 
-def _interrupted(error: BaseException, arguments: Sequence[str], watch: Interrupts) -> int:
+def _interrupted(error: BaseException, arguments: Sequence[str]) -> int:
     if "--debug" in arguments:
         failures.show_traceback(error)
     failures.show(failures.Failure(interrupts.MESSAGE, interrupts.HINT))
-    return watch.exit_code
+    return interrupts.EXIT_CODE
 
 
 def _discard_output() -> None:
