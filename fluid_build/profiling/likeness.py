@@ -141,6 +141,8 @@ def explains(key: ColumnName, table: TableName) -> float:
     """
     if not key.entity:
         return 0.95 if key.keyed else 0.0
+    if not table.entity:
+        return 0.0
     alike = same_phrase(key.entity, table.entity)
     if alike:
         return alike if key.keyed else 0.9 * alike
