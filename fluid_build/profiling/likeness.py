@@ -235,6 +235,8 @@ def _kin(child: TableName, parent: TableName) -> bool:
 
 def _starts_like(phrase: Words, entity: Words) -> float:
     """Whether the first word shares its stem with the entity's: ``membership`` and ``member``."""
+    if not entity:
+        return 0.0
     first, other = phrase[0], entity[-1]
     size = min(len(first), len(other))
     return 1.0 if size >= 4 and first[:size] == other[:size] else 0.0
