@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fluid_build.profiling.likeness import (
@@ -171,3 +171,22 @@ def test_the_role_is_what_the_name_adds(child: str, told: str) -> None:
     """What a column says beyond its parent's name is the role."""
     key = named("address", "address_id")
     assert role(named("orders", child).column, key.column, key.table) == told
+
+
+@pytest.mark.parametrize("table", ["t1", "col_7", "12", "_"])
+def test_a_table_of_no_telling_name_is_explained_by_nothing(table: str) -> None:
+    """Where the table's name has no words, a key's words explain nothing and break nothing."""
+    made = named(table, "customer_id")
+    assert explains(made.column, made.table) == 0.0
+    assert refers_to("orders", "customer_id", table, "customer_id") <= 1.0
+    assert refers_to(table, "customer_id", "customers", "customer_id") >= 0.8
+
+
+ANY = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
+
+
+@given(ANY, ANY, ANY, ANY)
+@settings(max_examples=300)
+def test_any_names_can_be_compared(child: str, column: str, parent: str, key: str) -> None:
+    """No name, whatever its characters, breaks a comparison."""
+    assert 0.0 <= refers_to(child, column, parent, key) <= 1.0
