@@ -10,14 +10,13 @@ import logging
 import math
 import threading
 import weakref
-from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, Literal, TypeAlias, get_args
 
 from fluid_build.copilot.scratchpad import RetrievalResult, Scratchpad
-from fluid_build.copilot.store.base import Hit, Store, unpack_embedding
+from fluid_build.copilot.store.base import Hit, Store
+from fluid_build.copilot.vector_index import VectorIndex
 
 __all__ = [
     "SEMANTIC_MEMORY",
@@ -38,8 +37,8 @@ Embed: TypeAlias = Callable[[str], Sequence[float]]
 _RANK_CONSTANT = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009)."""
 
-_CANDIDATES = 50
-"""How many of each list are joined."""
+_CANDIDATES = 20
+"""How many of each list are joined, or four times the limit if that is more."""
 
 _Ranked: TypeAlias = list[tuple[str, float]]
 
@@ -123,7 +122,7 @@ def _search(query: str, store: Store, config: RetrievalConfig) -> _Ranked:
         return _by_words(query, store, config, config.limit)
     if config.mode == "vector":
         return _by_vector(query, store, config, config.limit)
-    depth = max(config.limit, _CANDIDATES)
+    depth = max(4 * config.limit, _CANDIDATES)
     by_words = _by_words(query, store, config, depth)
     by_vector = _by_vector(query, store, config, depth)
     if not by_vector:
@@ -176,62 +175,12 @@ def _joined(lists: Sequence[_Ranked]) -> _Ranked:
     return sorted(joined, key=lambda pair: -pair[1])
 
 
-class _VectorIndex:
-    """All embeddings of a namespace, of length 1, in memory: an exact search by cosine."""
-
-    def __init__(self, keys: Sequence[str], dimensions: int, vectors: array[float]) -> None:
-        self._keys = keys
-        self._dimensions = dimensions
-        self._numpy = _numpy()
-        self._matrix = self._normalised(vectors)
-
-    def nearest(self, wanted: Sequence[float], limit: int) -> _Ranked:
-        """Keys and cosines, the nearest first; none if the lengths differ."""
-        if len(wanted) != self._dimensions or not self._keys:
-            return []
-        length = math.sqrt(sum(value * value for value in wanted)) or 1.0
-        unit = [value / length for value in wanted]
-        if self._numpy is not None:
-            return self._nearest_by_numpy(self._numpy, unit, limit)
-        width = self._dimensions
-        cosines = [
-            sum(map(float.__mul__, self._matrix[start : start + width], unit))
-            for start in range(0, len(self._keys) * width, width)
-        ]
-        places = sorted(range(len(cosines)), key=lambda place: (-cosines[place], place))[:limit]
-        return [(self._keys[place], _clamped(cosines[place])) for place in places]
-
-    def _nearest_by_numpy(self, numpy: Any, unit: list[float], limit: int) -> _Ranked:
-        cosines = self._matrix @ numpy.asarray(unit, dtype=numpy.float32)
-        places = numpy.arange(len(cosines))
-        if limit < len(cosines):
-            places = numpy.argpartition(-cosines, limit)[:limit]
-        order = numpy.lexsort((places, -cosines[places]))
-        return [
-            (self._keys[place], _clamped(float(cosines[place]))) for place in places[order].tolist()
-        ]
-
-    def _normalised(self, vectors: array[float]) -> Any:
-        numpy = self._numpy
-        if numpy is not None:
-            matrix = numpy.frombuffer(vectors, dtype=numpy.float32)
-            matrix = matrix.reshape(len(self._keys), self._dimensions)
-            lengths = numpy.linalg.norm(matrix, axis=1, keepdims=True)
-            return matrix / numpy.where(lengths > 0, lengths, 1)
-        width = self._dimensions or 1
-        for start in range(0, len(vectors), width):
-            vector = vectors[start : start + width]
-            length = math.sqrt(sum(value * value for value in vector)) or 1.0
-            vectors[start : start + width] = array("f", [value / length for value in vector])
-        return vectors
-
-
-_indexes: weakref.WeakKeyDictionary[Store, dict[str, tuple[str, _VectorIndex]]]
+_indexes: weakref.WeakKeyDictionary[Store, dict[str, tuple[str, VectorIndex]]]
 _indexes = weakref.WeakKeyDictionary()
 _indexes_lock = threading.Lock()
 
 
-def _index_of(store: Store, namespace: str) -> _VectorIndex:
+def _index_of(store: Store, namespace: str) -> VectorIndex:
     """The index, read anew only when the embeddings have changed."""
     revision = store.embeddings_revision(namespace)
     with _indexes_lock:
@@ -239,21 +188,8 @@ def _index_of(store: Store, namespace: str) -> _VectorIndex:
     if known is not None and known[0] == revision:
         return known[1]
     found = store.embeddings(namespace)
-    index = _VectorIndex(found.keys, found.dimensions, unpack_embedding(found.vectors))
+    index = VectorIndex(found)
     if revision is not None:
         with _indexes_lock:
             _indexes[store][namespace] = (revision, index)
     return index
-
-
-def _numpy() -> ModuleType | None:
-    """Imported on use, and done without where it is not installed."""
-    try:
-        import numpy
-    except ImportError:
-        return None
-    return numpy
-
-
-def _clamped(cosine: float) -> float:
-    return min(max(cosine, 0.0), 1.0)

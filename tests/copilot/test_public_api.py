@@ -21,6 +21,7 @@ PUBLIC = {
         use_cost_tracker""",
     "copilot.retrieval": """RetrievalConfig RetrievalMode SEMANTIC_MEMORY retrieve_similar_models
         write_semantic_record""",
+    "copilot.vector_index": "VectorIndex",
     "copilot.unified_config": """BehaviorConfig ConfigError LlmSettings Migration PricesConfig
         SourcesConfig UnifiedConfig load_unified_config migrate_legacy_to_unified""",
     "copilot.blocking": "call_in_thread run_blocking",

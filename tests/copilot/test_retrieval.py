@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fluid_build.copilot import retrieval
+from fluid_build.copilot import retrieval, vector_index
 from fluid_build.copilot.agents.base import StageSession
 from fluid_build.copilot.retrieval import (
     SEMANTIC_MEMORY,
@@ -57,7 +57,7 @@ def _with_and_without_numpy(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if request.param == "plain":
-        monkeypatch.setattr(retrieval, "_numpy", lambda: None)
+        monkeypatch.setattr(vector_index, "_numpy", lambda: None)
 
 
 def keys(query: str, store: Store, **options: Any) -> list[str]:

@@ -82,13 +82,6 @@ class ForgeTool(Generic[P, R]):
             "input_schema": self.input_schema,
         }
 
-    def validate(self, arguments: Any) -> BaseModel:
-        """The arguments as their model. Raises ``ToolValidationError``, also for extra ones."""
-        try:
-            return self._validator(arguments, extra="forbid")
-        except ValidationError as error:
-            raise _refusal(self.name, arguments, _faults(error)) from None
-
     @functools.cached_property
     def _validator(self) -> Callable[..., BaseModel]:
         """Pydantic's own, without what ``model_validate`` does around it."""
@@ -104,16 +97,19 @@ class ForgeTool(Generic[P, R]):
             raise _refusal(self.name, arguments, f"{stray}: extra_forbidden")
         return self.args_schema.model_validate(arguments)
 
-    def call(self, arguments: BaseModel, workspace_root: Path | None) -> Any:
-        """Calls the function; a coroutine function's coroutine is for the caller to await."""
-        function: Callable[..., Any] = self.function
-        if self.workspace_root_aware:
-            return function(arguments, workspace_root=_resolved(workspace_root))
-        return function(arguments)
-
     def run(self, arguments: Any, workspace_root: Path | None) -> Any:
-        """Checks the arguments and calls the function."""
-        return self.call(self.validate(arguments), workspace_root)
+        """Checks the arguments and calls the function; a coroutine is for the caller to await.
+
+        Raises ``ToolValidationError`` for arguments that do not fit, also for extra ones.
+        """
+        function: Callable[..., Any] = self.function
+        try:
+            checked = self._validator(arguments, extra="forbid")
+        except ValidationError as error:
+            raise _refusal(self.name, arguments, _faults(error)) from None
+        if self.workspace_root_aware:
+            return function(checked, workspace_root=_resolved(workspace_root))
+        return function(checked)
 
 
 class LegacyTool:
@@ -125,24 +121,19 @@ class LegacyTool:
         self._impl = entry["impl"]
         self.is_async = inspect.iscoroutinefunction(self._impl)
 
-    def validate(self, arguments: Any) -> dict[str, Any]:
-        """The arguments. Raises ``ToolValidationError``, also for extra ones."""
+    def run(self, arguments: Any, workspace_root: Path | None) -> Any:
+        """Checks the arguments and calls the function, with ``workspace_root`` if it takes one.
+
+        Raises ``ToolValidationError`` for arguments that do not fit, also for extra ones.
+        """
         if not isinstance(arguments, Mapping) or _INJECTED in arguments:
             raise _refusal(self.name, arguments, "/: type")
         fault = find_fault(self.input_schema, arguments)
         if fault is not None:
             raise _refusal(self.name, arguments, fault)
-        return dict(arguments)
-
-    def call(self, arguments: dict[str, Any], workspace_root: Path | None) -> Any:
-        """Calls the function, with ``workspace_root`` if it takes one."""
         if self._takes_root():
             return self._impl(**arguments, workspace_root=_resolved(workspace_root))
         return self._impl(**arguments)
-
-    def run(self, arguments: Any, workspace_root: Path | None) -> Any:
-        """Checks the arguments and calls the function."""
-        return self.call(self.validate(arguments), workspace_root)
 
     def _takes_root(self) -> bool:
         parameters = inspect.signature(self._impl).parameters

@@ -41,6 +41,7 @@ __all__ = [
 
 LOG = logging.getLogger(__name__)
 
+_BUS = get_event_bus()
 _SUCCESS = ToolExecutionStatus.SUCCESS
 
 
@@ -169,7 +170,9 @@ def _dispatch(
     except BaseException as error:
         _end_badly(collector, running, error)
         raise
-    _tell(running, "success", collector.finish(running, _SUCCESS, output), None)
+    duration_ms = collector.finish(running, _SUCCESS, output)
+    if _BUS.observed:
+        _tell(running, "success", duration_ms, None)
     return ForgeToolResult(True, value)
 
 
@@ -185,23 +188,27 @@ async def _dispatch_async(
     try:
         if tool is None:
             raise UnknownTool("There is no such tool.", tool_name=name)
-        value = await _call_async(tool, tool.validate(arguments), workspace_root)
+        value = await _run_async(tool, arguments, workspace_root)
         output = _to_json(value)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - S-013: every error becomes typed
         return _failed(collector, running, error)
     except BaseException as error:
         _end_badly(collector, running, error)
         raise
-    _tell(running, "success", collector.finish(running, _SUCCESS, output), None)
+    duration_ms = collector.finish(running, _SUCCESS, output)
+    if _BUS.observed:
+        _tell(running, "success", duration_ms, None)
     return ForgeToolResult(True, value)
 
 
-async def _call_async(tool: Any, arguments: Any, workspace_root: Path | None) -> Any:
+async def _run_async(
+    tool: ForgeTool[Any, Any] | LegacyTool, arguments: Any, workspace_root: Path | None
+) -> Any:
     from fluid_build.copilot.blocking import call_in_thread
 
     if tool.is_async:
-        return await tool.call(arguments, workspace_root)
-    value = await call_in_thread(tool.call, arguments, workspace_root)
+        return await tool.run(arguments, workspace_root)
+    value = await call_in_thread(tool.run, arguments, workspace_root)
     return await value if hasattr(value, "__await__") else value
 
 
@@ -235,11 +242,8 @@ def _end_badly(
 
 
 def _tell(running: Running, status: str, duration_ms: float, error_type: str | None) -> None:
-    bus = get_event_bus()
-    if not bus.observed:
-        return
     execution_id, tool_name, _, _, _, (agent_id, workflow_id, session_id) = running
-    bus.emit(
+    _BUS.emit(
         "tool.call_completed",
         {
             "tool_name": tool_name,

@@ -172,7 +172,10 @@ class ToolObservabilityCollector:
 
     def begin(self, tool_name: str, input_params: Any, identity: Identity) -> Running:
         """As ``start_execution``; what it returns is for ``finish``."""
-        json = _snapshot(input_params)
+        try:
+            json = to_json(input_params)
+        except (ValueError, RecursionError):
+            json = _snapshot(input_params)
         limit = self._max_value_bytes
         inputs = json if len(json) <= limit else _clip(json, limit)
         if len(tool_name) > _MAX_NAME_CHARS:

@@ -31,7 +31,7 @@ __all__ = ["SqliteBackend"]
 
 _BUSY_SECONDS = 30.0
 
-_MATCHES_TO_RANK = 2_000
+_MATCHES_TO_RANK = 1_000
 """BM25 is worked out for each match: rare words first, until there are this many."""
 
 _LOG_PAGES = 8_000
@@ -53,10 +53,10 @@ CREATE TABLE IF NOT EXISTS items (
     key TEXT NOT NULL,
     expires_at REAL
 );
+CREATE INDEX IF NOT EXISTS items_expiry ON items (namespace) WHERE expires_at IS NOT NULL;
 CREATE TABLE IF NOT EXISTS embeddings (item INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS revisions (namespace TEXT PRIMARY KEY, revision INTEGER NOT NULL);
 CREATE VIRTUAL TABLE IF NOT EXISTS texts USING fts5 (text);
-CREATE VIRTUAL TABLE IF NOT EXISTS text_words USING fts5vocab (texts, row);
 """
 
 # An item is what a record can be found by: a text and an embedding, each under the item's id.
@@ -67,9 +67,13 @@ ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, expires_at = 
 RETURNING item
 """
 _ALIVE = "(expires_at IS NULL OR expires_at > ?)"
-_MATCH = f"""
-SELECT items.key, -bm25(texts) FROM texts JOIN items ON items.id = texts.rowid
-WHERE texts MATCH ? AND namespace = ? AND {_ALIVE} ORDER BY bm25(texts), items.key LIMIT ?
+_COUNT = "SELECT count(*) FROM (SELECT 1 FROM texts WHERE texts MATCH ? LIMIT ?)"
+# The best are found before their items are looked at; rarely are some of another namespace.
+_RANK = f"""
+SELECT items.key, -score FROM (
+    SELECT rowid AS item, bm25(texts) AS score FROM texts WHERE texts MATCH ? LIMIT ?
+) JOIN items ON items.id = item
+WHERE namespace = ? AND {_ALIVE} ORDER BY score, items.key LIMIT ?
 """
 
 
@@ -174,17 +178,22 @@ class SqliteBackend:
 
         Of a query with more matches than are worth ranking, the most frequent words are left out.
         """
-        words = self._worth_ranking(list(dict.fromkeys(words_of(query))))
+        words = list(dict.fromkeys(words_of(query)))
         if not words or limit <= 0:
             return []
-        return self._matches(" OR ".join(f'"{word}"' for word in words), namespace, limit)
+        rare = self._rare(words)
+        if rare:
+            return self._ranked(_any(rare), namespace, limit)
+        return self._ranked(_all(words), namespace, limit) or self._ranked(
+            _any(words), namespace, limit
+        )
 
     def find_phrase(self, namespace: str, phrase: str, limit: int) -> list[Hit]:
         """Records whose text holds the words of ``phrase``, one after the other."""
         words = words_of(phrase)
         if not words or limit <= 0:
             return []
-        return self._matches('"' + " ".join(words) + '"', namespace, limit)
+        return self._ranked('"' + " ".join(words) + '"', namespace, limit)
 
     def embeddings(self, namespace: str) -> Embeddings:
         """All embeddings of a namespace."""
@@ -200,8 +209,7 @@ class SqliteBackend:
         """Counts the changes, and the embeddings whose life may end unseen."""
         found = self._read(
             "SELECT revision FROM revisions WHERE namespace = ?"
-            " AND NOT EXISTS (SELECT 1 FROM records WHERE expires_at IS NOT NULL"
-            " AND namespace = ? AND item IS NOT NULL)",
+            " AND NOT EXISTS (SELECT 1 FROM items WHERE namespace = ? AND expires_at IS NOT NULL)",
             (namespace, namespace),
         )
         return str(found[0][0]) if found else None
@@ -235,25 +243,27 @@ class SqliteBackend:
             expires_at,
         )
 
-    def _worth_ranking(self, words: list[str]) -> list[str]:
-        found = dict(
-            self._read(
-                "SELECT term, doc FROM text_words WHERE term IN (SELECT value FROM json_each(?))",
-                (to_json_text(words),),
-            )
-        )
-        rarest_first = sorted((word for word in words if word in found), key=found.__getitem__)
+    def _rare(self, words: list[str]) -> list[str]:
+        """The rarest words that together have few enough matches to rank them all."""
+        counts = {
+            word: self._read(_COUNT, (f'"{word}"', _MATCHES_TO_RANK + 1))[0][0] for word in words
+        }
         kept: list[str] = []
         matches = 0
-        for word in rarest_first:
-            matches += found[word]
-            if kept and matches > _MATCHES_TO_RANK:
+        for word in sorted(words, key=counts.__getitem__):
+            matches += counts[word]
+            if matches > _MATCHES_TO_RANK:
                 break
             kept.append(word)
-        return kept
+        return kept if matches else []
 
-    def _matches(self, expression: str, namespace: str, limit: int) -> list[Hit]:
-        found = self._read(_MATCH, (expression, namespace, self._clock(), limit))
+    def _ranked(self, expression: str, namespace: str, limit: int) -> list[Hit]:
+        """The best of the first matches; of all, if those are of other namespaces."""
+        for most in (max(_MATCHES_TO_RANK, limit), -1):
+            values = (expression, most, namespace, self._clock(), limit)
+            found = self._read(_RANK, values)
+            if found:
+                break
         return [Hit(key, score) for key, score in found]
 
     def _read(self, statement: str, values: Sequence[Any]) -> list[Any]:
@@ -364,6 +374,14 @@ def _count_change(connection: sqlite3.Connection, namespace: str) -> None:
         " ON CONFLICT (namespace) DO UPDATE SET revision = revision + 1",
         (namespace,),
     )
+
+
+def _any(words: list[str]) -> str:
+    return " OR ".join(f'"{word}"' for word in words)
+
+
+def _all(words: list[str]) -> str:
+    return " AND ".join(f'"{word}"' for word in words)
 
 
 @contextmanager

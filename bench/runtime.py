@@ -1,0 +1,410 @@
+# ruff: noqa: ARG001, ARG002, ARG005, B023 - callbacks take what they are given, and run at once
+"""Measures the runtime's own rows of the table in docs/benchmarks.md, all in one run.
+
+Run: ``python bench/runtime.py [row ...]``. Each row is the least, or the median, of several rounds;
+a ratio is taken within each round, and the median of the ratios counts. Exit code 1 where a goal is
+missed. The rows of context and recovery are in ``bench/runtime_context.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from fluid_build.copilot.agents.composite import (
+    Checkpoint,
+    Composite,
+    CompositeAgent,
+    completion,
+    delegate,
+    run,
+    run_sync,
+)
+from fluid_build.copilot.events import Event, get_event_bus
+from fluid_build.copilot.retrieval import RetrievalConfig, retrieve_similar_models
+from fluid_build.copilot.store.backends.sqlite import SqliteBackend
+from fluid_build.copilot.tools.dispatch import dispatch_forge_tool, dispatch_forge_tool_async
+from fluid_build.copilot.tools.metrics import ToolExecutionStatus, ToolObservabilityCollector
+from fluid_build.copilot.tools.registry import forge_tool
+
+ROUNDS = 9
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the table; ``goal`` and ``value`` in ``unit``, less is better."""
+
+    what: str
+    value: float
+    goal: float | None
+    unit: str
+
+    def __str__(self) -> str:
+        verdict = "" if self.goal is None else ("ok" if self.value <= self.goal else "MISSED")
+        goal = "" if self.goal is None else f"<= {self.goal:g}"
+        return f"{self.what:<62} {self.value:>10.3f} {self.unit:<4} {goal:<9} {verdict}"
+
+
+def seconds(work: Callable[[], object], times: int) -> float:
+    """Seconds for one call of ``work``, which is called ``times`` times."""
+    started = time.perf_counter()
+    for _ in itertools.repeat(None, times):
+        work()
+    return (time.perf_counter() - started) / times
+
+
+# A validated tool call, with events and trace
+
+
+class SmallArgs(BaseModel):
+    since: str = Field(description="ISO-8601 lower bound, e.g. 2024-01-01")
+    limit: int = Field(default=100, ge=1, le=1000)
+
+
+class Filter(BaseModel):
+    column: str
+    operator: Literal["=", "<", ">", "in"]
+    value: str | int | float
+
+
+class QueryArgs(BaseModel):
+    table: str = Field(min_length=1, max_length=128)
+    columns: list[str]
+    filters: list[Filter] = []
+    order_by: list[str] = []
+    descending: bool = False
+    limit: int = Field(default=100, ge=1, le=1000)
+
+
+SMALL = {"since": "2024-01-01", "limit": 50}
+QUERY = {
+    "table": "orders",
+    "columns": ["order_id", "customer_id", "total", "placed_at"],
+    "filters": [
+        {"column": "placed_at", "operator": ">", "value": "2024-01-01"},
+        {"column": "status", "operator": "=", "value": "open"},
+    ],
+    "order_by": ["placed_at"],
+    "limit": 50,
+}
+
+
+def tool_call() -> list[Figure]:
+    heard = itertools.count()
+
+    def observe(event: Event) -> None:
+        if event.event_type == "tool.call_completed":
+            next(heard)
+
+    stop = get_event_bus().subscribe(observe)
+    figures = []
+    for name, schema, arguments, goal in [
+        ("2 arguments", SmallArgs, SMALL, None),
+        ("6 arguments, 2 of them nested", QueryArgs, QUERY, 2.0),
+    ]:
+
+        def rows(args: Any) -> dict[str, Any]:
+            return {"rows": []}
+
+        forge_tool(name=name, description="d", args_schema=schema)(rows)
+        ratios, least = [], float("inf")
+        for _ in range(ROUNDS):
+            bare = seconds(lambda: rows(schema.model_validate(arguments)), 4000)
+            ours = seconds(lambda: dispatch_forge_tool(name, arguments), 4000)
+            ratios.append(ours / bare)
+            least = min(least, ours - bare)
+        figures += [
+            Figure(f"tool call over model_validate + call, {name}", _median(ratios), goal, "x"),
+            Figure(f"  what it adds, {name}", least * 1e6, None, "us"),
+        ]
+    stop()
+    return figures
+
+
+def observability() -> list[Figure]:
+    collector = ToolObservabilityCollector()
+    result = {"rows": [1, 2, 3]}
+
+    def observe() -> None:
+        started = collector.start_execution("t", QUERY, session_id="s")
+        collector.end_execution(started, ToolExecutionStatus.SUCCESS, output_result=result)
+
+    least = min(seconds(observe, 4000) for _ in range(ROUNDS))
+    return [Figure("observability, per execution", least * 1e6, 10, "us")]
+
+
+# Composite agents
+
+
+class Answering:
+    """Answers at once, so that what is measured is the engine."""
+
+    async def get_completion(self, *, messages: list[Any], **_: Any) -> Any:
+        answer = {"role": "assistant", "content": "ok"}
+        return SimpleNamespace(response="ok", messages=[*messages, answer])
+
+
+class Sequential(CompositeAgent):
+    """A fixed pipeline."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = [completion(f"step_{n}", "Do it.") for n in range(steps)]
+
+    def init(self, args: Mapping[str, Any]) -> Composite:
+        system = {"role": "system", "content": "s"}
+        return Composite(agent=Answering(), messages=[system], steps=self.steps)
+
+
+def composite_step() -> list[Figure]:
+    steps = 100
+    agent = Sequential(steps)
+    least = min(seconds(lambda: run_sync(agent, {}), 1) for _ in range(5 * ROUNDS))
+    return [Figure("composite step, sequential, in memory", least / steps * 1e6, 15, "us")]
+
+
+def composite_checkpoint() -> list[Figure]:
+    steps, numbers = 100, itertools.count()
+    agent = Sequential(steps)
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteBackend(Path(folder) / "store.db")
+        store.put("warm", "up", 1)
+
+        def once() -> None:
+            result = run_sync(agent, {}, checkpoint=Checkpoint(store, f"r{next(numbers)}"))
+            assert result.ok
+
+        times = [seconds(once, 1) / steps for _ in range(3 * ROUNDS)]
+        store.close()
+    return [
+        Figure("composite step with checkpoint (SQLite WAL)", min(times) * 1e6, 150, "us"),
+        Figure("  median of the rounds", _median(times) * 1e6, None, "us"),
+    ]
+
+
+def fan_out() -> list[Figure]:
+    class Waiting:
+        async def get_response(self, args: Mapping[str, Any]) -> str:
+            await asyncio.sleep(0.01)
+            return "ok"
+
+    class Wide(CompositeAgent):
+        def init(self, args: Mapping[str, Any]) -> Composite:
+            branches = [delegate(f"b{n}", Waiting(), lambda state: {}) for n in range(100)]
+            return Composite(steps=[branches])
+
+    async def compare() -> tuple[list[float], list[float]]:
+        bare, ours = [], []
+        for _ in range(3 * ROUNDS):
+            started = time.perf_counter()
+            await asyncio.gather(*(asyncio.sleep(0.01) for _ in range(100)))
+            bare.append(time.perf_counter() - started)
+            started = time.perf_counter()
+            assert (await run(Wide, {})).ok
+            ours.append(time.perf_counter() - started)
+        return bare, ours
+
+    bare, ours = asyncio.run(compare())
+    return [
+        Figure("100 branches of 10 ms", min(ours) * 1e3, 16, "ms"),
+        Figure("  median of the rounds", _median(ours) * 1e3, None, "ms"),
+        Figure("  bare gather, least", min(bare) * 1e3, None, "ms"),
+    ]
+
+
+# An agent loop: each step asks the model and does one tool call
+
+
+class Looping(CompositeAgent):
+    """Asks, calls a tool, and asks again until it has done so often enough."""
+
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+        self.step = completion("turn", "Go on.")
+
+    def init(self, args: Mapping[str, Any]) -> Composite:
+        system = {"role": "system", "content": "s"}
+        return Composite(agent=self, messages=[system], steps=[self.step])
+
+    async def get_completion(self, *, messages: list[Any], **_: Any) -> Any:
+        self.left -= 1
+        result = await dispatch_forge_tool_async("loop_tool", QUERY)
+        made = [
+            {"role": "assistant", "tool_calls": [{"id": "1", "name": "t", "arguments": QUERY}]},
+            {"role": "tool", "tool_call_id": "1", "content": str(result.value)},
+        ]
+        return SimpleNamespace(response="ok", messages=[*messages, *made])
+
+    def get_next_steps(self, step: Any, state: Composite) -> Sequence[Any]:
+        return [self.step] if self.left else []
+
+
+def agent_loop() -> list[Figure]:
+    async def rows(args: QueryArgs) -> dict[str, Any]:
+        return {"rows": []}
+
+    forge_tool(name="loop_tool", description="d", args_schema=QueryArgs)(rows)
+    numbers = itertools.count()
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteBackend(Path(folder) / "store.db")
+        store.put("warm", "up", 1)
+
+        def per_step(steps: int) -> float:
+            checkpoint = Checkpoint(store, f"r{next(numbers)}")
+            return seconds(lambda: run_sync(Looping(steps), {}, checkpoint=checkpoint), 1) / steps
+
+        few, many = [], []
+        for _ in range(ROUNDS):
+            few.append(per_step(200))
+            many.append(per_step(800))
+        store.close()
+    return [
+        Figure(
+            "agent loop of 200 tool steps, with checkpoints, per step", min(few) * 1e3, 0.3, "ms"
+        ),
+        Figure("  per step at 800 steps over that at 200", min(many) / min(few), 1.5, "x"),
+    ]
+
+
+# Memory
+
+
+def memory() -> list[Figure]:
+    # Embeddings vary much along few directions: here by the square root of one over the rank.
+    figures = _memory("like embeddings", lambda rank: rank**-0.5, 10)
+    return figures + _memory("alike in all directions", lambda rank: rank**0.0, None)
+
+
+def _memory(kind: str, spread: Callable[[Any], Any], goal: float | None) -> list[Figure]:
+    import numpy
+
+    records, dimensions = 100_000, 256
+    chance = random.Random(1)
+    words = [f"word{n}" for n in range(20_000)]
+    weights = list(itertools.accumulate(1 / (n + 1) for n in range(len(words))))
+
+    def text(length: int) -> str:
+        return " ".join(chance.choices(words, cum_weights=weights, k=length))
+
+    vectors = numpy.random.default_rng(1).standard_normal((records + 200, dimensions))
+    vectors *= spread(numpy.arange(1.0, dimensions + 1))
+    vectors = vectors.astype(numpy.float32)
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteBackend(Path(folder) / "store.db")
+        for start in range(0, records, 5000):
+            _load(store, range(start, start + 5000), vectors, lambda: text(30))
+        wanted = iter(vectors[records:].tolist())
+        config = RetrievalConfig(limit=3, mode="hybrid", embed=lambda _: next(wanted))
+        times = []
+        for _ in range(101):
+            query = text(4)
+            times.append(
+                seconds(lambda: retrieve_similar_models(query, store=store, config=config), 1)
+            )
+        store.close()
+    return [
+        Figure(
+            f"100,000 memory records, hybrid query p50, {kind}", _median(times) * 1e3, goal, "ms"
+        ),
+        Figure("  first query, which reads the vectors", times[0] * 1e3, None, "ms"),
+    ]
+
+
+def _load(store: SqliteBackend, numbers: range, vectors: Any, text: Callable[[], str]) -> None:
+    """Writes records in one transaction: one by one they would take minutes."""
+    from fluid_build.copilot.store.backends import sqlite
+
+    with store._writing() as connection:
+        for number in numbers:
+            row = ("memory/semantic", f"k{number}", f'{{"n":{number}}}', None)
+            sqlite._write(connection, row, text(), vectors[number].tobytes())
+
+
+# Import
+
+BASELINE = """
+import pydantic
+class Answer(pydantic.BaseModel):
+    names: list[str]
+"""
+
+OURS = """
+import pydantic
+import fluid_build.copilot
+from fluid_build.copilot.agents.base import BaseStageAgent, StageSession
+class Answer(pydantic.BaseModel):
+    names: list[str]
+class Agent(BaseStageAgent):
+    stage = "s"
+"""
+
+COMPOSITE = """
+import pydantic
+import fluid_build.copilot
+from fluid_build.copilot.agents.composite import Composite, CompositeAgent, completion
+class Answer(pydantic.BaseModel):
+    names: list[str]
+class Agent(CompositeAgent):
+    def init(self, args):
+        return Composite(steps=[completion("a", "a")])
+"""
+
+
+def importing() -> list[Figure]:
+    def process(code: str) -> float:
+        return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True), 1)
+
+    ratios: dict[str, list[float]] = {"stage": [], "composite": []}
+    process(OURS)
+    for _ in range(2 * ROUNDS):
+        empty = process("pass")
+        bare = process(BASELINE) - empty
+        ratios["stage"].append((process(OURS) - empty) / bare)
+        ratios["composite"].append((process(COMPOSITE) - empty) / bare)
+    return [
+        Figure("import of the runtime and a stage agent", _median(ratios["stage"]), 1.5, "x"),
+        Figure("import of the runtime and a composite", _median(ratios["composite"]), 1.5, "x"),
+    ]
+
+
+ROWS: dict[str, Callable[[], list[Figure]]] = {
+    "tool_call": tool_call,
+    "composite_step": composite_step,
+    "composite_checkpoint": composite_checkpoint,
+    "fan_out": fan_out,
+    "agent_loop": agent_loop,
+    "observability": observability,
+    "memory": memory,
+    "importing": importing,
+}
+
+
+def _median(values: Sequence[float]) -> float:
+    return statistics.median(values)
+
+
+def main(names: Sequence[str]) -> int:
+    logging.disable(logging.CRITICAL)
+    missed = False
+    for name in names or ROWS:
+        for figure in ROWS[name]():
+            print(figure, flush=True)
+            missed |= figure.goal is not None and figure.value > figure.goal
+    return int(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
