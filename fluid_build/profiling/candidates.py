@@ -15,6 +15,7 @@ from fluid_build.profiling.likeness import refers, synonyms
 from fluid_build.profiling.schema import Node
 
 _NAMED = 0.4
+_NAMED_ATTRIBUTE = 0.6
 _CONVINCING = 2.0
 _WORTH_MEASURING = -1.0
 _LONG_WORD = 6
@@ -63,7 +64,9 @@ class CandidateSearch:
             parent.table.names.table,
             own=child.table is parent.table,
         )
-        return self._judged(child, parent, score) if score >= _NAMED else None
+        primary = parent.table.primary_key == (parent.stats.name,)
+        least = _NAMED if primary else _NAMED_ATTRIBUTE
+        return self._judged(child, parent, score) if score >= least else None
 
     def _judged(self, child: Node, parent: Node, score: float) -> Candidate | None:
         share = self.prober.share(child, parent)

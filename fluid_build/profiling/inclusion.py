@@ -19,6 +19,7 @@ from fluid_build.sources.sql import quote
 PROBES = 48
 _USUAL_SCHEMAS = frozenset({"", "main", "public", "dbo"})
 _PART = "\x1f"
+_PROBE_TYPES = {"integer": "HUGEINT", "text": "VARCHAR", "uuid": "UUID", "date": "DATE"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,28 +90,32 @@ class Prober:
         self._load(nodes)
 
     def _load(self, nodes: Sequence[Node]) -> None:
-        self.connection.execute(
-            "CREATE OR REPLACE TEMP TABLE fluid_probes (node INTEGER, kind VARCHAR, value VARCHAR)"
-        )
-        rows = [
-            (str(number), node.comparable, value.replace(_PART, " "))
-            for number, node in enumerate(nodes)
-            for value in self.probes[id(node)]
-        ]
-        if not rows:
-            return
-        # One string a column: DuckDB converts a list of parameters value by value, a thousand
-        # times slower.
-        self.connection.execute(
-            "INSERT INTO temp.main.fluid_probes SELECT"
-            " unnest(string_split($1, $4))::INTEGER, unnest(string_split($2, $4)),"
-            " unnest(string_split($3, $4))",
-            [*(_PART.join(column) for column in zip(*rows, strict=True)), _PART],
-        )
+        """Put the probes into one table a kind of value, whole numbers as numbers."""
+        for kind in {node.comparable for node in nodes}:
+            self.connection.execute(
+                f"CREATE OR REPLACE TEMP TABLE {_probe_table(kind)}"
+                f" (node INTEGER, value {_PROBE_TYPES[kind]})"
+            )
+            rows = [
+                (str(number), value.replace(_PART, " "))
+                for number, node in enumerate(nodes)
+                if node.comparable == kind
+                for value in self.probes[id(node)]
+            ]
+            if rows:
+                # One string a column: DuckDB converts a list of parameters value by value, a
+                # thousand times slower.
+                self.connection.execute(
+                    f"INSERT INTO {_probe_table(kind)} SELECT"
+                    " unnest(string_split($1, $3))::INTEGER,"
+                    f" TRY_CAST(unnest(string_split($2, $3)) AS {_PROBE_TYPES[kind]})",
+                    [*(_PART.join(column) for column in zip(*rows, strict=True)), _PART],
+                )
 
     def close(self) -> None:
         """Drop the probes."""
-        self.connection.execute("DROP TABLE IF EXISTS temp.main.fluid_probes")
+        for kind in _PROBE_TYPES:
+            self.connection.execute(f"DROP TABLE IF EXISTS {_probe_table(kind)}")
 
     def share(self, child: Node, parent: Node) -> float:
         """The part of the child's probed values that are keys of the parent."""
@@ -127,13 +132,16 @@ class Prober:
     def _hits_in(self, parent: Node) -> dict[int, int]:
         if id(parent) not in self._hits:
             found = self.connection.execute(
-                "SELECT node, count(*) FROM temp.main.fluid_probes"
-                f" WHERE kind = ? AND value IN (SELECT CAST({parent.sql} AS VARCHAR)"
-                f" FROM {parent.table.stats.table.relation}) GROUP BY node",
-                [parent.comparable],
+                f"SELECT node, count(*) FROM {_probe_table(parent.comparable)} WHERE value IN"
+                f" (SELECT CAST({parent.sql} AS {_PROBE_TYPES[parent.comparable]})"
+                f" FROM {parent.table.stats.table.relation}) GROUP BY node"
             ).fetchall()
             self._hits[id(parent)] = {id(self.ids[node]): hits for node, hits in found}
         return self._hits[id(parent)]
+
+
+def _probe_table(kind: str) -> str:
+    return f"temp.main.fluid_probes_{kind}"
 
 
 def _numbers(values: Iterable[str]) -> Iterable[int]:

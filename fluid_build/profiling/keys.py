@@ -73,7 +73,7 @@ def plausibility(column: ColumnStats) -> float:
         return 0.1
     if column.kind == "text":
         length = column.avg_length or 0.0
-        if _reads_like_prose(column):
+        if reads_like_prose(column):
             return 0.1
         return 0.8 if length <= 12 else 0.5 if length <= 40 else 0.1
     if column.kind == "boolean":
@@ -81,7 +81,8 @@ def plausibility(column: ColumnStats) -> float:
     return {"integer": 1.0, "uuid": 0.9, "temporal": 0.6}[column.kind]
 
 
-def _reads_like_prose(column: ColumnStats) -> bool:
+def reads_like_prose(column: ColumnStats) -> bool:
+    """Whether most of a column's values are three words or more: free text, not a key."""
     seen = [value for value, _ in column.values[:20]]
     return bool(seen) and sum(value.count(" ") >= 2 for value in seen) > len(seen) / 2
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fluid_build.profiling.columns import ColumnStats, TableStats
-from fluid_build.profiling.keys import CandidateKeys
+from fluid_build.profiling.keys import CandidateKeys, reads_like_prose
 from fluid_build.profiling.likeness import explains
 from fluid_build.profiling.names import ColumnName, TableNames, name_tables
 from fluid_build.sources.sql import quote
@@ -112,7 +112,8 @@ def comparable(column: ColumnStats) -> str:
     if column.kind == "text":
         if column.measured_type == "BIGINT":
             return "integer"
-        return "text" if (column.avg_length or 0) <= _WIDE_TEXT else ""
+        wide = (column.avg_length or 0) > _WIDE_TEXT or reads_like_prose(column)
+        return "" if wide else "text"
     return "date" if column.kind == "temporal" and column.column.type == "DATE" else ""
 
 
