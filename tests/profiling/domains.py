@@ -19,8 +19,8 @@ def _meant(text: str) -> frozenset[str]:
 
 CLINIC = Domain(
     """
-    CREATE TABLE doctors AS SELECT 1 + i AS doctor_id, 'Doctor ' || chr(65 + i::INTEGER) AS full_name,
-        1 + pick(i, 1, 6) AS ward_id FROM range(24) t(i);
+    CREATE TABLE doctors AS SELECT 1 + i AS doctor_id, 'Doctor ' || chr(65 + i::INTEGER) AS
+        full_name, 1 + pick(i, 1, 6) AS ward_id FROM range(24) t(i);
     CREATE TABLE wards AS SELECT 1 + i AS ward_id, 'Ward ' || i AS name, 10 + pick(i, 2, 30) AS beds
         FROM range(6) t(i);
     CREATE TABLE patients AS SELECT 1 + i AS patient_id, 'Patient ' || pick(i, 3, 400) AS full_name,
@@ -76,8 +76,8 @@ LIBRARY = Domain(
 
 AIRLINE = Domain(
     """
-    CREATE TABLE Airport AS SELECT chr((65 + i // 26)::INTEGER) || chr((65 + i % 26)::INTEGER) || 'X'
-        AS AirportCode, 'Airport ' || i AS AirportName, pick(i, 1, 40)::DOUBLE AS Latitude
+    CREATE TABLE Airport AS SELECT chr((65 + i // 26)::INTEGER) || chr((65 + i % 26)::INTEGER) ||
+        'X' AS AirportCode, 'Airport ' || i AS AirportName, pick(i, 1, 40)::DOUBLE AS Latitude
         FROM range(140) t(i);
     CREATE TABLE AircraftType AS SELECT ['A320', 'B738', 'E190', 'A388', 'AT76'][1 + i] AS
         AircraftTypeCode, 100 + i * 40 AS Seats FROM range(5) t(i);
@@ -89,8 +89,8 @@ AIRLINE = Domain(
         chr((65 + pick(i, 5, 60) // 26)::INTEGER) || chr((65 + pick(i, 5, 60) % 26)::INTEGER)
         AS Registration, TIMESTAMP '2024-05-01 00:00:00' + INTERVAL (i * 11) MINUTE AS DepartsAt
         FROM (SELECT i, chr((65 + pick(i, 6, 140) // 26)::INTEGER) || chr((65 + pick(i, 6, 140) %
-        26)::INTEGER) || 'X' AS a, chr((65 + pick(i, 7, 140) // 26)::INTEGER) || chr((65 + pick(i, 7,
-        140) % 26)::INTEGER) || 'X' AS b FROM range(2000) t(i));
+        26)::INTEGER) || 'X' AS a, chr((65 + pick(i, 7, 140) // 26)::INTEGER) || chr((65 +
+        pick(i, 7, 140) % 26)::INTEGER) || 'X' AS b FROM range(2000) t(i));
     CREATE TABLE Booking AS SELECT 'B' || substr(md5(i::VARCHAR), 1, 7) AS Locator,
         5000 + pick(i, 8, 2000) * 3 AS FlightID, 1 + pick(i, 9, 4) AS Passengers,
         (50 + pick(i, 10, 900))::DECIMAL(9, 2) AS Fare FROM range(3500) t(i);
@@ -135,8 +135,8 @@ LOGISTICS = Domain(
     CREATE TABLE country AS SELECT ['DE', 'FR', 'IT', 'ES', 'PL', 'AT', 'CH'][1 + i] AS
         country_code, 'Country ' || i AS name FROM range(7) t(i);
     CREATE TABLE carrier AS SELECT 1 + i AS carrier_id, 'Carrier ' || i AS name FROM range(9) t(i);
-    CREATE TABLE warehouse AS SELECT 1 + i AS warehouse_id, 40000 + pick(i, 2, 900) * 2 AS address_id
-        FROM range(12) t(i);
+    CREATE TABLE warehouse AS SELECT 1 + i AS warehouse_id, 40000 + pick(i, 2, 900) * 2 AS
+        address_id FROM range(12) t(i);
     CREATE TABLE shipment AS SELECT 700000 + i AS shipment_id, 1 + pick(i, 3, 12) AS warehouse_id,
         40000 + pick(i, 4, 900) * 2 AS ship_to_address_id,
         40000 + pick(i, 5, 900) * 2 AS bill_to_address_id, 1 + pick(i, 6, 9) AS carrier_id,

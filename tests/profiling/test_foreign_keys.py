@@ -1,0 +1,396 @@
+"""Foreign keys are found where they are meant, and nowhere else."""
+
+import pytest
+
+from .databases import database, profiled, reference, references
+from .domains import DOMAINS, LOGISTICS
+from .spelling import STYLES, respelled
+
+CUSTOMERS = (
+    "CREATE TABLE customer AS SELECT {key} AS customer_id, 'c' || i AS name FROM range({n}) t(i);"
+)
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_all_references_of_a_domain_are_found_and_no_others(name: str) -> None:
+    """In databases of everyday domains just the references that are meant are found."""
+    assert references(profiled(DOMAINS[name].script)) == DOMAINS[name].meant
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("name", ["clinic", "library", "airline", "logistics"])
+def test_the_style_of_names_makes_no_difference(name: str, style: str) -> None:
+    """Camel, Pascal, snake and upper case, glued and abbreviated names tell the same."""
+    domain = respelled(DOMAINS[name], style)
+    assert references(profiled(domain.script)) == domain.meant
+
+
+def test_a_shared_prefix_of_columns_does_not_hide_a_reference() -> None:
+    """Columns that all begin with their table's letters are compared without them."""
+    found = profiled(
+        """
+        CREATE TABLE dealer AS SELECT 1 + i AS d_dealkey, 'd' || i AS d_name, 1 + pick(i, 1, 9) AS
+            d_areakey FROM range(400) t(i);
+        CREATE TABLE area AS SELECT 1 + i AS a_areakey, 'a' || i AS a_name, 'r' || i AS a_comment
+            FROM range(9) t(i);
+        CREATE TABLE contract AS SELECT 1 + i AS c_contkey, 1 + pick(i, 2, 400) AS c_dealkey,
+            pick(i, 3, 999) AS c_total FROM range(3000) t(i);
+        """
+    )
+    assert references(found) == {
+        "dealer(d_areakey) -> area(a_areakey)",
+        "contract(c_dealkey) -> dealer(d_dealkey)",
+    }
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "child"),
+    [
+        ("employees", "employee_id", "manager_id"),
+        ("staff", "id", "reports_to"),
+        ("categories", "id", "parent_id"),
+        ("comments", "comment_id", "parent_comment_id"),
+        ("Account", "AccountKey", "ParentAccountKey"),
+    ],
+)
+def test_a_hierarchy_refers_to_its_own_table(table: str, key: str, child: str) -> None:
+    """A parent or a manager is another row of the same table."""
+    found = profiled(
+        f"CREATE TABLE {table} AS SELECT 1 + i AS {key}, 'n' || i AS label,"
+        f" if(i < 5, NULL, 1 + pick(i, 1, 40)) AS {child}, 20 + pick(i, 2, 40) AS age"
+        " FROM range(300) t(i)"
+    )
+    assert references(found) == {f"{table}({child}) -> {table}({key})"}
+
+
+def test_two_roles_refer_to_one_parent() -> None:
+    """Each role keeps its own reference, and says what it calls the parent."""
+    found = profiled(LOGISTICS.script)
+    roles = {
+        key.from_columns[0]: key.role
+        for key in found.foreign_keys
+        if (key.from_table, key.to_table) == ("shipment", "address")
+    }
+    assert roles == {"ship_to_address_id": "ship_to", "bill_to_address_id": "bill_to"}
+
+
+def test_home_and_away_refer_to_one_parent() -> None:
+    """Roles are told from measures that carry the same words."""
+    found = profiled(
+        """
+        CREATE TABLE team AS SELECT 1 + i AS team_id, 't' || i AS name FROM range(20) t(i);
+        CREATE TABLE game AS SELECT 1 + i AS game_id, 1 + pick(i, 1, 20) AS home_team_id,
+            1 + pick(i, 2, 20) AS away_team_id, 1 + pick(i, 3, 6) AS home_goals,
+            1 + pick(i, 4, 6) AS away_goals FROM range(380) t(i);
+        """
+    )
+    assert references(found) == {
+        "game(home_team_id) -> team(team_id)",
+        "game(away_team_id) -> team(team_id)",
+    }
+
+
+def test_a_subtype_refers_to_its_supertype_one_to_one() -> None:
+    """A table that holds some of another's keys as its own refers to it, not the other way."""
+    found = profiled(
+        """
+        CREATE TABLE person AS SELECT 1 + i AS person_id, 'P' || i AS name FROM range(500) t(i);
+        CREATE TABLE pilot AS SELECT 1 + i * 3 AS person_id, 'L' || i AS licence
+            FROM range(150) t(i);
+        CREATE TABLE steward AS SELECT 2 + i * 3 AS person_id, pick(i, 1, 3) AS level
+            FROM range(150) t(i);
+        """
+    )
+    assert references(found) == {
+        "pilot(person_id) -> person(person_id)",
+        "steward(person_id) -> person(person_id)",
+    }
+    assert {key.cardinality for key in found.foreign_keys} == {"one-to-one"}
+
+
+def test_the_nearest_supertype_wins() -> None:
+    """Along a chain of subtypes each refers to the next one, not to the far end."""
+    found = profiled(
+        """
+        CREATE TABLE vehicle AS SELECT 1 + i AS vehicle_id, 'V' || i AS plate FROM range(900) t(i);
+        CREATE TABLE truck AS SELECT 1 + i * 2 AS vehicle_id, pick(i, 1, 40) AS axles
+            FROM range(400) t(i);
+        CREATE TABLE tanker AS SELECT 1 + i * 6 AS vehicle_id, 100 * pick(i, 2, 50) AS litres
+            FROM range(120) t(i);
+        """
+    )
+    assert references(found) == {
+        "truck(vehicle_id) -> vehicle(vehicle_id)",
+        "tanker(vehicle_id) -> truck(vehicle_id)",
+    }
+
+
+def test_a_detail_refers_to_its_owner_one_to_one() -> None:
+    """Of two tables with the same keys the one that is called after the other refers to it."""
+    found = profiled(
+        """
+        CREATE TABLE users AS SELECT 1 + i AS id, 'u' || i AS login FROM range(300) t(i);
+        CREATE TABLE user_profiles AS SELECT 1 + i AS id, 1 + i AS user_id, 'bio ' || i AS bio
+            FROM range(300) t(i);
+        """
+    )
+    assert references(found) == {"user_profiles(user_id) -> users(id)"}
+
+
+DIRTY = {
+    "strays": ("1000 + i * 3", "if(i % 20 = 0, 900000 + i, 1000 + pick(i, 1, 400) * 3)"),
+    "half of them strays": (
+        "1000 + i * 3",
+        "if(i % 2 = 0, 900000 + i, 1000 + pick(i, 1, 400) * 3)",
+    ),
+    "minus one for none": ("1 + i", "if(i % 10 = 0, -1, 1 + pick(i, 1, 400))"),
+    "deleted parents": ("1 + i", "1 + pick(i, 1, 420)"),
+    "text for none": ("'K' || (i * 17)", "if(i % 25 = 0, 'n/a', 'K' || (pick(i, 1, 400) * 17))"),
+}
+
+
+@pytest.mark.parametrize("dirt", DIRTY)
+def test_dirt_does_not_hide_a_reference_and_is_counted(dirt: str) -> None:
+    """A reference that some rows break is found; its query returns exactly the orphans."""
+    key, child = DIRTY[dirt]
+    script = CUSTOMERS.format(key=key, n=400) + (
+        f"CREATE TABLE invoice AS SELECT 1 + i AS invoice_id, if(i % 33 = 0, NULL, {child})"
+        " AS customer_id, pick(i, 2, 1000) AS total FROM range(3000) t(i)"
+    )
+    found = reference(profiled(script), "invoice(customer_id) -> customer(customer_id)")
+    with database(script) as source:
+        listed = source.connection.execute(found.evidence.sql).fetchall()
+        wanted = source.connection.execute(
+            "SELECT * FROM invoice WHERE customer_id IS NOT NULL"
+            " AND customer_id NOT IN (SELECT customer_id FROM customer)"
+        ).fetchall()
+    assert sorted(listed) == sorted(wanted)
+    assert 0 < found.evidence.orphans == len(wanted) == found.evidence.violations
+
+
+def test_the_figures_of_a_reference_add_up() -> None:
+    """Matched rows and orphans are the rows, and with the nulls they are the table."""
+    for domain in DOMAINS.values():
+        found = profiled(domain.script)
+        for key in found.foreign_keys:
+            evidence = key.evidence
+            assert evidence.matched + evidence.orphans == evidence.rows
+            assert evidence.rows + evidence.nulls == found.table(key.from_table).rows
+            assert evidence.coverage is not None
+            assert 0.0 < evidence.coverage <= 1.0
+            assert 0.5 < key.confidence <= 1.0
+
+
+def test_dense_numbers_prove_nothing() -> None:
+    """Counts, ratings and parts of dates lie among small keys and refer to none."""
+    found = profiled(
+        """
+        CREATE TABLE gadget AS SELECT 1 + i AS gadget_id, 'g' || i AS name FROM range(50) t(i);
+        CREATE TABLE seller AS SELECT 1 + i AS seller_id, 's' || i AS name FROM range(12) t(i);
+        CREATE TABLE offer AS SELECT 1 + i AS offer_id, 1 + pick(i, 1, 50) AS gadget_id,
+            1 + pick(i, 2, 50) AS quantity, 1 + pick(i, 3, 50) AS discount, 1 + pick(i, 4, 5) AS
+            rating, 1 + pick(i, 5, 12) AS month, 1 + pick(i, 6, 28) AS day_of_month,
+            1 + pick(i, 7, 12) AS position FROM range(3000) t(i);
+        """
+    )
+    assert references(found) == {"offer(gadget_id) -> gadget(gadget_id)"}
+
+
+def test_a_lookup_is_told_from_a_like_number() -> None:
+    """A status refers to its lookup table; a priority of the same numbers does not."""
+    found = profiled(
+        """
+        CREATE TABLE ticket_status AS SELECT 1 + i AS status_id, 'state ' || i AS label
+            FROM range(4) t(i);
+        CREATE TABLE tickets AS SELECT 1 + i AS ticket_id, 1 + pick(i, 1, 4) AS status_id,
+            1 + pick(i, 2, 4) AS priority FROM range(900) t(i);
+        """
+    )
+    assert references(found) == {"tickets(status_id) -> ticket_status(status_id)"}
+
+
+def test_measures_never_refer() -> None:
+    """Prices and amounts find their like in another table by accident alone."""
+    found = profiled(
+        """
+        CREATE TABLE price_band AS SELECT 1 + i AS price_band_id, (i * 1.25)::DOUBLE AS price,
+            (i * 1.25)::DECIMAL(9, 2) AS amount FROM range(40) t(i);
+        CREATE TABLE sale AS SELECT 1 + i AS sale_id, (pick(i, 1, 40) * 1.25)::DOUBLE AS price,
+            (pick(i, 2, 40) * 1.25)::DECIMAL(9, 2) AS amount FROM range(500) t(i);
+        """
+    )
+    assert references(found) == set()
+
+
+def test_free_text_never_refers() -> None:
+    """Sentences that repeat between tables are no keys."""
+    text = "'A long remark that somebody wrote about the matter at hand, and it is number ' || {}"
+    found = profiled(
+        f"""
+        CREATE TABLE note AS SELECT 1 + i AS note_id, {text.format("pick(i, 1, 40)")} AS body
+            FROM range(500) t(i);
+        CREATE TABLE template AS SELECT 1 + i AS template_id, {text.format("i")} AS body
+            FROM range(40) t(i);
+        """
+    )
+    assert references(found) == set()
+
+
+def test_booleans_never_refer() -> None:
+    """True and false are among any two keys."""
+    found = profiled(
+        """
+        CREATE TABLE flags AS SELECT i = 0 AS flag, 'f' || i AS name FROM range(2) t(i);
+        CREATE TABLE item AS SELECT 1 + i AS item_id, pick(i, 1, 2) = 0 AS flag FROM range(90) t(i);
+        """
+    )
+    assert references(found) == set()
+
+
+@pytest.mark.parametrize(
+    "child",
+    [
+        "CAST(1 + pick(i, 1, 400) AS VARCHAR)",
+        "if(i % 5 = 0, NULL, CAST(1 + pick(i, 1, 400) AS DOUBLE))",
+        "CAST(1 + pick(i, 1, 400) AS DECIMAL(12, 0))",
+        "CAST(1 + pick(i, 1, 400) AS HUGEINT)",
+    ],
+    ids=["text", "float", "decimal", "hugeint"],
+)
+def test_whole_numbers_refer_whatever_their_type(child: str) -> None:
+    """Digits in text, whole floats and wide integers find the integer key that they mean."""
+    found = profiled(
+        CUSTOMERS.format(key="1 + i", n=400)
+        + f"CREATE TABLE visit AS SELECT 1 + i AS visit_id, {child} AS customer_id"
+        " FROM range(3000) t(i)"
+    )
+    assert references(found) == {"visit(customer_id) -> customer(customer_id)"}
+
+
+def test_uuids_in_text_refer_to_uuids() -> None:
+    """A UUID written as text finds the same UUID."""
+    found = profiled(
+        """
+        CREATE TABLE account AS SELECT md5(i::VARCHAR)::UUID AS account_id, 'a' || i AS name
+            FROM range(200) t(i);
+        CREATE TABLE session AS SELECT 1 + i AS session_id,
+            upper(md5(pick(i, 1, 200)::VARCHAR)::UUID::VARCHAR) AS account_id FROM range(1000) t(i);
+        """
+    )
+    assert references(found) == {"session(account_id) -> account(account_id)"}
+
+
+def test_codes_with_leading_zeros_refer_as_text() -> None:
+    """A code that begins with zeros is text and matches as such."""
+    found = profiled(
+        """
+        CREATE TABLE area AS SELECT lpad((i * 13)::VARCHAR, 5, '0') AS area_code, 'z' || i AS town
+            FROM range(500) t(i);
+        CREATE TABLE house AS SELECT 1 + i AS house_id,
+            lpad((pick(i, 1, 500) * 13)::VARCHAR, 5, '0') AS area_code FROM range(900) t(i);
+        """
+    )
+    assert references(found) == {"house(area_code) -> area(area_code)"}
+
+
+def test_strong_values_need_no_names() -> None:
+    """Hundreds of random codes that match are no accident, whatever the columns are called."""
+    found = profiled(
+        """
+        CREATE TABLE t1 AS SELECT substr(md5(i::VARCHAR), 1, 8) AS f0, i AS f1 FROM range(500) t(i);
+        CREATE TABLE t2 AS SELECT i AS f0, substr(md5(pick(i, 1, 500)::VARCHAR), 1, 8) AS f1
+            FROM range(2000) t(i);
+        """
+    )
+    assert references(found) == {"t2(f1) -> t1(f0)"}
+
+
+def test_names_settle_which_of_two_like_parents_is_meant() -> None:
+    """Where two tables have the same keys, each column goes to the one it is called after."""
+    found = profiled(
+        """
+        CREATE TABLE garage AS SELECT 1 + i AS id, 's' || i AS name FROM range(100) t(i);
+        CREATE TABLE supplier AS SELECT 1 + i AS id, 'v' || i AS name FROM range(100) t(i);
+        CREATE TABLE delivery AS SELECT 1 + i AS id, 1 + pick(i, 1, 100) AS garage_id,
+            1 + pick(i, 2, 100) AS supplier_id FROM range(100) t(i);
+        """
+    )
+    assert references(found) == {
+        "delivery(garage_id) -> garage(id)",
+        "delivery(supplier_id) -> supplier(id)",
+    }
+
+
+def test_facts_do_not_refer_to_each_other() -> None:
+    """Two tables that share a column whose own table is missing do not refer to one another."""
+    found = profiled(
+        """
+        CREATE TABLE sales AS SELECT 1 + i AS sales_id, 1 + pick(i, 1, 500) AS customer_id,
+            pick(i, 2, 90) AS amount FROM range(4000) t(i);
+        CREATE TABLE visits AS SELECT 1 + i AS visit_id, 1 + pick(i, 3, 500) AS customer_id,
+            pick(i, 4, 90) AS pages FROM range(3000) t(i);
+        """
+    )
+    assert references(found) == set()
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_a_column_has_one_parent_and_nothing_refers_both_ways(name: str) -> None:
+    """No column has two parents, and of two columns only one refers to the other."""
+    keys = [k for k in profiled(DOMAINS[name].script).foreign_keys if len(k.from_columns) == 1]
+    children = [(k.from_table, k.from_columns) for k in keys]
+    assert len(children) == len(set(children))
+    forward = {(k.from_table, k.from_columns, k.to_table, k.to_columns) for k in keys}
+    assert not any((c, d, a, b) in forward for a, b, c, d in forward)
+
+
+@pytest.mark.parametrize("empty", ["customer", "visit"])
+def test_empty_tables_refer_to_nothing(empty: str) -> None:
+    """Without rows on either side nothing is claimed."""
+    script = (
+        CUSTOMERS.format(key="1 + i", n=50)
+        + "CREATE TABLE visit AS SELECT 1 + i AS visit_id, 1 + pick(i, 1, 50) AS customer_id"
+        f" FROM range(300) t(i); DELETE FROM {empty}"
+    )
+    assert profiled(script).foreign_keys == ()
+
+
+def test_a_column_of_nulls_refers_to_nothing() -> None:
+    """A column that is called after a parent and holds nothing is no evidence."""
+    script = CUSTOMERS.format(key="1 + i", n=50) + (
+        "CREATE TABLE visit AS SELECT 1 + i AS visit_id, NULL::INTEGER AS customer_id"
+        " FROM range(300) t(i)"
+    )
+    assert profiled(script).foreign_keys == ()
+
+
+def test_reserved_words_and_spaces_in_names_are_no_obstacle() -> None:
+    """Tables and columns called order, group and select are found, and so are their orphans."""
+    script = """
+        CREATE TABLE "order" AS SELECT 1 + i AS "id", 'x' || i AS "select" FROM range(300) t(i);
+        CREATE TABLE "Order Details" AS SELECT 1 + i // 2 AS "order", 1 + i % 2 AS "line no",
+            1 + pick(i, 1, 20) AS "group" FROM range(600) t(i);
+        CREATE TABLE "group" AS SELECT 1 + i AS id, 'g' || i AS name FROM range(20) t(i);
+        """
+    found = profiled(script)
+    assert references(found) == {
+        "Order Details(order) -> order(id)",
+        "Order Details(group) -> group(id)",
+    }
+    with database(script) as source:
+        for key in found.foreign_keys:
+            assert source.connection.execute(key.evidence.sql).fetchall() == []
+
+
+def test_orphans_in_a_large_table_are_counted_exactly() -> None:
+    """Every row of a large table is compared, not a sample."""
+    script = (
+        "CREATE TABLE product AS SELECT 'P-' || (1000 + i * 7) AS product_code, 'n' || i AS name"
+        " FROM range(250) t(i); CREATE TABLE line AS SELECT 1 + i AS line_id,"
+        " if(i = 43210, 'gone', 'P-' || (1000 + pick(i, 1, 250) * 7)) AS product_code"
+        " FROM range(70000) t(i)"
+    )
+    found = reference(profiled(script), "line(product_code) -> product(product_code)").evidence
+    assert (found.rows, found.matched, found.orphans, found.exact) == (70000, 69999, 1, True)
+    with database(script) as source:
+        assert source.connection.execute(found.sql).fetchall() == [(43211, "gone")]
