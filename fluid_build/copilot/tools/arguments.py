@@ -141,15 +141,20 @@ def _fault(schema: Schema, value: Any, root: Schema, path: str) -> str | None:
         return f"{path or '/'}: anyOf"
     if not _has_type(schema.get("type"), value):
         return f"{path or '/'}: type"
-    if "enum" in schema and value not in schema["enum"]:
+    if "enum" in schema and not any(_is_same(value, one) for one in schema["enum"]):
         return f"{path or '/'}: enum"
-    if "const" in schema and value != schema["const"]:
+    if "const" in schema and not _is_same(value, schema["const"]):
         return f"{path or '/'}: const"
     if isinstance(value, Mapping):
         return _fault_in_object(schema, value, root, path)
     if isinstance(value, list | tuple):
         return _fault_in_array(schema, value, root, path)
     return _fault_in_bounds(schema, value, path)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """JSON's equality: true is not 1."""
+    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
 
 def _has_type(named: Any, value: Any) -> bool:

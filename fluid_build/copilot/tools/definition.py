@@ -97,7 +97,7 @@ class ForgeTool(Generic[P, R]):
             raise _refusal(self.name, arguments, f"{stray}: extra_forbidden")
         return self.args_schema.model_validate(arguments)
 
-    def run(self, arguments: Any, workspace_root: Path | None) -> Any:
+    def run(self, arguments: Any, workspace_root: Path | str | None) -> Any:
         """Checks the arguments and calls the function; a coroutine is for the caller to await.
 
         Raises ``ToolValidationError`` for arguments that do not fit, also for extra ones.
@@ -121,7 +121,7 @@ class LegacyTool:
         self._impl = entry["impl"]
         self.is_async = inspect.iscoroutinefunction(self._impl)
 
-    def run(self, arguments: Any, workspace_root: Path | None) -> Any:
+    def run(self, arguments: Any, workspace_root: Path | str | None) -> Any:
         """Checks the arguments and calls the function, with ``workspace_root`` if it takes one.
 
         Raises ``ToolValidationError`` for arguments that do not fit, also for extra ones.
@@ -142,8 +142,8 @@ class LegacyTool:
         )
 
 
-def _resolved(workspace_root: Path | None) -> Path:
-    return (workspace_root or Path.cwd()).resolve()
+def _resolved(workspace_root: Path | str | None) -> Path:
+    return Path(workspace_root or Path.cwd()).resolve()
 
 
 def _refusal(tool_name: str, arguments: Any, reason: str) -> ToolValidationError:

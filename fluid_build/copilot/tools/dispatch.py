@@ -72,7 +72,7 @@ class ForgeToolResult:
 def dispatch_forge_tool(
     name: str,
     args: Mapping[str, Any],
-    workspace_root: Path | None = None,
+    workspace_root: Path | str | None = None,
     *,
     agent_id: str | None = None,
     workflow_id: str | None = None,
@@ -92,7 +92,7 @@ def dispatch_forge_tool(
 async def dispatch_forge_tool_async(
     name: str,
     args: Mapping[str, Any],
-    workspace_root: Path | None = None,
+    workspace_root: Path | str | None = None,
     *,
     agent_id: str | None = None,
     workflow_id: str | None = None,
@@ -110,7 +110,7 @@ async def dispatch_forge_tool_async(
 def dispatch_tool_call(
     name: str,
     args: Mapping[str, Any],
-    workspace_root: Path | None = None,
+    workspace_root: Path | str | None = None,
     *,
     agent_id: str | None = None,
     workflow_id: str | None = None,
@@ -127,7 +127,7 @@ def dispatch_tool_call(
 async def dispatch_tool_call_async(
     name: str,
     args: Mapping[str, Any],
-    workspace_root: Path | None = None,
+    workspace_root: Path | str | None = None,
     *,
     agent_id: str | None = None,
     workflow_id: str | None = None,
@@ -151,7 +151,7 @@ def _dispatch(
     tool: ForgeTool[Any, Any] | LegacyTool | None,
     name: str,
     arguments: Any,
-    workspace_root: Path | None,
+    workspace_root: Path | str | None,
     identity: Identity,
     collector: ToolObservabilityCollector,
 ) -> ForgeToolResult:
@@ -180,7 +180,7 @@ async def _dispatch_async(
     tool: ForgeTool[Any, Any] | LegacyTool | None,
     name: str,
     arguments: Any,
-    workspace_root: Path | None,
+    workspace_root: Path | str | None,
     identity: Identity,
     collector: ToolObservabilityCollector,
 ) -> ForgeToolResult:
@@ -202,7 +202,7 @@ async def _dispatch_async(
 
 
 async def _run_async(
-    tool: ForgeTool[Any, Any] | LegacyTool, arguments: Any, workspace_root: Path | None
+    tool: ForgeTool[Any, Any] | LegacyTool, arguments: Any, workspace_root: Path | str | None
 ) -> Any:
     from fluid_build.copilot.blocking import call_in_thread
 

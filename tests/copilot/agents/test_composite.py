@@ -583,6 +583,34 @@ def test_a_composite_delegates_to_a_composite() -> None:
     assert isinstance(run_sync(Agent([delegate("s", sub, lambda s: {})]), {}).error, OSError)
 
 
+class Echo:
+    """A sub-agent with an instance of its own for each task."""
+
+    async def get_response(self, args: Mapping[str, Any]) -> str:
+        return f"echo {args['n']}"
+
+
+class Static:
+    @staticmethod
+    def get_response(args: Mapping[str, Any]) -> str:
+        return f"static {args['n']}"
+
+
+class Inner(CompositeAgent):
+    def init(self, args: Mapping[str, Any]) -> Composite:
+        return Composite(agent=Talker(), steps=[completion("in", f"I{args['n']}")])
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [(Echo, "echo 1"), (Echo(), "echo 1"), (Static, "static 1"), (Inner, "did I1")],
+)
+def test_an_agent_may_be_a_class(agent: Any, said: str) -> None:
+    """A class is delegated to as the original's modules are."""
+    result = run_sync(Agent([delegate("x", agent, lambda state: {"n": 1})]), {})
+    assert contents(result)[1:] == [f"## X\n\n{said}"]
+
+
 def test_cancelling_leaves_nothing_running() -> None:
     """When a cancelled run returns, its branches have ended, threads included."""
     ended: list[str] = []

@@ -258,6 +258,7 @@ def test_the_workspace_defaults_to_the_working_directory(
 
     tool(where, workspace_root_aware=True)
     assert dispatch_tool_call("t", {}) == str(tmp_path.resolve())
+    assert dispatch_tool_call("t", {}, workspace_root=str(tmp_path)) == str(tmp_path.resolve())
     assert dispatch_tool_call("t", {"workspace_root": "/"})["error"] == "ToolValidationError"
     assert "workspace_root" not in json.dumps(get_tool_definitions())
 

@@ -26,7 +26,7 @@ class CompletionStep:
 
 @dataclass(frozen=True, slots=True)
 class DelegateStep:
-    """A task for another agent: anything with ``get_response(args)``."""
+    """A task for another agent: anything with ``get_response(args)``, or a class of such."""
 
     name: str
     agent: Any

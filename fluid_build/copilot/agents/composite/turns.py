@@ -85,7 +85,7 @@ async def _complete(step: CompletionStep, state: Composite, threads: bool) -> Do
 
 
 async def _delegate(step: DelegateStep, state: Composite, threads: bool) -> Done:
-    response = await _call(step.agent.get_response, threads, step.args_builder(state))
+    response = await _call(_agent_of(step).get_response, threads, step.args_builder(state))
     if isinstance(response, CompositeResult):
         response = _unwrapped(response, step)
     return Done(response, [_headed(step.name, str(response))])
@@ -95,6 +95,15 @@ def _is_cancelled() -> bool:
     """Whether this task was asked to stop, rather than something that it awaited."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+def _agent_of(step: DelegateStep) -> Any:
+    """The agent; of a class whose ``get_response`` needs an instance, a new one."""
+    if isinstance(step.agent, type):
+        method = inspect.getattr_static(step.agent, "get_response", None)
+        if inspect.isfunction(method):
+            return step.agent()
+    return step.agent
 
 
 async def _call(function: Callable[..., Any], threads: bool, *args: Any, **kwargs: Any) -> Any:
