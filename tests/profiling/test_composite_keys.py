@@ -1,0 +1,106 @@
+"""Foreign keys of several columns are found whole, paired column by column."""
+
+import pytest
+
+from .databases import database, implied, profiled, reference, references
+
+ORDERS = """
+    CREATE TABLE orders AS SELECT 9000 + i * 2 AS order_id, DATE '2024-01-01' + pick(i, 1, 300) AS
+        ordered_on FROM range(800) t(i);
+    CREATE TABLE order_lines AS SELECT 9000 + (i // 4) * 2 AS order_id, 1 + i % 4 AS line_no,
+        1 + pick(i, 2, 60) AS product_id, 1 + pick(i, 3, 9) AS qty FROM range(3200) t(i);
+    CREATE TABLE products AS SELECT 1 + i AS product_id, 'p' || i AS name FROM range(60) t(i);
+"""
+RETURNS = """
+    CREATE TABLE returns AS SELECT 1 + i AS return_id, 9000 + (pick(i, 4, 3200) // 4) * 2 AS
+        order_id,
+        {line} AS line_no, DATE '2024-06-01' + pick(i, 5, 90) AS returned_on FROM range(300) t(i);
+"""
+LINE = "1 + pick(i, 4, 3200) % 4"
+WHOLE = "returns(order_id, line_no) -> order_lines(order_id, line_no)"
+
+ROOMS = """
+    CREATE TABLE building AS SELECT 1 + i AS building_id, 'B' || i AS name FROM range(30) t(i);
+    CREATE TABLE room AS SELECT 1 + i // 20 AS building_id, 100 + i % 20 AS room_number,
+        10 + pick(i, 1, 50) AS seats FROM range(600) t(i);
+"""
+
+
+def test_a_reference_by_the_same_names_is_found() -> None:
+    """A return refers to the order's line, and so only through it to the order."""
+    found = profiled(ORDERS + RETURNS.format(line=LINE))
+    assert WHOLE in references(found)
+    assert implied(found) == {"returns(order_id) -> orders(order_id)"}
+
+
+def test_a_reference_by_prefixed_names_is_found() -> None:
+    """Columns that carry the parent's name in front pair with its key's columns."""
+    found = profiled(
+        ROOMS + "CREATE TABLE lecture AS SELECT 1 + i AS lecture_id, 'L' || i AS title,"
+        " 1 + pick(i, 2, 600) // 20 AS room_building_id, 100 + pick(i, 2, 600) % 20 AS"
+        " room_room_number FROM range(900) t(i)"
+    )
+    assert (
+        "lecture(room_building_id, room_room_number) -> room(building_id, room_number)"
+        in references(found)
+    )
+
+
+def test_two_roles_refer_to_one_composite_key() -> None:
+    """Two groups of columns may each refer to the same key, and never mix."""
+    found = profiled(
+        ROOMS + "CREATE TABLE move AS SELECT 1 + i AS move_id,"
+        " 1 + pick(i, 2, 600) // 20 AS from_building_id, 100 + pick(i, 2, 600) % 20 AS"
+        " from_room_number, 1 + pick(i, 3, 600) // 20 AS to_building_id,"
+        " 100 + pick(i, 3, 600) % 20 AS to_room_number FROM range(900) t(i)"
+    )
+    whole = {shown for shown in references(found) if ", " in shown}
+    assert whole <= {
+        "move(from_building_id, from_room_number) -> room(building_id, room_number)",
+        "move(to_building_id, to_room_number) -> room(building_id, room_number)",
+    }
+
+
+def test_keys_that_widen_step_by_step_are_found() -> None:
+    """Where every key holds its parent's, each table refers whole to the next one up."""
+    found = profiled(
+        """
+        CREATE TABLE region AS SELECT 1 + i AS region_id, 'R' || i AS name FROM range(5) t(i);
+        CREATE TABLE branch AS SELECT 1 + i // 8 AS region_id, 1 + i % 8 AS branch_no, 'B' || i AS
+            name FROM range(40) t(i);
+        CREATE TABLE account AS SELECT 1 + i // 400 AS region_id, 1 + (i // 50) % 8 AS branch_no,
+            1 + i % 50 AS account_no, pick(i, 1, 9999) AS balance FROM range(2000) t(i);
+        CREATE TABLE movement AS SELECT 1 + i AS movement_id, 1 + pick(i, 2, 2000) // 400 AS
+            region_id, 1 + (pick(i, 2, 2000) // 50) % 8 AS branch_no, 1 + pick(i, 2, 2000) % 50 AS
+            account_no, pick(i, 3, 500) AS amount FROM range(5000) t(i);
+        """
+    )
+    assert references(found) == {
+        "branch(region_id) -> region(region_id)",
+        "account(region_id, branch_no) -> branch(region_id, branch_no)",
+        "movement(region_id, branch_no, account_no) -> account(region_id, branch_no, account_no)",
+    }
+
+
+def test_orphans_of_a_whole_key_are_counted_together() -> None:
+    """A row whose columns all occur in the parent, but never together, is an orphan."""
+    script = ORDERS + RETURNS.format(line=f"if(i % 60 = 0, 5, {LINE})")
+    evidence = reference(profiled(script), WHOLE).evidence
+    assert (evidence.rows, evidence.matched, evidence.orphans) == (300, 295, 5)
+    with database(script) as source:
+        listed = source.connection.execute(evidence.sql).fetchall()
+        wanted = source.connection.execute("FROM returns WHERE line_no = 5").fetchall()
+    assert sorted(listed) == sorted(wanted)
+
+
+def test_rows_with_a_null_in_part_of_the_key_are_left_out() -> None:
+    """A row that lacks a part of the key refers to nothing, and counts as null."""
+    found = profiled(ORDERS + RETURNS.format(line=f"if(i % 10 = 0, NULL, {LINE})"))
+    evidence = reference(found, WHOLE).evidence
+    assert (evidence.rows, evidence.nulls, evidence.orphans) == (270, 30, 0)
+
+
+@pytest.mark.parametrize("line", ["1 + pick(i, 6, 90)", "50 + i"])
+def test_columns_that_do_not_occur_together_do_not_refer(line: str) -> None:
+    """The same names without the same values are no reference."""
+    assert WHOLE not in references(profiled(ORDERS + RETURNS.format(line=line)))

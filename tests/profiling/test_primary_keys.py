@@ -1,0 +1,81 @@
+"""Of the candidate keys the one that people would choose is the primary key, and it says why."""
+
+import pytest
+
+from .databases import profiled
+from .domains import DOMAINS
+
+KEYS = {
+    "clinic": {"doctors": ("doctor_id",), "drugs": ("drug_code",), "wards": ("ward_id",)},
+    "library": {"book": ("id",), "member": ("id",), "book_author": ("book_id", "author_id")},
+    "airline": {
+        "Airport": ("AirportCode",),
+        "Aircraft": ("Registration",),
+        "Flight": ("FlightID",),
+    },
+    "school": {"courses": ("id",), "enrollments": ("student_id", "course_id")},
+    "logistics": {"shipment_line": ("shipment_id", "line_no"), "product": ("product_code",)},
+}
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_the_key_that_people_would_choose_is_chosen(name: str) -> None:
+    """Names, types and references tell the primary key from other unique columns."""
+    found = profiled(DOMAINS[name].script)
+    assert {table: found.table(table).primary_key for table in KEYS[name]} == KEYS[name]
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_a_primary_key_is_a_candidate_that_holds(name: str) -> None:
+    """What is chosen is unique and never null, by figures that say so."""
+    for table in profiled(DOMAINS[name].script).tables:
+        evidence = table.primary_key_evidence
+        assert table.primary_key in table.candidate_keys
+        assert table.primary_key_origin == "measured"
+        assert table.primary_key_reason
+        assert evidence is not None
+        assert (evidence.violations, evidence.nulls) == (0, 0)
+        assert evidence.rows == evidence.distinct == table.rows
+
+
+def key_of(columns: str, rows: int = 300) -> tuple[str, ...] | None:
+    return (
+        profiled(f"CREATE TABLE visit AS SELECT {columns} FROM range({rows}) t(i)")
+        .tables[0]
+        .primary_key
+    )
+
+
+def test_an_id_wins_over_other_unique_columns() -> None:
+    """An id is the key even where it stands last and an e-mail is unique as well."""
+    columns = "'m' || i || '@example.org' AS email, 'row ' || i AS title, 5 + i * 3 AS visit_id"
+    assert key_of(columns) == ("visit_id",)
+
+
+def test_a_unique_measure_is_no_primary_key() -> None:
+    """That no price repeats is an accident."""
+    assert key_of("i * 1.5 AS price, i % 7 AS rating") is None
+
+
+def test_a_line_number_completes_a_key() -> None:
+    """Among several pairs that identify a row the one with the line number is the key."""
+    columns = (
+        "1 + i // 3 AS receipt_id, 1 + i % 3 AS line_no, 1 + (i * 7) % 150 AS article_id,"
+        " (i * 7 % 11)::DECIMAL(9, 2) AS amount"
+    )
+    assert key_of(columns) == ("receipt_id", "line_no")
+
+
+def test_a_table_of_repeated_rows_has_no_key() -> None:
+    """Where rows repeat whole, none is claimed, and the reason says so."""
+    table = profiled(
+        "CREATE TABLE log AS SELECT i % 5 AS a, i % 3 AS b FROM range(90) t(i)"
+    ).tables[0]
+    assert (table.primary_key, table.candidate_keys, table.primary_key_evidence) == (None, (), None)
+    assert table.primary_key_reason
+
+
+def test_an_empty_table_has_no_key() -> None:
+    """Nothing was measured, so nothing is claimed."""
+    table = profiled("CREATE TABLE log (log_id INTEGER, b INTEGER)").tables[0]
+    assert (table.primary_key, table.candidate_keys) == (None, ())
