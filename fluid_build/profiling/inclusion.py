@@ -209,9 +209,12 @@ def orphans_sql(
 
 def repeats_sql(table: Table, columns: Iterable[str]) -> str:
     """A query, in any SQL dialect, for the values of some columns that repeat."""
-    names = ", ".join(quote(name) for name in columns)
+    quoted = [quote(name) for name in columns]
+    names = ", ".join(quoted)
+    present = " AND ".join(f"{name} IS NOT NULL" for name in quoted)
     return (
-        f"SELECT {names}, count(*) AS n FROM {place_of(table)} GROUP BY {names} HAVING count(*) > 1"
+        f"SELECT {names}, count(*) AS n FROM {place_of(table)} WHERE {present}"
+        f" GROUP BY {names} HAVING count(*) > 1"
     )
 
 
