@@ -46,6 +46,9 @@ def test_a_reference_by_prefixed_names_is_found() -> None:
     )
 
 
+@pytest.mark.xfail(
+    strict=True, reason="of the groups that refer to one composite key only the best is kept"
+)
 def test_two_roles_refer_to_one_composite_key() -> None:
     """Two groups of columns may each refer to the same key, and never mix."""
     found = profiled(
@@ -55,7 +58,7 @@ def test_two_roles_refer_to_one_composite_key() -> None:
         " 100 + pick(i, 3, 600) % 20 AS to_room_number FROM range(900) t(i)"
     )
     whole = {shown for shown in references(found) if ", " in shown}
-    assert whole <= {
+    assert whole == {
         "move(from_building_id, from_room_number) -> room(building_id, room_number)",
         "move(to_building_id, to_room_number) -> room(building_id, room_number)",
     }

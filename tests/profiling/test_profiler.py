@@ -1,0 +1,175 @@
+"""The whole profile: what goes on when a table fails, what is kept, what is reported."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from fluid_build.profiling import profile_source
+from fluid_build.profiling.profile import Profile
+from fluid_build.progress import Progress
+from fluid_build.sources import open_source
+from fluid_build.sources.base import Column, Skipped, Table
+
+from .databases import database, profiled, references
+from .domains import CLINIC, DOMAINS
+
+PEOPLE = """
+    CREATE TABLE people AS SELECT 1 + i AS person_id, 'person' || i || '@mail.example' AS email,
+        ['Anna Schmidt', 'Maria Rossi', 'John Smith', 'Wei Chen'][1 + i % 4] AS full_name,
+        DATE '1950-01-01' + i::INTEGER * 9 AS date_of_birth, 'active' AS state
+        FROM range({rows}) t(i);
+"""
+
+
+@pytest.mark.parametrize("rows", [300, 70_000])
+def test_nothing_of_personal_data_is_kept(rows: int) -> None:
+    """Columns with personal data are marked, and no value of theirs is in the profile."""
+    table = profiled(PEOPLE.format(rows=rows)).table("people")
+    assert {c.name for c in table.columns if c.pii} == {"email", "full_name", "date_of_birth"}
+    for column in table.columns:
+        if column.pii:
+            assert (column.min, column.max, column.top_values) == (None, None, ())
+    shown = table.model_dump_json()
+    assert not any(value in shown for value in ("@mail.example", "Anna", "Schmidt", "1950-01"))
+    assert table.column("state").top_values[0].value == "active"
+
+
+def test_a_table_that_cannot_be_read_is_skipped_and_the_rest_goes_on() -> None:
+    """One bad table is listed with the reason; the others are profiled with their relations."""
+    with database(CLINIC.script) as source:
+        broken = Table("visits", (Column("visit_id", "INTEGER"),), '"no such table"')
+        source.tables = (broken, *source.tables)
+        source.skipped = (Skipped("ledger", "It is encrypted."),)
+        found = profile_source(source)
+    assert [(s.name, bool(s.reason)) for s in found.skipped] == [("ledger", True), ("visits", True)]
+    assert "visits" not in {table.name for table in found.tables}
+    assert references(found) == CLINIC.meant
+
+
+def test_a_value_that_breaks_while_it_is_read_skips_its_table() -> None:
+    """A failure in the middle of a table is caught like one at its beginning."""
+    with database("CREATE TABLE good AS SELECT i AS id FROM range(9) t(i)") as source:
+        failing = "(SELECT if(i = 7, error('bad page'), i) AS id FROM range(9) t(i))"
+        source.tables = (*source.tables, Table("bad", (Column("id", "BIGINT"),), failing))
+        found = profile_source(source)
+    assert [s.name for s in found.skipped] == ["bad"]
+    assert "bad page" in found.skipped[0].reason
+    assert "\n" not in found.skipped[0].reason
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_the_same_data_gives_the_same_profile(name: str) -> None:
+    """Two runs over the same data agree to the byte."""
+    first, second = profiled(DOMAINS[name].script), profiled(DOMAINS[name].script)
+    assert first.model_dump_json() == second.model_dump_json()
+
+
+def test_large_tables_give_the_same_profile() -> None:
+    """Samples and estimates do not differ between runs either."""
+    script = (
+        "CREATE TABLE big AS SELECT i AS id, pick(i, 1, 9000) AS a, 'x' || pick(i, 2, 70000) AS b,"
+        " pick(i, 3, 40) AS c, i // 300 AS d, i % 300 AS e FROM range(75000) t(i)"
+    )
+    first, second = profiled(script), profiled(script)
+    assert first.model_dump_json() == second.model_dump_json()
+
+
+def test_progress_is_reported_for_every_table_and_ends_full() -> None:
+    """Each stage counts up to its total, and columns and keys name the table at work."""
+    reports: list[Progress] = []
+    with database(CLINIC.script) as source:
+        profile_source(source, on_progress=reports.append)
+        names = [table.name for table in source.tables]
+    assert list(dict.fromkeys(report.stage for report in reports)) == [
+        "columns",
+        "keys",
+        "relations",
+    ]
+    for stage in ("columns", "keys"):
+        at_work = [report for report in reports if report.stage == stage]
+        assert [report.detail for report in at_work if report.detail] == names
+        assert [report.done for report in at_work] == list(range(len(names) + 1))
+    for stage in ("columns", "keys", "relations"):
+        last = [report for report in reports if report.stage == stage][-1]
+        assert last.done == last.total
+
+
+def test_whoever_waits_may_break_it_off() -> None:
+    """An interrupt that comes with a report ends the work at once."""
+
+    def interrupt(progress: Progress) -> None:
+        if progress.stage == "keys":
+            raise KeyboardInterrupt
+
+    with database(CLINIC.script) as source, pytest.raises(KeyboardInterrupt):
+        profile_source(source, on_progress=interrupt)
+
+
+def test_the_source_is_left_as_it_was() -> None:
+    """Nothing is written, and no temporary table stays behind."""
+    with database(CLINIC.script) as source:
+        before = source.connection.execute("SHOW ALL TABLES").fetchall()
+        profile_source(source)
+        assert source.connection.execute("SHOW ALL TABLES").fetchall() == before
+
+
+def test_no_tables_make_an_empty_profile() -> None:
+    """A source without tables is profiled all the same."""
+    found = profiled("SELECT 1")
+    assert (found.tables, found.foreign_keys, found.skipped) == ((), (), ())
+
+
+def test_a_table_that_says_nothing_by_name_is_profiled() -> None:
+    """Tables called t1 and columns called col_2 beside telling names break nothing."""
+    found = profiled(
+        "CREATE TABLE t1 AS SELECT 1 + i AS id, 'c' || i AS col_2 FROM range(90) t(i);"
+        "CREATE TABLE t2 AS SELECT 1 + i AS customer_id, 1 + pick(i, 1, 90) AS order_id,"
+        " 1 + pick(i, 2, 90) AS t1_id FROM range(300) t(i)"
+    )
+    assert len(found.tables) == 2
+
+
+def test_every_type_at_once_is_profiled() -> None:
+    """No type that DuckDB has makes a table unreadable."""
+    found = profiled(
+        """
+        CREATE TABLE t AS SELECT i AS id, i::HUGEINT AS a, i::UHUGEINT AS b, i::DECIMAL(38, 9) AS c,
+            'nan'::DOUBLE AS d, if(i = 3, 'inf'::FLOAT, i) AS e, i::VARCHAR::BLOB AS f,
+            i::INTEGER::BIT AS g, md5(i::VARCHAR)::UUID AS h, [i] AS j, {'a': i} AS k,
+            MAP {'a': i} AS l, '{}'::JSON AS m, INTERVAL (i) DAY AS n, TIME '10:00' AS o,
+            '10:00:00+02'::TIMETZ AS p, TIMESTAMPTZ '2024-01-01 00:00:00+00' + INTERVAL (i) HOUR AS q,
+            'a'::ENUM('a', 'b') AS r, NULL AS s, array_value(i, i) AS t, union_value(n := i) AS u,
+            TIMESTAMP_NS '2024-01-01 00:00:00.123456789' AS v, DATE 'infinity' AS w,
+            i::VARCHAR::BIGNUM AS x, i % 2 = 0 AS y, DATE '12024-01-01' + i::INTEGER AS z
+            FROM range(9000) t(i)
+        """
+    )
+    assert found.skipped == ()
+    assert found.table("t").primary_key == ("id",)
+
+
+def profile_of(path: Path) -> Profile:
+    with open_source(f"duckdb:///{path}") as source:
+        return profile_source(source)
+
+
+def test_the_queries_run_where_several_schemas_are_read(tmp_path: Path) -> None:
+    """Keys between schemas are found, and the queries in their evidence run at the source."""
+    path = tmp_path / "several.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE SCHEMA crm; CREATE SCHEMA sales")
+        connection.execute(
+            "CREATE TABLE crm.customer AS SELECT 500 + i * 3 AS customer_id, 'c' || i AS name"
+            " FROM range(200) t(i); CREATE TABLE sales.invoice AS SELECT 1 + i AS invoice_id,"
+            " if(i % 100 = 0, 1, 500 + (hash(i) % 200)::INTEGER * 3) AS customer_id"
+            " FROM range(900) t(i)"
+        )
+    found = profile_of(path)
+    (key,) = found.foreign_keys
+    assert references(found) == {"sales.invoice(customer_id) -> crm.customer(customer_id)"}
+    with duckdb.connect(str(path), read_only=True) as connection:
+        assert len(connection.execute(key.evidence.sql).fetchall()) == key.evidence.orphans == 9
+        for table in found.tables:
+            assert table.primary_key_evidence is not None
+            assert connection.execute(table.primary_key_evidence.sql).fetchall() == []

@@ -1,0 +1,100 @@
+"""The JSON of a profile has just the shape that is documented."""
+
+import json
+from typing import Any
+
+import pytest
+
+from fluid_build.profiling.profile import Profile
+from fluid_build.profiling.report import profile_json
+
+from .databases import profiled
+from .domains import LIBRARY
+
+COLUMN = {
+    "name": str,
+    "type": str,
+    "nullable": bool,
+    "nulls": int,
+    "distinct": int,
+    "semantic_type": (str, type(None)),
+    "pii": bool,
+}
+EVIDENCE = {"rows": int, "matched": int, "orphans": int, "exact": bool, "sql": str}
+
+
+@pytest.fixture(scope="module")
+def profile() -> Profile:
+    return profiled(
+        LIBRARY.script + "CREATE TABLE log AS SELECT i % 2 AS a FROM range(9) t(i);"
+        "CREATE TABLE nothing (id INTEGER)"
+    )
+
+
+@pytest.fixture(scope="module")
+def shape(profile: Profile) -> Any:
+    return json.loads(json.dumps(profile_json(profile), allow_nan=False))
+
+
+def test_the_top_holds_tables_and_foreign_keys(shape: Any) -> None:
+    """Nothing else stands at the top."""
+    assert list(shape) == ["tables", "foreign_keys"]
+    assert [table["name"] for table in shape["tables"]] == sorted(
+        ["author", "book", "book_author", "copy", "loan", "log", "member", "nothing", "publisher"]
+    )
+
+
+def test_a_table_has_just_the_documented_keys(shape: Any) -> None:
+    """Name, rows, columns, primary key and candidate keys, in this order and of these types."""
+    for table in shape["tables"]:
+        assert list(table) == ["name", "rows", "columns", "primary_key", "candidate_keys"]
+        assert (type(table["name"]), type(table["rows"])) == (str, int)
+        keys = [*table["candidate_keys"], *([table["primary_key"]] if table["primary_key"] else [])]
+        assert all(key and all(type(name) is str for name in key) for key in keys)
+
+
+def test_a_table_without_a_key_has_null(shape: Any) -> None:
+    """No key is null, and no candidates are an empty list."""
+    by_name = {table["name"]: table for table in shape["tables"]}
+    for name in ("log", "nothing"):
+        assert (by_name[name]["primary_key"], by_name[name]["candidate_keys"]) == (None, [])
+
+
+def test_a_column_begins_with_the_documented_keys(shape: Any) -> None:
+    """The documented figures come first, of their documented types."""
+    for table in shape["tables"]:
+        for column in table["columns"]:
+            assert list(column)[: len(COLUMN)] == list(COLUMN)
+            assert all(isinstance(column[name], type_) for name, type_ in COLUMN.items())
+
+
+def test_a_foreign_key_has_just_the_documented_keys(shape: Any) -> None:
+    """From, to, origin, implied, confidence and evidence, in this order and of these types."""
+    assert shape["foreign_keys"]
+    for key in shape["foreign_keys"]:
+        assert list(key) == [
+            *("from_table", "from_columns", "to_table", "to_columns"),
+            *("origin", "implied", "confidence", "evidence"),
+        ]
+        assert len(key["from_columns"]) == len(key["to_columns"]) > 0
+        assert key["origin"] in {"declared", "measured"}
+        assert (type(key["implied"]), type(key["confidence"])) == (bool, float)
+        assert all(type(key["evidence"][name]) is type_ for name, type_ in EVIDENCE.items())
+
+
+def test_every_name_points_at_something(shape: Any) -> None:
+    """Keys and references speak only of tables and columns that are listed."""
+    columns = {t["name"]: {c["name"] for c in t["columns"]} for t in shape["tables"]}
+    for table in shape["tables"]:
+        for key in (*table["candidate_keys"], table["primary_key"] or []):
+            assert set(key) <= columns[table["name"]]
+    for key in shape["foreign_keys"]:
+        assert set(key["from_columns"]) <= columns[key["from_table"]]
+        assert set(key["to_columns"]) <= columns[key["to_table"]]
+
+
+def test_special_floats_are_written_as_text() -> None:
+    """NaN and infinity, which JSON does not know, are text where they bound a column."""
+    made = profiled("CREATE TABLE t AS SELECT unnest(['nan', 'inf', '-inf', '1']::DOUBLE[]) AS c")
+    column = json.loads(json.dumps(profile_json(made), allow_nan=False))["tables"][0]["columns"][0]
+    assert (column["min"], column["max"]) == ("-inf", "nan")
