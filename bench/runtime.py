@@ -306,6 +306,7 @@ def _memory(kind: str, spread: Callable[[Any], Any], goal: float | None) -> list
         store = SqliteBackend(Path(folder) / "store.db")
         for start in range(0, records, 5000):
             _load(store, range(start, start + 5000), vectors, lambda: text(30))
+        store.close()  # memory was filled by earlier runs
         wanted = iter(vectors[records:].tolist())
         config = RetrievalConfig(limit=3, mode="hybrid", embed=lambda _: next(wanted))
         times = []
