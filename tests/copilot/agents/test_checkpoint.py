@@ -38,6 +38,9 @@ from fluid_build.copilot.store.backends.file import FileBackend
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.copilot.store.base import Store, StoreError
 
+# Later Pythons warn of a fork beside threads; the children here need nothing that a thread holds.
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
 DONE: list[str] = []
 """What was done in this process, in order."""
 

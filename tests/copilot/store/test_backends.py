@@ -16,6 +16,9 @@ from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.store.base import Record, Store, StoreError, unpack_embedding
 from copilot.store.conftest import OpenStore
 
+# Later Pythons warn of a fork beside threads; the children here need nothing that a thread holds.
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
 JSON = st.recursive(
     st.none()
     | st.booleans()

@@ -21,6 +21,9 @@ from fluid_build.copilot.tools.metrics import (
 )
 from fluid_build.copilot.tools.scrubbing import scrub
 
+# Later Pythons warn of a fork beside threads; the children here need nothing that a thread holds.
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
 DONE = ToolExecutionStatus.SUCCESS
 
 

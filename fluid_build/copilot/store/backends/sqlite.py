@@ -84,11 +84,11 @@ class SqliteBackend:
     """
 
     def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
-        self._path = Path(path).expanduser()
-        self._clock = clock
-        self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._opened_by = 0
+        self._lock = threading.RLock()
+        self._path = Path(path).expanduser()
+        self._clock = clock
 
     def put(
         self,
@@ -231,6 +231,9 @@ class SqliteBackend:
             if self._connection is not None and self._opened_by == os.getpid():
                 self._connection.close()
             self._connection = None
+
+    def __del__(self) -> None:
+        self.close()
 
     def _row(
         self, namespace: str, key: str, value: Any, ttl_seconds: float | None
