@@ -135,7 +135,8 @@ def build_wide(connection: duckdb.DuckDBPyConnection, tables: int = 1000) -> Non
             " 'name ' || hash(i) % 1500 AS name, 'code' || i AS code, i % 7 AS status,"
             " (i * 37 % 10000) / 100.0 AS amount, (i * 17 % 991)::INTEGER AS quantity,"
             " DATE '2020-01-01' + (i % 900)::INTEGER AS created, i % 2 = 0 AS active,"
-            " md5(i::VARCHAR) AS token, 'text of row ' || i || ' and more' AS description,"
+            f" md5('{index} ' || i) AS token,"
+            " 'text of row ' || i || ' and more' AS description,"
             " TIMESTAMP '2021-01-01' + INTERVAL (i) MINUTE AS updated, random() AS noise"
             " FROM range(2000) t(i)"
         )

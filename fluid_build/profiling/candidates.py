@@ -21,6 +21,7 @@ _WORTH_MEASURING = -1.0
 _LONG_WORD = 6
 _GLUED = 4
 _RANGE_SLACK = 0.05
+_TELLING = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +111,17 @@ class _NameIndex:
                     self.glued[whole].append(parent)
 
     def near(self, child: Node) -> Iterable[Node]:
-        """The keys whose names a column's name could mean, in the order of the schema."""
+        """The keys whose names a column's name could mean, in the order of the schema.
+
+        A beginning that very many keys share tells nothing; of those, only the keys whose whole
+        name ends the column's name are found.
+        """
         own = _own_words(child)
         found = {id(p): p for p in self.tables[child.table.index]}
         for start in _looked_up({*own, *(s for word in own for s in synonyms(word))}):
-            found.update((id(p), p) for p in self.starts.get(start, ()))
+            filed = self.starts.get(start, ())
+            if len(filed) <= _TELLING:
+                found.update((id(p), p) for p in filed)
         whole = "".join(child.name.entity)
         for cut in range(len(whole) - _GLUED + 1):
             found.update((id(p), p) for p in self.glued.get(whole[cut:], ()))
@@ -131,12 +138,16 @@ def _own_words(child: Node) -> set[str]:
 
 def _filed_under(words: Iterable[str]) -> set[str]:
     """Where a key is filed: under the first three letters of each of its words, and the first."""
-    return {start for word in words for start in (word[:3], word[:1] + "*")}
+    starts = {word[:3] for word in words}
+    return starts | {word[:1] + "*" for word in words if not word.isdigit()}
 
 
 def _looked_up(words: Iterable[str]) -> set[str]:
     """Where a column looks: of a short word, perhaps an abbreviation, only one letter is sure."""
-    return {word[:1] + "*" if len(word) < _LONG_WORD else word[:3] for word in words}
+    return {
+        word[:1] + "*" if len(word) < _LONG_WORD and not word.isdigit() else word[:3]
+        for word in words
+    }
 
 
 def _least_share(name_score: float) -> float:

@@ -75,7 +75,12 @@ def judge(
     if child.table is not parent.table:
         odds -= 2.0 * own * (1.0 - name_score)
     if child.table.primary_key == (child.stats.name,):
-        odds -= 1.0 + 2.5 * own + (4.0 if inclusion.share < _SUBTYPE_SHARE else 0.0)
+        odds -= (
+            1.0
+            + 2.5 * own
+            + (2.0 if own > 0.9 else 0.0)
+            + (4.0 if inclusion.share < _SUBTYPE_SHARE else 0.0)
+        )
     elif child.stats.is_key and not child.name.keyed:
         odds -= 0.5
     if child.table is parent.table and not is_hierarchical(child.name, parent.table.names.table):

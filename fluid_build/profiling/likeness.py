@@ -128,10 +128,14 @@ def ends_with(phrase: Words, tail: Words) -> float:
             return alike
     if len(phrase) > 1 and len(tail) > 1 and _abbreviates_phrase(phrase[-1], tail):
         return 0.85
-    ending, whole = "".join(tail), "".join(phrase)
-    return (
-        0.9 if len(ending) >= 4 and len(whole) > len(ending) + 1 and whole.endswith(ending) else 0.0
-    )
+    return 0.9 if _is_glued_to("".join(phrase), "".join(tail)) else 0.0
+
+
+def _is_glued_to(whole: str, ending: str) -> bool:
+    """Whether a name ends in another without a break between: ``fromcurrency``, ``currency``."""
+    if len(ending) < 4 or len(whole) < len(ending) + 2 or not whole.endswith(ending):
+        return False
+    return not (ending[0].isdigit() and whole[-len(ending) - 1].isdigit())
 
 
 def explains(key: ColumnName, table: TableName) -> float:
@@ -227,10 +231,7 @@ def _kin(child: TableName, parent: TableName) -> bool:
     size = len(parent.entity)
     if not size or len(child.entity) < size:
         return child.squashed.startswith(parent.squashed) and len(parent.squashed) >= 4
-    return (
-        child.entity[:size] == parent.entity
-        or same_word(child.entity[-1], parent.entity[-1]) == 1.0
-    )
+    return child.entity[:size] == parent.entity
 
 
 def _starts_like(phrase: Words, entity: Words) -> float:
