@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import duckdb
 
@@ -40,8 +41,14 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> tuple[Table, ...]:
     return tuple(Table(name, tuple(found), quote(name)) for name, found in columns.items())
 
 
+@cache
 def profiled(script: str) -> Profile:
-    """The profile of the database that a script makes."""
+    """The profile of the database that a script makes, measured once a session."""
+    return profiled_anew(script)
+
+
+def profiled_anew(script: str) -> Profile:
+    """The profile of the database that a script makes, measured now."""
     with database(script) as source:
         return profile_source(source)
 

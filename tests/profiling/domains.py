@@ -54,7 +54,8 @@ LIBRARY = Domain(
         AS isbn, 'Title ' || i AS title, 1 + pick(i, 2, 15) AS publisher_id,
         1950 + pick(i, 3, 70) AS year_published, 80 + pick(i, 4, 700) AS pages FROM range(800) t(i);
     CREATE TABLE book_author AS SELECT 1 + i AS book_id, 1 + pick(i, 5, 120) AS author_id
-        FROM range(800) t(i) UNION SELECT 1 + i, 1 + pick(i, 6, 120) FROM range(0, 800, 3) t(i);
+        FROM range(800) t(i) UNION SELECT 1 + i, 1 + pick(i, 6, 120) FROM range(0, 800, 3)
+        t(i) ORDER BY 1, 2;
     CREATE TABLE member AS SELECT 1 + i AS id, 'Member ' || i AS name, 'm' || i || '@example.org' AS
         email FROM range(300) t(i);
     CREATE TABLE copy AS SELECT 1 + i AS id, 1 + pick(i, 7, 800) AS book_id, 'S' || pick(i, 8, 40)

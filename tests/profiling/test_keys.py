@@ -59,14 +59,14 @@ def tables(draw: st.DrawFn, nulls: bool = False) -> Rows:
     return draw(st.lists(st.tuples(*values), min_size=2, max_size=14, unique=True))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tables())
 def test_small_tables_agree_with_trying_everything(rows: Rows) -> None:
     """Of any small table just the minimal keys are found."""
     assert set(keys_of(rows).keys) == oracle(rows)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tables(nulls=True))
 def test_nullable_columns_are_in_no_key(rows: Rows) -> None:
     """A column that is ever null identifies nothing, alone or with others."""
