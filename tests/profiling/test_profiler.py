@@ -139,7 +139,7 @@ def test_every_type_at_once_is_profiled() -> None:
             'nan'::DOUBLE AS d, if(i = 3, 'inf'::FLOAT, i) AS e, i::VARCHAR::BLOB AS f,
             i::INTEGER::BIT AS g, md5(i::VARCHAR)::UUID AS h, [i] AS j, {'a': i} AS k,
             MAP {'a': i} AS l, '{}'::JSON AS m, INTERVAL (i) DAY AS n, TIME '10:00' AS o,
-            '10:00:00+02'::TIMETZ AS p, TIMESTAMPTZ '2024-01-01 00:00:00+00' + INTERVAL (i) HOUR AS q,
+            '10:00:00+02'::TIMETZ AS p, TIMESTAMPTZ '2024-01-01 00:00:00+00' AS q,
             'a'::ENUM('a', 'b') AS r, NULL AS s, array_value(i, i) AS t, union_value(n := i) AS u,
             TIMESTAMP_NS '2024-01-01 00:00:00.123456789' AS v, DATE 'infinity' AS w,
             i::VARCHAR::BIGNUM AS x, i % 2 = 0 AS y, DATE '12024-01-01' + i::INTEGER AS z
