@@ -8,7 +8,7 @@ from itertools import islice, product
 import duckdb
 
 from fluid_build.profiling.foreign_keys import Reference
-from fluid_build.profiling.inclusion import Inclusion, measure_inclusion
+from fluid_build.profiling.inclusion import Inclusion, measure_inclusion, probe_tuples
 from fluid_build.profiling.likeness import ends_with, refers
 from fluid_build.profiling.names import KEY_WORDS
 from fluid_build.profiling.schema import Entity, Node
@@ -16,6 +16,7 @@ from fluid_build.profiling.schema import Entity, Node
 _TRIED_A_PAIR = 4
 _LEAST_ALIKE = 0.55
 _LEAST_INCLUDED = 0.9
+_LEAST_PROBED = 0.75
 _ACCEPTED = 0.3
 _TAKEN = 0.7
 
@@ -75,6 +76,8 @@ def _best_match(
     for combination in islice(_combinations(choices), _TRIED_A_PAIR):
         nodes = tuple(node for _, node in combination)
         score = sum(alike for alike, _ in combination) / len(combination)
+        if probe_tuples(connection, nodes, key) < _LEAST_PROBED:
+            continue
         inclusion = measure_inclusion(connection, nodes, key)
         if inclusion.share < _LEAST_INCLUDED:
             continue
