@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+TYPED := tests/copilot/typed_examples.py tests/copilot/llm/typed_examples.py
 
 .PHONY: demo test check bench lock clean
 
@@ -15,11 +16,12 @@ check: $(VENV)/.dev  ## Lint, types, floors.
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/mypy --strict $(TYPED)
 	@$(BIN)/lint-imports
 
 lock:  ## Write the hashed requirement files anew (needs uv).
 	uv pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate --no-emit-index-url -o requirements/core.txt
-	uv pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --all-extras --group dev -o requirements/dev.txt
+	uv pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --extra postgres --extra llm --extra otel --extra vectors --group dev -o requirements/dev.txt
 	uv pip compile requirements/build.in --universal --generate-hashes --no-header --no-annotate --no-emit-index-url -o requirements/build.txt
 
 $(BIN)/python:
