@@ -148,7 +148,7 @@ def _expose(entity: Entity, context: _Context) -> Expose:
     references = context.references.get(entity.name, ())
     keys = context.keys[entity.name]
     id_ = context.ids[entity.name]
-    rules = quality_rules(id_, entity, table.columns, references, keys)
+    rules = quality_rules(id_, entity, table, references, keys)
     return Expose(
         expose_id=id_,
         title=entity.name or _UNNAMED,

@@ -19,7 +19,7 @@ from fluid_build.contract.fluid.quality import DqRuleType, DqSeverity
 from fluid_build.modeling import checks
 from fluid_build.modeling.conceptual import Entity, EntityKey, Relationship
 from fluid_build.modeling.naming import identifiers
-from fluid_build.profiling.profile import ColumnProfile, Evidence
+from fluid_build.profiling.profile import Evidence, TableProfile
 
 _ROWS_FOR_A_CANDIDATE = 100
 _SURE = 0.9
@@ -28,16 +28,19 @@ _SURE = 0.9
 def quality_rules(
     expose_id: str,
     entity: Entity,
-    columns: Sequence[ColumnProfile],
+    table: TableProfile,
     references: Sequence[Relationship],
     key_columns: set[str],
 ) -> list[DqRule]:
     """The rules of one table, in the order of completeness, uniqueness, values, references."""
-    ids = {name: f"{expose_id}.{id_}" for name, id_ in identifiers(c.name for c in columns).items()}
+    ids = {
+        name: f"{expose_id}.{id_}"
+        for name, id_ in identifiers(c.name for c in table.columns).items()
+    }
     return [
         *_completeness(ids, entity),
         *_uniqueness(expose_id, entity),
-        *_valid_values(ids, entity, columns, key_columns),
+        *_valid_values(ids, table, key_columns),
         *_references(expose_id, references),
     ]
 
@@ -86,9 +89,9 @@ def _key_severity(key: EntityKey) -> DqSeverity:
 
 
 def _valid_values(
-    ids: dict[str, str], entity: Entity, columns: Sequence[ColumnProfile], key_columns: set[str]
+    ids: dict[str, str], table: TableProfile, key_columns: set[str]
 ) -> Iterator[DqRule]:
-    for column in columns:
+    for column in table.columns:
         values = accepted_values(column, key_columns)
         if values is None:
             continue
@@ -98,7 +101,7 @@ def _valid_values(
             rows=filled,
             nulls=column.nulls,
             distinct=len(values),
-            sql=checks.other_values(entity.name, column.name, values),
+            sql=checks.other_values(table.sql, column.name, values),
         )
         yield _rule(
             f"{ids[column.name]}.accepted_values",

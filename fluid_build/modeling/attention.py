@@ -13,6 +13,8 @@ from fluid_build.modeling import checks
 from fluid_build.modeling.conceptual import ConceptualModel, Relationship
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 
+_CODES = frozenset({"ean", "isbn", "vin", "phone", "postal_code", "hash", "version"})
+
 
 @dataclass(frozen=True, slots=True)
 class Notice:
@@ -55,7 +57,7 @@ def _skipped(profile: Profile) -> Iterator[Notice]:
 def _met_on_the_way(profile: Profile) -> Iterator[Notice]:
     for table in profile.tables:
         for note in table.notes:
-            yield Notice("note on a table", table.name, (), note, checks.all_rows(table.name))
+            yield Notice("note on a table", table.name, (), note, checks.all_rows(table.sql))
         for column in table.columns:
             for note in column.notes:
                 yield Notice("note on a column", table.name, (column.name,), note)
@@ -102,7 +104,7 @@ def _broken_not_null(profile: Profile) -> Iterator[Notice]:
     for table, column in _columns(profile):
         if not column.nullable and column.nulls and profile.has_data:
             text = f"Declared NOT NULL, and null in {column.nulls:,} of {_rows(column.rows)}."
-            query = checks.null_rows(table.name, (column.name,))
+            query = checks.null_rows(table.sql, (column.name,))
             yield Notice("broken not-null", table.name, (column.name,), text, query)
 
 
@@ -114,7 +116,7 @@ def _personal(profile: Profile) -> Iterator[Notice]:
                 "Personal data that nothing protects yet: the contract marks it as pii; "
                 "decide who may read it and how it is masked."
             )
-            query = checks.filled_counts(table.name, columns)
+            query = checks.filled_counts(table.sql, columns)
             yield Notice("personal data", table.name, columns, text, query)
 
 
@@ -122,7 +124,7 @@ def _unkeyed(profile: Profile) -> Iterator[Notice]:
     for table in profile.tables:
         if table.primary_key is None and (table.rows > 0 or not profile.has_data):
             text = "No up to four columns identify its rows." if profile.has_data else "No key."
-            query = checks.distinct_rows(table.name) if profile.has_data else ""
+            query = checks.distinct_rows(table.sql) if profile.has_data else ""
             yield Notice("no key", table.name, (), text, query)
 
 
@@ -131,12 +133,19 @@ def _other_types(profile: Profile) -> Iterator[Notice]:
     for table in profile.tables:
         disguised: dict[str, list[str]] = defaultdict(list)
         for column in table.columns:
-            if column.measured_type is not None and column.measured_type != "UUID":
+            if column.measured_type is not None and not _is_code(column):
                 disguised[column.measured_type].append(column.name)
         for measured, names in disguised.items():
             text = f"Stored as text, and every value is a {measured}."
-            query = checks.first_values(table.name, tuple(names))
+            query = checks.first_values(table.sql, tuple(names))
             yield Notice("type in disguise", table.name, tuple(names), text, query)
+
+
+def _is_code(column: ColumnProfile) -> bool:
+    """Whether text is right for the values: digits that name something are not to be added up."""
+    if column.measured_type == "UUID" or column.semantic_type in _CODES:
+        return True
+    return column.pii and column.semantic_type != "date_of_birth"
 
 
 def _empty_columns(profile: Profile) -> Iterator[Notice]:
@@ -145,14 +154,14 @@ def _empty_columns(profile: Profile) -> Iterator[Notice]:
         if empty:
             text = f"Null in all {_rows(table.rows)}."
             yield Notice(
-                "empty column", table.name, empty, text, checks.filled_rows(table.name, empty)
+                "empty column", table.name, empty, text, checks.filled_rows(table.sql, empty)
             )
 
 
 def _empty_tables(profile: Profile) -> Iterator[Notice]:
     for table in profile.tables:
         if profile.has_data and table.rows == 0:
-            query = checks.count_rows(table.name)
+            query = checks.count_rows(table.sql)
             yield Notice("empty table", table.name, (), "It holds no row.", query)
 
 

@@ -1,6 +1,7 @@
 """Queries that anyone can run on the source to check a claim; each returns the rows that break it.
 
-They are plain SQL that DuckDB, SQLite and PostgreSQL all read.
+They are plain SQL that DuckDB, SQLite and PostgreSQL all read. A table is given as it stands in a
+query, quoted (``TableProfile.sql``).
 """
 
 from fluid_build.sources.sql import literal, quote, quote_all
@@ -9,7 +10,7 @@ from fluid_build.sources.sql import literal, quote, quote_all
 def null_rows(table: str, columns: tuple[str, ...]) -> str:
     """Rows with a null in any of the columns."""
     condition = " OR ".join(f"{quote(column)} IS NULL" for column in columns)
-    return f"SELECT * FROM {quote(table)} WHERE {condition}"
+    return f"SELECT * FROM {table} WHERE {condition}"
 
 
 def repeated_values(table: str, columns: tuple[str, ...]) -> str:
@@ -17,7 +18,7 @@ def repeated_values(table: str, columns: tuple[str, ...]) -> str:
     names = quote_all(columns)
     filled = " AND ".join(f"{quote(column)} IS NOT NULL" for column in columns)
     return (
-        f"SELECT {names}, COUNT(*) AS row_count FROM {quote(table)} "
+        f"SELECT {names}, COUNT(*) AS row_count FROM {table} "
         f"WHERE {filled} GROUP BY {names} HAVING COUNT(*) > 1"
     )
 
@@ -25,7 +26,7 @@ def repeated_values(table: str, columns: tuple[str, ...]) -> str:
 def other_values(table: str, column: str, accepted: tuple[str, ...]) -> str:
     """Rows whose value is none of the accepted ones, compared as text; nulls are not meant."""
     values = ", ".join(literal(value) for value in accepted)
-    return f"SELECT * FROM {quote(table)} WHERE CAST({quote(column)} AS VARCHAR) NOT IN ({values})"
+    return f"SELECT * FROM {table} WHERE CAST({quote(column)} AS VARCHAR) NOT IN ({values})"
 
 
 def orphans(
@@ -38,42 +39,42 @@ def orphans(
         for ours, theirs in zip(columns, parent_columns, strict=True)
     )
     return (
-        f"SELECT c.* FROM {quote(table)} AS c WHERE {filled} "
-        f"AND NOT EXISTS (SELECT 1 FROM {quote(parent)} AS p WHERE {matches})"
+        f"SELECT c.* FROM {table} AS c WHERE {filled} "
+        f"AND NOT EXISTS (SELECT 1 FROM {parent} AS p WHERE {matches})"
     )
 
 
 def all_rows(table: str) -> str:
     """A first look at a table."""
-    return f"SELECT * FROM {quote(table)} LIMIT 20"
+    return f"SELECT * FROM {table} LIMIT 20"
 
 
 def count_rows(table: str) -> str:
     """How many rows there are, without showing one."""
-    return f"SELECT COUNT(*) AS row_count FROM {quote(table)}"
+    return f"SELECT COUNT(*) AS row_count FROM {table}"
 
 
 def filled_counts(table: str, columns: tuple[str, ...]) -> str:
     """In how many rows each of the columns has a value, without showing one."""
     counts = ", ".join(f"COUNT({quote(column)}) AS {quote(column)}" for column in columns)
-    return f"SELECT COUNT(*) AS row_count, {counts} FROM {quote(table)}"
+    return f"SELECT COUNT(*) AS row_count, {counts} FROM {table}"
 
 
 def distinct_rows(table: str) -> str:
     """How many rows there are, and how many would be left without the repeated ones."""
     return (
-        f"SELECT (SELECT COUNT(*) FROM {quote(table)}) AS row_count, "
-        f"(SELECT COUNT(*) FROM (SELECT DISTINCT * FROM {quote(table)}) AS d) AS distinct_rows"
+        f"SELECT (SELECT COUNT(*) FROM {table}) AS row_count, "
+        f"(SELECT COUNT(*) FROM (SELECT DISTINCT * FROM {table}) AS d) AS distinct_rows"
     )
 
 
 def first_values(table: str, columns: tuple[str, ...]) -> str:
     """A few values of some columns."""
     filled = " OR ".join(f"{quote(column)} IS NOT NULL" for column in columns)
-    return f"SELECT {quote_all(columns)} FROM {quote(table)} WHERE {filled} LIMIT 20"
+    return f"SELECT {quote_all(columns)} FROM {table} WHERE {filled} LIMIT 20"
 
 
 def filled_rows(table: str, columns: tuple[str, ...]) -> str:
     """Rows with a value in any of the columns."""
     condition = " OR ".join(f"{quote(column)} IS NOT NULL" for column in columns)
-    return f"SELECT * FROM {quote(table)} WHERE {condition}"
+    return f"SELECT * FROM {table} WHERE {condition}"

@@ -65,7 +65,7 @@ def _attribute(table: TableProfile, column: ColumnProfile, has_data: bool) -> At
             nulls=column.nulls,
             distinct=column.distinct if has_data else None,
             exact=column.distinct_exact,
-            sql=checks.null_rows(table.name, (column.name,)) if required else "",
+            sql=checks.null_rows(table.sql, (column.name,)) if required else "",
         ),
         mapped_source_tables=(table.name,),
         source_columns=source_columns(table.name, (column.name,)),
@@ -127,7 +127,7 @@ def _primary(table: TableProfile, columns: tuple[str, ...], has_data: bool) -> E
 def _key(table: TableProfile, kind: KeyKind, claim: KeyClaim, reason: str) -> EntityKey:
     evidence = claim.evidence
     if not evidence.sql:
-        query = checks.repeated_values(table.name, claim.columns)
+        query = checks.repeated_values(table.sql, claim.columns)
         evidence = evidence.model_copy(update={"sql": query})
     return EntityKey(
         kind=kind,
@@ -146,7 +146,7 @@ def _measured(table: TableProfile, columns: tuple[str, ...]) -> Evidence:
         origin="measured",
         rows=table.rows,
         distinct=table.rows,
-        sql=checks.repeated_values(table.name, columns),
+        sql=checks.repeated_values(table.sql, columns),
     )
 
 
@@ -157,7 +157,9 @@ def _relationships(profile: Profile) -> tuple[Relationship, ...]:
     labels = _labels(related)
     names = identifiers(labels)
     return tuple(
-        _relationship(names[label], key, tables[key.from_table], profile.has_data)
+        _relationship(
+            names[label], key, tables[key.from_table], tables[key.to_table], profile.has_data
+        )
         for label, key in zip(labels, related, strict=True)
     )
 
@@ -179,10 +181,12 @@ def _labels(keys: list[ForeignKey]) -> list[str]:
     return full
 
 
-def _relationship(name: str, key: ForeignKey, child: TableProfile, has_data: bool) -> Relationship:
+def _relationship(
+    name: str, key: ForeignKey, child: TableProfile, parent: TableProfile, has_data: bool
+) -> Relationship:
     evidence = key.evidence
     if not evidence.sql:
-        query = checks.orphans(key.from_table, key.from_columns, key.to_table, key.to_columns)
+        query = checks.orphans(child.sql, key.from_columns, parent.sql, key.to_columns)
         evidence = evidence.model_copy(update={"sql": query})
     return Relationship(
         name=name,

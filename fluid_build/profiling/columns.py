@@ -245,7 +245,7 @@ def _take_sample(stats: ColumnStats, values: Sequence[str | None], complete: boo
     stats.sample_rows = len(values)
     code_of = {value: code for code, value in enumerate(counted)}
     stats.codes = [-1 if value is None else code_of[value] for value in values]
-    stats.values = [(str(value), n) for value, n in counted.most_common(SAMPLE_VALUES)]
+    stats.values = _most_frequent({str(value): n for value, n in counted.items()})
     if complete:
         stats.nulls, stats.distinct, stats.distinct_exact = nulls, len(counted), True
         if stats.kind == "text" and counted:
@@ -254,6 +254,18 @@ def _take_sample(stats: ColumnStats, values: Sequence[str | None], complete: boo
             stats.avg_length = sum(lengths[value] * n for value, n in counted.items()) / (
                 stats.present
             )
+
+
+def _most_frequent(counted: dict[str, int]) -> list[tuple[str, int]]:
+    """The most frequent values; of the many that are equally rare, some spread over all of them."""
+    ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    if len(ranked) <= SAMPLE_VALUES:
+        return ranked
+    edge = ranked[SAMPLE_VALUES - 1][1]
+    first = next(place for place, (_, n) in enumerate(ranked) if n == edge)
+    ties = [item for item in ranked[first:] if item[1] == edge]
+    wanted = SAMPLE_VALUES - first
+    return ranked[:first] + [ties[place * len(ties) // wanted] for place in range(wanted)]
 
 
 def _count_near_unique(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
@@ -374,5 +386,7 @@ def clip(value: Value) -> str | None:
     """A bound as text, cut to a readable length."""
     if value is None:
         return None
+    if isinstance(value, bool):
+        return str(value).lower()
     text = value.hex() if isinstance(value, bytes) else str(value)
     return text if len(text) <= _CLIP else text[: _CLIP - 1] + "…"

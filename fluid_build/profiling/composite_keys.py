@@ -53,10 +53,22 @@ def find_composite_references(
             if child is parent or child.stats.rows == 0:
                 continue
             taken = {id(n) for r in found if r.child[0].table is child for n in r.child}
-            best = _best_match(connection, child, key, targets, taken)
-            if best is not None:
-                found.append(best)
+            found.extend(_roles(connection, child, key, targets, taken))
     return _one_direction(_nearest(found))
+
+
+def _roles(
+    connection: duckdb.DuckDBPyConnection,
+    child: Entity,
+    key: tuple[Node, ...],
+    targets: dict[int, Node],
+    taken: set[int],
+) -> Iterator[CompositeReference]:
+    """Every group of columns that refers to a key, each in a role of its own, the best first."""
+    spent: set[int] = set()
+    while best := _best_match(connection, child, key, targets, taken, spent):
+        yield best
+        spent.update(id(node) for node in best.child)
 
 
 def _best_match(
@@ -65,11 +77,18 @@ def _best_match(
     key: tuple[Node, ...],
     targets: dict[int, Node],
     taken: set[int],
+    spent: set[int],
 ) -> CompositeReference | None:
-    """The columns of ``child`` that stand best for a key; those not ``taken`` by another win."""
+    """The columns of ``child`` that stand best for a key.
+
+    Those not ``taken`` by a reference elsewhere win; those ``spent`` on this key are left out.
+    """
     if not all(member.comparable for member in key):
         return None
-    choices = [_alike(child, member, targets) for member in key]
+    choices = [
+        [choice for choice in _alike(child, member, targets) if id(choice[1]) not in spent]
+        for member in key
+    ]
     if not all(choices):
         return None
     best: CompositeReference | None = None

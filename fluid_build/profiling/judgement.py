@@ -58,7 +58,7 @@ def judge(
     """Weigh names, values and dirt to log odds that the reference is meant."""
     owned = self_explaining(parent)
     odds = -4.2 + 6.5 * name_score
-    odds += 0.35 * min(evidence, 12.0)
+    odds += 0.35 * min(evidence, 12.0) + min(1.5, 0.3 * math.log(max(evidence, 12.0) / 12.0))
     odds += 0.8 * inclusion.coverage + (0.4 if inclusion.coverage == 1.0 else 0.0)
     odds += 0.6 * owned
     odds += 0.5 if child.name.keyed else -0.8
@@ -70,7 +70,7 @@ def judge(
     elif evidence > 30.0 and child.name.squashed == parent.name.squashed:
         odds += 1.5
     if name_score < 0.2 and child.name.bare and child.name.bare[-1] in _COUNTING_WORDS:
-        odds -= 2.0
+        odds -= 4.0
     own = self_explaining(child)
     if child.table is not parent.table:
         odds -= 2.0 * own * (1.0 - name_score)

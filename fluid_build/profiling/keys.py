@@ -19,10 +19,10 @@ from fluid_build.profiling.columns import ColumnStats, TableStats
 from fluid_build.sources.sql import quote, quote_all
 
 MAX_COLUMNS = 4
-MAX_SEARCHED = 40
+MAX_SEARCHED = 24
 MAX_KEYS = 100
 PIVOTED_ROWS = 100_000
-_MAX_OPEN = 4000
+_MAX_OPEN = 1500
 _CHECKED_ROWS = 12_000_000
 _FEWEST_CHECKS = 2
 _PACKED_BITS = 400_000_000
@@ -47,9 +47,9 @@ def find_candidate_keys(connection: duckdb.DuckDBPyConnection, stats: TableStats
     if stats.rows == 0:
         return found
     found.keys.extend((column.name,) for column in stats.columns if column.is_key)
-    searched = _searched_columns(stats)
-    if len(searched) > MAX_SEARCHED:
-        searched = searched[:MAX_SEARCHED]
+    eligible = _eligible_columns(stats)
+    searched = _most_like_keys(eligible)
+    if len(searched) < len(eligible):
         found.notes.append(
             f"Composite keys were sought among the {MAX_SEARCHED} columns most like keys only."
         )
@@ -87,9 +87,9 @@ def reads_like_prose(column: ColumnStats) -> bool:
     return bool(seen) and sum(value.count(" ") >= 2 for value in seen) > len(seen) / 2
 
 
-def _searched_columns(stats: TableStats) -> list[ColumnStats]:
+def _eligible_columns(stats: TableStats) -> list[ColumnStats]:
     large = stats.rows > PIVOTED_ROWS
-    eligible = [
+    return [
         column
         for column in stats.columns
         if column.nulls == 0
@@ -98,8 +98,16 @@ def _searched_columns(stats: TableStats) -> list[ColumnStats]:
         and column.kind not in {"nested", "binary"}
         and (not large or plausibility(column) >= 0.5)
     ]
-    order = {column.name: index for index, column in enumerate(stats.columns)}
-    return sorted(eligible, key=lambda column: (-plausibility(column), order[column.name]))
+
+
+def _most_like_keys(eligible: list[ColumnStats]) -> list[ColumnStats]:
+    """The columns to search, most plausible first; of too many, those with the most values."""
+    kept = sorted(eligible, key=lambda column: (-plausibility(column), -column.distinct))
+    chosen = {column.name for column in kept[:MAX_SEARCHED]}
+    return sorted(
+        (column for column in eligible if column.name in chosen),
+        key=lambda column: -plausibility(column),
+    )
 
 
 class _Search:

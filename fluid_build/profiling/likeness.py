@@ -24,6 +24,11 @@ LEADER_WORDS = frozenset(
     "manager mgr boss supervisor reports reportsto head lead leader sponsor mentor coach chief "
     "referrer".split()
 )
+_ACTING_WORDS = frozenset(
+    "by owner author creator approver assignee assigned reviewer editor requester reporter "
+    "responsible handler".split()
+)
+_STAFF_WORDS = frozenset("user employee staff person people worker personnel member".split())
 _PEOPLE_WORDS = frozenset(
     "employee staff person people user worker agent salesperson member officer personnel rep "
     "contact associate customer student player teacher consultant".split()
@@ -176,6 +181,8 @@ def refers(
         scores.append(0.55 + 0.45 * owned)
         if _kin(child_table, parent):
             scores.append(0.9)
+    if _ACTING_WORDS & set(child.bare[-2:]) and _STAFF_WORDS & set(parent.entity[-1:]):
+        scores.append(0.72)
     if phrase and (child.keyed or owned):
         keyed = 1.0 if child.keyed else 0.85
         scores.append(keyed * same_phrase(phrase, parent.entity))
@@ -208,7 +215,7 @@ def _refers_to_own_table(child: ColumnName, key: ColumnName, parent: TableName) 
 
 def is_hierarchical(child: ColumnName, table: TableName) -> bool:
     """Whether a name speaks of another row of its own table: a parent, a predecessor, a boss."""
-    said = set(child.full)
+    said = {*child.full, *child.entity}
     if said & STRUCTURE_WORDS or child.squashed.startswith(_LONG_STRUCTURE_WORDS):
         return True
     return bool(said & LEADER_WORDS and set(table.entity) & _PEOPLE_WORDS)

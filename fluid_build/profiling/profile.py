@@ -8,6 +8,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from fluid_build.sources.sql import quote
+
 Origin = Literal["declared", "measured", "llm"]
 
 
@@ -88,6 +90,7 @@ class ColumnProfile(_Frozen):
 class TableProfile(_Frozen):
     """One table, measured.
 
+    ``place`` is where it is at its source, quoted for SQL, with its schema where that is needed.
     ``primary_key`` is the key chosen among the candidates (the declared one where there is one),
     None where no columns identify a row. ``candidate_keys`` are all minimal keys of up to four
     columns that hold in the data. ``declared_keys`` holds the declared primary and unique keys,
@@ -95,6 +98,7 @@ class TableProfile(_Frozen):
     """
 
     name: str
+    place: str = ""
     rows: int
     columns: tuple[ColumnProfile, ...]
     primary_key: tuple[str, ...] | None = None
@@ -105,6 +109,11 @@ class TableProfile(_Frozen):
     declared_keys: tuple[KeyClaim, ...] = ()
     comment: str | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def sql(self) -> str:
+        """The table's name in a query on its source."""
+        return self.place or quote(self.name)
 
     def column(self, name: str) -> ColumnProfile:
         """The column of that exact name; KeyError if there is none."""

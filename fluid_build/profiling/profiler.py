@@ -14,6 +14,7 @@ from fluid_build.profiling.declared import (
     reference_evidence,
 )
 from fluid_build.profiling.foreign_keys import Reference
+from fluid_build.profiling.inclusion import place_of
 from fluid_build.profiling.keys import CandidateKeys, find_candidate_keys
 from fluid_build.profiling.likeness import role
 from fluid_build.profiling.profile import (
@@ -195,19 +196,37 @@ def _table_profile(
     origin = "declared" if declared else "measured"
     return TableProfile(
         name=table.name,
+        place=place_of(table),
         rows=entity.stats.rows,
         columns=tuple(_column_profile(entity, stats) for stats in entity.stats.columns),
         primary_key=choice.columns if choice else None,
         primary_key_origin=("declared" if declared else "measured") if choice else None,
-        primary_key_reason=choice.reason if choice else "no set of up to four columns is unique",
+        primary_key_reason=choice.reason if choice else _no_key(entity),
         primary_key_evidence=(
             key_evidence(connection, entity, choice.columns, origin) if choice else None
         ),
         candidate_keys=tuple(entity.candidates.keys),
         declared_keys=tuple(claims),
         comment=table.comment,
-        notes=(*table.notes, *entity.candidates.notes),
+        notes=_notes(entity),
     )
+
+
+def _notes(entity: Entity) -> tuple[str, ...]:
+    """What was met in the table; what concerns one column stands with the column alone."""
+    of_columns = {
+        f"{column.name}: {note}" for column in entity.stats.table.columns for note in column.notes
+    }
+    of_table = (note for note in entity.stats.table.notes if note not in of_columns)
+    return (*of_table, *entity.candidates.notes)
+
+
+def _no_key(entity: Entity) -> str:
+    if not entity.stats.rows:
+        return "it holds no row, and a key shows only in rows"
+    if entity.candidates.keys:
+        return "no set of columns that is unique looks like a key"
+    return "no set of up to four columns is unique"
 
 
 def _column_profile(entity: Entity, stats: ColumnStats) -> ColumnProfile:

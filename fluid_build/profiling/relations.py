@@ -12,8 +12,9 @@ from fluid_build.profiling.primary_keys import Choice, choose_composite, choose_
 from fluid_build.profiling.schema import Entity, Node
 
 _CLEAR_SINGLE = 1.2
-_CLEAR_COMPOSITE = 0.85
-_ONLY_COMPOSITE = 0.4
+_CLEAR_COMPOSITE = 0.8
+_FAIR_SINGLE = 0.6
+_ONLY = 0.4
 
 
 @dataclass(slots=True)
@@ -68,11 +69,13 @@ def _settle(found: Relations, entity: Entity, choice: Choice) -> None:
 def _late_choice(entity: Entity, referring: set[str]) -> Choice | None:
     single = choose_single(entity)
     composite = choose_composite(entity, referring)
-    least = _ONLY_COMPOSITE if len(entity.candidates.keys) == 1 else _CLEAR_COMPOSITE
-    clear = composite is not None and composite.score >= least
+    only = len(entity.candidates.keys) == 1
+    clear = composite is not None and composite.score >= (_ONLY if only else _CLEAR_COMPOSITE)
     if composite is not None and clear and (single is None or single.score < composite.score):
         return composite
-    return single if single is not None and single.score >= 0.6 else None
+    return (
+        single if single is not None and single.score >= (_ONLY if only else _FAIR_SINGLE) else None
+    )
 
 
 def _take_keys_from_references(found: Relations) -> None:

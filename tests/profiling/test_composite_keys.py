@@ -46,9 +46,6 @@ def test_a_reference_by_prefixed_names_is_found() -> None:
     )
 
 
-@pytest.mark.xfail(
-    strict=True, reason="of the groups that refer to one composite key only the best is kept"
-)
 def test_two_roles_refer_to_one_composite_key() -> None:
     """Two groups of columns may each refer to the same key, and never mix."""
     found = profiled(
