@@ -9,18 +9,24 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from types import TracebackType
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from fluid_build.copilot.context.model_data import PriceOverrides, price_usd
+from fluid_build.copilot.cost_errors import (
+    COST_LIMIT_VARIABLE,
+    CostLimitExceeded,
+    UnknownPriceError,
+)
+from fluid_build.copilot.cost_figures import AgentRow, CostBreakdown, CostRow, Sum, Tokens
 from fluid_build.copilot.events import EventBus, get_event_bus
-from fluid_build.errors import FluidError, UsageError
+from fluid_build.errors import UsageError
 
 __all__ = [
     "COST_LIMIT_VARIABLE",
@@ -35,8 +41,6 @@ __all__ = [
     "parse_cost_limit",
     "use_cost_tracker",
 ]
-
-COST_LIMIT_VARIABLE = "FLUID_COST_LIMIT_USD"
 
 
 class Price(Protocol):
@@ -53,99 +57,6 @@ class Price(Protocol):
         cache_write_tokens: int = 0,
     ) -> Decimal | None:
         """``cached_tokens`` and ``cache_write_tokens`` are parts of ``input_tokens``."""
-
-
-class CostLimitExceeded(FluidError):  # noqa: N818 - the documented name
-    """The run has passed its ceiling, or the next call could: US dollars, both figures."""
-
-    def __init__(self, total_usd: Decimal, limit_usd: Decimal) -> None:
-        super().__init__(
-            f"CostLimitExceeded({_dollars(total_usd, limit_usd)} > "
-            f"{_dollars(limit_usd, total_usd)})",
-            hint=f"Raise {COST_LIMIT_VARIABLE} or behavior.cost_limit_usd_per_run.",
-        )
-        self.total_usd = total_usd
-        self.limit_usd = limit_usd
-
-
-class UnknownPriceError(FluidError):
-    """There is a ceiling, and nobody knows what this model costs."""
-
-    def __init__(self, provider: str, model: str) -> None:
-        super().__init__(
-            f"The price of {provider} model {model!r} is not known, so the cost ceiling of this "
-            "run could not be kept.",
-            hint="Give its price under prices in config.yaml: dollars for a million input and "
-            "output tokens, [0, 0] for a model of your own.",
-        )
-        self.provider = provider
-        self.model = model
-
-
-@dataclass(frozen=True, slots=True)
-class CostRow:
-    """What one model was used for: calls, tokens, US dollars (None: price unknown)."""
-
-    provider: str
-    model: str
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
-    cost_usd: Decimal | None
-
-
-@dataclass(frozen=True, slots=True)
-class AgentRow:
-    """What one agent used in one stage: calls, tokens, US dollars (None: price unknown)."""
-
-    stage: str
-    agent_class: str
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
-    cost_usd: Decimal | None
-
-
-@dataclass(frozen=True, slots=True)
-class CostBreakdown:
-    """All that a tracker knows at one moment. ``total_usd`` leaves out what has no known price."""
-
-    rows: tuple[CostRow, ...]
-    agent_rows: tuple[AgentRow, ...]
-    missing_usage_calls: int
-    variant_lint_findings: Mapping[str, int]
-    catalog_fetch_ms: Mapping[str, float]
-    total_usd: Decimal
-    reserved_usd: Decimal
-
-
-class _Tokens(NamedTuple):
-    """What one call used. ``input`` counts the two others of its kind as well."""
-
-    input: int
-    output: int
-    cached: int
-    cache_written: int
-
-
-@dataclass(slots=True)
-class _Sum:
-    """A running sum; it has a price only as long as each of its calls has one."""
-
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    cost_usd: Decimal | None = Decimal(0)
-
-    def add(self, tokens: _Tokens, cost: Decimal | None) -> None:
-        self.calls += 1
-        self.input_tokens += tokens.input
-        self.output_tokens += tokens.output
-        self.cached_tokens += tokens.cached
-        self.cost_usd = None if cost is None or self.cost_usd is None else self.cost_usd + cost
 
 
 @dataclass(eq=False, slots=True)
@@ -172,7 +83,7 @@ class Reservation:
         Raises ``CostLimitExceeded`` as ``RunCostTracker.record_call`` does.
         """
         self.tracker._settle(
-            self, _Tokens(input_tokens, output_tokens, cached_tokens, cache_write_tokens)
+            self, Tokens(input_tokens, output_tokens, cached_tokens, cache_write_tokens)
         )
 
     def settle_without_usage(self) -> None:
@@ -221,8 +132,8 @@ class RunCostTracker:
     def reset(self) -> None:
         """Forgets everything that was recorded; the ceiling stays."""
         with self._lock:
-            self._models: dict[tuple[str, str], _Sum] = {}
-            self._agents: dict[tuple[str, str], _Sum] = {}
+            self._models: dict[tuple[str, str], Sum] = {}
+            self._agents: dict[tuple[str, str], Sum] = {}
             self._missing_usage_calls = 0
             self._variant_lint_findings: dict[str, int] = {}
             self._catalog_fetch_ms: dict[str, float] = {}
@@ -297,7 +208,7 @@ class RunCostTracker:
         ``CostLimitExceeded`` once what was spent is over the ceiling; the call is recorded all the
         same.
         """
-        tokens = _Tokens(input_tokens, output_tokens, cached_tokens, cache_write_tokens)
+        tokens = Tokens(input_tokens, output_tokens, cached_tokens, cache_write_tokens)
         cost = self._cost(provider, model, tokens)
         with self._lock:
             self._add(provider, model, stage, agent_class, tokens, cost)
@@ -335,11 +246,11 @@ class RunCostTracker:
         with self._lock:
             return CostBreakdown(
                 rows=tuple(
-                    CostRow(provider, model, *_figures(total))
+                    CostRow(provider, model, *total.figures)
                     for (provider, model), total in self._models.items()
                 ),
                 agent_rows=tuple(
-                    AgentRow(stage, agent_class, *_figures(total))
+                    AgentRow(stage, agent_class, *total.figures)
                     for (stage, agent_class), total in self._agents.items()
                 ),
                 missing_usage_calls=self._missing_usage_calls,
@@ -349,7 +260,7 @@ class RunCostTracker:
                 reserved_usd=self._reserved,
             )
 
-    def _settle(self, reservation: Reservation, tokens: _Tokens) -> None:
+    def _settle(self, reservation: Reservation, tokens: Tokens) -> None:
         who = (
             reservation.provider,
             reservation.model,
@@ -365,7 +276,7 @@ class RunCostTracker:
         self._tell(*who, tokens, missing_usage=False)
         self._refuse_if_over()
 
-    def _cost(self, provider: str, model: str, tokens: _Tokens) -> Decimal | None:
+    def _cost(self, provider: str, model: str, tokens: Tokens) -> Decimal | None:
         return self._price(
             provider,
             model,
@@ -397,12 +308,12 @@ class RunCostTracker:
         model: str,
         stage: str,
         agent_class: str,
-        tokens: _Tokens,
+        tokens: Tokens,
         cost: Decimal | None,
     ) -> None:
         """Under the lock."""
-        self._models.setdefault((provider, model), _Sum()).add(tokens, cost)
-        self._agents.setdefault((stage, agent_class), _Sum()).add(tokens, cost)
+        self._models.setdefault((provider, model), Sum()).add(tokens, cost)
+        self._agents.setdefault((stage, agent_class), Sum()).add(tokens, cost)
         self._spent += cost or Decimal(0)
 
     def _tell(
@@ -411,7 +322,7 @@ class RunCostTracker:
         model: str,
         stage: str,
         agent_class: str,
-        tokens: _Tokens,
+        tokens: Tokens,
         missing_usage: bool,
     ) -> None:
         """Outside the lock: an observer may ask the tracker."""
@@ -445,24 +356,6 @@ def parse_cost_limit(value: Decimal | float | str, name: str) -> Decimal:
             f"{name} is {value!r}, which is no amount of dollars.", hint="Give one such as 5.00."
         )
     return amount
-
-
-def _figures(total: _Sum) -> tuple[int, int, int, int, Decimal | None]:
-    return (
-        total.calls,
-        total.input_tokens,
-        total.output_tokens,
-        total.cached_tokens,
-        total.cost_usd,
-    )
-
-
-def _dollars(amount: Decimal, other: Decimal) -> str:
-    """Cents, or as many places as it takes to tell the two amounts apart."""
-    for places in range(2, 12):
-        if round(amount, places) != round(other, places):
-            return f"${amount:.{places}f}"
-    return f"${amount}"
 
 
 _DEFAULT = RunCostTracker()

@@ -10,7 +10,7 @@ import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -20,6 +20,7 @@ from fluid_build.copilot.store.base import Store
 
 if TYPE_CHECKING:
     from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
+    from fluid_build.copilot.llm.client import LlmClient
 
 __all__ = [
     "LLM_CACHE",
@@ -120,6 +121,7 @@ class BaseStageAgent:
 
     ``stage`` is the stage that its calls are counted under. ``client`` is by default made from the
     session's ``llm_config``, which names ``provider`` and ``model``; give one to share connections.
+    A client of its own is closed with the agent: close it, or use it in a ``with`` block.
     """
 
     stage: ClassVar[str] = ""
@@ -127,6 +129,7 @@ class BaseStageAgent:
     def __init__(self, session: StageSession, client: CompletionClient | None = None) -> None:
         self.session = session
         self._client = client
+        self._own: LlmClient | None = None
 
     async def call(self, output: type[M], *, system: str, user: str, **parameters: Any) -> M:
         """The model's answer as ``output``, from the cache if it was paid for already.
@@ -183,14 +186,40 @@ class BaseStageAgent:
         )
         return prompt, key
 
+    async def aclose(self) -> None:
+        """Closes the connections of the client that the agent made, also of this event loop."""
+        own, self._own = self._own, None
+        if own is not None:
+            await own.aclose()
+
+    def close(self) -> None:
+        """The blocking twin of ``aclose``."""
+        own, self._own = self._own, None
+        if own is not None:
+            own.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _ready_client(self) -> CompletionClient:
-        if self._client is None:
+        if self._client is not None:
+            return self._client
+        if self._own is None:
             from fluid_build.copilot.llm.client import LlmClient
 
-            self._client = LlmClient.from_config(
+            self._own = LlmClient.from_config(
                 self.session.llm_config, capability_matrix=self.session.capability_matrix
             )
-        return self._client
+        return self._own
 
     def _cached(self, key: str, output: type[M]) -> M | None:
         if self.session.no_cache:

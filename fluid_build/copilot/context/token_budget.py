@@ -26,6 +26,7 @@ __all__ = [
     "TokenBudget",
     "check_prompt_fits",
     "estimate_message_tokens",
+    "estimate_prompt_tokens",
     "estimate_tokens",
 ]
 
@@ -63,6 +64,18 @@ def estimate_message_tokens(message: Message) -> int:
             continue
         total += _estimate_value(value)
     return total
+
+
+def estimate_prompt_tokens(
+    messages: Sequence[Message], *, system: str = "", tools: Sequence[Mapping[str, Any]] = ()
+) -> int:
+    """Tokens of a request of these parts; ``tools`` are definitions and any other schemas."""
+    spoken = sum(map(estimate_message_tokens, messages))
+    return estimate_tokens(system) + _tools_tokens(tools) + spoken
+
+
+def _tools_tokens(tools: Sequence[Mapping[str, Any]]) -> int:
+    return sum(_estimate_value(tool) + _TOKENS_PER_CALL for tool in tools)
 
 
 def _estimate_value(value: Any) -> int:
@@ -115,11 +128,7 @@ class TokenBudget:
         known = len(self._anchored)
         if extra == self._anchored_extra and tuple(messages[:known]) == self._anchored:
             return self._anchored_tokens + sum(map(estimate_message_tokens, messages[known:]))
-        return estimate_tokens(system) + extra[1] + sum(map(estimate_message_tokens, messages))
-
-
-def _tools_tokens(tools: Sequence[Mapping[str, Any]]) -> int:
-    return sum(_estimate_value(tool) + _TOKENS_PER_CALL for tool in tools)
+        return estimate_prompt_tokens(messages, system=system, tools=tools)
 
 
 def check_prompt_fits(

@@ -32,8 +32,7 @@ from fluid_build.copilot.agents.errors import AgentExecutionError, ProviderServe
 from fluid_build.copilot.context.model_data import context_window
 from fluid_build.copilot.context.token_budget import (
     check_prompt_fits,
-    estimate_message_tokens,
-    estimate_tokens,
+    estimate_prompt_tokens,
 )
 from fluid_build.copilot.cost import Reservation, RunCostTracker, get_cost_tracker
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt, LlmProvider, LlmRequest, LlmResponse
@@ -74,8 +73,9 @@ class LlmClient:
     """Answers prompts through one provider; the async core and its blocking twin.
 
     ``api_key`` is by default looked for as ``credentials`` says. ``timeout`` is in seconds for one
-    attempt. ``tracker`` is by default that of the current run. ``sleep``, ``sleep_sync`` and
-    ``draw`` are the envelope's time and chance. Close it, or use it in a ``with`` block.
+    attempt. ``capability_matrix`` is read at each call, so what a run sets there holds at once.
+    ``tracker`` is by default that of the current run. ``sleep``, ``sleep_sync`` and ``draw`` are
+    the envelope's time and chance. Close it, or use it in a ``with`` block.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class LlmClient:
         self.provider = provider
         self.policy = policy or RetryPolicy()
         self.timeout = timeout_seconds() if timeout is None else timeout
-        self.capability_matrix = dict(capability_matrix or {})
+        self.capability_matrix = {} if capability_matrix is None else capability_matrix
         self._tracker = tracker
         self._key = _key_for(provider, api_key)
         self._sleep, self._sleep_sync, self._draw = sleep, sleep_sync, draw
@@ -345,9 +345,9 @@ def _settled(response: LlmResponse, reservation: Reservation) -> LlmResponse:
 
 
 def _prompt_tokens(prompt: LlmPrompt) -> int:
-    total = estimate_tokens(prompt.system) + sum(map(estimate_message_tokens, prompt.messages))
-    for tool in prompt.tool_specs:
-        total += estimate_tokens(f"{tool.name} {tool.description} {tool.input_schema}")
-    if prompt.response_schema is not None:
-        total += estimate_tokens(str(dict(prompt.response_schema)))
-    return total
+    tools = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+        for tool in prompt.tool_specs
+    ]
+    schema = [] if prompt.response_schema is None else [dict(prompt.response_schema)]
+    return estimate_prompt_tokens(prompt.messages, system=prompt.system, tools=[*tools, *schema])

@@ -23,7 +23,7 @@ PUBLIC = {
         RecoveryStrategy""",
     "context.token_budget": """CHARS_PER_TOKEN DEFAULT_OUTPUT_RESERVATION DIGITS_PER_TOKEN
         HeuristicTokenCounter TokenBudget check_prompt_fits estimate_message_tokens
-        estimate_tokens""",
+        estimate_prompt_tokens estimate_tokens""",
     "context.model_data": "LOCAL_PROVIDERS PriceOverrides context_window price_usd",
     "context.window_manager": """ContextPruningStrategy ContextWindow ContextWindowManager
         TokenCounter""",
