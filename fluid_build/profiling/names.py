@@ -251,29 +251,52 @@ def _split_known(word: str, vocabulary: Vocabulary) -> Words:
     return begun
 
 
+def hump_prefix(names: Sequence[str]) -> str:
+    """The letters that all of four or more names begin with before a capital: ``O`` of ``OId``.
+
+    Written in humps, a prefix of one letter runs into the next word: ``OCId`` is O, c, id.
+    """
+    if len(names) < 4:
+        return ""
+    size = 0
+    for letters in zip(*names, strict=False):
+        if len(set(letters)) > 1:
+            break
+        size += 1
+    while size and not all(name[size : size + 1].isupper() for name in names):
+        size -= 1
+    prefix = names[0][:size]
+    return prefix if prefix.isupper() and size <= 3 else ""
+
+
 def _column_names(names: Sequence[str], vocabulary: Vocabulary) -> tuple[ColumnName, ...]:
-    shared = common_prefix_words(names)
+    humps = hump_prefix(names)
+    parts = [_words_after(humps, name) for name in names]
+    firsts = Counter(part[:1] for part in parts)
+    shared = bool(humps) or common_prefix_words(names) > 0
+    prefix = firsts.most_common(1)[0][0] if shared and firsts else ()
     glue = "" if shared else glued_prefix(names)
-    prefix = words(names[0])[:1] if shared else ()
-    if shared:
-        prefix = Counter(words(name)[:1] for name in names).most_common(1)[0][0]
     parted = []
-    for name in names:
-        full = words(name)
+    for name, full in zip(names, parts, strict=True):
         bare = full
         if prefix and full[:1] == prefix and len(full) > 1:
             bare = full[1:]
         elif glue and name.lower().startswith(glue) and len(name) > len(glue):
             bare = words(name[len(glue) :])
-        entity = stem(unglue(strip_key_suffix(bare), vocabulary))
-        parted.append(
-            ColumnName(
-                full=full,
-                bare=bare,
-                entity=entity,
-                keyed=has_key_suffix(bare),
-                squashed="".join(full),
-                bare_squashed="".join(bare),
-            )
-        )
+        parted.append(_column_name(full, bare, vocabulary))
     return tuple(parted)
+
+
+def _words_after(prefix: str, name: str) -> Words:
+    return (prefix.lower(), *words(name[len(prefix) :])) if prefix else words(name)
+
+
+def _column_name(full: Words, bare: Words, vocabulary: Vocabulary) -> ColumnName:
+    return ColumnName(
+        full=full,
+        bare=bare,
+        entity=stem(unglue(strip_key_suffix(bare), vocabulary)),
+        keyed=has_key_suffix(bare),
+        squashed="".join(full),
+        bare_squashed="".join(bare),
+    )

@@ -189,3 +189,10 @@ def test_every_column_gets_a_name(names: list[str]) -> None:
     """However names repeat or share their beginnings, each column has its own, in order."""
     parted = named("thing", *names).columns
     assert [name.full for name in parted] == [words(name) for name in names]
+
+
+def test_a_one_letter_prefix_written_in_humps_is_a_word_of_its_own() -> None:
+    """In ``OCId`` beside ``OId`` and ``ODate``, O belongs to the table, and the rest is c, id."""
+    orders = ("orders", ["OId", "OCId", "OEntryDate", "OStatus"])
+    column = name_tables([orders])[0].columns[1]
+    assert (column.full, column.bare) == (("o", "c", "id"), ("c", "id"))
