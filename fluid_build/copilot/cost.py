@@ -70,6 +70,11 @@ class Reservation:
     agent_class: str
     reserved_usd: Decimal
 
+    @property
+    def who(self) -> tuple[str, str, str, str]:
+        """Provider, model, stage and agent class: whose call it is."""
+        return self.provider, self.model, self.stage, self.agent_class
+
     def settle(
         self,
         input_tokens: int,
@@ -87,13 +92,16 @@ class Reservation:
         )
 
     def settle_without_usage(self) -> None:
-        """The provider did not say what the call used: the whole reserve counts as spent."""
-        if self.tracker._close(self, spent=self.reserved_usd):
-            self.tracker.record_missing_usage()
+        """The provider did not say what the call used: the whole reserve counts as spent.
+
+        The call is one of no tokens in the breakdown; both ``llm.call_completed`` and
+        ``llm.usage_missing`` tell of it.
+        """
+        self.tracker._settle_without_usage(self)
 
     def release(self) -> None:
         """The call cost nothing: it was not sent, or refused."""
-        self.tracker._close(self)
+        self.tracker._release(self)
 
     def __enter__(self) -> Reservation:
         return self
@@ -261,20 +269,26 @@ class RunCostTracker:
             )
 
     def _settle(self, reservation: Reservation, tokens: Tokens) -> None:
-        who = (
-            reservation.provider,
-            reservation.model,
-            reservation.stage,
-            reservation.agent_class,
-        )
         cost = self._cost(reservation.provider, reservation.model, tokens)
+        if self._spend(reservation, tokens, cost):
+            self._tell(*reservation.who, tokens, missing_usage=False)
+            self._refuse_if_over()
+
+    def _settle_without_usage(self, reservation: Reservation) -> None:
+        nothing = Tokens(0, 0, 0, 0)
+        is_priced = self._cost(reservation.provider, reservation.model, nothing) is not None
+        if self._spend(reservation, nothing, reservation.reserved_usd if is_priced else None):
+            self._tell(*reservation.who, nothing, missing_usage=True)
+            self.record_missing_usage()
+
+    def _spend(self, reservation: Reservation, tokens: Tokens, cost: Decimal | None) -> bool:
+        """Replaces a reserve by what was spent; False if it had ended already."""
         # One lock for both: between giving back and spending, another call could reserve.
         with self._lock:
             if not self._give_back(reservation):
-                return
-            self._add(*who, tokens, cost)
-        self._tell(*who, tokens, missing_usage=False)
-        self._refuse_if_over()
+                return False
+            self._add(*reservation.who, tokens, cost)
+            return True
 
     def _cost(self, provider: str, model: str, tokens: Tokens) -> Decimal | None:
         return self._price(
@@ -286,13 +300,9 @@ class RunCostTracker:
             cache_write_tokens=tokens.cache_written,
         )
 
-    def _close(self, reservation: Reservation, *, spent: Decimal = Decimal(0)) -> bool:
-        """Ends a reservation; False if it had ended already."""
+    def _release(self, reservation: Reservation) -> None:
         with self._lock:
-            if not self._give_back(reservation):
-                return False
-            self._spent += spent
-            return True
+            self._give_back(reservation)
 
     def _give_back(self, reservation: Reservation) -> bool:
         """Under the lock."""

@@ -140,6 +140,25 @@ def test_missing_usage_counts_the_whole_reserve() -> None:
     assert (run.total_usd, run.breakdown.missing_usage_calls) == (Decimal("0.6"), 1)
 
 
+def test_a_call_without_usage_is_a_call_all_the_same() -> None:
+    """It is in the rows, which add up to the total, and both events tell of it, once."""
+    bus, heard = EventBus(), []
+    bus.subscribe(heard.append)
+    run = RunCostTracker(1, prices={"m": (0, 10)}, bus=bus)
+    call = {"provider": "p", "model": "m", "stage": "s", "agent_class": "A"}
+    with run.reserve(**call, input_tokens=0, max_output_tokens=60_000) as held:
+        held.settle_without_usage()
+        held.settle_without_usage()
+    (row,), (agent_row,) = run.breakdown.rows, run.breakdown.agent_rows
+    assert (row.calls, row.cost_usd) == (1, run.total_usd)
+    assert (agent_row.stage, agent_row.agent_class, agent_row.calls) == ("s", "A", 1)
+    assert [event.event_type for event in heard] == ["llm.call_completed", "llm.usage_missing"]
+    assert heard[0].payload["missing_usage"] is True
+    unpriced = RunCostTracker(price=lambda *_, **__: None, bus=bus)
+    unpriced.reserve(**call, input_tokens=1, max_output_tokens=1).settle_without_usage()
+    assert unpriced.breakdown.rows[0].cost_usd is None
+
+
 def test_cache_writes_are_reserved_for() -> None:
     """Where writing to a prompt cache costs more than plain input, the reserve covers that."""
 

@@ -74,9 +74,9 @@ class StageSession:
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
         configured = getattr(self.llm_config, "provider", None)
-        if self.active_provider is None:
-            self.active_provider = configured
-        elif configured is not None:
+        named = configured if self.active_provider is None else self.active_provider
+        self.active_provider = None if named is None else _plain_name(named)
+        if configured is not None:
             self.assert_provider(configured)
 
     def get_scratchpad(self) -> Scratchpad:
@@ -88,7 +88,7 @@ class StageSession:
 
     def assert_provider(self, provider: str) -> None:
         """Raises ``ProviderMismatchError`` unless ``provider`` is the run's."""
-        if provider != self.active_provider:
+        if _plain_name(provider) != self.active_provider:
             raise ProviderMismatchError(
                 f"This run speaks to {self.active_provider}, and a stage resolved to {provider}.",
                 hint="Configure one provider for the whole run.",
@@ -212,6 +212,9 @@ class BaseStageAgent:
 
     def _ready_client(self) -> CompletionClient:
         if self._client is not None:
+            resolved = getattr(getattr(self._client, "provider", None), "name", None)
+            if resolved is not None:
+                self.session.assert_provider(resolved)
             return self._client
         if self._own is None:
             from fluid_build.copilot.llm.client import LlmClient
@@ -252,6 +255,11 @@ def validated(output: type[M], text: str) -> M:
         validation_errors=found,
         raw_output=text,
     )
+
+
+def _plain_name(provider: str) -> str:
+    """A provider's name as ``make_provider`` reads it."""
+    return provider.strip().lower()
 
 
 def _as_plain(value: Any) -> Any:

@@ -18,6 +18,8 @@ from fluid_build.copilot.agents.base import (
 )
 from fluid_build.copilot.agents.errors import SchemaValidationError
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt, LlmResponse
+from fluid_build.copilot.llm.client import LlmClient
+from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.store.backends.file import FileBackend
 from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
@@ -207,3 +209,13 @@ def test_the_runs_provider_is_asserted_on_each_call(session: StageSession) -> No
     session.llm_config = LlmConfig("openai", "m")
     with pytest.raises(ProviderMismatchError):
         ask(Namer(session, Client()), False)
+
+
+def test_a_client_of_another_provider_is_refused(session: StageSession) -> None:
+    """What a call resolves to is asserted, also where the client was given; case is no matter."""
+    openai = LlmClient(make_provider("openai"), api_key="some-key-1")
+    with pytest.raises(ProviderMismatchError, match="resolved to openai"):
+        ask(Namer(session, openai), False)
+    shouted = StageSession(NullBackend(), LlmConfig("Anthropic", "m"))
+    shouted.assert_provider("anthropic")
+    assert key(shouted) == key()
