@@ -245,6 +245,26 @@ def test_revision_follows_embeddings(store: Store) -> None:
     assert store.embeddings_revision("n") == steady
 
 
+def test_revision_follows_the_end_of_lives(open_store: OpenStore) -> None:
+    """An embedding whose life ends makes another revision; until then the revision is steady."""
+    clock = Clock()
+    store = open_store(clock=clock)
+    store.put("n", "words", 1, text="only words", ttl_seconds=5)
+    store.put("n", "a", 1, embedding=[1.0], ttl_seconds=10)
+    store.put("n", "b", 1, embedding=[1.0], ttl_seconds=20)
+    seen = [store.embeddings_revision("n")]
+    if seen == [None]:
+        pytest.skip("tells no revisions")
+    clock.now += 6
+    assert store.embeddings_revision("n") == seen[0]
+    for _ in range(2):
+        clock.now += 9
+        seen.append(store.embeddings_revision("n"))
+    store.purge()
+    seen.append(store.embeddings_revision("n"))
+    assert len(set(seen)) == 4
+
+
 def test_another_instance_sees_it(open_store: OpenStore) -> None:
     """What one instance writes, another reads, and closing loses nothing."""
     first, second = open_store(), open_store()

@@ -185,20 +185,29 @@ class PostgresBackend:
         )
 
     def embeddings_revision(self, namespace: str) -> str | None:
-        """Counts the changes; None while the life of an embedding may end unseen."""
+        """Counts the changes, and the embeddings whose life has ended but not been purged."""
         found = self._read(
-            "SELECT revision FROM fluid_revisions WHERE namespace = %s AND NOT EXISTS"
-            " (SELECT 1 FROM fluid_records WHERE namespace = %s AND embedding IS NOT NULL"
-            " AND expires_at IS NOT NULL)",
-            (namespace, namespace),
+            "SELECT revision, (SELECT count(*) FROM fluid_records WHERE namespace = %s"
+            " AND embedding IS NOT NULL AND expires_at <= %s)"
+            " FROM fluid_revisions WHERE namespace = %s",
+            (namespace, self._clock(), namespace),
         )
-        return str(found[0][0]) if found else None
+        return f"{found[0][0]}.{found[0][1]}" if found else None
 
     def purge(self) -> int:
         """Deletes what has outlived its time."""
         with self._transaction() as cursor:
-            cursor.execute("DELETE FROM fluid_records WHERE expires_at <= %s", (self._clock(),))
-            return cursor.rowcount
+            cursor.execute(
+                "DELETE FROM fluid_records WHERE expires_at <= %s"
+                " RETURNING namespace, embedding IS NOT NULL",
+                (self._clock(),),
+            )
+            gone = cursor.fetchall()
+            cursor.execute(
+                "UPDATE fluid_revisions SET revision = revision + 1 WHERE namespace = ANY(%s)",
+                (sorted({namespace for namespace, was_embedded in gone if was_embedded}),),
+            )
+            return len(gone)
 
     def close(self) -> None:
         """Closes the connection; the next use opens another."""

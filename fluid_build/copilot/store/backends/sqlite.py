@@ -53,7 +53,8 @@ CREATE TABLE IF NOT EXISTS items (
     key TEXT NOT NULL,
     expires_at REAL
 );
-CREATE INDEX IF NOT EXISTS items_expiry ON items (namespace) WHERE expires_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS items_expiry ON items (namespace, expires_at)
+    WHERE expires_at IS NOT NULL;
 CREATE TABLE IF NOT EXISTS embeddings (item INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS revisions (namespace TEXT PRIMARY KEY, revision INTEGER NOT NULL);
 CREATE VIRTUAL TABLE IF NOT EXISTS texts USING fts5 (text);
@@ -206,13 +207,13 @@ class SqliteBackend:
         )
 
     def embeddings_revision(self, namespace: str) -> str | None:
-        """Counts the changes, and the embeddings whose life may end unseen."""
+        """Counts the changes, and the embeddings whose life has ended but not been purged."""
         found = self._read(
-            "SELECT revision FROM revisions WHERE namespace = ?"
-            " AND NOT EXISTS (SELECT 1 FROM items WHERE namespace = ? AND expires_at IS NOT NULL)",
-            (namespace, namespace),
+            "SELECT revision, (SELECT count(*) FROM items WHERE namespace = ? AND expires_at <= ?"
+            " AND id IN (SELECT item FROM embeddings)) FROM revisions WHERE namespace = ?",
+            (namespace, self._clock(), namespace),
         )
-        return str(found[0][0]) if found else None
+        return f"{found[0][0]}.{found[0][1]}" if found else None
 
     def purge(self) -> int:
         """Deletes what has outlived its time."""
