@@ -1,7 +1,7 @@
 """Lines of a delimited file that do not have the shape of the others, mended and reported.
 
 No line is lost in silence: one with too few fields is filled up with nulls, one with too many
-keeps the first ones and the note says what was cut off, and broken quotes are read as they stand.
+keeps the first ones and the note counts what was cut off, and broken quotes are read as they stand.
 """
 
 import csv
@@ -13,7 +13,6 @@ from fluid_build.sources import encodings
 from fluid_build.sources.csv_dialect import Dialect, records_of
 
 _SHOWN = 10
-_LONGEST_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class Mended:
     rows: list[list[str]] = field(default_factory=list)
     filled: list[int] = field(default_factory=list)
     cut: list[int] = field(default_factory=list)
-    cut_values: list[str] = field(default_factory=list)
+    cut_values: int = 0
     unquoted: list[int] = field(default_factory=list)
     width: int = 0
     numbered_by: str = "line"
@@ -43,21 +42,25 @@ class Mended:
         notes = []
         if self.filled:
             notes.append(
-                f"{where}{self._lines(self.filled, f'with fewer than {self.width} fields')}: the "
+                f"{where}{self._lines(self.filled, f'with fewer than {self._width()}')}: the "
                 "missing fields were read as null."
             )
         if self.cut:
-            shown = ", ".join(repr(value) for value in self.cut_values[:_SHOWN])
-            more = ", …" if len(self.cut_values) > _SHOWN else ""
+            # Not the values themselves: nobody can tell which of them are personal.
+            kept = "field was" if self.width == 1 else f"{self.width} were"
+            left = "1 value" if self.cut_values == 1 else f"{self.cut_values:,} values"
             notes.append(
-                f"{where}{self._lines(self.cut, f'with more than {self.width} fields')}: the first "
-                f"{self.width} were kept and the rest left out ({shown}{more})."
+                f"{where}{self._lines(self.cut, f'with more than {self._width()}')}: the first "
+                f"{kept} kept and the rest left out ({left})."
             )
         if self.unquoted:
             notes.append(
                 f"{where}{self._lines(self.unquoted, 'with broken quotes')}: read as they stand."
             )
         return notes
+
+    def _width(self) -> str:
+        return "1 field" if self.width == 1 else f"{self.width} fields"
 
     def _lines(self, numbers: Sequence[int], what: str) -> str:
         shown = ", ".join(f"{number}" for number in numbers[:_SHOWN])
@@ -92,7 +95,7 @@ def _shape(mended: Mended, fields: list[str], number: int, kind: str) -> None:
     rest = fields[width:]
     if any(value.strip() for value in rest):
         mended.cut.append(number)
-        mended.cut_values += [value[:_LONGEST_SHOWN] for value in rest if value.strip()]
+        mended.cut_values += sum(bool(value.strip()) for value in rest)
     mended.rows.append(fields[:width] + [""] * (width - len(fields)))
 
 
