@@ -11,6 +11,7 @@ from fluid_build.cli import failures, screen, tables
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.kinds import KINDS, check_kind, check_outside
 from fluid_build.cli.options import Debug, Dialect, Json, Out, Schemas, Technique
+from fluid_build.cli.profile import tell_remarks
 from fluid_build.cli.reading import reading
 from fluid_build.errors import UsageError
 from fluid_build.forge import Forged
@@ -115,6 +116,7 @@ def _report(forged: Forged, *, json: bool) -> int:
                 "files": [str(path) for path in forged.files],
             }
         )
+        tell_remarks(profile)
     else:
         screen.show(tables.forged(forged, notices(profile, forged.model.conceptual)))
     return failures.CHECK_FAILED if profile.skipped else failures.DONE

@@ -1,6 +1,5 @@
 """What a profile looks like on a screen."""
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -15,6 +14,7 @@ from fluid_build.cli.screen import heading, text
 from fluid_build.cli.text import counted
 from fluid_build.forge import CONTRACT_FILE, DOCUMENT_FILE, MODEL_FILE, PROFILE_FILE, Forged
 from fluid_build.modeling.attention import Notice
+from fluid_build.modeling.document import in_hundredths
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile, TableProfile
 
 _PURPOSES = {
@@ -43,6 +43,7 @@ def summary(profile: Profile, found: Sequence[Notice]) -> Iterator[RenderableTyp
         yield from tables(profile)
         yield from relationships(profile)
         yield from meanings(profile)
+    yield from reading_notes(profile)
     yield from attention(found)
 
 
@@ -52,6 +53,7 @@ def forged(result: Forged, found: Sequence[Notice]) -> Iterator[RenderableType]:
     yield title(profile)
     yield heading("Found")
     yield _indented(text(_in_figures(profile)))
+    yield from reading_notes(profile)
     yield from attention(found)
     yield from files(result.files)
 
@@ -152,11 +154,7 @@ def _side(table: str, columns: Sequence[str]) -> str:
 
 
 def _confidence(key: ForeignKey) -> str:
-    """The confidence, rounded down: what is not certain never shows as 1.00."""
-    if key.origin == "declared":
-        return "declared"
-    hundredths = math.floor(round(key.confidence * 10_000) / 100)
-    return f"{hundredths / 100:.2f}"
+    return "declared" if key.origin == "declared" else in_hundredths(key.confidence)
 
 
 def _remark(key: ForeignKey) -> str:
@@ -204,14 +202,18 @@ def _meaning_grid(rows: Iterable[tuple[str, str]], style: str) -> RenderableType
     return _indented(grid)
 
 
+def reading_notes(profile: Profile) -> Iterator[RenderableType]:
+    """How the source was read, and each part of it that could not be."""
+    if not profile.notes:
+        return
+    yield heading("How it was read")
+    for note in profile.notes:
+        yield _indented(text(note))
+
+
 def attention(found: Sequence[Notice]) -> Iterator[RenderableType]:
     """What a person should look at; for what the data breaks, with the query that shows it."""
-    of_columns = {(notice.table, notice.text) for notice in found if notice.columns}
-    listed = [
-        notice
-        for notice in found
-        if notice.kind not in _SHOWN_ELSEWHERE and not _repeats(notice, of_columns)
-    ]
+    listed = [notice for notice in found if notice.kind not in _SHOWN_ELSEWHERE]
     if not listed:
         return
     yield heading("Look at first")
@@ -222,12 +224,6 @@ def attention(found: Sequence[Notice]) -> Iterator[RenderableType]:
         left = len(of_a_kind) - _MOST_OF_A_KIND
         if left > 0:
             yield _indented(text(f"and {left:,} more of the kind: {kind}", "dim"))
-
-
-def _repeats(notice: Notice, of_columns: set[tuple[str, str]]) -> bool:
-    """Whether a note on a table only repeats the note on one of its columns."""
-    _, _, rest = notice.text.partition(": ")
-    return not notice.columns and (notice.table, rest) in of_columns
 
 
 def _notice(notice: Notice) -> RenderableType:

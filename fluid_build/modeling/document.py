@@ -5,6 +5,7 @@ the relationships with their evidence, and a diagram. Names of the source are es
 rows are not in it.
 """
 
+import math
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -31,6 +32,11 @@ def model_document(profile: Profile, model: LogicalModel) -> str:
         *_columns(model.conceptual.entities),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def in_hundredths(confidence: float) -> str:
+    """A confidence, rounded down: what is not certain never shows as 1.00."""
+    return f"{math.floor(round(confidence * 10_000) / 100) / 100:.2f}"
 
 
 def _introduction(profile: Profile, model: LogicalModel) -> Iterator[str]:
@@ -131,7 +137,7 @@ def _relationship_cells(relationship: Relationship, has_data: bool) -> tuple[str
         f"{_ORIGINS[relationship.origin]}{implied}",
         f"{evidence.rows:,}" if has_data else "",
         f"{evidence.orphans:,}" if has_data else "",
-        f"{relationship.confidence:.2f}",
+        in_hundredths(relationship.confidence),
         text(relationship.reason),
     )
 

@@ -127,6 +127,24 @@ def test_ddl(fluid: Fluid, tmp_path: Path) -> None:
     assert fluid("profile", script).code == 0
 
 
+def test_statements_that_could_not_be_read_are_on_every_screen(
+    fluid: Fluid, tmp_path: Path
+) -> None:
+    """How DDL was read, and what of it was not, is told with JSON and without, never dropped."""
+    script = tmp_path / "schema.sql"
+    script.write_text("CREATE TABLE a (id INT PRIMARY KEY);\nALTER TABLE a FROBNICATE;\n")
+    forge = (*FROM_DDL, script, "-o", tmp_path / "out")
+    for said in (
+        fluid("profile", script).out,
+        fluid("profile", script, "--json").err,
+        fluid(*forge).out,
+        fluid(*forge, "--json").err,
+        (tmp_path / "out" / "MODEL.md").read_text(),
+    ):
+        assert "2 statements" in said
+        assert "FROBNICATE" in said
+
+
 SOURCES: dict[str, Callable[[Path], Path]] = {
     "csv": lambda folder: as_files(folder / "data", "FORMAT csv, HEADER", "csv"),
     "parquet": lambda folder: as_files(folder / "data", "FORMAT parquet", "parquet"),

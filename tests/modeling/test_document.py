@@ -147,6 +147,13 @@ def test_declared_relationships_and_many_orphans_come_first() -> None:
     assert [notice.table for notice in found] == ["c", "b", "a"]
 
 
+def test_what_is_not_certain_never_shows_as_certain() -> None:
+    """A confidence is rounded down, in the document as on the screen."""
+    tables = [table(name, column("id"), column("p"), primary_key=("id",)) for name in "ap"]
+    keys = [reference("a", "p", "p", "id", orphans=1, confidence=0.9965)]
+    assert "| 0.99 |" in document(profile(*tables, foreign_keys=keys))
+
+
 def test_values_of_personal_data_are_not_in_the_document() -> None:
     """A PII column is named, its values are not."""
     secret = values(**{"ann@example.com": 50, "bob@example.com": 50})
