@@ -8,13 +8,13 @@ import duckdb
 
 from fluid_build.profiling.composite_keys import CompositeReference, find_composite_references
 from fluid_build.profiling.foreign_keys import Reference, find_references
+from fluid_build.profiling.keys import plausibility
 from fluid_build.profiling.primary_keys import Choice, choose_composite, choose_single
 from fluid_build.profiling.schema import Entity, Node
 
 _CLEAR_SINGLE = 1.2
 _CLEAR_COMPOSITE = 0.8
 _FAIR_SINGLE = 0.6
-_ONLY = 0.4
 
 
 @dataclass(slots=True)
@@ -67,15 +67,23 @@ def _settle(found: Relations, entity: Entity, choice: Choice) -> None:
 
 
 def _late_choice(entity: Entity, referring: set[str]) -> Choice | None:
+    """The better of the best keys of one and of several columns, if it is good enough.
+
+    The only candidate that a table has need not look like a key, just not unlike one.
+    """
     single = choose_single(entity)
     composite = choose_composite(entity, referring)
-    only = len(entity.candidates.keys) == 1
-    clear = composite is not None and composite.score >= (_ONLY if only else _CLEAR_COMPOSITE)
+    if len(entity.candidates.keys) == 1:
+        only = single or composite
+        return only if only is not None and _may_be_key(entity, only) else None
+    clear = composite is not None and composite.score >= _CLEAR_COMPOSITE
     if composite is not None and clear and (single is None or single.score < composite.score):
         return composite
-    return (
-        single if single is not None and single.score >= (_ONLY if only else _FAIR_SINGLE) else None
-    )
+    return single if single is not None and single.score >= _FAIR_SINGLE else None
+
+
+def _may_be_key(entity: Entity, choice: Choice) -> bool:
+    return all(plausibility(entity.by_name[name].stats) >= 0.5 for name in choice.columns)
 
 
 def _take_keys_from_references(found: Relations) -> None:
