@@ -11,9 +11,8 @@ from itertools import chain
 
 from fluid_build.modeling import checks
 from fluid_build.modeling.conceptual import ConceptualModel, Relationship
+from fluid_build.modeling.types import is_code
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
-
-_CODES = frozenset({"ean", "isbn", "vin", "phone", "postal_code", "hash", "version"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,19 +132,12 @@ def _other_types(profile: Profile) -> Iterator[Notice]:
     for table in profile.tables:
         disguised: dict[str, list[str]] = defaultdict(list)
         for column in table.columns:
-            if column.measured_type is not None and not _is_code(column):
+            if column.measured_type not in (None, "UUID") and not is_code(column):
                 disguised[column.measured_type].append(column.name)
         for measured, names in disguised.items():
             text = f"Stored as text, and every value is a {measured}."
             query = checks.first_values(table.sql, tuple(names))
             yield Notice("type in disguise", table.name, tuple(names), text, query)
-
-
-def _is_code(column: ColumnProfile) -> bool:
-    """Whether text is right for the values: digits that name something are not to be added up."""
-    if column.measured_type == "UUID" or column.semantic_type in _CODES:
-        return True
-    return column.pii and column.semantic_type != "date_of_birth"
 
 
 def _empty_columns(profile: Profile) -> Iterator[Notice]:

@@ -74,6 +74,8 @@ _FAMILIES: dict[str, Family] = {
     "json": "nested",
     "variant": "nested",
 }
+_CODES = frozenset({"ean", "isbn", "vin", "phone", "postal_code", "hash", "version"})
+_PERSONAL_QUANTITIES = frozenset({"date_of_birth", "latitude", "longitude"})
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 _LIST = re.compile(r"\[\d*\]$")
 _LIMITED_TEXT = re.compile(
@@ -100,9 +102,20 @@ def type_name(duckdb_type: str) -> str:
 
 
 def column_type(column: ColumnProfile) -> str:
-    """The type of a column's values: the one they really have, within the declared length."""
-    name = type_name(column.measured_type or column.type)
+    """The type of a column's values: the one they really have, within the declared length.
+
+    A code that is stored as text stays text: as a number the next one loses its leading zeros.
+    """
+    measured = None if is_code(column) and column.type == "VARCHAR" else column.measured_type
+    name = type_name(measured or column.type)
     return _limited(column) or name if name == "string" else name
+
+
+def is_code(column: ColumnProfile) -> bool:
+    """Whether text is right for digits, because they name something and are never added up."""
+    if column.semantic_type in _CODES:
+        return True
+    return column.pii and column.semantic_type not in _PERSONAL_QUANTITIES
 
 
 def family(name: str) -> Family:

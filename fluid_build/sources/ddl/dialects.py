@@ -160,7 +160,7 @@ def dialect_named(name: str) -> Dialect:
     if known in DIALECTS:
         return DIALECTS[known]
     names = sorted({*DIALECTS, *_OTHER_NAMES} - {""})
-    nearest = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+    nearest = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.65)
     raise UsageError(
         f"No SQL dialect is called {name!r}.",
         hint=f"Did you mean {nearest[0]}?" if nearest else f"Known are: {', '.join(names)}.",
