@@ -6,18 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
+from fluid_build.sources.endings import COMPRESSIONS, FORMATS, Format, uncompressed
 from fluid_build.sources.uri import matches
 
-Format: TypeAlias = Literal["csv", "parquet", "json", "jsonl"]
-
-FORMATS: dict[str, Format] = {
-    ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".psv": "csv", ".txt": "csv",
-    ".parquet": "parquet", ".pq": "parquet", ".parq": "parquet",
-    ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
-}  # fmt: skip
-_COMPRESSIONS = (".gz", ".zst", ".zstd")
 _PARTITION = re.compile(r"([^=]+)=(.*)")
 _PART_NAME = re.compile(r"(part|chunk|shard|split|data|file|output)?[-_.]?\d+([-_.].*)?", re.I)
 
@@ -46,21 +39,17 @@ class Layout:
 
 def format_of(path: Path) -> Format | None:
     """The format that a file's ending names, seen through a compression's."""
-    return FORMATS.get(_bare(path).suffix.lower())
+    return FORMATS.get(uncompressed(path).suffix.lower())
 
 
 def is_compressed(path: Path) -> bool:
     """Whether the file's ending names a compression."""
-    return path.suffix.lower() in _COMPRESSIONS
-
-
-def _bare(path: Path) -> Path:
-    return path.with_suffix("") if is_compressed(path) else path
+    return path.suffix.lower() in COMPRESSIONS
 
 
 def stem(path: Path) -> str:
     """A file's name without the endings of format and compression."""
-    return _bare(path).stem
+    return uncompressed(path).stem
 
 
 def partitions(path: Path, root: Path) -> dict[str, str]:
@@ -122,7 +111,9 @@ def _data_files(paths: Sequence[Path], columns: Columns) -> tuple[list[Path], li
     ignored: list[Path] = []
     for path in paths:
         kind = format_of(path)
-        is_prose = _bare(path).suffix.lower() == ".txt" and len(columns(path, "csv") or ()) < 2
+        is_prose = (
+            uncompressed(path).suffix.lower() == ".txt" and len(columns(path, "csv") or ()) < 2
+        )
         (ignored if kind is None or is_prose else kept).append(path)
     return kept, ignored
 

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from urllib.parse import unquote
 
 from fluid_build.errors import SourceNotFoundError, UnknownSourceError
+from fluid_build.sources.endings import DATABASE_ENDINGS, is_ddl, is_surely_data
 
 Kind: TypeAlias = Literal["duckdb", "sqlite", "postgres", "files", "ddl"]
 
@@ -20,9 +21,6 @@ SCHEMES: dict[str, Kind] = {
     "file": "files",
 }
 """Known schemes. ``file`` says only where: what lies there is found by looking."""
-
-DATABASE_ENDINGS = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3", ".db3")
-DDL_ENDINGS = (".sql", ".ddl")
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):(?=//|/|[^\\])")
 _KEYWORD_DSN = re.compile(r"^\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=")
@@ -124,13 +122,19 @@ def _something_at(place: str) -> bool:
 def _look(place: str) -> Address:
     path = Path(place).expanduser()
     if is_glob(place) and not path.exists():
-        return Address("files", str(path))
+        return Address(_kind_of_files(matches(str(path))), str(path))
     if path.is_dir():
-        return Address("files", str(path))
+        return Address(_kind_of_files(matches(str(path / "*"))), str(path))
     _require_file(str(path))
-    if path.suffix.lower() in DDL_ENDINGS:
+    if is_ddl(path):
         return Address("ddl", str(path))
     return Address(_kind_of_file(path), str(path))
+
+
+def _kind_of_files(paths: list[Path]) -> Kind:
+    """DDL where there is some and no file of data; a README beside it is neither."""
+    data = any(map(is_surely_data, paths))
+    return "ddl" if not data and any(map(is_ddl, paths)) else "files"
 
 
 def _kind_of_file(path: Path) -> Kind:

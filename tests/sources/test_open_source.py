@@ -225,3 +225,21 @@ def test_unique_names_are_unique_and_kept_where_they_can_be(names: list[str]) ->
     assert len({name.lower() for name in found}) == len(names)
     if names and names[0]:
         assert found[0] == names[0]
+
+
+@pytest.mark.parametrize("place", ["", "*.sql"])
+def test_a_folder_or_glob_of_ddl_is_read_as_ddl(tmp_path: Path, place: str) -> None:
+    """A note beside the statements does not make data of them."""
+    (tmp_path / "a.sql").write_text("CREATE TABLE a (id INT PRIMARY KEY);")
+    (tmp_path / "b.sql").write_text("CREATE TABLE b (id INT PRIMARY KEY, a_id INT REFERENCES a);")
+    (tmp_path / "readme.txt").write_text("How to load this.")
+    with open_source(str(tmp_path / place)) as source:
+        assert (source.kind, [table.name for table in source.tables]) == ("ddl", ["a", "b"])
+
+
+def test_a_folder_of_data_stays_data_beside_ddl(tmp_path: Path) -> None:
+    """A script that made the data does not stand in for it."""
+    (tmp_path / "a.csv").write_text("id\n1\n")
+    (tmp_path / "make.sql").write_text("CREATE TABLE a (id INT PRIMARY KEY);")
+    with open_source(tmp_path) as source:
+        assert source.kind == "files"

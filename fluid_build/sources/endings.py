@@ -1,0 +1,31 @@
+"""What the endings of file names say."""
+
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+Format: TypeAlias = Literal["csv", "parquet", "json", "jsonl"]
+
+FORMATS: dict[str, Format] = {
+    ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".psv": "csv", ".txt": "csv",
+    ".parquet": "parquet", ".pq": "parquet", ".parq": "parquet",
+    ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
+}  # fmt: skip
+COMPRESSIONS = (".gz", ".zst", ".zstd")
+DATABASE_ENDINGS = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3", ".db3")
+DDL_ENDINGS = (".sql", ".ddl")
+
+
+def uncompressed(path: Path) -> Path:
+    """A path without the ending that says how the file is compressed."""
+    return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
+
+
+def is_ddl(path: Path) -> bool:
+    """Whether a file is named as DDL."""
+    return uncompressed(path).suffix.lower() in DDL_ENDINGS
+
+
+def is_surely_data(path: Path) -> bool:
+    """Whether a file is named as data; ``.txt`` may be data, and may be a note beside it."""
+    ending = uncompressed(path).suffix.lower()
+    return ending in FORMATS and ending != ".txt"
