@@ -84,10 +84,6 @@ class Shape:
         return core_schema.no_info_after_validator_function(check, handler(source))
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 @dataclass(frozen=True)
 class NumberRule:
     """A JSON number, kept as it was written: 1.0 is a whole number, True is none.
