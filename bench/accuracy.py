@@ -5,8 +5,8 @@
 
 A corpus folder holds a folder a database, each with ``data/*.parquet`` and ``truth.json``. A
 foreign key that the data does not bear out (``"supported": false``), or that we mark as implied,
-counts neither way. A primary key counts as found if it is the true one or a smaller key inside it; one
-given to a table that has none counts as wrong, and a true one that the data violates or that an
+counts neither way. A primary key counts as found if it is the true one or a smaller key inside it;
+one given to a table that has none counts as wrong, and a true one that the data violates or that an
 empty table has is not asked for.
 
 ``--names`` rewrites every name first (camel, pascal, snake, upper, glued, abbreviated) or takes

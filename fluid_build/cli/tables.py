@@ -21,7 +21,7 @@ _PURPOSES = {
     DOCUMENT_FILE: "to read: tables, keys, relationships, a diagram",
     CONTRACT_FILE: "the data contract, FLUID 0.7.2",
     MODEL_FILE: "the logical model",
-    PROFILE_FILE: "every figure that was measured",
+    PROFILE_FILE: "the figures of columns, keys, relationships",
 }
 _LONGEST_VALUE = 40
 _MOST_OF_A_KIND = 8

@@ -16,9 +16,9 @@ from fluid_build.contract.evidence_labels import (
 )
 from fluid_build.contract.fluid import DqRule
 from fluid_build.contract.fluid.quality import DqRuleType, DqSeverity
-from fluid_build.modeling import checks
 from fluid_build.modeling.conceptual import Entity, EntityKey, Relationship
 from fluid_build.modeling.naming import identifiers
+from fluid_build.profiling import checks
 from fluid_build.profiling.profile import Evidence, TableProfile
 
 _ROWS_FOR_A_CANDIDATE = 100

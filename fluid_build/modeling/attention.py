@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from fluid_build.modeling import checks
 from fluid_build.modeling.conceptual import ConceptualModel, Relationship
 from fluid_build.modeling.types import is_code
+from fluid_build.profiling import checks
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 
 

@@ -5,7 +5,6 @@ Every technique starts from it, so what is true of the data is worked out here o
 
 from collections import Counter
 
-from fluid_build.modeling import checks
 from fluid_build.modeling.conceptual import (
     Attribute,
     ConceptualModel,
@@ -19,6 +18,7 @@ from fluid_build.modeling.conceptual import (
 from fluid_build.modeling.element import source_columns
 from fluid_build.modeling.naming import identifiers
 from fluid_build.modeling.types import column_type
+from fluid_build.profiling import checks
 from fluid_build.profiling.profile import (
     ColumnProfile,
     Evidence,

@@ -19,6 +19,7 @@ _LEAST_INCLUDED = 0.9
 _LEAST_PROBED = 0.75
 _ACCEPTED = 0.3
 _TAKEN = 0.7
+_SAME_NAMES = 0.95
 
 
 @dataclass(slots=True, eq=False)
@@ -185,9 +186,10 @@ def judge_composite(
     names = {node.stats.name for node in child}
     entity = child[0].table
     if not _directed(child, parent) and any(set(key) <= names for key in entity.candidates.keys):
-        odds -= 1.5
         if inclusion.coverage > 0.95:
-            odds -= 3.0
+            odds -= 4.5
+        else:
+            odds -= 0.5 if score >= _SAME_NAMES else 1.5
     if any(node.comparable == "date" for node in parent):
         odds -= 1.5
     return odds

@@ -2,7 +2,14 @@
 
 import duckdb
 
-from fluid_build.profiling.inclusion import Inclusion, measure_inclusion, orphans_sql, repeats_sql
+from fluid_build.profiling import checks
+from fluid_build.profiling.inclusion import (
+    Inclusion,
+    measure_inclusion,
+    orphans_sql,
+    place_of,
+    repeats_sql,
+)
 from fluid_build.profiling.profile import Evidence, ForeignKey, ForeignKeyEvidence, KeyClaim
 from fluid_build.profiling.schema import Entity, Node
 from fluid_build.sources.base import DeclaredForeignKey
@@ -40,8 +47,14 @@ def key_evidence(
         nulls=nulls,
         distinct=distinct,
         violations=rows - nulls - distinct,
-        sql=repeats_sql(entity.stats.table, key),
+        sql=_key_check(entity, key, only_nulls=nulls > 0 and rows - nulls == distinct),
     )
+
+
+def _key_check(entity: Entity, key: tuple[str, ...], only_nulls: bool) -> str:
+    if only_nulls:
+        return checks.null_rows(place_of(entity.stats.table), key)
+    return repeats_sql(entity.stats.table, key)
 
 
 def _count_distinct(
@@ -69,7 +82,8 @@ def check_declared_reference(
     inclusion = measure_inclusion(connection, nodes, keys)
     reason = "declared by the source"
     if inclusion.orphans:
-        reason += f", and violated by {inclusion.orphans} rows"
+        rows = "one row" if inclusion.orphans == 1 else f"{inclusion.orphans} rows"
+        reason += f", and violated by {rows}"
     return ForeignKey(
         from_table=child.name,
         from_columns=declared.columns,

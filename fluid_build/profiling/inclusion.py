@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import duckdb
 
+from fluid_build.profiling import checks
 from fluid_build.profiling.schema import Node
 from fluid_build.sources.base import Table
 from fluid_build.sources.sql import quote
@@ -158,7 +159,7 @@ def measure_inclusion(
 
     Where the parent's integers are without gaps, the child's bounds alone settle it exactly.
     """
-    if len(child) == 1 and _settled_by_bounds(child[0], parent[0]):
+    if len(child) == 1 and is_settled_by_bounds(child[0], parent[0]):
         stats, keys = child[0].stats, parent[0].stats.distinct
         distinct = min(stats.distinct, keys)
         near = (child[0].high or 0) - (child[0].low or 0) + 1
@@ -215,7 +216,8 @@ def _near(child: Node) -> str:
     return f"(SELECT count(*) FROM parent WHERE v0 BETWEEN {child.low} AND {child.high})"
 
 
-def _settled_by_bounds(child: Node, parent: Node) -> bool:
+def is_settled_by_bounds(child: Node, parent: Node) -> bool:
+    """Whether the parent is without gaps and the child within its bounds: all of it is included."""
     if not parent.dense or child.low is None or child.high is None:
         return False
     return child.low >= (parent.low or 0) and child.high <= (parent.high or 0)
@@ -225,25 +227,14 @@ def orphans_sql(
     child_table: Table, child: Sequence[str], parent_table: Table, parent: Sequence[str]
 ) -> str:
     """A query, in any SQL dialect, for the rows whose parent is missing."""
-    present = " AND ".join(f"c.{quote(name)} IS NOT NULL" for name in child)
-    joined = " AND ".join(
-        f"p.{quote(key)} = c.{quote(name)}" for name, key in zip(child, parent, strict=True)
-    )
-    return (
-        f"SELECT c.* FROM {place_of(child_table)} AS c WHERE {present}"
-        f" AND NOT EXISTS (SELECT 1 FROM {place_of(parent_table)} AS p WHERE {joined})"
+    return checks.orphans(
+        place_of(child_table), tuple(child), place_of(parent_table), tuple(parent)
     )
 
 
 def repeats_sql(table: Table, columns: Iterable[str]) -> str:
     """A query, in any SQL dialect, for the values of some columns that repeat."""
-    quoted = [quote(name) for name in columns]
-    names = ", ".join(quoted)
-    present = " AND ".join(f"{name} IS NOT NULL" for name in quoted)
-    return (
-        f"SELECT {names}, count(*) AS n FROM {place_of(table)} WHERE {present}"
-        f" GROUP BY {names} HAVING count(*) > 1"
-    )
+    return checks.repeated_values(place_of(table), tuple(columns))
 
 
 def place_of(table: Table) -> str:

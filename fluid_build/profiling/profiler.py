@@ -14,7 +14,7 @@ from fluid_build.profiling.declared import (
     reference_evidence,
 )
 from fluid_build.profiling.foreign_keys import Reference
-from fluid_build.profiling.inclusion import place_of
+from fluid_build.profiling.inclusion import is_settled_by_bounds, place_of
 from fluid_build.profiling.keys import CandidateKeys, find_candidate_keys
 from fluid_build.profiling.likeness import role
 from fluid_build.profiling.profile import (
@@ -46,6 +46,7 @@ def profile_source(source: Source, *, on_progress: OnProgress = ignore) -> Profi
     entities = build_schema(measured, candidates)
     on_progress(Progress("relations", 0, 1))
     relations = relate(source.connection, entities)
+    _settle_distinct(relations)
     claims = [check_declared_keys(source.connection, entity) for entity in entities]
     foreign_keys = _foreign_keys(source.connection, entities, relations)
     on_progress(Progress("relations", 1, 1))
@@ -89,6 +90,19 @@ def _find_keys(
         found.append(find_candidate_keys(connection, stats))
     on_progress(Progress("keys", len(measured), len(measured)))
     return found
+
+
+def _settle_distinct(relations: Relations) -> None:
+    """Take the exact count of distinct values from where a reference was measured on every row.
+
+    Where the parent's bounds settled it, a child can't have more values than the parent has keys.
+    """
+    for reference in relations.references:
+        stats, inclusion = reference.child.stats, reference.inclusion
+        if stats.distinct_exact:
+            continue
+        stats.distinct_exact = not is_settled_by_bounds(reference.child, reference.parent)
+        stats.distinct = inclusion.distinct
 
 
 def _foreign_keys(

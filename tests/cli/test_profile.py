@@ -58,7 +58,7 @@ def test_the_screen_tells_keys_relationships_dirt_and_personal_data(
     assert "customer 300 3 customer_id" in said
     assert "orders.customer_id → customer.customer_id" in said
     assert "9 of 900 rows refer to nothing (1.0 % orphans)" in said
-    assert "NOT EXISTS" in said
+    assert "LEFT JOIN" in said
     assert "Personal data 1 column customer email" in said
     assert "customer.since: Stored as text, and every value is a DATE." in said
     assert "spare: It holds no row." in said

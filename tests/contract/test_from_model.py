@@ -212,7 +212,7 @@ def test_orphans_are_the_threshold_of_their_relationship() -> None:
     assert labels is not None
     assert labels["to-table"] == "customers"
     assert labels["orphans"] == labels["max-violations"] == "3"
-    assert "NOT EXISTS" in labels["sql"]
+    assert "LEFT JOIN" in labels["sql"]
 
 
 def test_several_roles_to_one_parent_are_entities_of_their_own() -> None:

@@ -32,15 +32,18 @@ def other_values(table: str, column: str, accepted: tuple[str, ...]) -> str:
 def orphans(
     table: str, columns: tuple[str, ...], parent: str, parent_columns: tuple[str, ...]
 ) -> str:
-    """Child rows without a parent; a row with a null in any of the columns refers to nothing."""
+    """Child rows without a parent; a row with a null in any of the columns refers to nothing.
+
+    A join, since SQLite looks a correlated NOT EXISTS up row by row, without an index.
+    """
     filled = " AND ".join(f"c.{quote(column)} IS NOT NULL" for column in columns)
     matches = " AND ".join(
         f"p.{quote(theirs)} = c.{quote(ours)}"
         for ours, theirs in zip(columns, parent_columns, strict=True)
     )
     return (
-        f"SELECT c.* FROM {table} AS c WHERE {filled} "
-        f"AND NOT EXISTS (SELECT 1 FROM {parent} AS p WHERE {matches})"
+        f"SELECT c.* FROM {table} AS c LEFT JOIN {parent} AS p ON {matches} "
+        f"WHERE {filled} AND p.{quote(parent_columns[0])} IS NULL"
     )
 
 
