@@ -135,3 +135,13 @@ def test_declared_keys_of_empty_tables_are_kept(tmp_path: Path) -> None:
     assert found.table("city").primary_key == ("city_id",)
     evidence = only(found).evidence
     assert (evidence.rows, evidence.matched, evidence.orphans) == (0, 0, 0)
+
+
+def test_a_key_that_only_nulls_violate_is_checked_for_nulls(tmp_path: Path) -> None:
+    """SQLite lets nulls into a primary key; the query lists those rows, not repeats."""
+    script = "CREATE TABLE p (id TEXT PRIMARY KEY); INSERT INTO p VALUES ('a'), (NULL), (NULL);"
+    evidence = claim(sqlite_profile(tmp_path, script), "p", "id").evidence
+    with sqlite3.connect(tmp_path / "shop.sqlite") as connection:
+        found = connection.execute(evidence.sql).fetchall()
+    connection.close()
+    assert (evidence.nulls, evidence.violations, found) == (2, 0, [(None,), (None,)])

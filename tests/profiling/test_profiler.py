@@ -174,3 +174,15 @@ def test_the_queries_run_where_several_schemas_are_read(tmp_path: Path) -> None:
         for table in found.tables:
             assert table.primary_key_evidence is not None
             assert connection.execute(table.primary_key_evidence.sql).fetchall() == []
+
+
+def test_a_measured_reference_makes_the_child_s_distinct_count_exact() -> None:
+    """The estimate of the first pass does not stand beside the exact count of a later one."""
+    found = profiled(
+        "CREATE TABLE city AS SELECT 3 * i + 7 AS city_id, 'town ' || i AS name"
+        " FROM range(900) t(i);"
+        "CREATE TABLE visit AS SELECT 1 + i AS visit_id, 3 * pick(i, 1, 900) + 7 AS city_id"
+        " FROM range(20000) t(i)"
+    )
+    column = found.table("visit").column("city_id")
+    assert (column.distinct_exact, column.distinct) == (True, 900)
