@@ -7,11 +7,12 @@ whole table was read anyway.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import Literal, TypeAlias
+from operator import itemgetter
+from typing import Literal, TypeAlias, cast
 from uuid import UUID
 
 import duckdb
@@ -240,25 +241,28 @@ def _as_text(stats: ColumnStats) -> str:
 
 
 def _take_sample(stats: ColumnStats, values: Sequence[str | None], complete: bool) -> None:
-    counted = Counter(values)
-    nulls = counted.pop(None, 0)
+    seen = Counter(values)
+    nulls = seen.pop(None, 0)
+    counted = cast("Mapping[str, int]", seen)
     stats.sample_rows = len(values)
-    code_of = {value: code for code, value in enumerate(counted)}
-    stats.codes = [-1 if value is None else code_of[value] for value in values]
-    stats.values = _most_frequent({str(value): n for value, n in counted.items()})
+    code_of: dict[str | None, int] = {value: code for code, value in enumerate(counted)}
+    code_of[None] = -1
+    stats.codes = list(map(code_of.__getitem__, values))
+    stats.values = _most_frequent(counted)
     if complete:
         stats.nulls, stats.distinct, stats.distinct_exact = nulls, len(counted), True
         if stats.kind == "text" and counted:
-            lengths = {value: len(str(value)) for value in counted}
+            lengths = {value: len(value) for value in counted}
             stats.min_length, stats.max_length = min(lengths.values()), max(lengths.values())
             stats.avg_length = sum(lengths[value] * n for value, n in counted.items()) / (
                 stats.present
             )
 
 
-def _most_frequent(counted: dict[str, int]) -> list[tuple[str, int]]:
+def _most_frequent(counted: Mapping[str, int]) -> list[tuple[str, int]]:
     """The most frequent values; of the many that are equally rare, some spread over all of them."""
-    ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    ranked = sorted(counted.items())
+    ranked.sort(key=itemgetter(1), reverse=True)
     if len(ranked) <= SAMPLE_VALUES:
         return ranked
     edge = ranked[SAMPLE_VALUES - 1][1]
