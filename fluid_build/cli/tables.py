@@ -15,6 +15,7 @@ from fluid_build.cli.text import counted
 from fluid_build.forge import CONTRACT_FILE, DOCUMENT_FILE, MODEL_FILE, PROFILE_FILE, Forged
 from fluid_build.modeling.attention import Notice
 from fluid_build.modeling.document import in_hundredths
+from fluid_build.modeling.types import is_code
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile, TableProfile
 
 _PURPOSES = {
@@ -252,7 +253,7 @@ def detail(table: TableProfile) -> Iterator[RenderableType]:
 
 def _facts(column: ColumnProfile) -> str:
     facts = [column.type]
-    if column.measured_type and column.measured_type != column.type:
+    if column.measured_type and column.measured_type != column.type and not is_code(column):
         facts.append(f"really {column.measured_type}")
     if column.semantic_type and column.semantic_type != column.type.lower():
         facts.append(column.semantic_type)
