@@ -165,8 +165,7 @@ def measure_inclusion(
         near = (child[0].high or 0) - (child[0].low or 0) + 1
         return Inclusion(stats.present, stats.present, distinct, distinct, keys, near)
     columns = [f"v{index}" for index in range(len(child))]
-    chosen = ", ".join(f"{node.sql} AS {name}" for node, name in zip(child, columns, strict=True))
-    wanted = ", ".join(f"{node.sql} AS {name}" for node, name in zip(parent, columns, strict=True))
+    chosen, wanted = _aliased(child, columns), _aliased(parent, columns)
     present = " AND ".join(f"{node.sql} IS NOT NULL" for node in child)
     known = " AND ".join(f"{node.sql} IS NOT NULL" for node in parent)
     matches = " AND ".join(f"parent.{name} = child.{name}" for name in columns)
@@ -194,8 +193,7 @@ def probe_tuples(
     if stats.complete:
         return 1.0
     columns = [f"v{index}" for index in range(len(child))]
-    chosen = ", ".join(f"{node.sql} AS {name}" for node, name in zip(child, columns, strict=True))
-    wanted = ", ".join(f"{node.sql} AS {name}" for node, name in zip(parent, columns, strict=True))
+    chosen, wanted = _aliased(child, columns), _aliased(parent, columns)
     names = ", ".join(columns)
     present = " AND ".join(f"{name} IS NOT NULL" for name in columns)
     row = connection.execute(
@@ -207,6 +205,10 @@ def probe_tuples(
     ).fetchone()
     probes, found = (int(figure) for figure in row or (0, 0))
     return found / probes if probes else 1.0
+
+
+def _aliased(nodes: Sequence[Node], names: Sequence[str]) -> str:
+    return ", ".join(f"{node.sql} AS {name}" for node, name in zip(nodes, names, strict=True))
 
 
 def _near(child: Node) -> str:
