@@ -27,10 +27,11 @@ from fluid_build.contract.quality_rules import quality_rules
 from fluid_build.contract.semantic_section import semantics
 from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
+from fluid_build.modeling.key_columns import key_columns
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.measures import MeasureRole
 from fluid_build.modeling.naming import identifier, identifiers, tag
-from fluid_build.modeling.semantic_layer import key_columns, measures_by_table
+from fluid_build.modeling.semantic_layer import measures_by_table
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 
 UNASSIGNED = "unassigned"

@@ -6,7 +6,6 @@ Every rule is a share of rows that must be reached (``operator`` >=). The label
 
 from collections.abc import Iterator, Sequence
 
-from fluid_build.contract.accepted_values import accepted_values
 from fluid_build.contract.evidence_labels import (
     Labels,
     evidence_labels,
@@ -16,6 +15,7 @@ from fluid_build.contract.evidence_labels import (
 )
 from fluid_build.contract.fluid import DqRule
 from fluid_build.contract.fluid.quality import DqRuleType, DqSeverity
+from fluid_build.modeling.accepted_values import accepted_values
 from fluid_build.modeling.conceptual import Entity, EntityKey, Relationship
 from fluid_build.modeling.naming import identifiers
 from fluid_build.profiling import checks

@@ -13,16 +13,33 @@ Participation = Literal["mandatory", "optional"]
 KeyKind = Literal["primary", "declared", "candidate"]
 
 
+class Conversion(ModelPart):
+    """How text that really holds another type is read as that type.
+
+    ``to_type`` is DuckDB's name of it. ``format`` is how a date is spelled, in the letters of
+    strptime, "" for ISO. ``reversible`` means that every value, written back, is spelled as before.
+    """
+
+    to_type: str
+    format: str = ""
+    reversible: bool = False
+
+
 class Attribute(Element):
     """A property of an entity.
 
-    ``type`` is a type name of the contract (``decimal(10,2)``). ``required`` means that it is
-    never null, declared so or measured so; ``evidence`` holds the figures.
+    ``type`` is a type name of the contract (``decimal(10,2)``), ``source_type`` DuckDB's name of
+    what is read from the source; where they part, ``conversion`` leads from one to the other.
+    ``required`` means that it is never null, declared so or measured so; ``evidence`` holds the
+    figures. ``accepted_values`` are all values of a closed domain, empty where there is none.
     """
 
     name: str
     type: str
+    source_type: str = "VARCHAR"
+    conversion: Conversion | None = None
     required: bool
+    accepted_values: tuple[str, ...] = ()
     semantic_type: str | None = None
     pii: bool = False
     description: str = ""

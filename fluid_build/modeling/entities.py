@@ -4,10 +4,13 @@ Every technique starts from it, so what is true of the data is worked out here o
 """
 
 from collections import Counter
+from collections.abc import Set
 
+from fluid_build.modeling.accepted_values import accepted_values
 from fluid_build.modeling.conceptual import (
     Attribute,
     ConceptualModel,
+    Conversion,
     Entity,
     EntityKey,
     KeyKind,
@@ -16,8 +19,9 @@ from fluid_build.modeling.conceptual import (
     RelationshipCardinality,
 )
 from fluid_build.modeling.element import source_columns
+from fluid_build.modeling.key_columns import key_columns
 from fluid_build.modeling.naming import identifiers
-from fluid_build.modeling.types import column_type
+from fluid_build.modeling.types import column_type, type_name
 from fluid_build.profiling import checks
 from fluid_build.profiling.profile import (
     ColumnProfile,
@@ -32,30 +36,38 @@ from fluid_build.profiling.profile import (
 
 def conceptual_model(profile: Profile) -> ConceptualModel:
     """Entities, keys and relationships as the profile bears them out."""
+    keys = key_columns(profile)
     return ConceptualModel(
-        entities=tuple(_entity(table, profile.has_data) for table in profile.tables),
+        entities=tuple(
+            _entity(table, keys[table.name], profile.has_data) for table in profile.tables
+        ),
         relationships=_relationships(profile),
     )
 
 
-def _entity(table: TableProfile, has_data: bool) -> Entity:
+def _entity(table: TableProfile, keys: Set[str], has_data: bool) -> Entity:
     return Entity(
         name=table.name,
         description=table.comment or "",
         rows=table.rows,
-        attributes=tuple(_attribute(table, column, has_data) for column in table.columns),
+        attributes=tuple(_attribute(table, column, keys, has_data) for column in table.columns),
         keys=entity_keys(table, has_data),
         mapped_source_tables=(table.name,),
         reason="One entity for one table of the source, under its own name.",
     )
 
 
-def _attribute(table: TableProfile, column: ColumnProfile, has_data: bool) -> Attribute:
+def _attribute(
+    table: TableProfile, column: ColumnProfile, keys: Set[str], has_data: bool
+) -> Attribute:
     required, origin, reason = _requirement(column, has_data)
     return Attribute(
         name=column.name,
         type=column_type(column),
+        source_type=column.type,
+        conversion=_conversion(column),
         required=required,
+        accepted_values=accepted_values(column, keys) or (),
         semantic_type=column.semantic_type,
         pii=column.pii,
         description=column.comment or "",
@@ -70,6 +82,16 @@ def _attribute(table: TableProfile, column: ColumnProfile, has_data: bool) -> At
         mapped_source_tables=(table.name,),
         source_columns=source_columns(table.name, (column.name,)),
         reason=reason,
+    )
+
+
+def _conversion(column: ColumnProfile) -> Conversion | None:
+    measured = column.measured_type
+    if measured is None or column_type(column) != type_name(measured):
+        return None
+    to_type, _, spelled = measured.partition(" (")
+    return Conversion(
+        to_type=to_type, format=spelled.removesuffix(")"), reversible=column.reversible
     )
 
 

@@ -3,6 +3,7 @@
 import json
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, Relationship
+from fluid_build.modeling.key_columns import key_columns
 from fluid_build.modeling.measures import MeasureRole, measure_role
 from fluid_build.modeling.naming import identifiers
 from fluid_build.modeling.osi import (
@@ -18,7 +19,7 @@ from fluid_build.modeling.osi import (
     SemanticModel,
 )
 from fluid_build.modeling.types import family
-from fluid_build.profiling.profile import Profile, TableProfile
+from fluid_build.profiling.profile import Profile
 from fluid_build.sources.sql import quote
 
 
@@ -48,20 +49,6 @@ def measures_by_table(profile: Profile) -> dict[str, dict[str, MeasureRole]]:
         roles = {column.name: measure_role(column, keys[table.name]) for column in table.columns}
         result[table.name] = {name: role for name, role in roles.items() if role is not None}
     return result
-
-
-def key_columns(profile: Profile) -> dict[str, set[str]]:
-    """For each table, the columns that are part of its key or of a reference to another table."""
-    columns = {table.name: _own_keys(table) for table in profile.tables}
-    for key in profile.foreign_keys:
-        columns.setdefault(key.from_table, set()).update(key.from_columns)
-        columns.setdefault(key.to_table, set()).update(key.to_columns)
-    return columns
-
-
-def _own_keys(table: TableProfile) -> set[str]:
-    declared = (column for claim in table.declared_keys for column in claim.columns)
-    return {*(table.primary_key or ()), *declared}
 
 
 def _dataset(source: str, entity: Entity, measures: dict[str, MeasureRole]) -> Dataset:

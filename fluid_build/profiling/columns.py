@@ -68,6 +68,7 @@ class ColumnStats:
     codes: list[int] = field(default_factory=list)
     integral: bool = False
     measured_type: str | None = None
+    reversible: bool = False
     bounds: tuple[int, int] | None = None
 
     @property
@@ -344,14 +345,23 @@ def _find_measured_types(connection: duckdb.DuckDBPyConnection, measured: TableS
     if not suspects:
         return
     checks = ", ".join(
-        f"count({quote(stats.column.alias)}) = count({expression})"
-        for stats, _, expression in suspects
+        f"count({name}) = count({reading}), coalesce(bool_and({written} = {name}), TRUE)"
+        for stats, type_name, reading in suspects
+        for name, written in [(quote(stats.column.alias), _written(type_name, reading))]
     )
-    row = connection.execute(f"SELECT {checks} FROM {measured.table.relation}").fetchone()
-    for (stats, type_name, _), holds in zip(suspects, row or (), strict=True):
+    row = connection.execute(f"SELECT {checks} FROM {measured.table.relation}").fetchone() or ()
+    for (stats, type_name, _), holds, same in zip(suspects, row[::2], row[1::2], strict=True):
         if holds and stats.measured_type is None:
-            stats.measured_type = type_name
+            stats.measured_type, stats.reversible = type_name, same
     _find_bounds(connection, measured)
+
+
+def _written(type_name: str, reading: str) -> str:
+    """What was read as a type, spelled again."""
+    bare, _, spelled = type_name.partition(" (")
+    if spelled:
+        return f"strftime({reading}, {literal(spelled.removesuffix(')'))})"
+    return f"CAST(CAST({reading} AS {bare}) AS VARCHAR)"
 
 
 def _find_bounds(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:

@@ -59,7 +59,8 @@ class ColumnProfile(_Frozen):
 
     ``type`` is DuckDB's name of the type as read, ``declared_type`` the source's own word,
     ``measured_type`` the type that every value of a text column really has (None where it is just
-    text or not a text column). ``min``/``max`` are text. Lengths are characters, of text columns.
+    text or not a text column); ``reversible`` says that each value, read as that type and written
+    back, is spelled as before. ``min``/``max`` are text. Lengths are characters, of text columns.
     ``top_values`` is counted over the whole column, or over ``sample`` rows. Of a column with
     personal data neither values nor bounds are kept.
     """
@@ -80,6 +81,7 @@ class ColumnProfile(_Frozen):
     top_values: tuple[ValueCount, ...] = ()
     sample: int | None = None
     measured_type: str | None = None
+    reversible: bool = False
     semantic_type: str | None = None
     semantic_reason: str = ""
     pii: bool = False

@@ -263,6 +263,7 @@ def _column_profile(entity: Entity, stats: ColumnStats) -> ColumnProfile:
         top_values=() if personal else _top_values(stats),
         sample=None if stats.sample_rows == stats.rows else stats.sample_rows,
         measured_type=stats.measured_type,
+        reversible=stats.reversible,
         semantic_type=meaning.name if meaning else None,
         semantic_reason=meaning.reason if meaning else "",
         pii=personal,

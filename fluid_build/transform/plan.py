@@ -1,0 +1,174 @@
+"""The transform plan: every relation that a model is built of, in the order of building.
+
+A build's SQL is the one source of truth. It is plain DuckDB that anyone can run: ``source.<id>``
+stands for a table of the source and ``model.<name>`` for another build, and nothing else is ever
+qualified by these two names, so that the writer of a dbt project finds each of them by reading
+the text. Columns of the source are quoted, with their own spelling; the names that we give are
+snake_case, legal on every target without quotes, and unquoted.
+
+The load date is ``getvariable('load_date')``, a TIMESTAMP that the runner sets once a run.
+"""
+
+from typing import Literal
+
+from fluid_build.modeling.element import Element, ModelPart
+from fluid_build.modeling.logical import Technique
+from fluid_build.profiling.profile import Evidence
+
+Layer = Literal["staging", "flat", "raw_vault", "mart"]
+Materialization = Literal["view", "table", "incremental"]
+TestKind = Literal["not_null", "unique", "accepted_values", "relationships"]
+Severity = Literal["error", "warn", "info"]
+LOAD_DATE = "CAST(getvariable('load_date') AS TIMESTAMP)"
+
+
+class PlanColumn(Element):
+    """A column of a built relation.
+
+    ``type`` is DuckDB's name of it, ``contract_type`` the contract's (a text may have a declared
+    length there). ``required`` means that it is never null. ``tags`` say what it is for:
+    primary-key, foreign-key, unique, hash-key, business-key, measure, degenerate-dimension,
+    technical.
+    """
+
+    name: str
+    type: str
+    contract_type: str
+    required: bool = False
+    description: str = ""
+    semantic_type: str | None = None
+    pii: bool = False
+    tags: tuple[str, ...] = ()
+
+
+class BuildTest(ModelPart):
+    """A claim about a built relation that dbt tests and the contract promises.
+
+    ``columns`` are the relation's own. A ``relationships`` test pairs them with ``to_columns`` of
+    the build ``to_model``; ``values`` are the accepted ones. ``allowed`` is how many violations
+    were measured in the source: so many are known and neither warned of nor failed on.
+    """
+
+    name: str
+    kind: TestKind
+    columns: tuple[str, ...]
+    to_model: str | None = None
+    to_columns: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    severity: Severity = "error"
+    allowed: int = 0
+    evidence: Evidence | None = None
+    reason: str = ""
+
+
+class Build(Element):
+    """One relation: how it is made, what it holds, and what must be true of it.
+
+    ``sql`` selects all of its rows, its columns in the order and with the types of ``columns``.
+    Of an incremental one, ``incremental`` is what follows ``sql`` (on a new line) where the
+    relation is there already, so that only the rows to add come out; it reads the relation as
+    ``model.<its own name>``. ``key`` identifies a row, empty where nothing does. ``entity`` is
+    the title for people.
+    """
+
+    name: str
+    layer: Layer
+    materialization: Materialization
+    title: str
+    description: str = ""
+    sql: str
+    incremental: str | None = None
+    ref_models: tuple[str, ...] = ()
+    ref_sources: tuple[str, ...] = ()
+    columns: tuple[PlanColumn, ...]
+    key: tuple[str, ...] = ()
+    tests: tuple[BuildTest, ...] = ()
+
+    def column(self, name: str) -> PlanColumn:
+        """The column of that exact name; KeyError if there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+
+class PlanSource(ModelPart):
+    """A table of the source: ``source.<id>`` in SQL. Columns with the types that they are read as.
+
+    ``columns`` are the source's own names, apart where two differ in case alone.
+    """
+
+    id: str
+    table: str
+    columns: tuple[tuple[str, str], ...]
+
+
+class Renaming(ModelPart):
+    """A name that more than its spelling had to be changed of, and why."""
+
+    table: str
+    source_name: str
+    name: str
+    reason: str
+
+
+class Rebuild(ModelPart):
+    """A query that makes a source table anew out of builds alone: same names, types and rows.
+
+    ``by_value`` are columns that the model keeps the value of but not the spelling (a number in
+    text, ``1.50``); they are compared as values.
+    """
+
+    table: str
+    source: str
+    sql: str
+    by_value: tuple[str, ...] = ()
+
+
+class TransformPlan(ModelPart):
+    """Every relation of a model in the order of building, each after those that it refers to."""
+
+    name: str
+    technique: Technique
+    sources: tuple[PlanSource, ...]
+    builds: tuple[Build, ...]
+    renamed: tuple[Renaming, ...] = ()
+
+    def build(self, name: str) -> Build:
+        """The build of that exact name; KeyError if there is none."""
+        for build in self.builds:
+            if build.name == name:
+                return build
+        raise KeyError(name)
+
+    def source(self, table: str) -> PlanSource:
+        """The source table of that name (the source's own); KeyError if there is none."""
+        for source in self.sources:
+            if source.table == table:
+                return source
+        raise KeyError(table)
+
+    @property
+    def published(self) -> tuple[Build, ...]:
+        """What the model is for: every build but the staging."""
+        return tuple(build for build in self.builds if build.layer != "staging")
+
+
+CheckKind = Literal["rows", "sum", "reference", "lost", "doubled"]
+
+
+class Check(ModelPart):
+    """A figure that must be the same in the source and in what was built of it.
+
+    ``expected`` reads the source alone and ``actual`` the builds alone (or both, where a join is
+    what is checked); each gives one row of one value. ``differing`` selects the rows that show
+    a difference. ``table`` is the source table that the figure speaks of.
+    """
+
+    name: str
+    kind: CheckKind
+    table: str
+    expected: str
+    actual: str
+    differing: str = ""
+    reason: str = ""
