@@ -27,16 +27,17 @@ lock:  ## Write the hashed requirement files anew (needs uv).
 $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
+# The lock is complete, so pip need not look for dependencies (and trips over extras if it does).
 $(VENV)/.core: requirements/core.txt requirements/build.txt pyproject.toml | $(BIN)/python
 	@echo "Installing the locked dependencies into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/build.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/core.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/core.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.core
 	@echo "Installing the locked development tools into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/dev.txt
 	@touch $@
 
 clean:
