@@ -7,7 +7,9 @@
       │     ├── SourceNotFoundError     nothing is at that place
       │     ├── SourceUnreachableError  a server does not answer, or refuses
       │     ├── SourceUnreadableError   it is there and is not what it should be
-      │     └── EmptySourceError        it holds no table
+      │     ├── EmptySourceError        it holds no table
+      │     └── SourceChangedError      it is no longer what was forged
+      ├── BuildFailedError          a relation of the model could not be built as planned
       ├── OutputError               a result could not be written
       └── ContractError             a contract breaks the FLUID schema
 
@@ -51,6 +53,14 @@ class SourceUnreadableError(SourceError):
 
 class EmptySourceError(SourceError):
     """The source is readable and holds no table."""
+
+
+class SourceChangedError(SourceError):
+    """The source has lost or changed something that the model was made of."""
+
+
+class BuildFailedError(FluidError):
+    """A build failed, or what came out is not what the plan promises."""
 
 
 class OutputError(FluidError):

@@ -132,8 +132,9 @@ def _other_types(profile: Profile) -> Iterator[Notice]:
     for table in profile.tables:
         disguised: dict[str, list[str]] = defaultdict(list)
         for column in table.columns:
-            if column.measured_type not in (None, "UUID") and not is_code(column):
-                disguised[column.measured_type].append(column.name)
+            measured = column.measured_type
+            if measured is not None and measured != "UUID" and not is_code(column):
+                disguised[measured].append(column.name)
         for measured, names in disguised.items():
             text = f"Stored as text, and every value is a {measured}."
             query = checks.first_values(table.sql, tuple(names))

@@ -115,13 +115,15 @@ class Renaming(ModelPart):
 class Rebuild(ModelPart):
     """A query that makes a source table anew out of builds alone: same names, types and rows.
 
-    ``by_value`` are columns that the model keeps the value of but not the spelling (a number in
-    text, ``1.50``); they are compared as values.
+    ``original`` selects the same from ``source.<source>``. It is the table as it is but for the
+    columns ``by_value``, of which the model keeps the value and not the spelling (a number in
+    text, ``1.50``): there both sides give the value.
     """
 
     table: str
     source: str
     sql: str
+    original: str
     by_value: tuple[str, ...] = ()
 
 

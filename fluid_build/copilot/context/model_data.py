@@ -72,7 +72,7 @@ def context_window(
     if override is not None:
         if isinstance(override, bool) or not isinstance(override, int) or override <= 0:
             raise ValueError('capability_matrix["context_window"] must be a positive whole number')
-        return override
+        return int(override)
     if provider is not None:
         provider, model = _true_provider(provider, model)
     info = _model_info(model, provider)

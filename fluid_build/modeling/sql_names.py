@@ -1,0 +1,117 @@
+"""The names that tables and columns get where a model is built: legal on every target, unquoted.
+
+They are ``naming.identifiers`` without the words that some target reserves and those that the
+builds need for themselves. Reserved words: the keyword lists of DuckDB, PostgreSQL, Snowflake,
+BigQuery and Databricks (ANSI mode).
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from fluid_build.modeling.conceptual import ConceptualModel
+from fluid_build.modeling.naming import LONGEST_IDENTIFIER, identifier, identifiers
+
+TECHNICAL = frozenset(
+    """
+    hash_diff is_current is_deleted load_date multiplicity record_source row_hash valid_from
+    valid_to
+    """.split()
+)
+"""Columns that builds add; a source column of such a name gives way."""
+
+RESERVED = frozenset(
+    """
+    account all alter analyse analyze and anti any array as asc assert_rows_modified asymmetric
+    at authorization begin between binary both by case cast check cluster collate collation
+    column concurrently connect connection constraint contains create cross cube current
+    current_catalog current_date current_role current_schema current_time current_timestamp
+    current_user database default deferrable define delete desc describe distinct do drop else
+    end enum escape except exclude exists external extract false fetch filter following for
+    foreign freeze from full function gscluster grant group grouping groups hash having if
+    ignore ilike in increment initially inner insert intersect interval into is isnull issue
+    join lambda lateral leading left like limit localtime localtimestamp lookup macro map merge
+    minus model natural new no not notnull null nulls of offset on only or order organization
+    outer over overlaps partition percent pivot pivot_longer pivot_wider placing preceding
+    primary proto qualify raise range recursive references regexp respect returning revoke right
+    rlike rollup row rows sample schema select semi session_user set show similar some source
+    start struct summarize symmetric system_user table tablesample then to trailing treat
+    trigger true try_cast unbounded union unique unnest unpivot update user using values
+    variadic verbose view when whenever where window with within
+    """.split()
+)
+"""Words that at least one target does not take for a name without quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlNames:
+    """The SQL names of a model's entities and of their attributes."""
+
+    tables: Mapping[str, str]
+    stagings: Mapping[str, str]
+    columns: Mapping[str, Mapping[str, str]]
+
+    def table(self, entity: str) -> str:
+        """The id of an entity: ``source.<id>``, ``stg_<id>``."""
+        return self.tables[entity]
+
+    def staging(self, entity: str) -> str:
+        """The name of an entity's staging relation."""
+        return self.stagings[entity]
+
+    def column(self, entity: str, attribute: str) -> str:
+        """The column that an attribute becomes."""
+        return self.columns[entity][attribute]
+
+    def columns_of(self, entity: str, attributes: Iterable[str]) -> tuple[str, ...]:
+        """The columns that several attributes of one entity become, in their order."""
+        return tuple(self.columns[entity][attribute] for attribute in attributes)
+
+
+def sql_names(conceptual: ConceptualModel) -> SqlNames:
+    """The names of everything in a model; they depend on the names that go in and nothing else."""
+    tables = legal_names(entity.name for entity in conceptual.entities)
+    stagings: dict[str, str] = {}
+    for entity, table in tables.items():
+        # A source may have a table of its own that is called stg_something.
+        stagings[entity] = free_name(fit("stg", table), {*tables.values(), *stagings.values()})
+    return SqlNames(
+        tables=tables,
+        stagings=stagings,
+        columns={
+            entity.name: legal_names(attribute.name for attribute in entity.attributes)
+            for entity in conceptual.entities
+        },
+    )
+
+
+def legal_names(names: Iterable[str]) -> dict[str, str]:
+    """An identifier for each name, no two the same, none of them reserved or technical.
+
+    A reserved word gets a final underscore, which no other identifier has.
+    """
+    return {
+        name: f"{plain}_" if plain in RESERVED or plain in TECHNICAL else plain
+        for name, plain in identifiers(names).items()
+    }
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a name has to change because a target or a build needs it."""
+    plain = identifier(name)
+    return plain in RESERVED or plain in TECHNICAL
+
+
+def fit(prefix: str, *stems: str) -> str:
+    """``prefix_stem_stem``, cut to the longest identifier with a hash where it would be longer."""
+    name = "_".join((prefix, *stems))
+    return name if len(name) <= LONGEST_IDENTIFIER else identifier(name)
+
+
+def free_name(wanted: str, taken: Collection[str]) -> str:
+    """The wanted name, or the first of ``wanted_2``, ``wanted_3`` that is not taken."""
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        suffix = f"_{number}"
+        name = wanted[: LONGEST_IDENTIFIER - len(suffix)] + suffix
+    return name

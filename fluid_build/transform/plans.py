@@ -1,0 +1,90 @@
+"""The plan of a model, whatever its technique, and how its proof is made.
+
+Everything here follows from the model alone: the same model gives the same plan.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from fluid_build.modeling.conceptual import ConceptualModel
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.naming import identifier
+from fluid_build.modeling.sql_names import SqlNames, is_reserved, sql_names
+from fluid_build.transform.flat import flat_builds, flat_rebuilds
+from fluid_build.transform.plan import Build, Check, Rebuild, Renaming, TransformPlan
+from fluid_build.transform.staging import Keeps, by_value, plan_sources, staging_builds
+
+
+@dataclass(frozen=True, slots=True)
+class _Technique:
+    """What a technique builds on the staging, and what its proof compares."""
+
+    keeps: Keeps
+    builds: Callable[[LogicalModel, SqlNames, Sequence[Build]], tuple[Build, ...]]
+    rebuilds: Callable[[LogicalModel, SqlNames], tuple[Rebuild, ...]]
+    checks: Callable[[LogicalModel, SqlNames], tuple[Check, ...]]
+
+
+def transform_plan(model: LogicalModel) -> TransformPlan:
+    """Every relation that a model is built of, in the order of building."""
+    technique = _TECHNIQUES[model.technique]
+    names = sql_names(model.conceptual)
+    staging = staging_builds(model.conceptual, names, technique.keeps)
+    return TransformPlan(
+        name=identifier(model.name),
+        technique=model.technique,
+        sources=plan_sources(model.conceptual, names),
+        builds=(*staging, *technique.builds(model, names, staging)),
+        renamed=_renamed(model.conceptual, names),
+    )
+
+
+def rebuilds(model: LogicalModel) -> tuple[Rebuild, ...]:
+    """For each source table the query that gives it back, where the technique promises that."""
+    return _TECHNIQUES[model.technique].rebuilds(model, sql_names(model.conceptual))
+
+
+def checks(model: LogicalModel) -> tuple[Check, ...]:
+    """The figures to be compared where a technique does not give the source tables back."""
+    return _TECHNIQUES[model.technique].checks(model, sql_names(model.conceptual))
+
+
+def _flat(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> tuple[Build, ...]:
+    return flat_builds(model.conceptual, names, staging)
+
+
+def _nothing(_model: LogicalModel, _names: SqlNames) -> tuple[Check, ...]:
+    return ()
+
+
+_TECHNIQUES = {
+    "flat": _Technique(
+        keeps=by_value,
+        builds=_flat,
+        rebuilds=lambda model, names: flat_rebuilds(model.conceptual, names),
+        checks=_nothing,
+    ),
+}
+
+
+def _renamed(conceptual: ConceptualModel, names: SqlNames) -> tuple[Renaming, ...]:
+    """The names that are not just the snake_case spelling of the source's."""
+    found = []
+    for entity in conceptual.entities:
+        table = names.table(entity.name)
+        if table != identifier(entity.name):
+            found.append(_renaming(entity.name, entity.name, table))
+        for attribute in entity.attributes:
+            column = names.column(entity.name, attribute.name)
+            if column != identifier(attribute.name):
+                found.append(_renaming(entity.name, attribute.name, column))
+    return tuple(found)
+
+
+def _renaming(table: str, source_name: str, name: str) -> Renaming:
+    reason = (
+        "a target or the build itself reserves that word"
+        if is_reserved(source_name)
+        else "another name of the source is spelled the same in snake_case"
+    )
+    return Renaming(table=table, source_name=source_name, name=name, reason=reason)
