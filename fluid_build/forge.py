@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic_core import to_json
 
 from fluid_build.artifacts import write_artifacts
-from fluid_build.contract.block_yaml import block_yaml
+from fluid_build.block_yaml import block_yaml
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.from_model import contract_from_model
 from fluid_build.contract.validation import validate

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from fluid_build.contract.block_yaml import block_yaml
+from fluid_build.block_yaml import block_yaml
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.fluid.common import TaggedModel
 

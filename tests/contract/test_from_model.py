@@ -7,7 +7,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 
-from fluid_build.contract.block_yaml import block_yaml
+from fluid_build.block_yaml import block_yaml
 from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.fluid import ContractColumn, DqRule, Expose, FluidContract
 from fluid_build.contract.from_model import contract_from_model

@@ -4,7 +4,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fluid_build.contract.block_yaml import block_yaml
+from fluid_build.block_yaml import block_yaml
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 LOOKALIKES = """
