@@ -24,6 +24,7 @@ from fluid_build.profiling.profile import Profile
 from fluid_build.profiling.report import profile_json
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
+from fluid_build.transform.plans import transform_plan
 
 CONTRACT_FILE = "contract.fluid.yaml"
 MODEL_FILE = "model.json"
@@ -68,8 +69,9 @@ def forge(
         )
     _report(on_progress, "model")
     model = build_model(profile, technique)
+    plan = transform_plan(model)
     _report(on_progress, "contract")
-    contract = contract_from_model(profile, model)
+    contract = contract_from_model(profile, model, plan)
     files = artifacts(profile, model, contract)
     _report(on_progress, "write")
     paths = write_artifacts(out, files) if out is not None else ()

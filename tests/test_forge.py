@@ -85,7 +85,7 @@ def test_the_contract_names_keys_references_and_orphans(forged: Mapping[str, str
     """The key of the customers, the reference to them and its three orphans are in."""
     document = yaml.safe_load(forged["contract.fluid.yaml"])
     exposes = {expose["exposeId"]: expose for expose in document["exposes"]}
-    assert exposes["customer"]["labels"]["primary-key"] == '["Id"]'
+    assert exposes["customer"]["labels"]["primary-key"] == '["id"]'
     rules = {rule["id"]: rule for rule in exposes["order_details"]["contract"]["dq"]["rules"]}
     reference = rules["order_details.order_details_customer_id_to_customer.reference"]
     assert reference["labels"]["orphans"] == "3"

@@ -1,21 +1,18 @@
-"""A FLUID contract from what was measured: one expose a table, each claim with its evidence."""
+"""A FLUID contract of what a plan builds: one expose a table, each claim with its evidence."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from fluid_build import __version__
 from fluid_build.contract.evidence_labels import Labels, names_label
+from fluid_build.contract.exposes import expose
 from fluid_build.contract.fluid import (
-    Binding,
-    BindingLocation,
     BusinessContext,
-    ContractColumn,
-    DqSpec,
-    Expose,
-    ExposeContract,
+    FieldMapping,
+    FieldTransformation,
     FluidContract,
     Generator,
+    HybridReference,
+    HybridReferenceBuild,
     Lifecycle,
     Lineage,
     Metadata,
@@ -23,56 +20,29 @@ from fluid_build.contract.fluid import (
     Provenance,
     Upstream,
 )
-from fluid_build.contract.quality_rules import quality_rules
-from fluid_build.contract.semantic_section import semantics
 from fluid_build.errors import EmptySourceError
-from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
-from fluid_build.modeling.key_columns import key_columns
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.modeling.measures import MeasureRole
-from fluid_build.modeling.naming import identifier, identifiers, tag
-from fluid_build.modeling.semantic_layer import measures_by_table
-from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
+from fluid_build.modeling.naming import identifier, tag
+from fluid_build.profiling.profile import Profile
+from fluid_build.transform.plan import Build, PlanColumn, TransformPlan
 
 UNASSIGNED = "unassigned"
-_FIRST_VERSION = "0.1.0"
+DBT_FOLDER = "dbt"
 _UNNAMED = "unnamed"
-# Servers are somewhere else; everything else is read from the machine it lies on.
-_PLATFORMS = {"postgres": "other"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """What every expose needs to know of the whole."""
-
-    profile: Profile
-    ids: Mapping[str, str]
-    references: Mapping[str, Sequence[Relationship]]
-    measures: Mapping[str, Mapping[str, MeasureRole]]
-    keys: Mapping[str, set[str]]
-
-
-def contract_from_model(profile: Profile, model: LogicalModel) -> FluidContract:
-    """The contract of a profile and its model; EmptySourceError where there is no table.
+def contract_from_model(
+    profile: Profile, model: LogicalModel, plan: TransformPlan, *, target: str = "duckdb"
+) -> FluidContract:
+    """The contract of what a plan builds; EmptySourceError where there is no table.
 
     What nobody measured or declared is not invented: owner and domain read ``unassigned``.
     """
-    entities = model.conceptual.entities
-    if not entities:
+    if not plan.published:
         raise EmptySourceError(
             f"{profile.source_name!r} has no table that could be read",
             hint="A contract needs at least one table; look at what was skipped and why.",
         )
-    references: dict[str, list[Relationship]] = defaultdict(list)
-    for relationship in model.conceptual.relationships:
-        references[relationship.from_entity].append(relationship)
-    context = _Context(
-        profile=profile,
-        ids=identifiers(entity.name for entity in entities),
-        references=references,
-        measures=measures_by_table(profile),
-        keys=key_columns(profile),
-    )
     return FluidContract(
         fluid_version="0.7.2",
         kind="DataProduct",
@@ -83,8 +53,9 @@ def contract_from_model(profile: Profile, model: LogicalModel) -> FluidContract:
         tags=sorted({tag(profile.source_kind), tag(model.technique)}),
         labels=_product_labels(profile, model),
         metadata=_metadata(),
-        exposes=[_expose(entity, context) for entity in entities],
-        lineage=_lineage(profile, entities, context.ids),
+        builds=[_build(plan, target)],
+        exposes=[expose(build, profile, plan, target) for build in plan.published],
+        lineage=_lineage(profile, plan),
         lifecycle=Lifecycle(state="preview"),
     )
 
@@ -126,144 +97,56 @@ def _metadata() -> Metadata:
     )
 
 
-def _lineage(profile: Profile, entities: Sequence[Entity], ids: Mapping[str, str]) -> Lineage:
-    """Each table from the source table of the same name; the source has no contract of its own."""
+def _build(plan: TransformPlan, target: str) -> HybridReferenceBuild:
+    """The dbt project beside the contract, which makes everything that is exposed."""
+    return HybridReferenceBuild(
+        id=f"{plan.name}_dbt",
+        description="The dbt project beside this contract builds every table that it exposes.",
+        pattern="hybrid-reference",
+        engine=f"dbt-{target}",
+        repository=f"./{DBT_FOLDER}",
+        properties=HybridReference(
+            model=plan.name,
+            materializations={build.name: build.materialization for build in plan.published},
+        ),
+        outputs=[build.name for build in plan.published],
+    )
+
+
+def _lineage(profile: Profile, plan: TransformPlan) -> Lineage:
+    """Each column from the columns of the source; the source has no contract of its own."""
     product = f"source.{identifier(profile.source_name)}"
+    mappings: dict[str, list[FieldMapping]] = {source.table: [] for source in plan.sources}
+    for build in plan.published:
+        for column in build.columns:
+            for origin in column.source_columns:
+                mappings[origin.table].append(_mapping(build, column, origin.column))
     return Lineage(
-        granularity="table_level",
+        granularity="field_level",
         upstream=[
             Upstream(
                 product_id=product,
-                expose_id=ids[entity.name],
+                expose_id=source.id,
                 relationship="direct_consumption",
-                labels={"source-tables": names_label(entity.mapped_source_tables)},
+                field_mappings=mappings[source.table] or None,
+                labels={"source-tables": names_label([source.table])},
             )
-            for entity in entities
+            for source in plan.sources
         ],
         labels={"upstream-kind": "source system without a contract"},
     )
 
 
-def _expose(entity: Entity, context: _Context) -> Expose:
-    table = context.profile.table(entity.name)
-    references = context.references.get(entity.name, ())
-    keys = context.keys[entity.name]
-    id_ = context.ids[entity.name]
-    rules = quality_rules(id_, entity, table, references, keys)
-    return Expose(
-        expose_id=id_,
-        title=entity.name or _UNNAMED,
-        description=entity.description or None,
-        version=_FIRST_VERSION,
-        kind="table",
-        tags=_expose_tags(entity, context.profile.has_data) or None,
-        labels=_expose_labels(entity, table, context.profile.has_data),
-        contract=ExposeContract(
-            columns=_columns(entity, table, references),
-            dq=DqSpec(rules=rules) if rules else None,
-        ),
-        binding=_binding(context.profile, table),
-        semantics=semantics(entity, references, context.measures[entity.name], keys, context.ids),
+def _mapping(build: Build, column: PlanColumn, origin: str) -> FieldMapping:
+    is_direct = _is_copied(column)
+    return FieldMapping(
+        source_field=origin,
+        target_field=f"{build.name}.{column.name}",
+        transformation=FieldTransformation(type="direct_mapping" if is_direct else "calculation"),
     )
 
 
-def _expose_tags(entity: Entity, has_data: bool) -> list[str]:
-    found = {
-        "pii": any(attribute.pii for attribute in entity.attributes),
-        "no-key": entity.primary_key is None,
-        "empty": has_data and entity.rows == 0,
-    }
-    return [name for name, holds in found.items() if holds]
-
-
-def _expose_labels(entity: Entity, table: TableProfile, has_data: bool) -> Labels:
-    labels = {"source-table": entity.name}
-    if has_data:
-        labels["rows"] = str(entity.rows)
-    if table.notes:
-        labels["notes"] = " ".join(table.notes)
-    primary = entity.primary_key
-    if primary is not None:
-        labels["primary-key"] = names_label(primary.attributes)
-        labels["primary-key-origin"] = primary.origin
-        labels["primary-key-reason"] = primary.reason
-    return labels
-
-
-def _columns(
-    entity: Entity, table: TableProfile, references: Sequence[Relationship]
-) -> list[ContractColumn]:
-    primary = set(entity.primary_key.attributes) if entity.primary_key else set()
-    unique = {key.attributes[0] for key in entity.keys if key.holds and len(key.attributes) == 1}
-    targets = _targets(references)
-    return [
-        _column(
-            attribute,
-            column,
-            {
-                "primary-key": attribute.name in primary,
-                "foreign-key": attribute.name in targets,
-                "unique": attribute.name in unique,
-                "pii": attribute.pii,
-            },
-            targets.get(attribute.name, []),
-        )
-        for attribute, column in zip(entity.attributes, table.columns, strict=True)
-    ]
-
-
-def _targets(references: Sequence[Relationship]) -> dict[str, list[str]]:
-    """For each column that refers to something, what it refers to."""
-    targets: dict[str, list[str]] = defaultdict(list)
-    for reference in references:
-        pairs = zip(reference.from_attributes, reference.to_attributes, strict=True)
-        for ours, theirs in pairs:
-            targets[ours].append(f"{reference.to_entity}.{theirs}")
-    return targets
-
-
-def _column(
-    attribute: Attribute, column: ColumnProfile, roles: Mapping[str, bool], targets: list[str]
-) -> ContractColumn:
-    identifies = roles["primary-key"] or roles["foreign-key"]
-    return ContractColumn(
-        name=attribute.name or _UNNAMED,
-        type=attribute.type,
-        required=attribute.required,
-        description=attribute.description or None,
-        sensitivity="pii" if attribute.pii else None,
-        semantic_type=attribute.semantic_type or ("identifier" if identifies else None),
-        tags=[name for name, holds in roles.items() if holds] or None,
-        labels=_column_labels(attribute, column, targets),
-    )
-
-
-def _column_labels(attribute: Attribute, column: ColumnProfile, targets: list[str]) -> Labels:
-    labels: Labels = {"origin": attribute.evidence.origin}
-    if attribute.evidence.distinct is not None:
-        labels["nulls"] = str(column.nulls)
-        labels["distinct"] = str(column.distinct)
-        labels["distinct-exact"] = "true" if column.distinct_exact else "false"
-    spelled = column.declared_type or column.type
-    if spelled.lower().replace(" ", "") != attribute.type:
-        labels["source-type"] = spelled
-    if column.measured_type is not None:
-        labels["type-reason"] = f"Stored as {column.type}; every value is a {column.measured_type}."
-    if column.semantic_type is not None and column.semantic_reason:
-        labels["semantic-reason"] = column.semantic_reason
-    if targets:
-        labels["references"] = names_label(list(dict.fromkeys(targets)))
-    if column.notes:
-        labels["notes"] = " ".join(column.notes)
-    return labels
-
-
-def _binding(profile: Profile, table: TableProfile) -> Binding:
-    return Binding.model_validate(
-        {
-            "platform": _PLATFORMS.get(profile.source_kind, "local"),
-            "format": "other",
-            "location": BindingLocation(database=profile.source_name, table=table.name),
-            "properties": {"kind": profile.source_kind},
-        }
-    )
+def _is_copied(column: PlanColumn) -> bool:
+    tables = {origin.table for origin in column.source_columns}
+    one_each: Sequence[str] = [origin.table for origin in column.source_columns]
+    return len(tables) == len(one_each) and "hash-key" not in column.tags

@@ -1,7 +1,7 @@
 """The ``semantics`` of a table: what a row is and refers to, what to group by and to add up."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from fluid_build.contract.fluid import (
     Dimension,
@@ -10,132 +10,121 @@ from fluid_build.contract.fluid import (
     SemanticEntity,
     Semantics,
 )
-from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
-from fluid_build.modeling.measures import MeasureRole
-from fluid_build.modeling.naming import identifier, identifiers
+from fluid_build.modeling.naming import identifier
+from fluid_build.modeling.sql_names import free_name
 from fluid_build.modeling.types import family
-from fluid_build.sources.sql import quote, quote_all
+from fluid_build.transform.plan import Build, BuildTest, PlanColumn
 
 _NOT_FOR_GROUPING = {"nested", "other", "time", "float", "decimal"}
+_OF_KEYS = {"primary-key", "foreign-key", "hash-key", "business-key", "technical"}
 
 
-def semantics(
-    entity: Entity,
-    references: Sequence[Relationship],
-    measures: Mapping[str, MeasureRole],
-    key_columns: set[str],
-    ids: Mapping[str, str],
-) -> Semantics:
-    """The semantic model of one table; ``ids`` are the identifiers of all tables."""
-    names = identifiers(attribute.name for attribute in entity.attributes)
-    entities = _entities(entity, references, ids)
+def semantics(build: Build) -> Semantics:
+    """The semantic model of one table."""
+    entities = _entities(build)
     taken = {item.name for item in entities}
-    dimensions = _dimensions(entity, measures, key_columns, names, taken)
+    dimensions = _dimensions(build, taken)
     times = [dimension.name for dimension in dimensions if dimension.type == "time"]
     return Semantics(
-        name=ids[entity.name],
-        description=entity.description or None,
+        name=build.name,
+        description=build.description or None,
         default_agg_time_dimension=times[0] if len(times) == 1 else None,
         entities=entities or None,
-        measures=_measures(measures, names, taken),
+        measures=_measures(build.columns, taken),
         dimensions=dimensions or None,
     )
 
 
-def _entities(
-    entity: Entity, references: Sequence[Relationship], ids: Mapping[str, str]
-) -> list[SemanticEntity]:
+def _entities(build: Build) -> list[SemanticEntity]:
     """The table's own keys, and one entity for each reference, named after what it refers to.
 
-    A reference has the name of its parent's primary entity, by which the two join, except where
-    several lead to the same parent: then each has the name of its role.
+    A reference has the name of the table it refers to, by which the two join, except where
+    several lead to the same one: then each has the name of its role.
     """
     taken: set[str] = set()
     result = []
-    for key in entity.keys:
-        if key.kind == "primary":
-            name = _free(ids[entity.name], taken)
-            result.append(_entity(name, "primary", key.attributes, key.reason))
-        elif key.kind == "declared" and key.holds:
-            name = _free(identifier(" ".join(key.attributes)), taken)
-            result.append(_entity(name, "unique", key.attributes, key.reason))
-    shown = [relationship for relationship in references if not relationship.implied]
-    times = Counter(relationship.to_entity for relationship in shown)
-    for reference in shown:
-        name = ids[reference.to_entity]
-        if times[reference.to_entity] > 1 or reference.to_entity == entity.name:
-            role = reference.role or " ".join(reference.from_attributes)
-            name = identifier(f"{name} {role}")
-        result.append(
-            _entity(_free(name, taken), "foreign", reference.from_attributes, reference.reason)
+    if build.key:
+        reason = next(
+            (t.reason for t in build.tests if t.kind == "unique" and t.columns == build.key), ""
         )
+        result.append(_entity(_taking(build.name, taken), "primary", build.key, reason))
+    for test in build.tests:
+        if test.kind == "unique" and test.key_kind == "declared" and not test.allowed:
+            name = _taking(identifier(" ".join(test.columns)), taken)
+            result.append(_entity(name, "unique", test.columns, test.reason))
+    references = [test for test in build.tests if test.kind == "relationships" and test.to_model]
+    times = Counter(test.to_model for test in references)
+    for test in references:
+        name = _reference_name(build, test, times)
+        result.append(_entity(_taking(name, taken), "foreign", test.columns, test.reason))
     return result
 
 
-def _entity(name: str, type_: str, columns: tuple[str, ...], reason: str) -> SemanticEntity:
-    expression = quote(columns[0]) if len(columns) == 1 else f"({quote_all(columns)})"
+def _reference_name(build: Build, test: BuildTest, times: Counter[str | None]) -> str:
+    name = test.to_model or ""
+    if times[test.to_model] > 1 or test.to_model == build.name:
+        return identifier(f"{name} {test.role or ' '.join(test.columns)}")
+    return name
+
+
+def _entity(name: str, type_: str, columns: Sequence[str], reason: str) -> SemanticEntity:
+    expression = columns[0] if len(columns) == 1 else f"({', '.join(columns)})"
     return SemanticEntity.model_validate(
-        {"name": name, "type": type_, "expr": expression, "description": reason}
+        {"name": name, "type": type_, "expr": expression, "description": reason or None}
     )
 
 
-def _dimensions(
-    entity: Entity,
-    measures: Mapping[str, MeasureRole],
-    key_columns: set[str],
-    names: Mapping[str, str],
-    taken: set[str],
-) -> list[Dimension]:
+def _dimensions(build: Build, taken: set[str]) -> list[Dimension]:
+    keys = {
+        *build.key,
+        *(c for test in build.tests if _identifies(test) for c in test.columns),
+    }
     return [
-        _dimension(attribute, _free(names[attribute.name], taken))
-        for attribute in entity.attributes
-        if attribute.name not in measures
-        and attribute.name not in key_columns
-        and _groups(attribute)
+        _dimension(column, _taking(column.name, taken))
+        for column in build.columns
+        if column.measure is None and column.name not in keys and _groups(column)
     ]
 
 
-def _groups(attribute: Attribute) -> bool:
-    """Whether one may group by it: no personal data, no free text, nothing nested, not empty."""
-    if attribute.pii or attribute.semantic_type == "free_text":
-        return False
-    evidence = attribute.evidence
-    if evidence.rows > 0 and evidence.nulls == evidence.rows:
-        return False
-    return family(attribute.type) not in _NOT_FOR_GROUPING
+def _identifies(test: BuildTest) -> bool:
+    return test.kind == "relationships" or (test.kind == "unique" and test.key_kind == "declared")
 
 
-def _dimension(attribute: Attribute, name: str) -> Dimension:
-    is_time = family(attribute.type) in {"date", "timestamp"}
+def _groups(column: PlanColumn) -> bool:
+    """Whether one may group by it: no key, no personal data, no free text, nothing nested."""
+    if column.pii or column.semantic_type == "free_text" or _OF_KEYS & set(column.tags):
+        return False
+    return family(column.contract_type) not in _NOT_FOR_GROUPING
+
+
+def _dimension(column: PlanColumn, name: str) -> Dimension:
+    is_time = family(column.contract_type) in {"date", "timestamp"}
     return Dimension(
         name=name,
         type="time" if is_time else "categorical",
-        expr=quote(attribute.name),
-        description=attribute.description or None,
+        expr=column.name,
+        description=column.description or None,
         type_params=DimensionParams(time_granularity="day") if is_time else None,
     )
 
 
-def _measures(
-    measures: Mapping[str, MeasureRole], names: Mapping[str, str], taken: set[str]
-) -> list[Measure]:
-    columns = [
+def _measures(columns: Sequence[PlanColumn], taken: set[str]) -> list[Measure]:
+    measures = [
         Measure(
-            name=_free(names[column], taken),
-            agg=role.aggregation,
-            expr=quote(column),
-            description=f"{role.additivity.capitalize()}: {role.reason}.",
+            name=_taking(column.name, taken),
+            agg=column.measure.aggregation,
+            expr=column.name,
+            description=f"{column.measure.additivity.capitalize()}: {column.measure.reason}.",
         )
-        for column, role in measures.items()
+        for column in columns
+        if column.measure is not None
     ]
-    rows = Measure(name=_free("row_count", taken), agg="count", expr="1", description="Rows.")
-    return [rows, *columns]
+    rows = Measure(name=_taking("row_count", taken), agg="count", expr="1", description="Rows.")
+    return [rows, *measures]
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _taking(name: str, taken: set[str]) -> str:
     """The name, or where it is taken in this table the name with the lowest free number."""
-    free, number = name, 2
-    while free in taken:
-        free, number = f"{name}_{number}", number + 1
+    free = free_name(name, taken)
     taken.add(free)
     return free

@@ -6,7 +6,9 @@ It is the same for every technique: what the business has, before anyone decides
 from typing import Literal
 
 from fluid_build.modeling.element import Element, ModelPart
+from fluid_build.modeling.measures import MeasureRole
 from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence, Origin
+from fluid_build.sources.sql import quote
 
 RelationshipCardinality = Literal["many-to-one", "one-to-one"]
 Participation = Literal["mandatory", "optional"]
@@ -32,6 +34,7 @@ class Attribute(Element):
     what is read from the source; where they part, ``conversion`` leads from one to the other.
     ``required`` means that it is never null, declared so or measured so; ``evidence`` holds the
     figures. ``accepted_values`` are all values of a closed domain, empty where there is none.
+    ``measure`` says how it is added up, None where it is no measure.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Attribute(Element):
     conversion: Conversion | None = None
     required: bool
     accepted_values: tuple[str, ...] = ()
+    measure: MeasureRole | None = None
     semantic_type: str | None = None
     pii: bool = False
     description: str = ""
@@ -61,13 +65,22 @@ class EntityKey(Element):
 
 
 class Entity(Element):
-    """A kind of thing that the data speaks of. ``rows`` is how many instances were seen."""
+    """A kind of thing that the data speaks of. ``rows`` is how many instances were seen.
+
+    ``place`` is where its table is at the source, quoted for SQL.
+    """
 
     name: str
+    place: str = ""
     description: str = ""
     rows: int
     attributes: tuple[Attribute, ...]
     keys: tuple[EntityKey, ...] = ()
+
+    @property
+    def sql(self) -> str:
+        """The name of its table in a query on the source."""
+        return self.place or quote(self.name)
 
     @property
     def primary_key(self) -> EntityKey | None:

@@ -20,6 +20,7 @@ from fluid_build.modeling.conceptual import (
 )
 from fluid_build.modeling.element import source_columns
 from fluid_build.modeling.key_columns import key_columns
+from fluid_build.modeling.measures import measure_role
 from fluid_build.modeling.naming import identifiers
 from fluid_build.modeling.types import column_type, type_name
 from fluid_build.profiling import checks
@@ -48,6 +49,7 @@ def conceptual_model(profile: Profile) -> ConceptualModel:
 def _entity(table: TableProfile, keys: Set[str], has_data: bool) -> Entity:
     return Entity(
         name=table.name,
+        place=table.place,
         description=table.comment or "",
         rows=table.rows,
         attributes=tuple(_attribute(table, column, keys, has_data) for column in table.columns),
@@ -68,6 +70,7 @@ def _attribute(
         conversion=_conversion(column),
         required=required,
         accepted_values=accepted_values(column, keys) or (),
+        measure=measure_role(column, keys),
         semantic_type=column.semantic_type,
         pii=column.pii,
         description=column.comment or "",

@@ -5,9 +5,9 @@ or dates something. The word lists are general English of databases.
 """
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 
 from fluid_build.modeling.dimensional import Additivity, Aggregation
+from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.types import column_type, family
 from fluid_build.profiling.names import words
 from fluid_build.profiling.profile import ColumnProfile
@@ -55,8 +55,7 @@ _CALENDAR = _set("day month quarter weekday")
 _OF_A_MEASURE = {None, "money", "percentage"}
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureRole:
+class MeasureRole(ModelPart):
     """How a measure may be aggregated, and the sentence that says why."""
 
     aggregation: Aggregation
@@ -82,8 +81,12 @@ def measure_role(column: ColumnProfile, key_columns: Set[str]) -> MeasureRole | 
     if kind == "integer" and not _QUANTITY & set(parts) and _is_code_by_its_values(column):
         return None
     if column.semantic_type == "percentage" or (kind != "integer" and _is_share(column, parts)):
-        return MeasureRole("avg", "non-additive", "shares do not add up")
+        return _role("avg", "non-additive", "shares do not add up")
     return _aggregation(frozenset(parts))
+
+
+def _role(aggregation: Aggregation, additivity: Additivity, reason: str) -> MeasureRole:
+    return MeasureRole(aggregation=aggregation, additivity=additivity, reason=reason)
 
 
 def is_code(name: str) -> bool:
@@ -101,15 +104,15 @@ def names_things(name: str) -> bool:
 def _aggregation(parts: frozenset[str]) -> MeasureRole:
     per_unit = sorted(parts & _PER_UNIT)
     if per_unit:
-        return MeasureRole(
+        return _role(
             "avg", "non-additive", f"'{per_unit[0]}' is a value for one unit: sums mean nothing"
         )
     state = sorted(parts & _STATE)
     if state:
-        return MeasureRole(
+        return _role(
             "avg", "semi-additive", f"'{state[0]}' is a state: it does not add up over time"
         )
-    return MeasureRole("sum", "additive", "a number that is neither key, code nor date")
+    return _role("sum", "additive", "a number that is neither key, code nor date")
 
 
 def _encodes(parts: Sequence[str]) -> bool:

@@ -3,8 +3,7 @@
 import json
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, Relationship
-from fluid_build.modeling.key_columns import key_columns
-from fluid_build.modeling.measures import MeasureRole, measure_role
+from fluid_build.modeling.measures import MeasureRole
 from fluid_build.modeling.naming import identifiers
 from fluid_build.modeling.osi import (
     CustomExtension,
@@ -27,7 +26,10 @@ def osi_document(profile: Profile, conceptual: ConceptualModel) -> OsiDocument |
     """The semantic model; None for a source without tables, which OSI cannot express."""
     if not conceptual.entities:
         return None
-    measures = measures_by_table(profile)
+    measures = {
+        entity.name: {a.name: a.measure for a in entity.attributes if a.measure is not None}
+        for entity in conceptual.entities
+    }
     model = SemanticModel(
         name=profile.source_name,
         description=f"The tables of {profile.source_name} and what may be asked of them.",
@@ -39,16 +41,6 @@ def osi_document(profile: Profile, conceptual: ConceptualModel) -> OsiDocument |
         metrics=_metrics(conceptual, measures) or None,
     )
     return OsiDocument(dialects=("ANSI_SQL",), vendors=("COMMON",), semantic_model=(model,))
-
-
-def measures_by_table(profile: Profile) -> dict[str, dict[str, MeasureRole]]:
-    """For each table, its columns that are measures."""
-    keys = key_columns(profile)
-    result: dict[str, dict[str, MeasureRole]] = {}
-    for table in profile.tables:
-        roles = {column.name: measure_role(column, keys[table.name]) for column in table.columns}
-        result[table.name] = {name: role for name, role in roles.items() if role is not None}
-    return result
 
 
 def _dataset(source: str, entity: Entity, measures: dict[str, MeasureRole]) -> Dataset:

@@ -26,7 +26,8 @@ def check_technique(technique: str) -> Technique:
     for known in TECHNIQUES:
         if known == ALIASES.get(wanted, wanted):
             return known
-    near = get_close_matches(wanted, [*TECHNIQUES, *ALIASES], n=1)
+    aliases = {alias: meant for alias, meant in ALIASES.items() if meant in TECHNIQUES}
+    near = get_close_matches(wanted, [*TECHNIQUES, *aliases], n=1)
     meant = f"Did you mean {near[0]!r}? " if near else ""
     raise UsageError(
         f"there is no technique {technique!r}",

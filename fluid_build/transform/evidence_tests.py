@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, EntityKey, Relationship
 from fluid_build.modeling.naming import identifiers
 from fluid_build.modeling.sql_names import SqlNames, fit
+from fluid_build.profiling import checks
 from fluid_build.profiling.profile import Evidence
 from fluid_build.transform.plan import BuildTest, Severity
 
@@ -68,6 +69,7 @@ def _unique(entity: Entity, names: SqlNames, model: str) -> Iterator[BuildTest]:
             severity=_key_severity(key),
             allowed=key.evidence.violations,
             evidence=key.evidence,
+            key_kind=key.kind,
             reason=key.reason,
         )
 
@@ -84,7 +86,7 @@ def _accepted_values(entity: Entity, names: SqlNames, model: str) -> Iterator[Bu
             continue
         column = names.column(entity.name, attribute.name)
         seen = attribute.evidence
-        filled = (seen.rows or 0) - seen.nulls
+        filled = seen.rows - seen.nulls
         values = attribute.accepted_values
         yield BuildTest(
             name=fit(model, column, "accepted_values"),
@@ -93,7 +95,11 @@ def _accepted_values(entity: Entity, names: SqlNames, model: str) -> Iterator[Bu
             values=values,
             severity="warn",
             evidence=Evidence(
-                origin="measured", rows=filled, nulls=seen.nulls, distinct=len(values)
+                origin="measured",
+                rows=filled,
+                nulls=seen.nulls,
+                distinct=len(values),
+                sql=checks.other_values(entity.sql, attribute.name, values),
             ),
             reason=f"{len(values)} values in {filled} rows, none of them seen only once.",
         )
@@ -117,5 +123,8 @@ def _references(
             severity="error" if sure and not evidence.orphans else "warn",
             allowed=evidence.orphans,
             evidence=evidence.model_copy(update={"violations": evidence.orphans}),
+            confidence=relationship.confidence,
+            cardinality=relationship.cardinality,
+            role=relationship.role,
             reason=relationship.reason,
         )

@@ -11,9 +11,11 @@ The load date is ``getvariable('load_date')``, a TIMESTAMP that the runner sets 
 
 from typing import Literal
 
+from fluid_build.modeling.conceptual import KeyKind, RelationshipCardinality
 from fluid_build.modeling.element import Element, ModelPart
 from fluid_build.modeling.logical import Technique
-from fluid_build.profiling.profile import Evidence
+from fluid_build.modeling.measures import MeasureRole
+from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence
 
 Layer = Literal["staging", "flat", "raw_vault", "mart"]
 Materialization = Literal["view", "table", "incremental"]
@@ -26,7 +28,8 @@ class PlanColumn(Element):
     """A column of a built relation.
 
     ``type`` is DuckDB's name of it, ``contract_type`` the contract's (a text may have a declared
-    length there). ``required`` means that it is never null. ``tags`` say what it is for:
+    length there). ``required`` means that it is never null. ``measure`` says how it is added up,
+    None where it is no measure. ``tags`` say what it is for:
     primary-key, foreign-key, unique, hash-key, business-key, measure, degenerate-dimension,
     technical.
     """
@@ -38,6 +41,7 @@ class PlanColumn(Element):
     description: str = ""
     semantic_type: str | None = None
     pii: bool = False
+    measure: MeasureRole | None = None
     tags: tuple[str, ...] = ()
 
 
@@ -46,7 +50,9 @@ class BuildTest(ModelPart):
 
     ``columns`` are the relation's own. A ``relationships`` test pairs them with ``to_columns`` of
     the build ``to_model``; ``values`` are the accepted ones. ``allowed`` is how many violations
-    were measured in the source: so many are known and neither warned of nor failed on.
+    were measured in the source: so many are known and neither warned of nor failed on. A
+    ``unique`` test may say which kind of key it checks, a ``relationships`` test how sure it is,
+    and in which role the other build is referred to.
     """
 
     name: str
@@ -57,7 +63,11 @@ class BuildTest(ModelPart):
     values: tuple[str, ...] = ()
     severity: Severity = "error"
     allowed: int = 0
-    evidence: Evidence | None = None
+    evidence: ForeignKeyEvidence | Evidence | None = None
+    confidence: float | None = None
+    key_kind: KeyKind | None = None
+    cardinality: RelationshipCardinality | None = None
+    role: str = ""
     reason: str = ""
 
 

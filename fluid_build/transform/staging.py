@@ -151,6 +151,7 @@ def _column(entity: Entity, attribute: Attribute, names: SqlNames, keeps: Keeps)
         description=attribute.description,
         semantic_type=attribute.semantic_type,
         pii=attribute.pii,
+        measure=attribute.measure,
         tags=_tags(entity, attribute.name),
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, (attribute.name,)),

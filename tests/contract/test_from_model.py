@@ -16,13 +16,15 @@ from fluid_build.contract.yaml_text import as_document
 from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile
+from fluid_build.transform.plans import transform_plan
 from tests.contract.official import SCHEMA_FILE
 from tests.contract.official import validator as official
 from tests.modeling.profiles import column, profile, profiles, reference, table, values
 
 
 def contract_of(measured: Profile) -> FluidContract:
-    return contract_from_model(measured, build_model(measured))
+    model = build_model(measured)
+    return contract_from_model(measured, model, transform_plan(model))
 
 
 def expose(measured: Profile) -> Expose:
@@ -186,7 +188,7 @@ def test_a_composite_key_is_one_rule_and_one_entity() -> None:
     assert json.loads(found.labels["columns"]) == ["a", "b"]
     section = expose(shop).semantics
     assert section is not None and section.entities is not None
-    assert [(e.name, e.type, e.expr) for e in section.entities] == [("t", "primary", '("a", "b")')]
+    assert [(e.name, e.type, e.expr) for e in section.entities] == [("t", "primary", "(a, b)")]
 
 
 def test_a_declared_key_that_the_data_violates_becomes_a_warning() -> None:

@@ -48,6 +48,7 @@ from fluid_build.contract.fluid.lineage import (
     ConsumeRef,
     Downstream,
     FieldMapping,
+    FieldTransformation,
     Lineage,
     Upstream,
 )
@@ -117,6 +118,7 @@ __all__ = [
     "ExposePolicy",
     "ExposeQoS",
     "FieldMapping",
+    "FieldTransformation",
     "FluidContract",
     "Generator",
     "Guarantees",

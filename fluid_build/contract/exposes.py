@@ -1,0 +1,181 @@
+"""One expose of a contract: a built table, its columns, and what they are made of."""
+
+from collections.abc import Mapping
+
+from fluid_build.contract.evidence_labels import Labels, names_label
+from fluid_build.contract.fluid import (
+    Binding,
+    BindingLocation,
+    ContractColumn,
+    DqSpec,
+    Expose,
+    ExposeContract,
+)
+from fluid_build.contract.quality_rules import quality_rules
+from fluid_build.contract.semantic_section import semantics
+from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
+from fluid_build.transform.plan import Build, PlanColumn, TransformPlan
+
+_FIRST_VERSION = "0.1.0"
+_UNNAMED = "unnamed"
+_PLATFORMS: Mapping[str, str] = {
+    "duckdb": "local",
+    "postgres": "other",
+    "snowflake": "snowflake",
+    "bigquery": "gcp",
+    "databricks": "databricks",
+}
+_FORMATS: Mapping[str, str] = {
+    "snowflake": "snowflake_table",
+    "bigquery": "bigquery_table",
+    "databricks": "delta_table",
+}
+
+
+def expose(build: Build, profile: Profile, plan: TransformPlan, target: str) -> Expose:
+    """The expose of a built table."""
+    table = _whole_table(build, profile)
+    rules = quality_rules(build)
+    return Expose(
+        expose_id=build.name,
+        title=build.title or _UNNAMED,
+        description=build.description or None,
+        version=_FIRST_VERSION,
+        kind="view" if build.materialization == "view" else "table",
+        tags=_tags(build, table, profile.has_data) or None,
+        labels=_labels(build, table, profile.has_data),
+        contract=ExposeContract(
+            columns=_columns(build, profile),
+            dq=DqSpec(rules=rules) if rules else None,
+        ),
+        binding=_binding(build, plan, target),
+        semantics=semantics(build),
+    )
+
+
+def _whole_table(build: Build, profile: Profile) -> TableProfile | None:
+    """The source table that a build holds as it is; None where it holds something else."""
+    return profile.table(build.mapped_source_tables[0]) if build.layer == "flat" else None
+
+
+def _tags(build: Build, table: TableProfile | None, has_data: bool) -> list[str]:
+    found = {
+        "pii": any(column.pii for column in build.columns),
+        "no-key": not build.key,
+        "empty": table is not None and has_data and table.rows == 0,
+    }
+    return [name for name, holds in found.items() if holds]
+
+
+def _labels(build: Build, table: TableProfile | None, has_data: bool) -> Labels:
+    labels: Labels = {"layer": build.layer}
+    if build.mapped_source_tables:
+        labels["source-tables"] = names_label(build.mapped_source_tables)
+    if build.reason:
+        labels["reason"] = build.reason
+    if build.key:
+        labels["primary-key"] = names_label(build.key)
+    if table is None:
+        return labels
+    labels["source-table"] = table.name
+    if has_data:
+        labels["rows"] = str(table.rows)
+    if table.notes:
+        labels["notes"] = " ".join(table.notes)
+    if table.primary_key is not None and table.primary_key_origin is not None:
+        labels["primary-key-origin"] = table.primary_key_origin
+        labels["primary-key-reason"] = table.primary_key_reason
+    return labels
+
+
+def _columns(build: Build, profile: Profile) -> list[ContractColumn]:
+    targets = _targets(build)
+    return [
+        _column(build, column, targets.get(column.name, []), profile) for column in build.columns
+    ]
+
+
+def _targets(build: Build) -> dict[str, list[str]]:
+    """For each column that refers to something, what it refers to."""
+    targets: dict[str, list[str]] = {}
+    for test in build.tests:
+        if test.kind == "relationships":
+            for ours, theirs in zip(test.columns, test.to_columns, strict=True):
+                targets.setdefault(ours, []).append(f"{test.to_model}.{theirs}")
+    return targets
+
+
+def _column(
+    build: Build, column: PlanColumn, targets: list[str], profile: Profile
+) -> ContractColumn:
+    roles = {
+        "primary-key": column.name in build.key,
+        "foreign-key": bool(targets),
+        "unique": "unique" in column.tags or build.key == (column.name,),
+        "pii": column.pii,
+    }
+    tags = [name for name, holds in roles.items() if holds]
+    more = [name for name in column.tags if name not in tags and name not in roles]
+    identifies = roles["primary-key"] or roles["foreign-key"]
+    return ContractColumn(
+        name=column.name,
+        type=column.contract_type,
+        required=column.required,
+        description=column.description or None,
+        sensitivity="pii" if column.pii else None,
+        semantic_type=column.semantic_type or ("identifier" if identifies else None),
+        tags=[*tags, *more] or None,
+        labels=_column_labels(build, column, targets, profile),
+    )
+
+
+def _column_labels(
+    build: Build, column: PlanColumn, targets: list[str], profile: Profile
+) -> Labels | None:
+    labels: Labels = {}
+    if len(column.source_columns) == 1:
+        origin = column.source_columns[0]
+        measured = profile.table(origin.table).column(origin.column)
+        if build.layer == "flat":
+            labels["source-column"] = origin.column
+        labels |= _measured(measured, column, profile.has_data)
+    if column.source_columns:
+        labels["source-columns"] = names_label(
+            [f"{origin.table}.{origin.column}" for origin in column.source_columns]
+        )
+    if targets:
+        labels["references"] = names_label(list(dict.fromkeys(targets)))
+    return labels or None
+
+
+def _measured(measured: ColumnProfile, column: PlanColumn, has_data: bool) -> Labels:
+    """What was measured of the source column that a column is made of."""
+    declared = not has_data or (not measured.nullable and not measured.nulls)
+    labels: Labels = {"origin": "declared" if declared else "measured"}
+    if has_data:
+        labels["nulls"] = str(measured.nulls)
+        labels["distinct"] = str(measured.distinct)
+        labels["distinct-exact"] = "true" if measured.distinct_exact else "false"
+    spelled = measured.declared_type or measured.type
+    if spelled.lower().replace(" ", "") != column.contract_type:
+        labels["source-type"] = spelled
+    if measured.measured_type is not None:
+        reason = f"Stored as {measured.type}; every value is a {measured.measured_type}."
+        labels["type-reason"] = reason
+    if measured.semantic_type is not None and measured.semantic_reason:
+        labels["semantic-reason"] = measured.semantic_reason
+    if measured.notes:
+        labels["notes"] = " ".join(measured.notes)
+    return labels
+
+
+def _binding(build: Build, plan: TransformPlan, target: str) -> Binding:
+    """Where dbt puts the table: the schema is the one of the user's dbt profile."""
+    return Binding.model_validate(
+        {
+            "platform": _PLATFORMS.get(target, "other"),
+            "format": _FORMATS.get(target, "other"),
+            "location": BindingLocation(database=plan.name, table=build.name),
+            "properties": {"kind": target},
+        }
+    )
