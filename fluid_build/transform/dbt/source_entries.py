@@ -1,0 +1,59 @@
+"""What the dbt project is told of its sources: where each table lies, and what else that needs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fluid_build.sources.base import Table
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEntry:
+    """A source table as ``_sources.yml`` has it; all quoting is on.
+
+    ``id`` is the plan's name of it, ``table`` the source's. Entries that agree in ``database``
+    and ``schema`` make one block of the YAML file; all blocks have the same source name.
+    ``meta`` goes under ``config.meta``. A text of the type ``Jinja`` is written as it stands,
+    every other one so that Jinja leaves it alone.
+    """
+
+    id: str
+    table: str
+    identifier: str
+    schema: str
+    database: str | None = None
+    meta: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """A table that has to be copied into the project: ``path`` lies below its folder."""
+
+    id: str
+    path: str
+    table: Table
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """How a dbt project reads a source, target by target.
+
+    ``name`` is the dbt source's name. ``profiles_yml`` is the whole file. ``files`` are further
+    text files by their path below the project folder, ``landed`` the copies that still have to be
+    written. ``notes`` are sentences for the README and the screen.
+    """
+
+    name: str
+    entries: tuple[SourceEntry, ...]
+    profiles_yml: str
+    files: Mapping[str, str] = field(default_factory=dict)
+    landed: tuple[Landed, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def entry(self, source_id: str) -> SourceEntry:
+        """The entry of that plan source; KeyError if there is none."""
+        for entry in self.entries:
+            if entry.id == source_id:
+                return entry
+        raise KeyError(source_id)
