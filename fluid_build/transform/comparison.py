@@ -1,0 +1,163 @@
+"""Two queries compared row by row: the same rows, each as often, or exactly which are not.
+
+What comes out is what ``EXCEPT ALL`` both ways would give, for half the work: the rows of both
+sides are counted together, once, by a hash aggregation that DuckDB spills to disk where memory is
+short. Two rows are the same only if each value is stored the same, which is stricter than
+DuckDB's ``=`` and ``EXCEPT ALL`` where these call different values equal:
+
+- text is compared byte by byte, whatever collation its column declares,
+- 0.0 and -0.0 differ (a NaN is a NaN),
+- intervals are compared as months, days and time (30 days are not a month),
+- what is nested is compared with its text as well, for the same reasons one level down.
+
+JSON is compared as the text that it is; TIMESTAMPTZ as the instant, which is all it stores.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import duckdb
+
+from fluid_build.sources.sql import quote
+
+Side = Literal["missing", "unexpected"]
+Columns = tuple[tuple[str, str], ...]
+"""Names of columns with DuckDB's names of their types."""
+
+_NESTED = ("STRUCT(", "MAP(", "UNION(", "VARIANT")
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many rows each side has, and how many of them the other side lacks."""
+
+    original: int
+    rebuilt: int
+    missing: int
+    unexpected: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A row that one side has ``times`` times more often than the other; values as text."""
+
+    side: Side
+    times: int
+    values: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The rows of ``original`` beside those of ``rebuilt``, both of them queries.
+
+    ``columns`` are names that both have, with the type on either side; values of columns whose
+    types differ are compared as text.
+    """
+
+    original: str
+    rebuilt: str
+    columns: tuple[tuple[str, str, str], ...]
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The type that each column is compared in."""
+        return tuple(ours if ours == theirs else "VARCHAR" for _, ours, theirs in self.columns)
+
+
+def describe(connection: duckdb.DuckDBPyConnection, query: str) -> Columns:
+    """The columns of a query's result, in order."""
+    rows = connection.execute(f"DESCRIBE {query}").fetchall()
+    return tuple((str(name), str(type_)) for name, type_, *_ in rows)
+
+
+def between(
+    original: str, original_columns: Columns, rebuilt: str, rebuilt_columns: Columns
+) -> Comparison:
+    """The comparison of two queries, on the columns that they share."""
+    types = dict(rebuilt_columns)
+    return Comparison(
+        original=original,
+        rebuilt=rebuilt,
+        columns=tuple(
+            (name, type_, types[name]) for name, type_ in original_columns if name in types
+        ),
+    )
+
+
+def count(connection: duckdb.DuckDBPyConnection, comparison: Comparison) -> Counts:
+    """The figures of a comparison."""
+    row = connection.execute(
+        "SELECT coalesce(sum(ours), 0), coalesce(sum(theirs), 0),"
+        " coalesce(sum(greatest(ours - theirs, 0)), 0),"
+        f" coalesce(sum(greatest(theirs - ours, 0)), 0) FROM ({_tallied(comparison)})"
+    ).fetchone()
+    assert row is not None, "an aggregate without groups always gives a row"
+    return Counts(*map(int, row))
+
+
+def first_differences(
+    connection: duckdb.DuckDBPyConnection, comparison: Comparison, limit: int
+) -> tuple[Difference, ...]:
+    """Up to ``limit`` rows of each side that the other lacks, in the order of their text."""
+    found: list[Difference] = []
+    numbers = range(len(comparison.columns))
+    shown = "".join(f", CAST(k{n} AS VARCHAR) AS t{n}" for n in numbers)
+    order = ", ".join(f"t{n}" for n in numbers) or "times"
+    sides: tuple[tuple[Side, str], ...] = (
+        ("missing", "ours - theirs"),
+        ("unexpected", "theirs - ours"),
+    )
+    for side, surplus in sides:
+        rows = connection.execute(
+            f"SELECT {surplus} AS times{shown} FROM ({_tallied(comparison)})"
+            f" WHERE {surplus} > 0 ORDER BY {order} LIMIT {limit:d}"
+        ).fetchall()
+        found.extend(Difference(side, int(times), tuple(values)) for times, *values in rows)
+    return tuple(found)
+
+
+def _tallied(comparison: Comparison) -> str:
+    """Each different row once, with how often it occurs on either side.
+
+    Column n of the row is ``k<n>``.
+    """
+    keys = [f"{_exact(n, type_)} AS k{n}" for n, type_ in enumerate(comparison.types)]
+    extra = [
+        f"{part} AS e{n}"
+        for n, type_ in enumerate(comparison.types)
+        if (part := _told_apart(n, type_)) is not None
+    ]
+    selected = ", ".join((*keys, *extra)) or "0 AS k"
+    groups = ", ".join(part.rpartition(" AS ")[2] for part in (*keys, *extra)) or "k"
+    carried = ", ".join(f"k{n}" for n in range(len(keys))) or "k"
+    return (
+        f"SELECT sum(ours) AS ours, sum(theirs) AS theirs, {carried} FROM"
+        f" (SELECT ours, theirs, {selected} FROM"
+        f" (SELECT 1 AS ours, 0 AS theirs, * FROM ({_side(comparison, comparison.original)})"
+        f" UNION ALL SELECT 0, 1, * FROM ({_side(comparison, comparison.rebuilt)})))"
+        f" GROUP BY {groups}"
+    )
+
+
+def _side(comparison: Comparison, query: str) -> str:
+    """One side with its columns by number, so that no stranger's name meets one of ours."""
+    if not comparison.columns:
+        return f"SELECT 0 AS c FROM ({query}\n)"
+    selected = ", ".join(
+        f"{quote(name)} AS c{n}" if ours == theirs else f"CAST({quote(name)} AS VARCHAR) AS c{n}"
+        for n, (name, ours, theirs) in enumerate(comparison.columns)
+    )
+    return f"SELECT {selected} FROM ({query}\n)"
+
+
+def _exact(number: int, type_: str) -> str:
+    return f"c{number} COLLATE C" if type_ == "VARCHAR" else f"c{number}"
+
+
+def _told_apart(number: int, type_: str) -> str | None:
+    """What parts two values that DuckDB calls equal; None where it calls only equal ones so."""
+    if type_ in {"FLOAT", "DOUBLE"}:
+        return f"c{number} = 0 AND signbit(c{number})"
+    if type_ == "INTERVAL" or type_.endswith("]") or type_.startswith(_NESTED):
+        return f"CAST(c{number} AS VARCHAR)"
+    return None

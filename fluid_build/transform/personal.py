@@ -1,0 +1,43 @@
+"""Which columns hold personal data, so that no value of theirs is ever shown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.transform.plans import transform_plan
+from fluid_build.transform.staging import aliases
+
+MASK = "***"
+
+
+@dataclass(frozen=True, slots=True)
+class Personal:
+    """Personal columns of each source table, and the names that any relation may show.
+
+    ``shown`` are names of columns, source or built, that nowhere hold personal data, in lower
+    case. What has another name (an alias inside a query, say) is not shown either.
+    """
+
+    tables: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    shown: frozenset[str] = frozenset()
+
+    def of_table(self, table: str) -> frozenset[str]:
+        """The personal columns of a source table, as they are read."""
+        return self.tables.get(table, frozenset())
+
+
+def personal(model: LogicalModel) -> Personal:
+    """The personal columns of a model's source and builds."""
+    tables: dict[str, frozenset[str]] = {}
+    names: set[str] = set()
+    hidden: set[str] = set()
+    for entity in model.conceptual.entities:
+        by_alias = dict(zip(aliases(entity), entity.attributes, strict=True))
+        found = frozenset(alias for alias, attribute in by_alias.items() if attribute.pii)
+        tables[entity.name] = found
+        names |= {alias.lower() for alias in by_alias}
+        hidden |= {alias.lower() for alias in found}
+    for build in transform_plan(model).builds:
+        names |= {column.name.lower() for column in build.columns}
+        hidden |= {column.name.lower() for column in build.columns if column.pii}
+    return Personal(tables=tables, shown=frozenset(names - hidden))

@@ -1,0 +1,234 @@
+"""The proof that nothing was lost: what was built of a source, compared with the source.
+
+Where a technique can give a source table back, the table that it gives is compared with the one
+that is there, row by row (``comparison``); elsewhere the figures of both sides are. A table that
+holds no row is compared too, and proves nothing by itself.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Literal
+
+import duckdb
+
+from fluid_build.errors import BuildFailedError
+from fluid_build.modeling.element import ModelPart
+from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.transform.comparison import Columns, between, count, describe
+from fluid_build.transform.differing import DifferingRow, differing_rows
+from fluid_build.transform.figures import FigureProof, prove_figure
+from fluid_build.transform.personal import Personal, personal
+from fluid_build.transform.plan import Check, PlanSource, Rebuild, TransformPlan
+from fluid_build.transform.plans import checks, rebuilds
+from fluid_build.transform.run import Built
+
+Verdict = Literal["proven", "lost", "not proven"]
+TableVerdict = Literal["proven", "empty", "lost", "not compared"]
+
+
+class TypeDifference(ModelPart):
+    """A column that came back with another type, or on one side only (None on the other)."""
+
+    column: str
+    source: str | None
+    rebuilt: str | None
+
+
+class TableProof(ModelPart):
+    """What was found out about one source table.
+
+    ``missing`` rows are in the source and not in what was rebuilt, ``unexpected`` ones the other
+    way round; a row that is there twice and came back once is missing once. Where a table is
+    proven by its figures, ``rebuilt``, ``missing``, ``unexpected`` and ``types_equal`` are None.
+    ``empty`` means that both sides were compared and hold no row.
+    """
+
+    table: str
+    id: str
+    rows: int
+    rebuilt: int | None = None
+    missing: int | None = None
+    unexpected: int | None = None
+    types_equal: bool | None = None
+    type_differences: tuple[TypeDifference, ...] = ()
+    by_value: tuple[str, ...] = ()
+    checks: tuple[FigureProof, ...] = ()
+    differing: tuple[DifferingRow, ...] = ()
+    verdict: TableVerdict
+
+
+class Proof(ModelPart):
+    """The verdict on a model, and the figures of each source table in the order of the source.
+
+    It is ``proven`` only where every table was compared, each of them holds, and at least one row
+    was there to be compared. ``reason`` says it in a sentence.
+    """
+
+    version: Literal[1] = 1
+    name: str
+    technique: Technique
+    verdict: Verdict
+    reason: str
+    tables: tuple[TableProof, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What is to be compared, and which columns' values nobody may see on the way."""
+
+    rebuilds: tuple[Rebuild, ...] = ()
+    checks: tuple[Check, ...] = ()
+    personal: Personal = field(default_factory=Personal)
+
+
+def claims(model: LogicalModel) -> Claims:
+    """Everything that the technique of a model promises of it."""
+    return Claims(rebuilds(model), checks(model), personal(model))
+
+
+def prove(database: Built, model: LogicalModel, *, on_progress: OnProgress = ignore) -> Proof:
+    """Compare what was built of a model with its source.
+
+    Raises BuildFailedError where a query of the proof cannot be run.
+    """
+    return compare(database.connection, database.plan, claims(model), on_progress=on_progress)
+
+
+def compare(
+    connection: duckdb.DuckDBPyConnection,
+    plan: TransformPlan,
+    promised: Claims,
+    *,
+    on_progress: OnProgress = ignore,
+) -> Proof:
+    """Check claims about a plan in a database with the schemas ``source`` and ``model``."""
+    by_table = _by_table(promised)
+    tables = []
+    for done, source in enumerate(plan.sources):
+        on_progress(Progress("prove", done, len(plan.sources), source.table))
+        try:
+            tables.append(_table(connection, source, by_table.get(source.table), promised.personal))
+        except duckdb.InterruptException:
+            raise
+        except duckdb.Error as error:
+            raise BuildFailedError(
+                f"The proof of {source.table!r} could not be run: {str(error).splitlines()[0]}",
+                hint="If the source has not changed since it was forged, please report this.",
+            ) from error
+    on_progress(Progress("prove", len(plan.sources), len(plan.sources)))
+    verdict, reason = _judged(tables)
+    return Proof(
+        name=plan.name,
+        technique=plan.technique,
+        verdict=verdict,
+        reason=reason,
+        tables=tuple(tables),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _OfTable:
+    rebuild: Rebuild | None
+    checks: tuple[Check, ...]
+
+
+def _by_table(promised: Claims) -> Mapping[str, _OfTable]:
+    rebuilds_by_table = {rebuild.table: rebuild for rebuild in promised.rebuilds}
+    checks_by_table: dict[str, list[Check]] = {}
+    for check in promised.checks:
+        checks_by_table.setdefault(check.table, []).append(check)
+    return {
+        table: _OfTable(rebuilds_by_table.get(table), tuple(checks_by_table.get(table, ())))
+        for table in (*rebuilds_by_table, *checks_by_table)
+    }
+
+
+def _table(
+    connection: duckdb.DuckDBPyConnection,
+    source: PlanSource,
+    promised: _OfTable | None,
+    hidden: Personal,
+) -> TableProof:
+    rows = _rows(connection, source)
+    if promised is None:
+        return TableProof(table=source.table, id=source.id, rows=rows, verdict="not compared")
+    figures = tuple(prove_figure(connection, check, hidden) for check in promised.checks)
+    proof = TableProof(
+        table=source.table,
+        id=source.id,
+        rows=rows,
+        checks=figures,
+        verdict="proven" if rows else "empty",
+    )
+    if promised.rebuild is not None:
+        proof = _rebuilt(connection, proof, promised.rebuild, hidden)
+    if all(figure.holds for figure in figures):
+        return proof
+    return proof.model_copy(update={"verdict": "lost"})
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, source: PlanSource) -> int:
+    row = connection.execute(f"SELECT count(*) FROM source.{source.id}").fetchone()
+    assert row is not None, "a count without groups always gives a row"
+    return int(row[0])
+
+
+def _rebuilt(
+    connection: duckdb.DuckDBPyConnection, proof: TableProof, rebuild: Rebuild, hidden: Personal
+) -> TableProof:
+    wanted = describe(connection, f"SELECT * FROM source.{proof.id}")
+    original = describe(connection, rebuild.original)
+    columns = describe(connection, rebuild.sql)
+    types = tuple(_type_differences(wanted, original, columns, rebuild.by_value))
+    comparison = between(rebuild.original, original, rebuild.sql, columns)
+    counts = count(connection, comparison)
+    # Whoever reads less than the source has compared less than the source.
+    unread = max(0, proof.rows - counts.original)
+    equal = not (types or counts.missing or counts.unexpected or unread)
+    return proof.model_copy(
+        update={
+            "rebuilt": counts.rebuilt,
+            "missing": counts.missing + unread,
+            "unexpected": counts.unexpected,
+            "types_equal": not types,
+            "type_differences": types,
+            "by_value": rebuild.by_value,
+            "differing": ()
+            if not (counts.missing or counts.unexpected)
+            else differing_rows(connection, comparison, hidden.of_table(proof.table)),
+            "verdict": proof.verdict if equal else "lost",
+        }
+    )
+
+
+def _type_differences(
+    wanted: Columns, original: Columns, rebuilt: Columns, by_value: Sequence[str]
+) -> Iterator[TypeDifference]:
+    """What DESCRIBE tells apart. A column that is kept by value has the type of its value."""
+    values = dict(original)
+    for ours, theirs in zip_longest(wanted, rebuilt):
+        if ours is not None and ours[0] in by_value and ours[0] in values:
+            ours = (ours[0], values[ours[0]])
+        if ours == theirs:
+            continue
+        if ours is not None and theirs is not None and ours[0] == theirs[0]:
+            yield TypeDifference(column=ours[0], source=ours[1], rebuilt=theirs[1])
+            continue
+        if ours is not None:
+            yield TypeDifference(column=ours[0], source=ours[1], rebuilt=None)
+        if theirs is not None:
+            yield TypeDifference(column=theirs[0], source=None, rebuilt=theirs[1])
+
+
+def _judged(tables: Sequence[TableProof]) -> tuple[Verdict, str]:
+    lost = [table.table for table in tables if table.verdict == "lost"]
+    if lost:
+        return "lost", f"{len(lost)} of {len(tables)} tables came back otherwise than they were."
+    unseen = [table.table for table in tables if table.verdict == "not compared"]
+    if unseen:
+        return "not proven", f"{len(unseen)} of {len(tables)} tables were not compared."
+    if not any(table.verdict == "proven" for table in tables):
+        return "not proven", "There is no data: no table holds a row to compare."
+    return "proven", "Every row of every table came back, and no other."
