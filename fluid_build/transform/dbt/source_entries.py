@@ -41,7 +41,9 @@ class Readings:
 
     ``name`` is the dbt source's name. ``profiles_yml`` is the whole file. ``files`` are further
     text files by their path below the project folder, ``landed`` the copies that still have to be
-    written. ``notes`` are sentences for the README and the screen.
+    written. ``notes`` are sentences for the README and the screen. ``database`` and ``schema`` are
+    those that the profile's target builds in, None where only the environment tells; ``variables``
+    are the environment variables that the project reads, each with what it is for.
     """
 
     name: str
@@ -50,6 +52,9 @@ class Readings:
     files: Mapping[str, str] = field(default_factory=dict)
     landed: tuple[Landed, ...] = ()
     notes: tuple[str, ...] = ()
+    database: str | None = None
+    schema: str | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def entry(self, source_id: str) -> SourceEntry:
         """The entry of that plan source; KeyError if there is none."""

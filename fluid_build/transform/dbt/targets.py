@@ -1,0 +1,255 @@
+"""The databases that a dbt project may be written for, and their names of our types."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Literal, Protocol, cast, get_args
+
+from fluid_build.errors import UsageError
+
+Target = Literal["duckdb", "postgres", "snowflake", "bigquery", "databricks"]
+TARGETS: tuple[Target, ...] = get_args(Target)
+_ALIASES = {"postgresql": "postgres", "pg": "postgres", "bq": "bigquery", "spark": "databricks"}
+
+_DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+_NESTED = re.compile(r".*\[\d*\]|(?:STRUCT|MAP|UNION)\b.*|VARIANT", re.DOTALL)
+
+
+class Dialect(Protocol):
+    """What a target is told in: the plan's SQL in its own words, and the names of its types."""
+
+    target: Target
+    backslashes: bool
+
+    def query(self, sql: str) -> str:
+        """A query of the plan's in the target's dialect; relations keep their names."""
+        ...
+
+    def type(self, duckdb_type: str) -> str:
+        """The target's name of a type."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the target cannot say just so, in sentences, for all that was translated."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """A target's name of a type, and what is lost by it where something is."""
+
+    name: str
+    loss: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Types:
+    """The types of one target; ``losses`` says of a DuckDB type what this target cannot hold."""
+
+    names: Mapping[str, str]
+    nested: str
+    text: str
+    decimal: str
+    losses: Mapping[str, str]
+
+
+def check_target(target: str) -> Target:
+    """The target of a name or alias; UsageError for one that is not known, naming the known."""
+    wanted = target.strip().lower()
+    wanted = _ALIASES.get(wanted, wanted)
+    if wanted in TARGETS:
+        return cast("Target", wanted)
+    near = get_close_matches(wanted, [*TARGETS, *_ALIASES], n=1)
+    meant = f"Did you mean {_ALIASES.get(near[0], near[0])!r}? " if near else ""
+    raise UsageError(
+        f"there is no target {target!r}",
+        hint=f"{meant}Known targets: {', '.join(sorted(TARGETS))}.",
+    )
+
+
+class DuckDb:
+    """The dialect that plans are written in."""
+
+    target: Target = "duckdb"
+    backslashes = False
+    notes: tuple[str, ...] = ()
+
+    def query(self, sql: str) -> str:
+        """The SQL as it is."""
+        return sql
+
+    def type(self, duckdb_type: str) -> str:
+        """The type as it is."""
+        return duckdb_type
+
+
+def dialect_of(target: Target) -> Dialect:
+    """The dialect of a target."""
+    if target == "duckdb":
+        return DuckDb()
+    # sqlglot takes a third of a second to import, and DuckDB's own project does without it.
+    from fluid_build.transform.dbt.translation import Translation
+
+    return Translation(target)
+
+
+def target_type(duckdb_type: str, target: Target) -> TypeName:
+    """A target's type that holds what a DuckDB type holds, or as much of it as it can."""
+    if target == "duckdb":
+        return TypeName(duckdb_type)
+    types = _TYPES[target]
+    decimal = _DECIMAL.fullmatch(duckdb_type)
+    if decimal is not None:
+        return TypeName(_decimal(types.decimal, int(decimal[1]), int(decimal[2])))
+    if _NESTED.fullmatch(duckdb_type):
+        return TypeName(types.nested, f"nested values are kept as {types.nested}")
+    if duckdb_type.startswith("ENUM"):
+        return TypeName(types.text)
+    plain = _SAME_AS.get(duckdb_type, duckdb_type)
+    if plain in types.names:
+        return TypeName(types.names[plain], types.losses.get(plain, ""))
+    return TypeName(types.text, f"{duckdb_type} is kept as text")
+
+
+def _decimal(name: str, precision: int, scale: int) -> str:
+    if name == "NUMERIC" and (scale > 9 or precision - scale > 29):
+        # https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types#decimal_types
+        return "BIGNUMERIC"
+    return name if name == "NUMERIC" else f"{name}({precision}, {scale})"
+
+
+_SAME_AS = {
+    "UTINYINT": "SMALLINT",
+    "USMALLINT": "INTEGER",
+    "UINTEGER": "BIGINT",
+    "UHUGEINT": "HUGEINT",
+    "VARINT": "BIGNUM",
+    "TIME_NS": "TIME",
+    "TIMESTAMP_S": "TIMESTAMP",
+    "TIMESTAMP_MS": "TIMESTAMP",
+    "TIMESTAMP_NS": "TIMESTAMP",
+}
+_WIDE = "a whole number of more than 38 digits does not fit"
+_NO_ZONE = "the time zone of a time of day is lost"
+_TYPES: Mapping[Target, _Types] = {
+    "postgres": _Types(
+        names={
+            "BOOLEAN": "BOOLEAN",
+            "TINYINT": "SMALLINT",
+            "SMALLINT": "SMALLINT",
+            "INTEGER": "INT",
+            "BIGINT": "BIGINT",
+            "UBIGINT": "DECIMAL(20, 0)",
+            "HUGEINT": "DECIMAL(39, 0)",
+            "BIGNUM": "DECIMAL",
+            "FLOAT": "REAL",
+            "DOUBLE": "DOUBLE PRECISION",
+            "VARCHAR": "TEXT",
+            "BLOB": "BYTEA",
+            "UUID": "UUID",
+            "JSON": "JSONB",
+            "DATE": "DATE",
+            "TIME": "TIME",
+            "TIME WITH TIME ZONE": "TIMETZ",
+            "TIMESTAMP": "TIMESTAMP",
+            "TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ",
+            "INTERVAL": "INTERVAL",
+        },
+        nested="JSONB",
+        text="TEXT",
+        decimal="DECIMAL",
+        losses={},
+    ),
+    "snowflake": _Types(
+        names={
+            "BOOLEAN": "BOOLEAN",
+            "TINYINT": "TINYINT",
+            "SMALLINT": "SMALLINT",
+            "INTEGER": "INT",
+            "BIGINT": "BIGINT",
+            "UBIGINT": "DECIMAL(20, 0)",
+            "HUGEINT": "DECIMAL(38, 0)",
+            "BIGNUM": "DECIMAL(38, 0)",
+            "FLOAT": "DOUBLE",
+            "DOUBLE": "DOUBLE",
+            "VARCHAR": "VARCHAR",
+            "BLOB": "BINARY",
+            "UUID": "VARCHAR",
+            "JSON": "VARIANT",
+            "DATE": "DATE",
+            "TIME": "TIME",
+            "TIME WITH TIME ZONE": "TIME",
+            "TIMESTAMP": "TIMESTAMPNTZ",
+            "TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ",
+        },
+        nested="VARIANT",
+        text="VARCHAR",
+        decimal="DECIMAL",
+        losses={"HUGEINT": _WIDE, "BIGNUM": _WIDE, "TIME WITH TIME ZONE": _NO_ZONE},
+    ),
+    "bigquery": _Types(
+        names={
+            "BOOLEAN": "BOOL",
+            "TINYINT": "INT64",
+            "SMALLINT": "INT64",
+            "INTEGER": "INT64",
+            "BIGINT": "INT64",
+            "UBIGINT": "BIGNUMERIC",
+            "HUGEINT": "BIGNUMERIC",
+            "BIGNUM": "BIGNUMERIC",
+            "FLOAT": "FLOAT64",
+            "DOUBLE": "FLOAT64",
+            "VARCHAR": "STRING",
+            "BLOB": "BYTES",
+            "UUID": "STRING",
+            "JSON": "JSON",
+            "DATE": "DATE",
+            "TIME": "TIME",
+            "TIME WITH TIME ZONE": "TIME",
+            "TIMESTAMP": "DATETIME",
+            "TIMESTAMP WITH TIME ZONE": "TIMESTAMP",
+            "INTERVAL": "INTERVAL",
+        },
+        nested="JSON",
+        text="STRING",
+        decimal="NUMERIC",
+        losses={
+            "BIGNUM": _WIDE,
+            "TIME WITH TIME ZONE": _NO_ZONE,
+        },
+    ),
+    "databricks": _Types(
+        names={
+            "BOOLEAN": "BOOLEAN",
+            "TINYINT": "TINYINT",
+            "SMALLINT": "SMALLINT",
+            "INTEGER": "INT",
+            "BIGINT": "BIGINT",
+            "UBIGINT": "DECIMAL(20, 0)",
+            "HUGEINT": "DECIMAL(38, 0)",
+            "BIGNUM": "DECIMAL(38, 0)",
+            "FLOAT": "FLOAT",
+            "DOUBLE": "DOUBLE",
+            "VARCHAR": "STRING",
+            "BLOB": "BINARY",
+            "UUID": "STRING",
+            "JSON": "STRING",
+            "DATE": "DATE",
+            "TIME": "STRING",
+            "TIME WITH TIME ZONE": "STRING",
+            "TIMESTAMP": "TIMESTAMP_NTZ",
+            "TIMESTAMP WITH TIME ZONE": "TIMESTAMP",
+        },
+        nested="STRING",
+        text="STRING",
+        decimal="DECIMAL",
+        losses={
+            "HUGEINT": _WIDE,
+            "BIGNUM": _WIDE,
+            "TIME": "a time of day is kept as text",
+            "TIME WITH TIME ZONE": "a time of day is kept as text",
+        },
+    ),
+}
