@@ -5,12 +5,13 @@ and depends on nothing but the names that go in.
 """
 
 import hashlib
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
 
-from fluid_build.profiling.names import words
-
+# Digits stay with the letters that they follow: Address2 is address2, not address_2.
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 # What Unicode decomposition leaves as it is, though a plain spelling is customary.
 _SPELLINGS = str.maketrans(
     {
@@ -28,7 +29,7 @@ def identifier(name: str) -> str:
     A name without a Latin letter or digit becomes ``n_`` and a hash, a longer one ends in a hash,
     so that different names seldom meet. ``identifiers`` makes sure of it for a whole set.
     """
-    parts = words(_latin(name))
+    parts = [part.lower() for part in _WORD.findall(_latin(name))]
     if not parts:
         return f"n_{_digest(name, 8)}"
     joined = "_".join(parts)
