@@ -63,6 +63,22 @@ def passwords(dsn: str) -> tuple[str, ...]:
     return tuple(sorted((secret for secret in found if secret), key=len, reverse=True))
 
 
+def without_passwords(dsn: str) -> str:
+    """A connection string with every password left out, so that it still connects without one.
+
+    libpq takes for the user's part of a URI what stands before the first ``@``, if no ``/`` does.
+    """
+    scheme = re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", dsn)
+    if scheme is None:
+        return _SECRET_WORD.sub("", dsn).strip()
+    rest, mark, query = dsn[scheme.end() :].partition("?")
+    user, at, server = rest.partition("@")
+    if at and "/" not in user:
+        rest = f"{user.partition(':')[0]}@{server}"
+    kept = "&".join(part for part in query.split("&") if not _SECRET_WORD.match(part))
+    return f"{scheme[0]}{rest}{mark if kept else ''}{kept}"
+
+
 def locate(text: str) -> Address:
     """Find out what kind of source a URI, path, glob or connection string names.
 

@@ -1,0 +1,174 @@
+"""``forge.json``: what a folder was forged from, and how, so that it can be done and checked again.
+
+It holds no password, no time and no absolute path: the source is named by where it lies from the
+folder.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from pydantic import Field, ValidationError
+
+from fluid_build import __version__
+from fluid_build.errors import (
+    SourceNotFoundError,
+    SourceUnreadableError,
+    UsageError,
+)
+from fluid_build.modeling.element import ModelPart
+from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.sources.uri import Kind, locate, redact, without_passwords
+
+MANIFEST_FILE = "forge.json"
+
+Target: TypeAlias = Literal["duckdb", "postgres", "snowflake", "bigquery", "databricks"]
+_MOST_BYTES = 16 * 1024 * 1024
+
+
+class ManifestSource(ModelPart):
+    """Where the data lies.
+
+    ``location`` is a path or glob relative to the folder, with ``/``, or of a server its connection
+    string without any password. None where it cannot be said so (another drive on Windows, a
+    password that cannot be told from the rest).
+    """
+
+    kind: Kind
+    location: str | None
+    schemas: tuple[str, ...] = ()
+    dialect: str | None = None
+
+
+class Manifest(ModelPart):
+    """What was forged. ``files`` has the SHA-256 of every file beside it that stays as it is."""
+
+    version: Literal[1] = 1
+    generator: str = f"fluid-forge {__version__}"
+    technique: Technique
+    variant: str | None = None
+    target: Target = "duckdb"
+    source: ManifestSource
+    files: dict[str, str] = Field(default_factory=dict)
+
+
+def manifest_source(
+    place: str, folder: Path, *, schemas: Sequence[str] = (), dialect: str | None = None
+) -> ManifestSource:
+    """The source at a URI or path, as the manifest of a folder names it."""
+    address = locate(place)
+    return ManifestSource(
+        kind=address.kind,
+        location=_server(address.place)
+        if address.kind == "postgres"
+        else _relative(address.place, folder),
+        schemas=tuple(schemas),
+        dialect=dialect,
+    )
+
+
+def manifest_json(
+    model: LogicalModel,
+    source: ManifestSource,
+    files: Mapping[str, bytes | str],
+    *,
+    target: Target = "duckdb",
+) -> str:
+    """``forge.json`` of a model and of the files that are written with it."""
+    manifest = Manifest(
+        technique=model.technique,
+        variant=model.dimensional.variant if model.dimensional is not None else None,
+        target=target,
+        source=source,
+        files={name: digest(files[name]) for name in sorted(files)},
+    )
+    return manifest.model_dump_json(indent=2, exclude_none=True) + "\n"
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a folder.
+
+    SourceNotFoundError where the folder or its manifest is missing, SourceUnreadableError where it
+    is not what a forge writes.
+    """
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "does not exist"
+        raise SourceNotFoundError(
+            f"The folder {folder} {what}.", hint="Name the folder that `fluid forge` wrote."
+        )
+    text = read_text(folder / MANIFEST_FILE, _MOST_BYTES)
+    try:
+        return Manifest.model_validate_json(text, strict=True)
+    except ValidationError as error:
+        raise not_as_written(folder / MANIFEST_FILE, error) from None
+
+
+def place_of(manifest: Manifest, folder: Path) -> str:
+    """The path or connection string of the source of a folder; UsageError where it says none."""
+    source = manifest.source
+    if source.location is None:
+        raise UsageError(
+            f"{folder / MANIFEST_FILE} does not say where the source is.",
+            hint="Say where with --uri.",
+        )
+    if source.kind == "postgres":
+        return source.location
+    return os.path.normpath(Path(os.path.realpath(folder)) / source.location)
+
+
+def digest(content: bytes | str) -> str:
+    """The SHA-256 of a file's content, in hexadecimal."""
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
+
+
+def read_text(path: Path, most_bytes: int) -> str:
+    """The text of a file of a forge, with the errors that a user can do something about."""
+    try:
+        if path.stat().st_size > most_bytes:
+            raise SourceUnreadableError(
+                f"{path} is larger than {most_bytes // 1024 // 1024} MB.",
+                hint="No forge writes one so large; forge the folder again.",
+            )
+        return path.read_bytes().decode()
+    except (FileNotFoundError, NotADirectoryError):
+        raise SourceNotFoundError(
+            f"There is no {path.name} in {path.parent}.",
+            hint="Name a folder that `fluid forge` wrote, or forge it again.",
+        ) from None
+    except UnicodeDecodeError:
+        raise SourceUnreadableError(
+            f"{path} is not UTF-8 text.", hint="Forge the folder again."
+        ) from None
+    except OSError as error:
+        raise SourceUnreadableError(
+            f"{path} cannot be read: {error.strerror or type(error).__name__}.",
+            hint="Check that it is a file and that you may read it.",
+        ) from None
+
+
+def not_as_written(path: Path, error: ValidationError) -> SourceUnreadableError:
+    """The error for a file of a forge that somebody changed, or that another version wrote."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    where = f" at {place}" if place else ""
+    return SourceUnreadableError(
+        f"{path} is not as a forge writes it{where}: {first['msg']}.",
+        hint="It was edited, or written by another version of Fluid Forge; forge it again.",
+    )
+
+
+def _server(dsn: str) -> str | None:
+    bare = without_passwords(dsn)
+    return bare if redact(bare) == bare else None
+
+
+def _relative(place: str, folder: Path) -> str | None:
+    path = Path(place).absolute()
+    real = Path(os.path.realpath(path.parent)) / path.name
+    try:
+        return Path(os.path.relpath(real, os.path.realpath(folder))).as_posix()
+    except ValueError:
+        # Another drive: there is no relative path, and an absolute one is nobody else's business.
+        return None

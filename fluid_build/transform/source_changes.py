@@ -1,0 +1,153 @@
+"""What has changed in a source since a model was made of it, as far as the model cares.
+
+Another number of rows is no such change; another table, column, type, or a value that is no
+longer of the type that all values of its column had, is.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fluid_build.errors import SourceChangedError
+from fluid_build.modeling.conceptual import Attribute, Conversion, Entity
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.sources.base import Source, Table
+from fluid_build.sources.sql import literal, quote
+from fluid_build.transform.plan import PlanSource, TransformPlan
+from fluid_build.transform.staging import aliases, by_value, spelled_again
+
+_MOST_TOLD = 5
+_LONGEST_VALUE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is different about a table, as the rest of a sentence that its name begins."""
+
+    table: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.table} {self.what}"
+
+
+def check_unchanged(source: Source, model: LogicalModel, plan: TransformPlan) -> None:
+    """Raise SourceChangedError, saying which table and how, where the model no longer fits."""
+    changes = tuple(structural_changes(source, plan))
+    if not changes:
+        changes = tuple(value_changes(source, model, plan))
+    if not changes:
+        return
+    told = "; ".join(map(str, changes[:_MOST_TOLD]))
+    left = len(changes) - _MOST_TOLD
+    more = f"; and {left} more" if left > 0 else ""
+    raise SourceChangedError(
+        f"The source has changed since it was forged: {told}{more}.",
+        hint="Forge it again, so that the model follows the source.",
+    )
+
+
+def structural_changes(source: Source, plan: TransformPlan) -> Iterator[Change]:
+    """Tables and columns that are gone, new, or of another type."""
+    tables = {table.name: table for table in source.tables}
+    unreadable = {skipped.name: skipped.reason for skipped in source.skipped}
+    for wanted in plan.sources:
+        table = tables.get(wanted.table)
+        if table is not None:
+            yield from _column_changes(table, wanted)
+        elif wanted.table in unreadable:
+            reason = unreadable[wanted.table].rstrip(".")
+            yield Change(_table(wanted.table), f"can no longer be read ({reason})")
+        else:
+            yield Change(_table(wanted.table), "is gone")
+    known = {wanted.table for wanted in plan.sources}
+    for name in tables:
+        if name not in known:
+            yield Change(_table(name), "is new")
+
+
+def _column_changes(table: Table, wanted: PlanSource) -> Iterator[Change]:
+    found = {column.alias: column.type for column in table.columns}
+    planned = dict(wanted.columns)
+    for name, type_ in planned.items():
+        if name not in found:
+            yield Change(_table(table.name), f"has lost the column {name!r}")
+        elif found[name] != type_:
+            yield Change(
+                _table(table.name), f"has {name!r} as {found[name]}, and had it as {type_}"
+            )
+    for name in found:
+        if name not in planned:
+            yield Change(_table(table.name), f"has a new column {name!r}")
+
+
+def value_changes(source: Source, model: LogicalModel, plan: TransformPlan) -> Iterator[Change]:
+    """Text that no longer holds the type it is converted to, or is no longer spelled as one."""
+    tables = {table.name: table for table in source.tables}
+    converted = _converted(plan)
+    for entity in model.conceptual.entities:
+        columns = [
+            (alias, attribute, attribute.conversion)
+            for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+            if attribute.conversion is not None and (entity.name, attribute.name) in converted
+        ]
+        if columns:
+            yield from _misfits(source, tables[entity.name], entity, columns)
+
+
+def _converted(plan: TransformPlan) -> set[tuple[str, str]]:
+    """Source columns that the staging gives another type than they are read with."""
+    read_as = {
+        (source.table, position): type_
+        for source in plan.sources
+        for position, (_, type_) in enumerate(source.columns)
+    }
+    return {
+        (origin.table, origin.column)
+        for build in plan.builds
+        if build.layer == "staging"
+        for position, column in enumerate(build.columns)
+        for origin in column.source_columns
+        if read_as.get((origin.table, position)) != column.type
+    }
+
+
+def _misfits(
+    source: Source,
+    table: Table,
+    entity: Entity,
+    columns: list[tuple[str, Attribute, Conversion]],
+) -> Iterator[Change]:
+    wrong = [_misfit(quote(alias), attribute, as_) for alias, attribute, as_ in columns]
+    figures = ", ".join(
+        f"count(*) FILTER (WHERE {part}), min({quote(alias)}) FILTER (WHERE {part})"
+        for part, (alias, _, _) in zip(wrong, columns, strict=True)
+    )
+    row = source.connection.execute(f"SELECT {figures} FROM {table.relation}").fetchone()
+    assert row is not None, "an aggregate without groups always gives a row"
+    for position, (alias, attribute, conversion) in enumerate(columns):
+        count, example = row[2 * position], row[2 * position + 1]
+        if count:
+            shown = "" if attribute.pii else f" ({_clipped(example)!r})"
+            values = "a value" if count == 1 else f"{count:,} values"
+            yield Change(
+                _table(entity.name),
+                f"has {values} in {alias!r} that cannot be kept as {conversion.to_type}{shown}",
+            )
+
+
+def _misfit(column: str, attribute: Attribute, conversion: Conversion) -> str:
+    if conversion.format:
+        value = f"CAST(try_strptime(trim({column}), {literal(conversion.format)}) AS DATE)"
+    else:
+        value = f"TRY_CAST(trim({column}) AS {conversion.to_type})"
+    if not conversion.reversible:
+        return f"{column} IS NOT NULL AND {value} IS NULL"
+    return f"{spelled_again(attribute, by_value, value)} IS DISTINCT FROM {column}"
+
+
+def _table(name: str) -> str:
+    return f"the table {name!r}"
+
+
+def _clipped(value: str) -> str:
+    return value if len(value) <= _LONGEST_VALUE else value[: _LONGEST_VALUE - 1] + "…"
