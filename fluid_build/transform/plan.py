@@ -63,7 +63,7 @@ class BuildTest(ModelPart):
     values: tuple[str, ...] = ()
     severity: Severity = "error"
     allowed: int = 0
-    evidence: ForeignKeyEvidence | Evidence | None = None
+    evidence: Evidence | ForeignKeyEvidence | None = None
     confidence: float | None = None
     key_kind: KeyKind | None = None
     cardinality: RelationshipCardinality | None = None

@@ -1,0 +1,59 @@
+"""DuckDB databases for the tests of building: opened, profiled, modelled."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.techniques import build_model
+from fluid_build.profiling import profile_source
+from fluid_build.profiling.profile import Profile
+from fluid_build.sources import open_source
+from fluid_build.sources.base import Source
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """A source that is open, with its profile and model."""
+
+    source: Source
+    profile: Profile
+    model: LogicalModel
+
+
+@contextmanager
+def modelled(place: str | Path, technique: str = "flat") -> Iterator[Modelled]:
+    """Open a source, profile it, model it."""
+    with open_source(place) as source:
+        profile = profile_source(source)
+        yield Modelled(source, profile, build_model(profile, technique))
+
+
+def database(path: Path, *statements: str) -> Path:
+    """A DuckDB file made of statements."""
+    with duckdb.connect(str(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    return path
+
+
+EVERY_TYPE = """
+CREATE TABLE "All ""Types" AS SELECT
+    i AS "Id", TRUE AS b, 1::TINYINT AS t1, 1::SMALLINT AS t2, 1::HUGEINT AS t3,
+    1::UBIGINT AS t4, 1::UTINYINT AS t5, 1.5::FLOAT AS f, 'nan'::DOUBLE AS nan, -0.0::DOUBLE AS z,
+    1.5::DECIMAL(38, 2) AS "decimal", 'x' AS v, 'abc'::BLOB AS bl, '101'::BIT AS bits,
+    uuid() AS u, '{"a": 1}'::JSON AS j, DATE '2020-01-01' AS "date", TIME '10:00' AS tm,
+    '10:00:00+02'::TIMETZ AS tz, TIMESTAMP '2020-01-01 10:00:00.123456' AS ts,
+    '2020-01-01 10:00:00'::TIMESTAMP_S AS tss, '2020-01-01 10:00:00'::TIMESTAMP_MS AS tms,
+    '2020-01-01 10:00:00.123456789'::TIMESTAMP_NS AS tns,
+    '2020-01-01 10:00:00+02'::TIMESTAMPTZ AS tstz, INTERVAL 3 MONTH AS iv, [1, 2] AS li,
+    [[1.5::DECIMAL(5, 1)]] AS lli, {'a b': 1, 'c': 'x'} AS st, MAP {'a': 1} AS mp,
+    'a'::ENUM('a', 'b') AS en, union_value(num := 1) AS un, [1, 2]::INTEGER[2] AS arr,
+    1::BIGNUM AS bn, '1.50' AS price, '01.02.2020' AS day, ' 5 ' AS padded,
+    '2020-01-0' || (1 + i % 9) AS iso, NULL::VARCHAR AS nothing
+FROM range(30) AS r(i)
+"""
+"""A table with a column of every type, and text that holds numbers and dates."""
