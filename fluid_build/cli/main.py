@@ -97,6 +97,11 @@ def command_tree() -> TyperGroup:
             "fluid_build.cli.validate:validate",
             "Check a data contract against FLUID 0.7.2.",
         ),
+        LazyCommand(
+            "verify",
+            "fluid_build.cli.verify:verify",
+            "Prove that nothing was lost: build the model anew and compare it with its source.",
+        ),
     ):
         root.add_command(command)
     return root

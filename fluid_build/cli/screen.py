@@ -21,6 +21,8 @@ _STAGES = {
     "relations": "Finding relationships",
     "model": "Modelling",
     "contract": "Writing the contract",
+    "build": "Building the model",
+    "prove": "Comparing it with the source",
     "write": "Writing files",
 }
 _NARROWEST = 40

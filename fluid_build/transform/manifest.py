@@ -8,7 +8,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from pydantic import Field, ValidationError
 
@@ -21,10 +21,10 @@ from fluid_build.errors import (
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.sources.uri import Kind, locate, redact, without_passwords
+from fluid_build.transform.dbt.targets import Target
 
 MANIFEST_FILE = "forge.json"
 
-Target: TypeAlias = Literal["duckdb", "postgres", "snowflake", "bigquery", "databricks"]
 _MOST_BYTES = 16 * 1024 * 1024
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.transform.plans import transform_plan
+from fluid_build.transform.plan import TransformPlan
 from fluid_build.transform.staging import aliases
 
 MASK = "***"
@@ -26,7 +26,7 @@ class Personal:
         return self.tables.get(table, frozenset())
 
 
-def personal(model: LogicalModel) -> Personal:
+def personal(model: LogicalModel, plan: TransformPlan) -> Personal:
     """The personal columns of a model's source and builds."""
     tables: dict[str, frozenset[str]] = {}
     names: set[str] = set()
@@ -37,7 +37,7 @@ def personal(model: LogicalModel) -> Personal:
         tables[entity.name] = found
         names |= {alias.lower() for alias in by_alias}
         hidden |= {alias.lower() for alias in found}
-    for build in transform_plan(model).builds:
+    for build in plan.builds:
         names |= {column.name.lower() for column in build.columns}
         hidden |= {column.name.lower() for column in build.columns if column.pii}
     return Personal(tables=tables, shown=frozenset(names - hidden))

@@ -83,9 +83,9 @@ class Claims:
     personal: Personal = field(default_factory=Personal)
 
 
-def claims(model: LogicalModel) -> Claims:
+def claims(model: LogicalModel, plan: TransformPlan) -> Claims:
     """Everything that the technique of a model promises of it."""
-    return Claims(rebuilds(model), checks(model), personal(model))
+    return Claims(rebuilds(model), checks(model), personal(model, plan))
 
 
 def prove(database: Built, model: LogicalModel, *, on_progress: OnProgress = ignore) -> Proof:
@@ -93,7 +93,8 @@ def prove(database: Built, model: LogicalModel, *, on_progress: OnProgress = ign
 
     Raises BuildFailedError where a query of the proof cannot be run.
     """
-    return compare(database.connection, database.plan, claims(model), on_progress=on_progress)
+    promised = claims(model, database.plan)
+    return compare(database.connection, database.plan, promised, on_progress=on_progress)
 
 
 def compare(
@@ -231,4 +232,6 @@ def _judged(tables: Sequence[TableProof]) -> tuple[Verdict, str]:
         return "not proven", f"{len(unseen)} of {len(tables)} tables were not compared."
     if not any(table.verdict == "proven" for table in tables):
         return "not proven", "There is no data: no table holds a row to compare."
-    return "proven", "Every row of every table came back, and no other."
+    if all(table.types_equal for table in tables):
+        return "proven", "Every row of every table came back, and no other."
+    return "proven", "Every figure of every table is what it is in the source."

@@ -1,0 +1,132 @@
+"""``fluid verify``: whether a forge's model still holds everything that its source does."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from fluid_build.cli import failures, screen
+from fluid_build.cli.options import Debug, Json
+from fluid_build.cli.proof_table import proof_lines
+from fluid_build.cli.reading import reading
+from fluid_build.cli.text import counted
+from fluid_build.errors import SourceChangedError
+from fluid_build.sources.uri import locate, redact
+from fluid_build.transform.manifest import place_of
+from fluid_build.transform.proof_files import PROOF_FILE
+from fluid_build.verification import ForgedFolder, Verified, read_folder, refresh_proof
+from fluid_build.verification import verify as verify_folder
+
+
+def verify(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that forge wrote.")],
+    uri: Annotated[
+        str | None,
+        typer.Option("--uri", metavar="URI", help="Where the source is now, or with its password."),
+    ] = None,
+    json: Json = False,
+    _debug: Debug = False,
+) -> int:
+    """Prove that nothing was lost: build the model anew and compare it with its source.
+
+    The source is read where forge.json says it is. Every row of every table is rebuilt from the
+    model (or its figures are, for a dimensional one) and compared. DIR's proof.json is brought up
+    to date.
+
+    \b
+    Example:  fluid verify shop-model
+    """
+    forged = read_folder(folder)
+    place = uri if uri is not None else _place(forged)
+    screen.tell(f"Source: {redact(place)}")
+    found = _verified(context, forged, place)
+    refreshed = refresh_proof(folder, found.proof)
+    if json:
+        screen.show_json(_document(found))
+    else:
+        screen.show(_report(found))
+    if not refreshed:
+        screen.tell(f"Note: {folder / PROOF_FILE} could not be written, and is as it was.")
+    return failures.DONE if found.holds else failures.CHECK_FAILED
+
+
+def _place(forged: ForgedFolder) -> str:
+    """Where the manifest says the source is, if what lies there is what it says."""
+    place = place_of(forged.manifest, forged.folder)
+    kind = forged.manifest.source.kind
+    found = locate(place).kind
+    if found != kind:
+        raise SourceChangedError(
+            f"{redact(place)} was forged as {kind}, and is {found} now.",
+            hint="Say with --uri where the source is, or forge it again.",
+        )
+    return place
+
+
+def _verified(context: typer.Context, forged: ForgedFolder, place: str) -> Verified:
+    source = forged.manifest.source
+    with (
+        screen.progress() as on_progress,
+        reading(
+            place,
+            context.obj,
+            schemas=source.schemas,
+            dialect=source.dialect,
+            on_progress=on_progress,
+        ) as opened,
+    ):
+        return verify_folder(forged, opened, on_progress=on_progress)
+
+
+def _document(found: Verified) -> dict[str, object]:
+    forged = found.forged
+    return {
+        "holds": found.holds,
+        "proof": found.proof.model_dump(mode="json"),
+        "contract": [
+            {"expose": one.expose, "column": one.column, "what": one.what}
+            for one in forged.disagreements
+        ],
+        "edited": list(forged.edited),
+        "rows_changed": list(found.row_changes),
+    }
+
+
+def _report(found: Verified) -> Iterator[RenderableType]:
+    forged = found.forged
+    tables = counted(len(forged.plan.sources), "table")
+    yield Text.assemble(
+        screen.text(str(forged.folder), "bold"),
+        "  ",
+        screen.text(f"{forged.model.technique} · {tables} · {_relations(forged)}", "dim"),
+    )
+    yield from proof_lines(found.proof)
+    if forged.disagreements:
+        count = counted(len(forged.disagreements), "difference")
+        yield screen.heading("The contract does not match its model", count)
+        yield from _listed([str(one) for one in forged.disagreements], "red")
+    if found.row_changes:
+        yield screen.heading("Rows since the forge", "no fault")
+        yield from _listed(list(found.row_changes), "")
+    if forged.edited:
+        yield screen.heading("Not as the forge wrote them", "the model was proven, not these")
+        yield from _listed(list(forged.edited), "yellow")
+
+
+def _relations(forged: ForgedFolder) -> str:
+    return f"{counted(len(forged.plan.published), 'relation')} built"
+
+
+_MOST_LISTED = 12
+
+
+def _listed(lines: list[str], style: str) -> Iterator[RenderableType]:
+    for line in lines[:_MOST_LISTED]:
+        yield Padding(screen.text(line, style), (0, 0, 0, 2))
+    if len(lines) > _MOST_LISTED:
+        yield Padding(screen.text(f"and {len(lines) - _MOST_LISTED:,} more", "dim"), (0, 0, 0, 2))

@@ -1,0 +1,59 @@
+"""Whether a contract promises what its model builds: the same tables, columns and types."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fluid_build.contract.fluid import ContractColumn, Expose, FluidContract
+from fluid_build.transform.plan import Build, TransformPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Where a contract and its model part ways; ``column`` is None where all of an expose does."""
+
+    expose: str
+    column: str | None
+    what: str
+
+    def __str__(self) -> str:
+        place = self.expose if self.column is None else f"{self.expose}.{self.column}"
+        return f"{place}: {self.what}"
+
+
+def disagreements(contract: FluidContract, plan: TransformPlan) -> tuple[Disagreement, ...]:
+    """Every expose and column of which the contract says another thing than the model builds."""
+    exposes = {expose.expose_id: expose for expose in contract.exposes}
+    builds = {build.name: build for build in plan.published}
+    found: list[Disagreement] = []
+    for name, build in builds.items():
+        if name in exposes:
+            found.extend(_of_expose(exposes[name], build))
+        else:
+            found.append(Disagreement(name, None, "the model builds it, the contract lacks it"))
+    found.extend(
+        Disagreement(name, None, "the contract exposes it, the model does not build it")
+        for name in exposes
+        if name not in builds
+    )
+    return tuple(found)
+
+
+def _of_expose(expose: Expose, build: Build) -> Iterator[Disagreement]:
+    promised: dict[str, ContractColumn] = {
+        column.name: column for column in expose.contract.columns or ()
+    }
+    planned = {column.name: column for column in build.columns}
+    for name, column in planned.items():
+        if name not in promised:
+            yield Disagreement(build.name, name, "the model builds it, the contract lacks it")
+        elif promised[name].type != column.contract_type:
+            yield Disagreement(
+                build.name,
+                name,
+                f"{promised[name].type} in the contract, {column.contract_type} in the model",
+            )
+    for name in promised:
+        if name not in planned:
+            yield Disagreement(
+                build.name, name, "the contract has it, the model does not build it"
+            )

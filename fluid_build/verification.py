@@ -1,0 +1,224 @@
+"""The way back: from the folder of a forge to its source, and whether the one still is the other.
+
+No SQL is run that was read from a file: the plan is derived anew from ``model.json``, and that file
+is taken for a stranger's. What was edited by hand since the forge is told.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import duckdb
+from pydantic import ValidationError
+
+from fluid_build.artifacts import write_artifacts
+from fluid_build.contract.files import read_contract
+from fluid_build.contract.model_agreement import Disagreement, disagreements
+from fluid_build.contract.validation import parse_contract
+from fluid_build.errors import OutputError, SourceUnreadableError
+from fluid_build.forge import CONTRACT_FILE, MODEL_FILE
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.progress import OnProgress, ignore
+from fluid_build.sources.base import Source
+from fluid_build.transform.manifest import (
+    MANIFEST_FILE,
+    Manifest,
+    digest,
+    not_as_written,
+    read_manifest,
+    read_text,
+)
+from fluid_build.transform.plan import TransformPlan
+from fluid_build.transform.plans import checks, rebuilds, transform_plan
+from fluid_build.transform.proof import Proof, prove
+from fluid_build.transform.proof_files import PROOF_FILE, QUERIES_FOLDER, proof_json
+from fluid_build.transform.run import built
+from fluid_build.transform.source_changes import check_unchanged
+
+_MOST_BYTES = 256 * 1024 * 1024
+_WATCHED = (MODEL_FILE, "plan.json", "profile.json")
+_WATCHED_FOLDERS = (QUERIES_FOLDER, "dbt")
+_OUR_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+_TYPE = re.compile(r"[A-Z_][A-Z0-9_ ]*(\(\d+(, ?\d+)?\))?")
+
+
+@dataclass(frozen=True, slots=True)
+class ForgedFolder:
+    """What a forge left behind, read again and found sound.
+
+    ``disagreements`` are between contract and model. ``edited`` are files that are not as the
+    forge wrote them, each as a sentence.
+    """
+
+    folder: Path
+    manifest: Manifest
+    model: LogicalModel
+    plan: TransformPlan
+    disagreements: tuple[Disagreement, ...]
+    edited: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a verification found. ``row_changes`` are sentences, and no fault."""
+
+    forged: ForgedFolder
+    proof: Proof
+    row_changes: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything that was checked is as it should be."""
+        return self.proof.verdict == "proven" and not self.forged.disagreements
+
+
+def read_folder(folder: Path) -> ForgedFolder:
+    """Read what a forge wrote to a folder.
+
+    Raises SourceNotFoundError for a missing folder or file, SourceUnreadableError for a file that
+    is not what a forge writes, and ContractError for a contract that is none.
+    """
+    manifest = read_manifest(folder)
+    model = _model(folder / MODEL_FILE)
+    if model.technique != manifest.technique:
+        raise SourceUnreadableError(
+            f"{MANIFEST_FILE} says that {folder} is {manifest.technique},"
+            f" and {MODEL_FILE} that it is {model.technique}.",
+            hint="Put the files of one forge together, or forge it again.",
+        )
+    plan = _plan(folder / MODEL_FILE, model)
+    contract = parse_contract(read_contract(folder / CONTRACT_FILE))
+    return ForgedFolder(
+        folder=folder,
+        manifest=manifest,
+        model=model,
+        plan=plan,
+        disagreements=disagreements(contract, plan),
+        edited=tuple(_edited(folder, manifest)),
+    )
+
+
+def verify(forged: ForgedFolder, source: Source, *, on_progress: OnProgress = ignore) -> Verified:
+    """Build a forge's model from its source, and compare the two.
+
+    Raises SourceChangedError, saying which table and how, where the model no longer fits the
+    source, and BuildFailedError where it cannot be built for another reason.
+    """
+    check_unchanged(source, forged.model, forged.plan)
+    with built(source, forged.plan, on_progress=on_progress) as database:
+        proof = prove(database, forged.model, on_progress=on_progress)
+    return Verified(forged, proof, tuple(_row_changes(forged.model, proof)))
+
+
+def refresh_proof(folder: Path, proof: Proof) -> bool:
+    """Put a proof in the place of the folder's; whether the folder has it now.
+
+    False where the folder may not be written to, which a verification does not need.
+    """
+    text = proof_json(proof)
+    path = folder / PROOF_FILE
+    if path.is_file() and path.read_bytes() == text.encode():
+        return True
+    try:
+        write_artifacts(folder, {PROOF_FILE: text})
+    except OutputError:
+        return False
+    return True
+
+
+def _model(path: Path) -> LogicalModel:
+    text = read_text(path, _MOST_BYTES)
+    try:
+        return LogicalModel.model_validate_json(text, strict=True, by_alias=True, by_name=True)
+    except ValidationError as error:
+        raise not_as_written(path, error) from None
+
+
+def _plan(path: Path, model: LogicalModel) -> TransformPlan:
+    """The plan of a model that was read from a file, once nothing in it can act as SQL."""
+    try:
+        _check_types(model)
+        plan = transform_plan(model)
+        _check_names(plan)
+        _check_queries(plan, model)
+    except (LookupError, ValueError, duckdb.Error) as error:
+        raise SourceUnreadableError(
+            f"No plan can be made of {path}: {str(error).splitlines()[0]}.",
+            hint="It was edited, or written by another version of Fluid Forge; forge it again.",
+        ) from error
+    return plan
+
+
+def _check_types(model: LogicalModel) -> None:
+    for entity in model.conceptual.entities:
+        for attribute in entity.attributes:
+            conversion = attribute.conversion
+            if conversion is not None and not _TYPE.fullmatch(conversion.to_type):
+                raise ValueError(f"{conversion.to_type!r} is no type")
+
+
+def _check_names(plan: TransformPlan) -> None:
+    for name in _names(plan):
+        if not _OUR_NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name that we give")
+
+
+def _names(plan: TransformPlan) -> Iterator[str]:
+    yield from (source.id for source in plan.sources)
+    for build in plan.builds:
+        yield build.name
+        yield from (column.name for column in build.columns)
+
+
+def _check_queries(plan: TransformPlan, model: LogicalModel) -> None:
+    for sql in _queries(plan, model):
+        statements = duckdb.extract_statements(sql)
+        if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+            raise ValueError("a build would be something else than one SELECT")
+
+
+def _queries(plan: TransformPlan, model: LogicalModel) -> Iterator[str]:
+    for build in plan.builds:
+        yield build.sql
+        if build.incremental is not None:
+            yield f"{build.sql}\n{build.incremental}"
+    for rebuild in rebuilds(model):
+        yield from (rebuild.sql, rebuild.original)
+    for check in checks(model):
+        yield from (check.expected, check.actual)
+        if check.differing:
+            yield check.differing
+
+
+def _edited(folder: Path, manifest: Manifest) -> Iterator[str]:
+    """Files that are not as the forge wrote them, where that says something about the proof."""
+    watched = {name for name in manifest.files if _is_watched(name)}
+    for name in sorted(watched):
+        path = folder / name
+        if not path.is_file():
+            yield f"{name} is missing"
+        elif digest(path.read_bytes()) != manifest.files[name]:
+            yield f"{name} was edited"
+    for name in sorted(set(_queries_on_disk(folder)) - watched):
+        yield f"{name} was added"
+
+
+def _is_watched(name: str) -> bool:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts:
+        return False
+    return name in _WATCHED or path.parts[0] in _WATCHED_FOLDERS
+
+
+def _queries_on_disk(folder: Path) -> Iterable[str]:
+    for place in (folder / QUERIES_FOLDER, folder / "dbt" / "models"):
+        for path in place.rglob("*.sql"):
+            yield path.relative_to(folder).as_posix()
+
+
+def _row_changes(model: LogicalModel, proof: Proof) -> Iterator[str]:
+    before = {entity.name: entity.rows for entity in model.conceptual.entities}
+    for table in proof.tables:
+        if table.rows != before[table.table]:
+            yield f"{table.table} had {before[table.table]:,} rows and has {table.rows:,} now"
