@@ -7,6 +7,8 @@ from typing import Protocol, Self, runtime_checkable
 
 import duckdb
 
+from fluid_build.sources.origin import Origin
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -48,7 +50,8 @@ class Table:
     ``name`` is unique in the source: the bare name, or ``schema.name`` where several schemas are
     read. ``relation`` is SQL that may follow FROM on the source's connection; its columns are the
     columns' aliases in order. ``notes`` are sentences about what was met on the way in (ragged
-    lines, values that contradict a type) that a user must see.
+    lines, values that contradict a type) that a user must see. ``origin`` is where it can be read
+    again, and None where there is nothing to read.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Table:
     schema: str = ""
     comment: str | None = None
     notes: tuple[str, ...] = ()
+    origin: Origin | None = None
 
     def column(self, name: str) -> Column:
         """The column of that exact name; KeyError if there is none."""

@@ -2,7 +2,7 @@
 
 import csv
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -16,8 +16,9 @@ from fluid_build.sources.csv_repair import Rejected, mend
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.engine import SCRATCH
 from fluid_build.sources.file_layout import TableFiles, partitions
+from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.sql import literal, quote
-from fluid_build.sources.text_types import infer
+from fluid_build.sources.text_types import TextColumn, infer
 
 READ_ERRORS = (OSError, EOFError, zlib.error, csv.Error)
 """What Python raises where a text file can't be read."""
@@ -36,7 +37,22 @@ class Readable:
     source: Path
     place: Path
     dialect: Dialect
-    note: str = ""
+    encoding: str = "utf-8"
+
+    @property
+    def note(self) -> str:
+        """A sentence where the encoding is worth one."""
+        if self.encoding == "utf-8":
+            return ""
+        return f"{self.source.name} is encoded in {encodings.said(self.encoding)}."
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """What came of a file's lines: whether some had to be mended, and notes on that."""
+
+    mended: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, ...]:
@@ -54,8 +70,8 @@ def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str
 
 def stage_csv(
     connection: duckdb.DuckDBPyConnection, files: TableFiles, relation: str, folder: Path
-) -> tuple[tuple[Column, ...], tuple[str, ...]]:
-    """Stage the files of one table; its columns, and notes on what was met.
+) -> tuple[tuple[Column, ...], tuple[str, ...], InFiles]:
+    """Stage the files of one table; its columns, notes on what was met, and how it was read.
 
     ``folder`` takes temporary files. Raises ValueError where there is nothing to read, and one of
     READ_ERRORS or duckdb.Error where a file can't be read.
@@ -66,15 +82,21 @@ def stage_csv(
         raise ValueError("It is empty.")
     names = _all_names(present, files)
     notes = _notes_on_files(present, len(found) - len(present))
-    columns = ", ".join(f"c{i} VARCHAR" for i in range(len(names)))
-    connection.execute(f"CREATE TABLE {_RAW} ({columns})")
+    raw = ", ".join(f"c{i} VARCHAR" for i in range(len(names)))
+    connection.execute(f"CREATE TABLE {_RAW} ({raw})")
     try:
-        for one in present:
-            notes += _load(connection, one, names, files, folder)
-        typed, column_notes = _typed(connection, names, relation)
+        loaded = [_load(connection, one, names, files, folder) for one in present]
+        verdicts = _typed(connection, names, relation)
     finally:
         connection.execute(f"DROP TABLE IF EXISTS {_RAW}")
-    return typed, (*notes, *column_notes)
+    columns = tuple(
+        Column(name, one.type, alias=alias, notes=(one.note,) if one.note else ())
+        for (name, alias), one in verdicts.items()
+    )
+    notes += [note for one in loaded for note in one.notes]
+    notes += [f"{one.name}: {note}" for one in columns for note in one.notes]
+    mended = any(one.mended for one in loaded)
+    return columns, tuple(notes), _origin(present, files, verdicts, mended=mended)
 
 
 def _readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> Readable | None:
@@ -87,10 +109,7 @@ def _readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -
     if text.encoding == "utf-8" and text.even_lines:
         return Readable(path, path, dialect)
     copy = encodings.rewrite(path, text.encoding, folder)
-    if text.encoding == "utf-8":
-        return Readable(path, copy, dialect)
-    note = f"{path.name} is encoded in {encodings.said(text.encoding)}."
-    return Readable(path, copy, dialect, note)
+    return Readable(path, copy, dialect, text.encoding)
 
 
 def _sample(connection: duckdb.DuckDBPyConnection, path: Path, encoding: str) -> tuple[str, bool]:
@@ -156,8 +175,8 @@ def _load(
     names: Sequence[str],
     table: TableFiles,
     folder: Path,
-) -> list[str]:
-    """Append a file to the raw table; notes on the lines that had to be mended."""
+) -> _Loaded:
+    """Append a file to the raw table, with the lines that DuckDB refuses mended."""
     own = _own_names(file.dialect)
     taken = {names.index(name): f"f{i}" for i, name in enumerate(own)}
     for key, value in partitions(file.source, table.root).items():
@@ -165,7 +184,7 @@ def _load(
         taken.setdefault(names.index(key), given)
     rejected = _insert(connection, file.place, file.dialect, taken)
     if not rejected:
-        return []
+        return _Loaded()
     mended = mend(file.place, file.dialect, rejected)
     copy = folder / "mended.csv"
     with copy.open("w", encoding="utf-8", newline="") as target:
@@ -176,7 +195,7 @@ def _load(
     notes = mended.notes(file.source.name if len(table.paths) > 1 else "")
     if lost:
         notes.append(f"{len(lost)} lines could not be read and were left out.")
-    return notes
+    return _Loaded(mended=True, notes=tuple(notes))
 
 
 def _insert(
@@ -184,16 +203,12 @@ def _insert(
 ) -> list[Rejected]:
     """Append what DuckDB can read of a file to the raw table; hand back the lines it can't."""
     columns = ", ".join(f"f{i}: 'VARCHAR'" for i in range(len(dialect.names)))
-    suffix = path.suffix.lower()
-    packed = "gzip" if suffix == ".gz" else "zstd" if suffix in encodings.ZSTD else "none"
+    options = ", ".join(f"{name}={value}" for name, value in _options(path, dialect))
     target = ", ".join(f"c{i}" for i in taken)
     sql = (
         f"INSERT INTO {_RAW} ({target}) SELECT {', '.join(taken.values())} FROM read_csv(?,"
-        f" auto_detect=false, columns={{{columns}}}, delim={literal(dialect.delimiter)},"
-        f" quote='\"', escape={literal(dialect.escape)}, header={dialect.header},"
-        f" skip={dialect.preamble}, compression='{packed}', max_line_size={_LONGEST_LINE},"
-        " store_rejects=true, rejects_limit=0, rejects_table='rejected',"
-        " rejects_scan='rejected_scans')"
+        f" auto_detect=false, columns={{{columns}}}, {options}, store_rejects=true,"
+        " rejects_limit=0, rejects_table='rejected', rejects_scan='rejected_scans')"
     )
     try:
         connection.execute(sql, [str(path)])
@@ -207,18 +222,82 @@ def _insert(
     return [Rejected(kind, position or 0, text or "") for kind, position, text in rows]
 
 
+def _options(path: Path, dialect: Dialect) -> Options:
+    suffix = path.suffix.lower()
+    packed = "gzip" if suffix == ".gz" else "zstd" if suffix in encodings.ZSTD else "none"
+    return (
+        ("header", str(dialect.header).lower()),
+        ("skip", str(dialect.preamble)),
+        ("delim", literal(dialect.delimiter)),
+        ("quote", literal('"')),
+        ("escape", literal(dialect.escape)),
+        ("compression", literal(packed)),
+        ("max_line_size", str(_LONGEST_LINE)),
+    )
+
+
 def _typed(
     connection: duckdb.DuckDBPyConnection, names: Sequence[str], relation: str
-) -> tuple[tuple[Column, ...], tuple[str, ...]]:
-    """Turn the raw table into the staged one, each column with the type that all values fit."""
+) -> dict[tuple[str, str], TextColumn]:
+    """Turn the raw table into the staged one, each column with the type that all values fit.
+
+    The verdict on each column by its name and alias, in order.
+    """
     verdicts = infer(connection, _RAW, [f"c{i}" for i in range(len(names))])
     aliases = unique_names(names)
     chosen = ", ".join(
-        f"{one.expression} AS {quote(alias)}" for one, alias in zip(verdicts, aliases, strict=True)
+        f"{one.of(f'c{i}')} AS {quote(alias)}"
+        for i, (one, alias) in enumerate(zip(verdicts, aliases, strict=True))
     )
     connection.execute(f"CREATE TABLE {relation} AS SELECT {chosen} FROM {_RAW}")
-    columns = tuple(
-        Column(name, one.type, alias=alias, notes=(one.note,) if one.note else ())
-        for name, one, alias in zip(names, verdicts, aliases, strict=True)
+    return dict(zip(zip(names, aliases, strict=True), verdicts, strict=True))
+
+
+def _origin(
+    files: Sequence[Readable],
+    table: TableFiles,
+    verdicts: Mapping[tuple[str, str], TextColumn],
+    *,
+    mended: bool,
+) -> InFiles:
+    """How the files can be read again: those that are written alike by one call."""
+    alike: dict[tuple[Options, tuple[str, ...], str], list[Path]] = {}
+    for one in files:
+        written = (
+            _options(one.source, one.dialect),
+            tuple(_own_names(one.dialect)),
+            one.encoding,
+        )
+        alike.setdefault(written, []).append(one.source)
+    return InFiles(
+        format="csv",
+        root=table.root,
+        parts=tuple(
+            _part(tuple(paths), options, own, encoding, verdicts)
+            for (options, own, encoding), paths in alike.items()
+        ),
+        partitioned=any(partitions(path, table.root) for path in table.paths),
+        mended=mended,
+        copied=any(one.source != one.place for one in files),
     )
-    return columns, tuple(f"{one.name}: {note}" for one in columns for note in one.notes)
+
+
+def _part(
+    paths: tuple[Path, ...],
+    options: Options,
+    own: Sequence[str],
+    encoding: str,
+    verdicts: Mapping[tuple[str, str], TextColumn],
+) -> FilePart:
+    by_name = {name: (alias, one) for (name, alias), one in verdicts.items()}
+    found = [by_name[name] for name in own]
+    keys = [(alias, one) for name, (alias, one) in by_name.items() if name not in own]
+    return FilePart(
+        paths=paths,
+        options=options,
+        types=tuple((alias, one.type if one.plain else "VARCHAR") for alias, one in found),
+        expressions=tuple(
+            (alias, one.of(quote(alias))) for alias, one in (*found, *keys) if not one.plain
+        ),
+        encoding=encoding,
+    )

@@ -12,6 +12,7 @@ from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Column, DeclaredForeignKey, OpenSource, Skipped, Table
 from fluid_build.sources.declared import qualified, settle_foreign_keys
 from fluid_build.sources.engine import DUCKDB_ERRORS, reason, starting
+from fluid_build.sources.origin import InDatabase
 from fluid_build.sources.schemas import chosen_schemas, no_tables
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import database_kind
@@ -158,6 +159,7 @@ def _tables(
                 ),
                 schema=schema,
                 comment=comment,
+                origin=InDatabase(schema, name),
             )
         )
     on_progress(Progress("reading", len(found), len(found)))

@@ -19,6 +19,7 @@ from fluid_build.sources.declared import unique_names
 from fluid_build.sources.endings import FORMATS, Format
 from fluid_build.sources.engine import DUCKDB_ERRORS, SCRATCH, STAGE, Engine, reason, starting
 from fluid_build.sources.file_layout import Layout, TableFiles, is_compressed, layout_of, stem
+from fluid_build.sources.origin import InFiles
 from fluid_build.sources.sql import quote
 from fluid_build.sources.uri import is_glob, matches
 
@@ -212,10 +213,15 @@ def _why(error: Exception, paths: Sequence[Path]) -> str:
 def _table(engine: Engine, files: TableFiles, relation: str) -> Table:
     columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
+    origin: InFiles
     if files.format == "parquet":
-        columns = parquet_files.view_parquet(engine.connection, files, relation)
+        columns, origin = parquet_files.view_parquet(engine.connection, files, relation)
     elif files.format == "csv":
-        columns, notes = csv_files.stage_csv(engine.connection, files, relation, engine.folder)
+        columns, notes, origin = csv_files.stage_csv(
+            engine.connection, files, relation, engine.folder
+        )
     else:
-        columns, notes = json_files.stage_json(engine.connection, files, relation, engine.folder)
-    return Table(name=files.name, columns=columns, relation=relation, notes=notes)
+        columns, notes, origin = json_files.stage_json(
+            engine.connection, files, relation, engine.folder
+        )
+    return Table(name=files.name, columns=columns, relation=relation, notes=notes, origin=origin)

@@ -9,11 +9,15 @@ import duckdb
 
 from fluid_build.sources import encodings
 from fluid_build.sources.base import Column
-from fluid_build.sources.file_layout import TableFiles
+from fluid_build.sources.file_layout import TableFiles, partitions
+from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.sql import literal
 
 # Records with many fields of one type would otherwise be taken for maps, and lose their columns.
-_OPTIONS = f"maximum_object_size={64 * 1024 * 1024}, map_inference_threshold=-1"
+_OPTIONS: Options = (
+    ("maximum_object_size", str(64 * 1024 * 1024)),
+    ("map_inference_threshold", "-1"),
+)
 _SHOWN = 10
 
 
@@ -29,50 +33,66 @@ class _Lines:
 def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, ...]:
     """The fields of a JSON file's records, judged by its start; duckdb.Error if unreadable."""
     rows = connection.execute(
-        f"DESCRIBE FROM read_json({literal(str(path))}, sample_size=1000, {_OPTIONS})"
+        f"DESCRIBE FROM read_json({literal(str(path))}, sample_size=1000, {_given(_OPTIONS)})"
     ).fetchall()
     return tuple(row[0] for row in rows)
 
 
 def stage_json(
     connection: duckdb.DuckDBPyConnection, files: TableFiles, relation: str, folder: Path
-) -> tuple[tuple[Column, ...], tuple[str, ...]]:
-    """Stage the files of one table; its columns, and notes on what was met.
+) -> tuple[tuple[Column, ...], tuple[str, ...], InFiles]:
+    """Stage the files of one table; its columns, notes on what was met, and how it was read.
 
     Raises ValueError where there is nothing to read, OSError, EOFError, zlib.error or
     duckdb.Error where a file can't be read.
     """
     notes: list[str] = []
     places: list[Path] = []
+    present: list[Path] = []
+    wide = "utf-8"
     for path in files.paths:
         encoding = encodings.examine(path).encoding
         if not encodings.start_of(path, 4096).strip(b"\xef\xbb\xbf \r\n\t"):
             continue
+        present.append(path)
         # DuckDB's JSON reader wants UTF-8 and takes no byte order mark.
         marked = encodings.start_of(path, 3) == b"\xef\xbb\xbf"
         if encoding != "utf-8" or marked:
             places.append(encodings.rewrite(path, encoding, folder))
             if encoding != "utf-8":
+                wide = encoding
                 notes.append(f"{path.name} is encoded in {encodings.said(encoding)}.")
         else:
             places.append(path)
     if not places:
         raise ValueError("It is empty.")
+    options = _options(places, files)
+    copied = places != present
+    broken: list[str] = []
     try:
-        _create(connection, places, files, relation)
+        _create(connection, places, options, relation)
     except duckdb.InvalidInputException:
         if files.format != "jsonl":
             raise
         places, broken = _without_broken_lines(places, folder)
         if not broken:
             raise
-        _create(connection, places, files, relation)
+        options = _options(places, files)
+        _create(connection, places, options, relation)
         notes += broken
     rows = connection.execute(f"DESCRIBE {relation}").fetchall()
     if [row[:2] for row in rows] == [("json", "JSON")] and not _has_rows(connection, relation):
         connection.execute(f"DROP TABLE {relation}")
         raise ValueError("It holds no records.")
-    return tuple(Column(row[0], row[1]) for row in rows), tuple(notes)
+    origin = InFiles(
+        format=files.format,
+        root=files.root,
+        parts=(FilePart(tuple(present), options, encoding=wide),),
+        partitioned=any(partitions(path, files.root) for path in present),
+        mended=bool(broken),
+        copied=copied,
+    )
+    return tuple(Column(row[0], row[1]) for row in rows), tuple(notes), origin
 
 
 def _has_rows(connection: duckdb.DuckDBPyConnection, relation: str) -> bool:
@@ -80,15 +100,26 @@ def _has_rows(connection: duckdb.DuckDBPyConnection, relation: str) -> bool:
 
 
 def _create(
-    connection: duckdb.DuckDBPyConnection, places: list[Path], files: TableFiles, relation: str
+    connection: duckdb.DuckDBPyConnection, places: list[Path], options: Options, relation: str
 ) -> None:
     listed = ", ".join(literal(str(place)) for place in places)
+    connection.execute(f"CREATE TABLE {relation} AS FROM read_json([{listed}], {_given(options)})")
+
+
+def _options(places: list[Path], files: TableFiles) -> Options:
     written = "newline_delimited" if files.format == "jsonl" else "auto"
-    hive = "true" if all(place in files.paths for place in places) else "false"
-    connection.execute(
-        f"CREATE TABLE {relation} AS FROM read_json([{listed}], format='{written}',"
-        f" sample_size=-1, union_by_name=true, hive_partitioning={hive}, {_OPTIONS})"
+    hive = all(place in files.paths for place in places)
+    return (
+        ("format", literal(written)),
+        ("sample_size", "-1"),
+        ("union_by_name", "true"),
+        ("hive_partitioning", str(hive).lower()),
+        *_OPTIONS,
     )
+
+
+def _given(options: Options) -> str:
+    return ", ".join(f"{name}={value}" for name, value in options)
 
 
 def _without_broken_lines(places: list[Path], folder: Path) -> tuple[list[Path], list[str]]:

@@ -6,6 +6,7 @@ import duckdb
 
 from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles, partitions
+from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.sql import literal
 
 
@@ -17,24 +18,28 @@ def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str
 
 def view_parquet(
     connection: duckdb.DuckDBPyConnection, files: TableFiles, relation: str
-) -> tuple[Column, ...]:
-    """Make a view over the files of one table; its columns. duckdb.Error if one is unreadable.
+) -> tuple[tuple[Column, ...], InFiles]:
+    """Make a view over the files of one table; its columns, and how they are read.
+
+    Raises duckdb.Error where one is unreadable.
 
     The names are those of the files; where two differ in case alone, DuckDB's view numbers one.
     """
     listed = ", ".join(literal(str(path)) for path in files.paths)
-    several = ", union_by_name=true" if len(files.paths) > 1 else ""
-    hive = any(partitions(path, files.root) for path in files.paths)
-    connection.execute(
-        f"CREATE VIEW {relation} AS FROM read_parquet([{listed}],"
-        f" hive_partitioning={str(hive).lower()}{several})"
-    )
+    partitioned = any(partitions(path, files.root) for path in files.paths)
+    options: Options = (("hive_partitioning", str(partitioned).lower()),)
+    if len(files.paths) > 1:
+        options += (("union_by_name", "true"),)
+    given = ", ".join(f"{name}={value}" for name, value in options)
+    connection.execute(f"CREATE VIEW {relation} AS FROM read_parquet([{listed}], {given})")
     rows = connection.execute(f"DESCRIBE {relation}").fetchall()
     names = _original_names(connection, files.paths[0]) if len(files.paths) == 1 else []
-    return tuple(
+    columns = tuple(
         Column(names[i] if i < len(names) else row[0], row[1], alias=row[0])
         for i, row in enumerate(rows)
     )
+    part = FilePart(paths=files.paths, options=options)
+    return columns, InFiles("parquet", files.root, (part,), partitioned=partitioned)
 
 
 def _original_names(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:

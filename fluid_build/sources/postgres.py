@@ -1,7 +1,7 @@
 """A PostgreSQL database, staged into DuckDB from one read-only snapshot."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -17,6 +17,7 @@ from fluid_build.sources.base import Column, DeclaredForeignKey, OpenSource, Ski
 from fluid_build.sources.decimals import Settled, settle_decimal
 from fluid_build.sources.declared import qualified, settle_foreign_keys, unique_names
 from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, reason, starting
+from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.postgres_catalog import (
     CatalogTable,
     Query,
@@ -25,7 +26,12 @@ from fluid_build.sources.postgres_catalog import (
     overview,
     read_tables,
 )
-from fluid_build.sources.postgres_types import Request, declared_decimal, request
+from fluid_build.sources.postgres_types import (
+    Request,
+    declared_decimal,
+    reads_plainly,
+    request,
+)
 from fluid_build.sources.schemas import chosen_schemas, no_tables
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import passwords, redact
@@ -248,11 +254,26 @@ def _server_sql(staged: _Staged) -> str:
 
 
 def _copy_sql(staged: _Staged) -> str:
-    taken = ", ".join(
-        f"{f'CAST(c{i} AS JSON)' if one.settle == 'json' else f'c{i}'} AS {quote(alias)}"
+    taken = ", ".join(f"{value} AS {quote(alias)}" for alias, value in _taken(staged))
+    return f"CREATE TABLE {staged.relation} AS SELECT {taken} FROM postgres_query('origin', ?)"
+
+
+def _taken(staged: _Staged) -> tuple[tuple[str, str], ...]:
+    """The columns by their aliases, as expressions over what the server sends."""
+    return tuple(
+        (alias, f"CAST(c{i} AS JSON)" if one.settle == "json" else f"c{i}")
         for i, (one, alias) in enumerate(zip(staged.requests, staged.aliases, strict=True))
     )
-    return f"CREATE TABLE {staged.relation} AS SELECT {taken} FROM postgres_query('origin', ?)"
+
+
+def _origin(staged: _Staged, types: Mapping[str, str]) -> InDatabase:
+    catalog = staged.catalog
+    plain = all(
+        column.name == alias and reads_plainly(column, one, types[alias])
+        for column, one, alias in zip(catalog.columns, staged.requests, staged.aliases, strict=True)
+    )
+    query = None if plain else NativeQuery(_server_sql(staged), _taken(staged))
+    return InDatabase(catalog.schema, catalog.name, query)
 
 
 def _table(
@@ -296,6 +317,7 @@ def _table(
         schema=catalog.schema,
         comment=catalog.comment,
         notes=notes,
+        origin=_origin(staged, types),
     )
 
 

@@ -5,6 +5,7 @@ range or network address as text or not at all. What it does not carry over exac
 text on the server, and settled here afterwards.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -22,6 +23,14 @@ _ELEMENTS = (
     "timestamp", "timestamptz",
 )  # fmt: skip
 _MAX_DIGITS = 38
+_MODIFIER = re.compile(r"\(\d+(,\d+)?\)")
+# As PostgreSQL spells them: a domain over one of them has a name of its own.
+_PLAIN = (
+    "smallint", "integer", "bigint", "boolean", "real", "double precision", "text",
+    "character varying", "character", "uuid", "date", "timestamp without time zone",
+    "timestamp with time zone", "time without time zone", "time with time zone", "interval",
+    "bytea",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,20 @@ def request(column: CatalogColumn, *, careful: bool) -> Request:
     if column.category == "A" and element in _ELEMENTS and not careful:
         return Request(f"{name}::pg_catalog.{element}[]")
     return Request(f"{name}::text")
+
+
+def reads_plainly(column: CatalogColumn, asked: Request, type_: str) -> bool:
+    """Whether DuckDB reads a column of an attached database as it was read when asked for.
+
+    ``type_`` is the type that it was given here. A numeric is read by its declared precision;
+    only a NaN in it would be bent, and then the type here is another one.
+    """
+    words = _MODIFIER.sub("", column.declared_type)
+    if words == "numeric":
+        return type_ == declared_decimal(column)
+    if words in ("json", "jsonb"):
+        return asked.settle == "json"
+    return words.removesuffix("[]") in _PLAIN and not asked.expression.endswith("::text")
 
 
 def declared_decimal(column: CatalogColumn) -> str | None:

@@ -24,6 +24,7 @@ from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Column, OpenSource, Skipped, Table
 from fluid_build.sources.declared import settle_foreign_keys, unique_names
 from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, reason, starting
+from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.sqlite_catalog import (
     CatalogTable,
@@ -35,6 +36,7 @@ from fluid_build.sources.sqlite_values import (
     WOULD_BEND,
     WOULD_FAIL,
     Reading,
+    exact_query,
     read_exactly,
     read_fast,
 )
@@ -289,14 +291,16 @@ def _stage(staging: _Staging, name: str, *, is_large: bool) -> Table:
     staging.on_progress(Progress("reading", len(staging.begun) - 1, len(staging.relations), name))
     (encoding,) = staging.reader.execute("PRAGMA encoding").fetchone()
     doubts = WOULD_BEND if is_large else WOULD_FAIL
-    readings = None
+    readings = query = None
     try:
         table = read_table(staging.reader, name)
         if name not in staging.exactly:
             readings = read_fast(staging.connection, staging.reader, table, relation, doubts=doubts)
         if readings is None:
             staging.exactly.add(name)
-            readings = read_exactly(staging.connection, table, relation, utf8=encoding == "UTF-8")
+            utf8 = encoding == "UTF-8"
+            readings = read_exactly(staging.connection, table, relation, utf8=utf8)
+            query = exact_query(table, readings, utf8=utf8)
     except duckdb.InterruptException:
         raise
     except DUCKDB_ERRORS as error:
@@ -306,10 +310,12 @@ def _stage(staging: _Staging, name: str, *, is_large: bool) -> Table:
             raise
         staging.exactly.add(name)
         raise _TableFailedError(name, f"SQLite says: {error}.") from None
-    return _table(table, readings, relation)
+    return _table(table, readings, relation, query)
 
 
-def _table(declared: CatalogTable, readings: list[Reading], relation: str) -> Table:
+def _table(
+    declared: CatalogTable, readings: list[Reading], relation: str, query: NativeQuery | None
+) -> Table:
     columns = tuple(
         Column(
             name=column.name,
@@ -328,6 +334,7 @@ def _table(declared: CatalogTable, readings: list[Reading], relation: str) -> Ta
         primary_key=declared.primary_key,
         unique_keys=declared.unique_keys,
         foreign_keys=declared.foreign_keys,
+        origin=InDatabase("main", declared.name, query),
     )
     notes = tuple(f"{column.name}: {note}" for column in columns for note in column.notes)
     return replace(table, notes=notes)

@@ -14,6 +14,7 @@ from typing import TypeVar
 import duckdb
 
 from fluid_build.sources.engine import SCRATCH
+from fluid_build.sources.origin import NativeQuery
 from fluid_build.sources.sql import quote
 from fluid_build.sources.sqlite_catalog import CatalogColumn, CatalogTable
 from fluid_build.sources.sqlite_types import Meaning, Target, target
@@ -177,23 +178,35 @@ def read_exactly(
 ) -> list[Reading]:
     """Stage each value with its storage class first, then settle a type for each column."""
     raw = f"{SCRATCH}.carried"
-    carried = ", ".join(
-        f"{_carry(column.name, utf8=utf8)} AS c{i}" for i, column in enumerate(table.columns)
-    )
-    query = f"SELECT {carried} FROM {quote(table.name)}"
+    query = _carrying(table, utf8=utf8)
     connection.execute(f"CREATE TABLE {raw} AS SELECT * FROM sqlite_query('origin', ?)", [query])
     try:
-        readings, chosen = [], []
-        for i, classes in enumerate(_count_classes(connection, raw, len(table.columns))):
-            column = table.columns[i]
-            reading = _settle(connection, raw, f"c{i}", column, classes, utf8=utf8)
-            readings.append(reading)
-            value = _as_type(f"c{i}", reading.type, utf8=utf8)
-            chosen.append(f"{value} AS {quote(column.name)}")
-        connection.execute(f"CREATE TABLE {relation} AS SELECT {', '.join(chosen)} FROM {raw}")
+        readings = [
+            _settle(connection, raw, f"c{i}", table.columns[i], classes, utf8=utf8)
+            for i, classes in enumerate(_count_classes(connection, raw, len(table.columns)))
+        ]
+        values = exact_query(table, readings, utf8=utf8).columns
+        chosen = ", ".join(f"{value} AS {quote(name)}" for name, value in values)
+        connection.execute(f"CREATE TABLE {relation} AS SELECT {chosen} FROM {raw}")
     finally:
         connection.execute(f"DROP TABLE IF EXISTS {raw}")
     return readings
+
+
+def exact_query(table: CatalogTable, readings: Sequence[Reading], *, utf8: bool) -> NativeQuery:
+    """The query of ``read_exactly``, and how its result is turned into the types of readings."""
+    columns = tuple(
+        (column.name, _as_type(f"c{i}", reading.type, utf8=utf8))
+        for i, (column, reading) in enumerate(zip(table.columns, readings, strict=True))
+    )
+    return NativeQuery(_carrying(table, utf8=utf8), columns)
+
+
+def _carrying(table: CatalogTable, *, utf8: bool) -> str:
+    carried = ", ".join(
+        f"{_carry(column.name, utf8=utf8)} AS c{i}" for i, column in enumerate(table.columns)
+    )
+    return f"SELECT {carried} FROM {quote(table.name)}"
 
 
 def _carry(name: str, *, utf8: bool) -> str:

@@ -108,11 +108,20 @@ _TYPES = (
 
 @dataclass(frozen=True, slots=True)
 class TextColumn:
-    """The verdict on a column: its type, the SQL that reads it, and a sentence for the user."""
+    """The verdict on a column: its type, and a sentence for the user.
+
+    ``template`` is the SQL that reads a value, with ``{c}`` where the column stands, and ``plain``
+    says that it is but a cast.
+    """
 
     type: str
-    expression: str
+    template: str
     note: str = ""
+    plain: bool = True
+
+    def of(self, column: str) -> str:
+        """The SQL that reads a value of a column, which is given as SQL itself."""
+        return _filled(self.template, column)
 
 
 def infer(
@@ -129,8 +138,8 @@ def infer(
     sampled = max(least, min(most, _SAMPLE_CELLS // max(1, len(columns))))
     masks = _masks(connection, f"(FROM {relation} LIMIT {sampled})", columns)
     if rows > sampled:
-        guesses = [(name, _type_of(mask)) for name, mask in zip(columns, masks, strict=True)]
-        guessed = [(name, guess) for name, guess in guesses if guess is not None]
+        guesses = [(name, _type_of(mask), mask) for name, mask in zip(columns, masks, strict=True)]
+        guessed = [(name, guess, bool(mask & _NULL_WORD)) for name, guess, mask in guesses if guess]
         wrong = [
             name
             for start in range(0, len(guessed), _PER_QUERY)
@@ -186,18 +195,23 @@ def _type_of(mask: int) -> _Type | None:
 
 
 def _misfitting(
-    connection: duckdb.DuckDBPyConnection, relation: str, guessed: Sequence[tuple[str, _Type]]
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    guessed: Sequence[tuple[str, _Type, bool]],
 ) -> list[str]:
-    """The columns for which the guess from the sample does not fit the whole."""
+    """The columns for which the guess from the sample does not fit the whole.
+
+    The last part of a guess says whether words for a missing value were met in the sample.
+    """
     words = ", ".join(literal(word) for word in NULL_WORDS)
     tests = ", ".join(
         "coalesce(bool_or(NOT ("
         + " OR ".join(_filled(_CLASSES[one].test, quote(name)) for one in guess.classes)
-        + f") AND {quote(name)} NOT IN ({words})), false)"
-        for name, guess in guessed
+        + (f") AND {quote(name)} NOT IN ({words})), false)" if with_words else ")), false)")
+        for name, guess, with_words in guessed
     )
     row = connection.execute(f"SELECT {tests} FROM {relation}").fetchone()
-    return [name for (name, _), wrong in zip(guessed, row or (), strict=True) if wrong]
+    return [name for (name, _, _), wrong in zip(guessed, row or (), strict=True) if wrong]
 
 
 def _verdict(
@@ -208,21 +222,24 @@ def _verdict(
     if chosen is None:
         note = _note_on_text(connection, relation, name, mask)
         if not mask & _NULL_WORD:
-            return TextColumn("VARCHAR", column, note)
+            return TextColumn("VARCHAR", "{c}", note)
         absent = _count_of(connection, relation, f"{column} = {literal(_DUMPED_NULL)}")
         missing = _missing(absent, [_DUMPED_NULL]) if absent else ""
-        read = f"nullif({column}, {literal(_DUMPED_NULL)})"
-        return TextColumn("VARCHAR", read, " ".join(filter(None, (note, missing))))
+        said = " ".join(filter(None, (note, missing)))
+        if not absent:
+            return TextColumn("VARCHAR", "{c}", said)
+        return TextColumn("VARCHAR", f"nullif({{c}}, {literal(_DUMPED_NULL)})", said, plain=False)
     if not mask & _NULL_WORD:
-        return TextColumn(chosen.name, _filled(chosen.read, column))
+        return TextColumn(chosen.name, chosen.read, plain=chosen.read.startswith("CAST({c} "))
     words = ", ".join(literal(word) for word in NULL_WORDS)
     row = connection.execute(
         f"SELECT count(*), list(DISTINCT {column} ORDER BY {column}) FROM {relation}"
         f" WHERE {column} IN ({words})"
     ).fetchone()
     count, found = row or (0, [])
-    kept = f"CASE WHEN {column} NOT IN ({words}) THEN {column} END"
-    return TextColumn(chosen.name, _filled(chosen.read, kept), _missing(count, found))
+    kept = f"CASE WHEN {{c}} NOT IN ({words}) THEN {{c}} END"
+    template = _filled(chosen.read, kept)
+    return TextColumn(chosen.name, template, _missing(count, found), plain=False)
 
 
 def _missing(count: int, words: Sequence[str]) -> str:

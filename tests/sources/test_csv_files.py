@@ -253,3 +253,12 @@ def test_no_line_is_ever_lost(tmp_path: Path, rows: list[list[str]]) -> None:
     with open_source(path) as source:
         keys = [row[0] for row in rows_of(source)]
     assert keys == ["1", "2", "3"] + ["9"] * len(rows)
+
+
+def test_a_missing_value_s_word_far_down_a_file_does_not_stop_its_column(tmp_path: Path) -> None:
+    """A column of 30,000 numbers that ends in the word NULL is one of numbers all the same."""
+    numbers = "".join(f"{i},x\n" for i in range(30_000))
+    path = written(tmp_path / "late.csv", f"a,b\n{numbers}NULL,y\n")
+    with open_source(str(path)) as source:
+        assert types_of(source) == ["BIGINT", "VARCHAR"]
+        assert only(source).columns[0].notes == ("1 value 'NULL' read as missing.",)

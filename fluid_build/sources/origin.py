@@ -1,0 +1,68 @@
+"""Where a table comes from, so that another program can read it again, alike."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from fluid_build.sources.endings import Format
+
+Options: TypeAlias = tuple[tuple[str, str], ...]
+"""Named arguments of one of DuckDB's table functions, each as SQL."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeQuery:
+    """A query in the database's own SQL, and what DuckDB makes of its result.
+
+    ``columns`` are aliases with expressions over the columns of the result.
+    """
+
+    sql: str
+    columns: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InDatabase:
+    """A table of a database, by its own spelling.
+
+    ``query`` is how it was read where DuckDB's own way of attaching it would lose or bend a
+    value; where it is None, that way gives the same values once they are cast.
+    """
+
+    schema: str
+    table: str
+    query: NativeQuery | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """Files that are written alike, so that one call of a table function reads them.
+
+    ``types`` are those of the columns in the files, in order. ``expressions`` are what some of
+    these columns have to be turned into, by name, and ``types`` says VARCHAR there.
+    """
+
+    paths: tuple[Path, ...]
+    options: Options = ()
+    types: tuple[tuple[str, str], ...] = ()
+    expressions: tuple[tuple[str, str], ...] = ()
+    encoding: str = "utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class InFiles:
+    """A table in data files; ``root`` is where their partitions start.
+
+    ``mended`` says that lines of them had to be repaired or left out, which DuckDB would not do
+    by itself; ``copied`` that they were read from copies in UTF-8 with even line ends.
+    """
+
+    format: Format
+    root: Path
+    parts: tuple[FilePart, ...]
+    partitioned: bool = False
+    mended: bool = False
+    copied: bool = False
+
+
+Origin: TypeAlias = InDatabase | InFiles
