@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from fluid_build.modeling.sql_names import free_name
 from fluid_build.sources.sql import literal
-from fluid_build.transform.dbt.jinja import literally
 from fluid_build.transform.plan import Build, BuildTest, TransformPlan
 
 # dbt puts an accepted value between quotes as it stands, after Jinja took it for an expression.
@@ -66,9 +65,7 @@ def _named(test: BuildTest, taken: set[str]) -> Iterator[tuple[str, BuildTest]]:
         yield name, test.model_copy(update={"columns": claim})
 
 
-def _add(
-    tests: DataTests, build: Build, name: str, test: BuildTest, translate: Translate
-) -> None:
+def _add(tests: DataTests, build: Build, name: str, test: BuildTest, translate: Translate) -> None:
     arguments = _arguments(build, test)
     if arguments is None:
         sql = f"{_config(test)}\n\n{translate(_query(build, test))}\n"
@@ -114,7 +111,7 @@ def _settings(test: BuildTest) -> Entry:
 
 def _config(test: BuildTest) -> str:
     settings = {"severity": "error"} | _settings(test)
-    if test.kind in {"unique"} and test.allowed:
+    if test.kind == "unique" and test.allowed:
         settings["fail_calc"] = _ROWS_REPEATED
     written = ", ".join(f"{key}='{value}'" for key, value in settings.items())
     return f"{{{{ config({written}) }}}}"
@@ -132,8 +129,8 @@ def _repeated(name: str, columns: Collection[str]) -> str:
     listed = ",\n    ".join(columns)
     filled = "\n    AND ".join(f"{column} IS NOT NULL" for column in columns)
     return (
-        f"SELECT\n    {listed},\n    COUNT(*) AS n_records\nFROM model.{name}\nWHERE\n    {filled}\n"
-        f"GROUP BY\n    {listed}\nHAVING COUNT(*) > 1"
+        f"SELECT\n    {listed},\n    COUNT(*) AS n_records\nFROM model.{name}\n"
+        f"WHERE\n    {filled}\nGROUP BY\n    {listed}\nHAVING COUNT(*) > 1"
     )
 
 
@@ -157,8 +154,3 @@ def _other_values(name: str, column: str, values: Collection[str]) -> str:
         f"SELECT {column}\nFROM model.{name}\nWHERE\n    CAST({column} AS VARCHAR) NOT IN (\n"
         f"        {listed}\n    )"
     )
-
-
-def with_comment(text: str) -> str:
-    """A note for people at the head of a file of SQL."""
-    return "".join(f"-- {literally(line)}\n" for line in text.splitlines())

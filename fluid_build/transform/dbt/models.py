@@ -1,0 +1,51 @@
+"""The model files: one of SQL for each build."""
+
+from collections.abc import Mapping
+
+from fluid_build.transform.dbt.references import with_references
+from fluid_build.transform.dbt.targets import Dialect
+from fluid_build.transform.plan import Build, Layer, Materialization
+
+FOLDERS: Mapping[Layer, str] = {
+    "staging": "staging",
+    "flat": "flat",
+    "raw_vault": "raw_vault",
+    "mart": "marts",
+}
+MATERIALIZED: Mapping[Layer, Materialization] = {
+    "staging": "view",
+    "flat": "table",
+    "raw_vault": "incremental",
+    "mart": "table",
+}
+"""How a folder's models are made where a file does not say otherwise."""
+
+_ADDED_ONLY = "{%- if is_incremental() %}"
+
+
+def model_files(builds: tuple[Build, ...], source: str, dialect: Dialect) -> dict[str, str]:
+    """The model of each build by its path; ``source`` is the name of the dbt source."""
+    return {
+        f"models/{FOLDERS[build.layer]}/{build.name}.sql": _model(build, source, dialect)
+        for build in builds
+    }
+
+
+def _model(build: Build, source: str, dialect: Dialect) -> str:
+    config = ""
+    if build.materialization != MATERIALIZED[build.layer]:
+        config = f"{{{{ config(materialized='{build.materialization}') }}}}\n\n"
+    return f"{config}{_body(build, source, dialect)}\n"
+
+
+def _body(build: Build, source: str, dialect: Dialect) -> str:
+    def written(sql: str) -> str:
+        return with_references(sql, own=build.name, source=source, backslashes=dialect.backslashes)
+
+    first = written(dialect.query(build.sql))
+    if build.incremental is None:
+        return first
+    again = written(dialect.query(f"{build.sql}\n{build.incremental}"))
+    if again.startswith(f"{first}\n"):
+        return f"{first}\n{_ADDED_ONLY}{again[len(first) :]}\n{{%- endif %}}"
+    return f"{_ADDED_ONLY}\n{again}\n{{%- else %}}\n{first}\n{{%- endif %}}"

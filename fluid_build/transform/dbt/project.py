@@ -1,0 +1,114 @@
+"""The dbt project of a plan: every file that goes under version control, as text.
+
+The SQL is the plan's own; this package only says it in dbt's words. No package is needed, nothing
+is downloaded, and nothing of a source's text can become Jinja or YAML.
+"""
+
+from collections.abc import Mapping
+
+from fluid_build.block_yaml import block_yaml
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.transform.dbt.data_tests import data_tests
+from fluid_build.transform.dbt.models import FOLDERS, MATERIALIZED, model_files
+from fluid_build.transform.dbt.naming import project_name
+from fluid_build.transform.dbt.properties import properties, source_properties, test_properties
+from fluid_build.transform.dbt.readme import readme
+from fluid_build.transform.dbt.references import LOAD_DATE, with_references
+from fluid_build.transform.dbt.semantic import semantic_document, semantic_json
+from fluid_build.transform.dbt.source_entries import Readings
+from fluid_build.transform.dbt.targets import Target, check_target, dialect_of
+from fluid_build.transform.dbt.time_spine import time_spine
+from fluid_build.transform.plan import TransformPlan
+
+_GITIGNORE = """\
+target/
+dbt_packages/
+logs/
+.user.yml
+*.duckdb
+*.duckdb.wal
+"""
+_LOAD_DATE_MACRO = """\
+{#- One moment for a whole run, in UTC; give the variable load_date to repeat a run exactly. -#}
+{% macro load_date() -%}
+    {{ var('load_date', run_started_at.strftime('%Y-%m-%d %H:%M:%S.%f')) }}
+{%- endmacro %}
+"""
+_STRATEGIES: Mapping[Target, str] = {"bigquery": "merge"}
+"""BigQuery knows no append; a merge without a key inserts and nothing else."""
+
+
+def dbt_project(
+    plan: TransformPlan, model: LogicalModel, *, target: str = "duckdb", reading: Readings
+) -> dict[str, str]:
+    """The project's files by their path, ``/`` between folders.
+
+    ``reading`` says how dbt reaches the tables of the source. Raises UsageError for an unknown
+    target, and BuildFailedError where the plan's SQL cannot be told in the target's dialect.
+    """
+    dialect = dialect_of(check_target(target))
+    name = project_name(plan)
+
+    def translate(sql: str) -> str:
+        return with_references(
+            dialect.query(sql), own="", source=reading.name, backslashes=dialect.backslashes
+        )
+
+    tests = data_tests(plan, translate)
+    models = model_files(plan.builds, reading.name, dialect)
+    files = {
+        "dbt_project.yml": block_yaml(_project(plan, name, dialect.target)),
+        "profiles.yml": reading.profiles_yml,
+        ".gitignore": _GITIGNORE,
+        "models/staging/_sources.yml": source_properties(plan, reading),
+        **models,
+        **properties(plan, tests, dialect),
+        **{f"tests/{test.name}.sql": test.sql for test in tests.singular},
+        **reading.files,
+    }
+    if tests.singular:
+        files["tests/_tests.yml"] = test_properties(tests.singular)
+    if any(LOAD_DATE in text for text in models.values()):
+        files["macros/load_date.sql"] = _LOAD_DATE_MACRO
+    files |= _semantic_files(plan, reading)
+    files["README.md"] = readme(plan, model, reading, dialect, name)
+    return files
+
+
+def _semantic_files(plan: TransformPlan, reading: Readings) -> dict[str, str]:
+    if reading.schema is None:
+        return {}
+    document = semantic_document(plan, database=reading.database, schema=reading.schema)
+    if document is None:
+        return {}
+    spine = time_spine({build.name for build in plan.builds})
+    return {f"osi/{plan.name}.json": semantic_json(document), **spine}
+
+
+def _project(plan: TransformPlan, name: str, target: Target) -> dict[str, object]:
+    layers = dict.fromkeys(build.layer for build in plan.builds)
+    return {
+        "name": name,
+        "version": "1.0.0",
+        "config-version": 2,
+        "profile": name,
+        "require-dbt-version": [">=1.11.0", "<2.0.0"],
+        "model-paths": ["models"],
+        "test-paths": ["tests"],
+        "macro-paths": ["macros"],
+        "clean-targets": ["target", "dbt_packages", "logs"],
+        "flags": {"send_anonymous_usage_stats": False},
+        "models": {
+            name: {FOLDERS[layer]: _layer_config(MATERIALIZED[layer], target) for layer in layers}
+        },
+    }
+
+
+def _layer_config(materialized: str, target: Target) -> dict[str, object]:
+    if materialized != "incremental":
+        return {"+materialized": materialized}
+    return {
+        "+materialized": materialized,
+        "+incremental_strategy": _STRATEGIES.get(target, "append"),
+        "+on_schema_change": "fail",
+    }

@@ -1,0 +1,152 @@
+"""The YAML beside the models: what each model and column is, where it came from, what must hold.
+
+Properties: https://docs.getdbt.com/reference/configs-and-properties.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from fluid_build.block_yaml import block_yaml
+from fluid_build.modeling.element import Element
+from fluid_build.transform.dbt.data_tests import DataTests, SingularTest
+from fluid_build.transform.dbt.jinja import literal_document
+from fluid_build.transform.dbt.models import FOLDERS
+from fluid_build.transform.dbt.source_entries import Readings, SourceEntry
+from fluid_build.transform.dbt.targets import Dialect
+from fluid_build.transform.plan import Build, PlanColumn, PlanSource, TransformPlan
+
+_Entry = dict[str, object]
+
+
+def properties(plan: TransformPlan, tests: DataTests, dialect: Dialect) -> dict[str, str]:
+    """The properties of the models, one file for each folder of them."""
+    by_folder: dict[str, list[Build]] = {}
+    for build in plan.builds:
+        by_folder.setdefault(FOLDERS[build.layer], []).append(build)
+    return {
+        f"models/{folder}/_{folder}.yml": yaml_file(
+            {"models": [_model(build, tests, dialect) for build in builds]}
+        )
+        for folder, builds in by_folder.items()
+    }
+
+
+def source_properties(plan: TransformPlan, reading: Readings) -> str:
+    """The file that says where the source tables lie."""
+    blocks: dict[tuple[str | None, str], list[SourceEntry]] = {}
+    for entry in reading.entries:
+        blocks.setdefault((entry.database, entry.schema), []).append(entry)
+    tables = {source.id: source for source in plan.sources}
+    return yaml_file(
+        {
+            "sources": [
+                _source(reading.name, place, entries, tables) for place, entries in blocks.items()
+            ]
+        }
+    )
+
+
+def test_properties(singular: Iterable[SingularTest]) -> str:
+    """The file that says what the tests are for that are queries of their own."""
+    return yaml_file(
+        {
+            "data_tests": [
+                _filled({"name": test.name, "description": test.description}) for test in singular
+            ]
+        }
+    )
+
+
+def yaml_file(document: Mapping[str, object]) -> str:
+    """A properties file; nothing in it is Jinja but what was marked as such."""
+    literal = literal_document(document)
+    return block_yaml({"version": 2, **literal})  # type: ignore[dict-item]
+
+
+def _model(build: Build, tests: DataTests, dialect: Dialect) -> _Entry:
+    published = build.layer != "staging"
+    meta = {"title": build.title} | _lineage(build)
+    if build.key:
+        meta["key"] = list(build.key)
+    return _filled(
+        {
+            "name": build.name,
+            "description": _sentences(build.description, build.reason),
+            "config": _filled(
+                {"contract": {"enforced": True} if published else None, "meta": meta}
+            ),
+            "columns": [
+                _column(column, tests.entries.get((build.name, column.name), []), dialect)
+                for column in build.columns
+            ],
+        }
+    )
+
+
+def _column(column: PlanColumn, tests: list[_Entry], dialect: Dialect) -> _Entry:
+    meta = _filled(
+        {
+            "semantic_type": column.semantic_type,
+            "pii": True if column.pii else None,
+            **_lineage(column),
+        }
+    )
+    tags = [*column.tags, *(["pii"] if column.pii else [])]
+    return _filled(
+        {
+            "name": column.name,
+            "description": column.description or column.reason,
+            "data_type": dialect.type(column.type),
+            "config": _filled({"tags": tags, "meta": meta}),
+            "data_tests": tests,
+        }
+    )
+
+
+def _source(
+    name: str,
+    place: tuple[str | None, str],
+    entries: list[SourceEntry],
+    tables: Mapping[str, PlanSource],
+) -> _Entry:
+    database, schema = place
+    return _filled(
+        {
+            "name": name,
+            "database": database,
+            "schema": schema,
+            "quoting": {"database": True, "schema": True, "identifier": True},
+            "tables": [_source_table(entry, tables[entry.id]) for entry in entries],
+        }
+    )
+
+
+def _source_table(entry: SourceEntry, table: PlanSource) -> _Entry:
+    return _filled(
+        {
+            "name": entry.id,
+            "identifier": entry.identifier,
+            "description": _sentences(f"The table {entry.table} of the source.", entry.note),
+            "config": {"meta": dict(entry.meta)} if entry.meta else None,
+            "columns": [
+                {"name": name, "data_type": type_, "quote": True} for name, type_ in table.columns
+            ],
+        }
+    )
+
+
+def _lineage(element: Element) -> _Entry:
+    return _filled(
+        {
+            "source_tables": list(element.mapped_source_tables),
+            "source_columns": [f"{c.table}.{c.column}" for c in element.source_columns],
+        }
+    )
+
+
+def _sentences(*texts: str) -> str:
+    return " ".join(text.strip() for text in texts if text.strip())
+
+
+def _filled(entry: Mapping[str, object]) -> _Entry:
+    """The entry without what is empty."""
+    return {key: value for key, value in entry.items() if value not in (None, "", [], {})}

@@ -1,0 +1,169 @@
+"""The project's README: how to run it, what is in it, what is known not to hold."""
+
+from collections.abc import Iterator, Mapping
+
+from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.modeling.markdown import code, codes, fenced, table, text
+from fluid_build.transform.dbt.models import FOLDERS
+from fluid_build.transform.dbt.source_entries import Readings
+from fluid_build.transform.dbt.targets import Dialect, Target, target_type
+from fluid_build.transform.plan import TransformPlan
+
+_ADAPTERS: Mapping[Target, str] = {
+    "duckdb": "'dbt-core>=1.11,<1.12' 'dbt-duckdb>=1.11,<1.12'",
+    "postgres": "'dbt-core>=1.11,<1.12' dbt-postgres",
+    "snowflake": "'dbt-core>=1.11,<1.12' dbt-snowflake",
+    "bigquery": "'dbt-core>=1.11,<1.12' dbt-bigquery",
+    "databricks": "'dbt-core>=1.11,<1.12' dbt-databricks",
+}
+_TECHNIQUES: Mapping[Technique, str] = {
+    "flat": "one table for each entity",
+    "data_vault_2": "a Data Vault 2.0",
+    "dimensional": "a dimensional model",
+}
+
+
+def readme(
+    plan: TransformPlan, model: LogicalModel, reading: Readings, dialect: Dialect, name: str
+) -> str:
+    """The README of a project as Markdown."""
+    sections = (
+        _introduction(plan, model, dialect, name),
+        _running(reading, dialect),
+        _contents(plan),
+        _loading(plan),
+        _proof(plan),
+        _known(plan),
+        _renamed(plan),
+        _target(plan, dialect),
+        _notes(reading),
+    )
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _introduction(plan: TransformPlan, model: LogicalModel, dialect: Dialect, name: str) -> str:
+    return (
+        f"# {name}\n\n"
+        f"A dbt project for {dialect.target}: {_TECHNIQUES[plan.technique]} of the "
+        f"{len(plan.sources)} tables of {code(model.name)}. It was written by Fluid Forge; "
+        "`fluid forge` writes it anew when the source changes."
+    )
+
+
+def _running(reading: Readings, dialect: Dialect) -> str:
+    commands = f"pip install {_ADAPTERS[dialect.target]}\ndbt build"
+    lines = [
+        "## How to run it",
+        "In this folder, which holds its own `profiles.yml`:",
+        fenced(commands, "sh"),
+    ]
+    if reading.variables:
+        lines += [
+            "It reads these environment variables:",
+            table(
+                ("variable", "what for"),
+                [(code(variable), text(what)) for variable, what in reading.variables.items()],
+            ),
+        ]
+    lines.append(
+        "Where a table of the source is missing the build fails; it never passes on nothing."
+    )
+    return "\n\n".join(lines)
+
+
+def _contents(plan: TransformPlan) -> str:
+    rows = []
+    for layer in dict.fromkeys(build.layer for build in plan.builds):
+        builds = [build for build in plan.builds if build.layer == layer]
+        made = sorted({build.materialization for build in builds})
+        tests = sum(len(build.tests) for build in builds)
+        rows.append(
+            (code(f"models/{FOLDERS[layer]}"), str(len(builds)), ", ".join(made), str(tests))
+        )
+    return (
+        "## What is in it\n\n"
+        + table(("folder", "models#", "made as", "claims#"), rows)
+        + (
+            "\n\nEvery model and column is described in the YAML file of its folder, with the"
+            " source tables and columns that it comes from. Published models have an enforced"
+            " contract."
+            " `osi/` holds the semantic model, which dbt reads from version 1.12 on."
+        )
+    )
+
+
+def _loading(plan: TransformPlan) -> str:
+    if not any(build.materialization == "incremental" for build in plan.builds):
+        return ""
+    command = fenced("dbt build --vars '{load_date: \"2025-01-31 06:00:00\"}'", "sh")
+    return (
+        "## Loading\n\nIncremental models only ever add rows: a second run on unchanged data adds"
+        " none. The load date is the moment that the run started, in UTC, or the variable"
+        f" `load_date`:\n\n{command}"
+    )
+
+
+def _proof(plan: TransformPlan) -> str:
+    what = {
+        "flat": "each source table comes back row by row, both ways",
+        "data_vault_2": "each source table comes back from the vault alone, row by row, both ways",
+        "dimensional": "rows at each grain, the sums of all measures and every reference agree",
+    }[plan.technique]
+    command = fenced("fluid verify .. --dbt", "sh")
+    return (
+        f"## What is proven\n\nThat {what}. `../proof.json` has the figures of the forge; this"
+        f" takes them again from what dbt builds:\n\n{command}"
+    )
+
+
+def _known(plan: TransformPlan) -> str:
+    rows = [
+        (code(build.name), code(test.kind), codes(test.columns), str(test.allowed))
+        for build in plan.builds
+        for test in build.tests
+        if test.allowed and test.severity != "info"
+    ]
+    if not rows:
+        return ""
+    return (
+        "## What is known not to hold\n\nThese claims had exceptions in the source when it was"
+        " measured. Their tests warn as soon as there are more.\n\n"
+        + table(("model", "test", "columns", "exceptions#"), rows)
+    )
+
+
+def _renamed(plan: TransformPlan) -> str:
+    if not plan.renamed:
+        return ""
+    rows = [
+        (code(r.table), code(r.source_name), code(r.name), text(r.reason)) for r in plan.renamed
+    ]
+    return (
+        "## Names that had to change\n\nAll names are in snake_case. In these more than the"
+        " spelling changed.\n\n" + table(("table", "name at the source", "name here", "why"), rows)
+    )
+
+
+def _target(plan: TransformPlan, dialect: Dialect) -> str:
+    losses = [f"- {loss}" for loss in _losses(plan, dialect)]
+    notes = [f"- {text(note)}" for note in dialect.notes]
+    if not losses and not notes:
+        return ""
+    return f"## What is different on {dialect.target}\n\n" + "\n".join([*losses, *notes])
+
+
+def _losses(plan: TransformPlan, dialect: Dialect) -> Iterator[str]:
+    columns: dict[str, list[str]] = {}
+    for build in plan.builds:
+        for column in build.columns:
+            loss = target_type(column.type, dialect.target).loss
+            if loss:
+                columns.setdefault(loss, []).append(f"{build.name}.{column.name}")
+    for loss, names in columns.items():
+        yield f"{text(loss)}: {codes(tuple(names))}"
+
+
+def _notes(reading: Readings) -> str:
+    if not reading.notes:
+        return ""
+    return "## Notes on the source\n\n" + "\n".join(f"- {text(note)}" for note in reading.notes)

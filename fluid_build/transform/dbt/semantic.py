@@ -1,0 +1,177 @@
+"""The semantic model in ``osi/``, which dbt reads from version 1.12 on.
+
+An OSI 0.1.1 document over the builds that are published. dbt finds a dataset's model by
+``database.schema.alias`` (https://docs.getdbt.com/docs/build/ossie-semantic-models), wants one
+primary key of one field where a dataset has fields to group by, and a time spine in the project.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+
+from fluid_build.modeling.osi import (
+    CustomExtension,
+    Dataset,
+    DialectExpression,
+    DimensionMetadata,
+    Expression,
+    Metric,
+    OsiDocument,
+    OsiField,
+    OsiRelationship,
+    SemanticModel,
+)
+from fluid_build.modeling.sql_names import fit, free_name
+from fluid_build.transform.dbt.semantic_names import (
+    SemanticNames,
+    is_time,
+    legal,
+    references,
+    semantic_names,
+    unique_columns,
+)
+from fluid_build.transform.plan import Build, BuildTest, PlanColumn, TransformPlan
+
+_KEYLESS = "Nothing identifies a row, so that nothing can be grouped by its columns."
+
+
+def semantic_document(
+    plan: TransformPlan, *, database: str | None, schema: str
+) -> OsiDocument | None:
+    """The published builds as datasets; None where there is none, which OSI cannot express.
+
+    ``database`` and ``schema`` are where the project builds; None means that the environment
+    decides on the database.
+    """
+    if not plan.published:
+        return None
+    names = semantic_names(plan)
+    place = f"{database}.{schema}" if database else schema
+    model = SemanticModel(
+        name=plan.name,
+        description=f"What {plan.name} publishes, and what may be asked of it.",
+        datasets=tuple(_dataset(build, names, place) for build in plan.published),
+        relationships=tuple(_relationships(plan, names)) or None,
+        metrics=tuple(_metrics(plan, names)) or None,
+    )
+    return OsiDocument(dialects=("ANSI_SQL",), vendors=("COMMON",), semantic_model=(model,))
+
+
+def semantic_json(document: OsiDocument) -> str:
+    """The document as the file holds it."""
+    return document.model_dump_json(by_alias=True, exclude_none=True, indent=2) + "\n"
+
+
+def _dataset(build: Build, names: SemanticNames, place: str) -> Dataset:
+    described = build.description or build.reason
+    return Dataset(
+        name=names.datasets[build.name],
+        source=f"{place}.{build.name}",
+        primary_key=_primary_key(build, names),
+        unique_keys=tuple((names.fields[build.name][c],) for c in unique_columns(build)) or None,
+        description=_plain(described if build.key else f"{described} {_KEYLESS}".strip()) or None,
+        fields=tuple(_fields(build, names)) or None,
+        custom_extensions=_extension(primary_key=build.key) if len(build.key) > 1 else None,
+    )
+
+
+def _primary_key(build: Build, names: SemanticNames) -> tuple[str, ...] | None:
+    if len(build.key) > 1:
+        return (names.composite_keys[build.name],)
+    return names.of(build.name, build.key) or None
+
+
+def _fields(build: Build, names: SemanticNames) -> Iterator[OsiField]:
+    fields = names.fields[build.name]
+    shown = {c for test in references(build, names.datasets) for c in test.columns}
+    for column in build.columns:
+        if build.key or column.name in shown:
+            yield _field(column, fields[column.name])
+    if len(build.key) > 1:
+        yield OsiField(
+            name=names.composite_keys[build.name],
+            expression=_ansi(" || '|' || ".join(_part(build.column(c)) for c in build.key)),
+            description="The columns of the key as one value.",
+        )
+
+
+def _part(column: PlanColumn) -> str:
+    """A part of a composite key as text that no other value shares."""
+    if column.type == "VARCHAR":
+        return f"REPLACE(REPLACE({column.name}, '~', '~~'), '|', '~|')"
+    return f"CAST({column.name} AS VARCHAR)"
+
+
+def _field(column: PlanColumn, name: str) -> OsiField:
+    dimension = None
+    if column.measure is None:
+        dimension = DimensionMetadata(is_time=is_time(column.contract_type))
+    return OsiField(
+        name=name,
+        expression=_ansi(column.name),
+        dimension=dimension,
+        description=_plain(column.description) or None,
+        custom_extensions=_extension(pii=True) if column.pii else None,
+    )
+
+
+def _relationships(plan: TransformPlan, names: SemanticNames) -> Iterator[OsiRelationship]:
+    taken: set[str] = set()
+    for build in plan.published:
+        for test in references(build, names.datasets):
+            yield _relationship(build, test, names, taken)
+
+
+def _relationship(
+    build: Build, test: BuildTest, names: SemanticNames, taken: set[str]
+) -> OsiRelationship:
+    parent = str(test.to_model)
+    role = ("as", test.role) if test.role else ()
+    name = fit(names.datasets[build.name], *role, "to", names.datasets[parent])
+    name = free_name(name, taken)
+    taken.add(name)
+    return OsiRelationship(
+        name=name,
+        from_=names.datasets[build.name],
+        to=names.datasets[parent],
+        from_columns=names.of(build.name, test.columns),
+        to_columns=names.of(parent, test.to_columns),
+        custom_extensions=_extension(orphans=test.allowed) if test.allowed else None,
+    )
+
+
+def _metrics(plan: TransformPlan, names: SemanticNames) -> Iterator[Metric]:
+    taken = set(names.datasets.values())
+    for build in plan.published:
+        dataset = names.datasets[build.name]
+        for column in build.columns:
+            role = column.measure
+            if role is None:
+                continue
+            name = free_name(legal(fit(role.aggregation, dataset, column.name), "metric"), taken)
+            taken.add(name)
+            yield Metric(
+                name=name,
+                expression=_ansi(_aggregated(role.aggregation, f"{dataset}.{column.name}")),
+                description=_plain(f"{role.additivity.capitalize()}: {role.reason}."),
+            )
+
+
+def _aggregated(aggregation: str, column: str) -> str:
+    if aggregation == "count_distinct":
+        return f"COUNT(DISTINCT {column})"
+    return f"{aggregation.upper()}({column})"
+
+
+def _plain(text: str) -> str:
+    """A text without anything that dbt takes for Jinja; other readers see a blank more."""
+    return re.sub(r"\{(?=[{%#])", "{ ", text)
+
+
+def _ansi(expression: str) -> Expression:
+    return Expression(dialects=(DialectExpression(dialect="ANSI_SQL", expression=expression),))
+
+
+def _extension(**data: object) -> tuple[CustomExtension, ...]:
+    text = json.dumps(data, ensure_ascii=False, sort_keys=True)
+    return (CustomExtension(vendor_name="COMMON", data=text),)

@@ -1,0 +1,162 @@
+"""A plan's SQL in the dialects of other databases.
+
+sqlglot carries the syntax over; what it has wrong or does not know for the constructs that plans
+use is put right here before it writes: types, hashes as lower-case hex, parts of dates, joined
+text that leaves nulls out. Sources: the function references of PostgreSQL, Snowflake, BigQuery
+and Databricks.
+"""
+
+from collections.abc import Callable, Mapping
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect as SqlglotDialect
+from sqlglot.errors import ErrorLevel, SqlglotError
+
+from fluid_build.errors import BuildFailedError
+from fluid_build.transform.dbt.targets import Target, target_type
+
+_Rewrite = Callable[[exp.Expression], exp.Expression]
+# What DuckDB's type names become when sqlglot has read them.
+_DUCKDB_NAMES = {
+    "INT": "INTEGER",
+    "INT128": "HUGEINT",
+    "REAL": "FLOAT",
+    "TEXT": "VARCHAR",
+    "TIMESTAMPTZ": "TIMESTAMP WITH TIME ZONE",
+    "TIMETZ": "TIME WITH TIME ZONE",
+    "UINT128": "UHUGEINT",
+}
+
+
+class Translation:
+    """One target's dialect; ``notes`` collects what could not be said just so."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.backslashes = target != "postgres"
+        self._dialect = SqlglotDialect.get_or_raise(target)
+        self._notes: dict[str, None] = {}
+
+    def query(self, sql: str) -> str:
+        """A query of the plan's in the target's dialect; relations keep their names.
+
+        Raises BuildFailedError where sqlglot cannot read it.
+        """
+        try:
+            tree = sqlglot.parse_one(sql, read="duckdb")
+            rewritten = _rewritten(tree, self.target)
+            generator = self._dialect.generator(
+                pretty=True, indent=4, pad=4, unsupported_level=ErrorLevel.IGNORE
+            )
+            text = generator.generate(rewritten, copy=False)
+        except SqlglotError as error:
+            raise BuildFailedError(
+                f"a query of the plan cannot be told in {self.target}: {error}",
+                hint="This is a fault in Fluid Forge; please report it with the model.json.",
+            ) from error
+        self._notes.update(dict.fromkeys(generator.unsupported_messages))
+        return text
+
+    def type(self, duckdb_type: str) -> str:
+        """The target's name of a type."""
+        return target_type(duckdb_type, self.target).name
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What sqlglot says that the target has no word for."""
+        return tuple(self._notes)
+
+
+def _rewritten(tree: exp.Expression, target: Target) -> exp.Expression:
+    rewrites = _REWRITES[target]
+    for node in list(tree.walk(bfs=False)):
+        if isinstance(node, exp.Cast):
+            node.set("to", _type(node.to, target))
+        rewrite = rewrites.get(type(node))
+        if rewrite is not None:
+            node.replace(rewrite(node))
+    return tree
+
+
+def _type(type_: exp.DataType, target: Target) -> exp.DataType:
+    name = type_.sql(dialect="duckdb")
+    duckdb_type = _DUCKDB_NAMES.get(name, name)
+    return exp.DataType.build(target_type(duckdb_type, target).name, dialect=target)
+
+
+def _call(name: str, *arguments: exp.Expression | str) -> exp.Expression:
+    return exp.Anonymous(
+        this=name,
+        expressions=[
+            exp.Literal.string(argument) if isinstance(argument, str) else argument.copy()
+            for argument in arguments
+        ],
+    )
+
+
+def _extract(part: str) -> _Rewrite:
+    def rewrite(node: exp.Expression) -> exp.Expression:
+        return exp.Extract(this=exp.Var(this=part), expression=node.this.copy())
+
+    return rewrite
+
+
+def _shifted(function: str, by: int) -> _Rewrite:
+    """A function whose first number of a week is another than DuckDB's."""
+
+    def rewrite(node: exp.Expression) -> exp.Expression:
+        return exp.Paren(this=_call(function, node.this) + by)
+
+    return rewrite
+
+
+def _bigquery_weekday(node: exp.Expression) -> exp.Expression:
+    """BigQuery counts from Sunday as 1."""
+    return exp.Paren(this=_extract("DAYOFWEEK")(node) - 1)
+
+
+def _postgres_sha256(node: exp.Expression) -> exp.Expression:
+    """PostgreSQL hashes bytes, and text is bytes in UTF-8 everywhere else."""
+    return _call("ENCODE", _call("SHA256", _call("CONVERT_TO", node.this, "UTF8")), "hex")
+
+
+def _bigquery_sha256(node: exp.Expression) -> exp.Expression:
+    return _call("TO_HEX", _call("SHA256", node.this))
+
+
+def _snowflake_joined(node: exp.Expression) -> exp.Expression:
+    """Snowflake's CONCAT_WS is null where any of its values is."""
+    separator, *values = node.expressions
+    return _call("ARRAY_TO_STRING", _call("ARRAY_CONSTRUCT_COMPACT", *values), separator)
+
+
+def _bigquery_joined(node: exp.Expression) -> exp.Expression:
+    """BigQuery has no CONCAT_WS; its ARRAY_TO_STRING leaves nulls out as well."""
+    separator, *values = node.expressions
+    return _call("ARRAY_TO_STRING", exp.Array(expressions=values), separator)
+
+
+_REWRITES: Mapping[Target, Mapping[type[exp.Expression], _Rewrite]] = {
+    "postgres": {
+        exp.SHA2: _postgres_sha256,
+        exp.DayOfWeek: _extract("DOW"),
+        exp.DayOfWeekIso: _extract("ISODOW"),
+        exp.DayOfYear: _extract("DOY"),
+        exp.Quarter: _extract("QUARTER"),
+        exp.Week: _extract("WEEK"),
+        exp.WeekOfYear: _extract("WEEK"),
+    },
+    "snowflake": {exp.ConcatWs: _snowflake_joined, exp.Week: _extract("WEEKISO")},
+    "bigquery": {
+        exp.SHA2: _bigquery_sha256,
+        exp.DayOfWeek: _bigquery_weekday,
+        exp.ConcatWs: _bigquery_joined,
+        exp.Week: _extract("ISOWEEK"),
+    },
+    "databricks": {
+        exp.DayOfWeek: _shifted("DAYOFWEEK", -1),
+        exp.DayOfWeekIso: _shifted("WEEKDAY", 1),
+        exp.Week: _extract("WEEK"),
+    },
+}
