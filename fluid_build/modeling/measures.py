@@ -95,6 +95,11 @@ def is_code(name: str) -> bool:
     return bool(parts) and (parts[-1] in _CODE_WORDS or parts[0] in {"is", "has"})
 
 
+def is_quantity(name: str) -> bool:
+    """Whether a column's name says that it counts or weighs something."""
+    return bool(_QUANTITY & set(words(name)))
+
+
 def names_things(name: str) -> bool:
     """Whether a column's name says that its values are names or text, of which more may come."""
     parts = words(name)
