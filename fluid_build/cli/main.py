@@ -98,6 +98,11 @@ def command_tree() -> TyperGroup:
             "Check a data contract against FLUID 0.7.2.",
         ),
         LazyCommand(
+            "test",
+            "fluid_build.cli.testing:test",
+            "Test live data against a contract.",
+        ),
+        LazyCommand(
             "verify",
             "fluid_build.cli.verify:verify",
             "Prove that nothing was lost: build the model anew and compare it with its source.",

@@ -1,0 +1,45 @@
+"""ISO 8601 durations as FLUID writes them (``P1D``, ``PT15M``), counted back from a moment."""
+
+import calendar
+import re
+from datetime import datetime, timedelta
+
+_DURATION = re.compile(
+    r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?"
+)
+
+
+def before(moment: datetime, duration: str) -> datetime | None:
+    """The moment that is so long before another; None where that is before all calendars.
+
+    Months and years are those of the calendar. ValueError for what is no duration.
+    """
+    match = _DURATION.fullmatch(duration)
+    if match is None:
+        raise ValueError(duration)
+    years, months, weeks, days, hours, minutes, seconds = (
+        int(part or 0) for part in match.groups()
+    )
+    try:
+        earlier = _months_before(moment, 12 * years + months)
+        return earlier - timedelta(
+            weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds
+        )
+    except (OverflowError, ValueError):
+        return None
+
+
+def _months_before(moment: datetime, months: int) -> datetime:
+    year, month = divmod(moment.year * 12 + moment.month - 1 - months, 12)
+    last = calendar.monthrange(year, month + 1)[1]
+    return moment.replace(year=year, month=month + 1, day=min(moment.day, last))
+
+
+def age_text(age: timedelta) -> str:
+    """How long ago something was, in its largest unit, rounded down."""
+    seconds = max(0, int(age.total_seconds()))
+    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            number = seconds // size
+            return f"{number:,} {unit}{'' if number == 1 else 's'} old"
+    return "less than a minute old"

@@ -1,0 +1,86 @@
+"""How much of the data must keep a rule: FLUID's threshold and operator, and a limit in rows.
+
+The schema of FLUID 0.7.2 leaves the meaning of a threshold open. Here it is the share of the rows
+that keep the rule: 0.97, or 97 where it is above 1, which then can only be percent.
+"""
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from fluid_build.contract.fluid import DqRule
+
+_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    ">": operator.gt,
+    "<=": operator.le,
+    "<": operator.lt,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_WHOLE = 100
+
+
+class UnclearLimitError(ValueError):
+    """A limit that cannot be meant; the text says why, as the end of a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The share of rows that must keep a rule, and the most rows that may break it, if given."""
+
+    share: float = 1.0
+    comparison: str = ">="
+    most: int | None = None
+
+    def allows(self, rows: int, violations: int) -> bool:
+        """Whether so many violations among so many rows are within the limit."""
+        held = (rows - violations) / rows if rows else 1.0
+        within = self.most is None or violations <= self.most
+        return within and _COMPARE[self.comparison](held, self.share)
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether not one row may break the rule."""
+        return self.most == 0 or (self.share == 1 and self.comparison in (">=", "=="))
+
+    @property
+    def text(self) -> str:
+        """The limit in words."""
+        if self.is_strict:
+            return "every row"
+        most = "" if self.most is None else f"at most {self.most:,} broken"
+        if self.share == 0 and self.comparison == ">=":
+            return most or "any share of rows"
+        share = f"{self.comparison} {percent(self.share)} of rows"
+        return f"{share}, {most}" if most else share
+
+
+def limit_of(rule: DqRule) -> Limit:
+    """The limit of a rule; every row must keep it where none is given. UnclearLimitError."""
+    most = _most(rule)
+    if rule.threshold is None:
+        if most is not None and rule.operator is None:
+            return Limit(share=0.0, most=most)
+        return Limit(comparison=rule.operator or ">=", most=most)
+    threshold = float(rule.threshold)
+    if not math.isfinite(threshold) or not 0 <= threshold <= _WHOLE:
+        raise UnclearLimitError("its threshold is no share of rows")
+    share = threshold / _WHOLE if threshold > 1 else threshold
+    return Limit(share=share, comparison=rule.operator or ">=", most=most)
+
+
+def _most(rule: DqRule) -> int | None:
+    label = (rule.labels or {}).get("max-violations")
+    if label is None:
+        return None
+    if not label.isascii() or not label.isdigit() or len(label) > len(str(2**63)):
+        raise UnclearLimitError("its label max-violations is no number of rows")
+    return int(label)
+
+
+def percent(share: float) -> str:
+    """A share as percent, rounded down, so that only the whole reads as 100 %."""
+    floored = math.floor(round(share * 1e6, 4)) / 1e4
+    return f"{floored:.4f}".rstrip("0").rstrip(".") + " %"

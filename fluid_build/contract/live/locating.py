@@ -1,0 +1,131 @@
+"""Which live table an expose is, and which live column each column of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fluid_build.contract.fluid import ContractColumn, Expose, FluidContract
+from fluid_build.contract.shown import escaped
+from fluid_build.errors import SourceNotFoundError, UsageError
+from fluid_build.sources.base import Column, Source, Table
+
+_LISTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTable:
+    """The table of an expose.
+
+    ``columns`` has the live column of each column of the contract that is there. ``is_original``
+    says that it may be the table that the exposed one is made of: there a column may still be
+    stored as text.
+    """
+
+    table: Table
+    columns: Mapping[str, Column]
+    is_original: bool
+
+
+def live_tables(contract: FluidContract, source: Source) -> tuple[LiveTable | None, ...]:
+    """The live table of each expose, in their order; None where there is none.
+
+    Looked for are, in turn, the table of the binding, the exposeId and the label
+    ``source-table``; a name in the same case goes before one in another. SourceNotFoundError
+    where not one is there, UsageError where a name fits several tables.
+    """
+    found = tuple(_live_table(expose, source) for expose in contract.exposes)
+    if not any(found):
+        raise _nothing_there(contract, source)
+    return found
+
+
+def exposed_columns(expose: Expose) -> Sequence[ContractColumn]:
+    """The columns that an expose promises; none where an OpenAPI document describes it."""
+    return expose.contract.columns or ()
+
+
+def table_named(name: str, source: Source, schemas: Sequence[str] = ()) -> Table | None:
+    """The live table of that name, with or without its schema; of several, that of the schemas."""
+    for same in (_is_same, _is_alike):
+        fitting = [table for table in source.tables if same(name, table)]
+        preferred = [table for table in fitting if table.schema.lower() in schemas]
+        chosen = preferred or fitting
+        if len(chosen) == 1:
+            return chosen[0]
+        if chosen:
+            names = ", ".join(escaped(table.name) for table in chosen[:_LISTED])
+            raise UsageError(
+                f"The contract's table {escaped(name)} could be any of {names}.",
+                hint="Name the schema to test with --schema.",
+            )
+    return None
+
+
+def column_named(name: str, table: Table) -> Column | None:
+    """The live column of that name, in the same case if there is one; None if it is ambiguous."""
+    for column in table.columns:
+        if column.name == name:
+            return column
+    alike = [column for column in table.columns if column.name.lower() == name.lower()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _live_table(expose: Expose, source: Source) -> LiveTable | None:
+    location = expose.binding.location
+    schemas = [name.lower() for name in (location.schema_name, location.dataset) if name]
+    origin = (expose.labels or {}).get("source-table")
+    for name in (location.table, expose.expose_id, origin):
+        table = table_named(name, source, schemas) if name else None
+        if table is not None:
+            is_original = origin is not None and _is_alike(origin, table)
+            return LiveTable(table, _columns(expose, table), is_original)
+    return None
+
+
+def _columns(expose: Expose, table: Table) -> dict[str, Column]:
+    found = {}
+    for column in exposed_columns(expose):
+        origin = (column.labels or {}).get("source-column")
+        live = column_named(column.name, table)
+        if live is None and origin is not None:
+            live = column_named(origin, table)
+        if live is not None:
+            found[column.name] = live
+    return found
+
+
+def bare_name(table: Table) -> str:
+    """The name of a table without the schema that it may be told apart by."""
+    for prefix, end in ((f'"{table.schema}"."', -1), (f"{table.schema}.", None)):
+        if table.schema and table.name.startswith(prefix):
+            return table.name[len(prefix) : end]
+    return table.name
+
+
+def _is_same(name: str, table: Table) -> bool:
+    return name in (table.name, bare_name(table))
+
+
+def _is_alike(name: str, table: Table) -> bool:
+    return name.lower() in (table.name.lower(), bare_name(table).lower())
+
+
+def _nothing_there(contract: FluidContract, source: Source) -> SourceNotFoundError:
+    wanted = _listed([expose.expose_id for expose in contract.exposes])
+    there = _listed([table.name for table in source.tables])
+    made = any(expose.labels and "source-tables" in expose.labels for expose in contract.exposes)
+    hint = (
+        "The contract describes what its dbt project builds: build that, and name the database "
+        "and schema that it builds to."
+        if made
+        else "Name the database (and with --schema the schema) that holds the contract's tables."
+    )
+    return SourceNotFoundError(
+        f"No table of the contract is there: it describes {wanted}, and the source "
+        f"{escaped(source.name)} holds {there or 'no table'}.",
+        hint=hint,
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    return ", ".join(escaped(name) for name in names[:_LISTED]) + more

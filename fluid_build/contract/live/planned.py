@@ -1,0 +1,34 @@
+"""A check before it is measured: what to ask of the data, and what to make of the answer."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from fluid_build.contract.live.results import CheckResult
+
+Figure = int | datetime | None
+Figures = tuple[Figure, ...]
+Judge = Callable[[Figures], CheckResult]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCheck:
+    """``aggregates`` are read with others of the table in one SELECT, ``query`` stands alone.
+
+    ``judge`` gets the figures of the one or the other, in their order.
+    """
+
+    judge: Judge
+    aggregates: Sequence[str] = ()
+    query: str = ""
+
+
+Check = CheckResult | PlannedCheck
+"""A check that is settled without reading a row, or one that has still to be measured."""
+
+
+def count(figure: Figure) -> int:
+    """A figure that is a number of rows."""
+    if not isinstance(figure, int):
+        raise TypeError(f"{figure!r} is no number of rows")
+    return figure

@@ -1,0 +1,58 @@
+"""The result of a live test as JSON data."""
+
+from collections.abc import Mapping
+
+from fluid_build.contract.live.results import CheckResult, ExposeResult, LiveResult
+
+
+def result_document(result: LiveResult) -> dict[str, object]:
+    """What ``fluid test --json`` prints; no value of a row is in it."""
+    return {
+        "contract": {"id": result.contract_id, "name": result.contract_name},
+        "source": {"name": result.source_name, "kind": result.source_kind},
+        "passed": result.passed,
+        "counts": counts(result),
+        "exposes": [_expose(expose) for expose in result.exposes],
+    }
+
+
+def counts(result: LiveResult) -> Mapping[str, int]:
+    """How many checks passed, failed, were worth a warning or a note, and were not checked."""
+    checks = list(result.checks)
+    failed = sum(check.fails for check in checks)
+    warnings = sum(check.warns for check in checks)
+    broken = sum(check.status == "failed" for check in checks)
+    return {
+        "passed": sum(check.status == "passed" for check in checks),
+        "failed": failed,
+        "warnings": warnings,
+        "notes": broken - failed - warnings,
+        "not_checked": sum(check.status == "not_checked" for check in checks),
+    }
+
+
+def _expose(expose: ExposeResult) -> dict[str, object]:
+    return {
+        "expose_id": expose.expose_id,
+        "table": expose.table,
+        "rows": expose.rows,
+        "checks": [_check(check) for check in expose.checks],
+    }
+
+
+def _check(check: CheckResult) -> dict[str, object]:
+    return {
+        "id": check.id,
+        "subject": check.subject,
+        "type": check.type,
+        "columns": list(check.columns),
+        "severity": check.severity,
+        "status": check.status,
+        "expected": check.expected,
+        "observed": check.observed,
+        "rows": check.rows,
+        "violations": check.violations,
+        "reason": check.reason,
+        "description": check.description,
+        "sql": check.sql,
+    }

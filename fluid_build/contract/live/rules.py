@@ -1,0 +1,292 @@
+"""Quality rules of an expose as checks that can be measured, or the reason why one cannot.
+
+Only a rule's structure is read: type, columns, limit, window and the labels ``accepted-values``,
+``to-table`` and ``to-columns``. SQL that a contract holds is a stranger's, and is never run.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from fluid_build.contract.fluid import DqRule, Expose
+from fluid_build.contract.live import queries
+from fluid_build.contract.live.durations import age_text, before
+from fluid_build.contract.live.limits import Limit, UnclearLimitError, limit_of, percent
+from fluid_build.contract.live.locating import LiveTable, exposed_columns
+from fluid_build.contract.live.planned import Check, Figures, PlannedCheck, count
+from fluid_build.contract.live.results import CheckResult
+from fluid_build.contract.live.selectors import label_list, selected_columns
+from fluid_build.profiling import checks
+from fluid_build.profiling.inclusion import place_of
+from fluid_build.sources.base import Column, Table
+
+Parent = Callable[[str, Sequence[str]], tuple[Table, tuple[Column, ...]] | None]
+"""The live table and columns behind a rule's ``to-table`` and ``to-columns``."""
+
+_DATED = ("DATE", "TIMESTAMP", "VARCHAR")
+_NEEDS_HISTORY = "it compares with earlier measurements, and one run has none"
+_PERSONAL = frozenset({"confidential", "restricted", "pii", "phi"})
+
+
+class NotCheckableError(ValueError):
+    """A rule that cannot be checked; the text says why, as the end of a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleContext:
+    """What the rules of one expose are checked with; ``now`` is in UTC, without a zone."""
+
+    expose: Expose
+    live: LiveTable
+    parent: Parent
+    now: datetime
+
+
+def rule_check(rule: DqRule, context: RuleContext) -> Check:
+    """The check of a rule, of any type but ``schema``: for that one see ``schema_rule``."""
+    try:
+        return _MAKERS[rule.type](rule, context)
+    except (NotCheckableError, UnclearLimitError) as error:
+        return not_checked(rule, context.expose, str(error))
+
+
+def not_checked(rule: DqRule, expose: Expose, reason: str) -> CheckResult:
+    """The result of a rule that was not checked."""
+    return _result(rule, _selected(rule, expose))(status="not_checked", reason=reason)
+
+
+def unrun_checks(expose: Expose) -> list[CheckResult]:
+    """What the contract promises in expressions, which are named and not run."""
+    found = [
+        CheckResult(
+            f"{expose.expose_id}.{quality.rule}",
+            "rule",
+            "expression",
+            "warn" if quality.severity == "warning" else quality.severity,
+            "not_checked",
+            reason="it is an expression, and no code of a contract is run",
+        )
+        for quality in expose.contract.quality or ()
+    ]
+    found += [
+        CheckResult(
+            f"{expose.expose_id}.{column.name}.validation_{number}",
+            "rule",
+            f"validation {rule.type or 'rule'}",
+            "error",
+            "not_checked",
+            (column.name,),
+            reason="FLUID does not say how the constraint of a validation rule is written",
+            description=rule.message or "",
+        )
+        for column in exposed_columns(expose)
+        for number, rule in enumerate(column.validation_rules or (), start=1)
+    ]
+    return found
+
+
+def schema_rule(rule: DqRule, expose: Expose, schema: Sequence[CheckResult]) -> CheckResult:
+    """The result of a rule of the type ``schema``: the share of columns that are as promised."""
+    names = set(_selected(rule, expose))
+    checks_ = [
+        check
+        for check in schema
+        if check.type in ("column", "type") and (not names or set(check.columns) <= names)
+    ]
+    result = _result(rule, tuple(sorted(names)))
+    columns = {check.columns for check in checks_}
+    undecided = any(check.status == "not_checked" for check in checks_)
+    if rule.selector is not None and not names:
+        return result(status="not_checked", reason=_no_columns(rule))
+    if not columns or undecided:
+        return result(status="not_checked", reason="the type of a column could not be told")
+    broken = {check.columns for check in checks_ if check.status == "failed"}
+    try:
+        limit = limit_of(rule)
+    except UnclearLimitError as error:
+        return result(status="not_checked", reason=str(error))
+    return result(
+        status="passed" if limit.allows(len(columns), len(broken)) else "failed",
+        expected=limit.text.replace("row", "column"),
+        observed=f"{len(broken):,} of {len(columns):,} columns differ",
+    )
+
+
+def _completeness(rule: DqRule, context: RuleContext) -> PlannedCheck:
+    columns = _columns(rule, context)
+    names = tuple(column.name for column in columns)
+    sql = checks.null_rows(place_of(context.live.table), names)
+    aggregates = ("count(*)", queries.null_rows(columns))
+    return _counted(rule, context, sql, aggregates=aggregates)
+
+
+def _uniqueness(rule: DqRule, context: RuleContext) -> PlannedCheck:
+    columns = _columns(rule, context)
+    names = tuple(column.name for column in columns)
+    sql = checks.repeated_values(place_of(context.live.table), names)
+    return _counted(rule, context, sql, query=queries.repeats(context.live.table, columns))
+
+
+def _valid_values(rule: DqRule, context: RuleContext) -> PlannedCheck:
+    values = label_list(rule, "accepted-values")
+    if not values:
+        raise NotCheckableError("its label accepted-values lists no value")
+    columns = _columns(rule, context)
+    if len(columns) != 1:
+        raise NotCheckableError("accepted values are those of one column, and it names several")
+    sql = checks.other_values(place_of(context.live.table), columns[0].name, values)
+    aggregates = (queries.filled_rows(columns), queries.other_values(columns[0], values))
+    return _counted(rule, context, sql, aggregates=aggregates)
+
+
+def _accuracy(rule: DqRule, context: RuleContext) -> PlannedCheck:
+    to_table, to_columns = (rule.labels or {}).get("to-table"), label_list(rule, "to-columns")
+    if to_table is None or not to_columns:
+        raise NotCheckableError(
+            "it does not say what the data is compared with (labels to-table and to-columns)"
+        )
+    columns = _columns(rule, context)
+    if len(columns) != len(to_columns):
+        raise NotCheckableError("its columns and those that they refer to do not pair up")
+    parent = context.parent(to_table, to_columns)
+    if parent is None:
+        raise NotCheckableError("the table or a column that it refers to is not there")
+    table, parent_columns = parent
+    sql = checks.orphans(
+        place_of(context.live.table),
+        tuple(column.name for column in columns),
+        place_of(table),
+        tuple(column.name for column in parent_columns),
+    )
+    query = queries.orphans(context.live.table, columns, table, parent_columns)
+    return _counted(rule, context, sql, query=query)
+
+
+def _freshness(rule: DqRule, context: RuleContext) -> PlannedCheck:
+    if rule.window is None:
+        raise NotCheckableError("it gives no window, the one way to say how old the data may be")
+    if rule.threshold is not None:
+        raise NotCheckableError("it has a threshold beside the window, and FLUID names no unit")
+    columns = _selected(rule, context.expose)
+    column = context.live.columns.get(columns[0]) if len(columns) == 1 else None
+    if column is None:
+        raise NotCheckableError("it does not name the column that says when")
+    if not column.type.startswith(_DATED):
+        raise NotCheckableError("its column holds neither dates nor timestamps")
+    judge = partial(_judge_age, rule, context, column.type == "DATE")
+    return PlannedCheck(judge, aggregates=(queries.newest(column, context.now),))
+
+
+def _judge_age(rule: DqRule, context: RuleContext, is_date: bool, figures: Figures) -> CheckResult:
+    columns = _selected(rule, context.expose)
+    result = _result(rule, columns)
+    newest = figures[0]
+    if not isinstance(newest, datetime):
+        return result(status="not_checked", reason="its column holds no point in time")
+    # A date without a time speaks of its whole day.
+    moment = _end_of_day(newest) if is_date else newest
+    oldest = before(context.now, rule.window or "")
+    fresh = oldest is None or moment >= oldest
+    age = age_text(context.now - moment)
+    if _is_personal(context.expose, columns[0]):
+        age = "new enough" if fresh else "older"
+    return result(
+        status="passed" if fresh else "failed",
+        expected=f"newest within {rule.window}",
+        observed=age,
+    )
+
+
+def _history(_rule: DqRule, _context: RuleContext) -> Check:
+    raise NotCheckableError(_NEEDS_HISTORY)
+
+
+def _counted(
+    rule: DqRule,
+    context: RuleContext,
+    sql: str,
+    *,
+    aggregates: tuple[str, ...] = (),
+    query: str = "",
+) -> PlannedCheck:
+    """A check of two figures: the rows that the rule speaks of, and those that break it."""
+    if rule.window is not None:
+        raise NotCheckableError("it does not say by which column its window is counted")
+    result = _result(rule, _selected(rule, context.expose), sql)
+    judge = partial(_judge_counts, result, limit_of(rule))
+    return PlannedCheck(judge, aggregates=aggregates, query=query)
+
+
+def _judge_counts(result: "partial[CheckResult]", limit: Limit, figures: Figures) -> CheckResult:
+    rows, violations = count(figures[0]), count(figures[1])
+    if not rows:
+        return result(
+            status="not_checked", expected=limit.text, reason="there is no row that it speaks of"
+        )
+    held = percent((rows - violations) / rows)
+    observed = f"{violations:,} of {rows:,} rows break it"
+    return result(
+        status="passed" if limit.allows(rows, violations) else "failed",
+        expected=limit.text,
+        observed=f"{observed}, {held} keep it" if violations else f"all {rows:,} rows",
+        rows=rows,
+        violations=violations,
+    )
+
+
+def _result(rule: DqRule, columns: tuple[str, ...], sql: str = "") -> "partial[CheckResult]":
+    return partial(
+        CheckResult,
+        rule.id,
+        "rule",
+        rule.type,
+        rule.severity,
+        columns=columns,
+        description=rule.description or "",
+        sql=sql,
+    )
+
+
+def _selected(rule: DqRule, expose: Expose) -> tuple[str, ...]:
+    return selected_columns(rule, [column.name for column in exposed_columns(expose)])
+
+
+def _columns(rule: DqRule, context: RuleContext) -> tuple[Column, ...]:
+    """The live columns of a rule, all of them there."""
+    names = _selected(rule, context.expose)
+    if not names:
+        raise NotCheckableError(_no_columns(rule))
+    missing = [name for name in names if name not in context.live.columns]
+    if missing:
+        raise NotCheckableError(f"the table has no column {missing[0]}")
+    return tuple(context.live.columns[name] for name in names)
+
+
+def _no_columns(rule: DqRule) -> str:
+    if rule.selector is None:
+        return "it names no column"
+    return "its selector is no list of the contract's columns"
+
+
+def _is_personal(expose: Expose, name: str) -> bool:
+    return any(
+        column.sensitivity in _PERSONAL or "pii" in (column.tags or ())
+        for column in exposed_columns(expose)
+        if column.name == name
+    )
+
+
+def _end_of_day(moment: datetime) -> datetime:
+    return moment.replace(hour=23, minute=59, second=59, microsecond=999_999)
+
+
+_MAKERS: Mapping[str, Callable[[DqRule, RuleContext], Check]] = {
+    "completeness": _completeness,
+    "uniqueness": _uniqueness,
+    "valid_values": _valid_values,
+    "accuracy": _accuracy,
+    "freshness": _freshness,
+    "anomaly_detection": _history,
+    "drift_detection": _history,
+}

@@ -1,0 +1,243 @@
+"""What the schema of an expose promises: the table, its columns, their types, what is required."""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from fluid_build.contract.column_types import ValueType, holds_all, value_type
+from fluid_build.contract.fluid import ContractColumn, DqRule, Expose
+from fluid_build.contract.fluid.quality import DqSeverity
+from fluid_build.contract.live import queries
+from fluid_build.contract.live.limits import UnclearLimitError, limit_of
+from fluid_build.contract.live.locating import LiveTable, exposed_columns
+from fluid_build.contract.live.planned import Check, Figures, PlannedCheck, count
+from fluid_build.contract.live.results import CheckResult, Status
+from fluid_build.contract.live.selectors import selected_columns
+from fluid_build.modeling.types import type_name
+from fluid_build.profiling import checks
+from fluid_build.profiling.inclusion import place_of
+from fluid_build.sources.base import Column, Source
+
+_DATE_FORMAT = re.compile(r"\(((?:%[A-Za-z]|[-./ ,:]){1,24})\)\.")
+_TYPED_BY_VALUES = frozenset({"files", "sqlite"})
+"""Kinds of source whose columns have the type that their values happen to have."""
+
+_NO_TABLES = frozenset({"api", "stream", "topic", "model", "vector", "graph", "feature_store"})
+
+
+def missing_table(expose: Expose, source: Source) -> CheckResult:
+    """The check of a table that is not at the source."""
+    id_ = f"{expose.expose_id}.table"
+    if expose.kind in _NO_TABLES or expose.contract.columns is None:
+        reason = f"an expose of the kind {expose.kind} is no table of a database"
+        return CheckResult(id_, "schema", "table", "error", "not_checked", reason=reason)
+    names = {expose.expose_id, expose.binding.location.table}
+    skipped = next((each for each in source.skipped if each.name in names), None)
+    observed = f"it could not be read: {skipped.reason}" if skipped else "not there"
+    return CheckResult(
+        id_, "schema", "table", "error", "failed", expected="a table", observed=observed
+    )
+
+
+def schema_checks(expose: Expose, live: LiveTable, source: Source) -> Iterator[Check]:
+    """The checks of a table that is there, in the order of the contract's columns."""
+    yield CheckResult(
+        f"{expose.expose_id}.table",
+        "schema",
+        "table",
+        "error",
+        "passed",
+        expected="a table",
+        observed=live.table.name,
+    )
+    yield from _rows(expose)
+    by_rule = _strictly_complete(expose)
+    for promised in exposed_columns(expose):
+        column = live.columns.get(promised.name)
+        yield _presence(expose, promised, column)
+        if column is not None:
+            yield _type(expose, promised, column, live, source)
+            if promised.required and promised.name not in by_rule:
+                yield _required(expose, promised, column, live)
+    yield from _extra(expose, live)
+
+
+def _id(expose: Expose, column: str, what: str) -> str:
+    return f"{expose.expose_id}.{column}.{what}"
+
+
+def _rows(expose: Expose) -> Iterator[Check]:
+    """An empty table keeps every rule there is: where rows were measured, that is worth a word."""
+    measured = (expose.labels or {}).get("rows", "")
+    if measured.isascii() and measured.isdigit() and measured.strip("0"):
+        yield PlannedCheck(partial(_judge_rows, expose.expose_id), aggregates=("count(*)",))
+
+
+def _judge_rows(expose_id: str, figures: Figures) -> CheckResult:
+    rows = count(figures[0])
+    return CheckResult(
+        f"{expose_id}.rows",
+        "schema",
+        "rows",
+        "warn",
+        "passed" if rows else "failed",
+        expected="at least one row",
+        observed=f"{rows:,} rows" if rows != 1 else "1 row",
+    )
+
+
+def _presence(expose: Expose, promised: ContractColumn, column: Column | None) -> CheckResult:
+    observed = "not there" if column is None else column.name
+    status: Status = "failed" if column is None else "passed"
+    return CheckResult(
+        _id(expose, promised.name, "column"),
+        "schema",
+        "column",
+        "error",
+        status,
+        (promised.name,),
+        expected="a column",
+        observed=observed,
+    )
+
+
+def _type(
+    expose: Expose, promised: ContractColumn, column: Column, live: LiveTable, source: Source
+) -> Check:
+    """Whether the live type is the promised one or a narrower one.
+
+    Where a source has no types of its own, or the table may be the original that was converted
+    on the way, the values decide.
+    """
+    result = partial(
+        CheckResult,
+        _id(expose, promised.name, "type"),
+        "schema",
+        "type",
+        "error",
+        columns=(promised.name,),
+        expected=promised.type,
+    )
+    found = type_name(column.type)
+    wanted, have = value_type(promised.type), value_type(found)
+    if wanted.kind == have.kind == "text" and wanted.length is not None:
+        judge = partial(_judge_length, result, wanted.length)
+        return PlannedCheck(judge, aggregates=(queries.longest(column),))
+    if holds_all(wanted, have):
+        return result(status="passed", observed=found)
+    stored_as_text = live.is_original and have.kind == "text"
+    if source.kind in _TYPED_BY_VALUES or stored_as_text:
+        planned = _by_values(result, promised, column, have, wanted)
+        if planned is not None:
+            return planned
+    return result(status="failed", observed=found)
+
+
+def _by_values(
+    result: "partial[CheckResult]",
+    promised: ContractColumn,
+    column: Column,
+    have: ValueType,
+    wanted: ValueType,
+) -> PlannedCheck | None:
+    sql = queries.misfits(column, have, wanted, _date_format(promised))
+    if sql is None:
+        return None
+    judge = partial(_judge_values, result, type_name(column.type))
+    return PlannedCheck(judge, aggregates=(queries.filled_rows((column,)), sql))
+
+
+def _date_format(promised: ContractColumn) -> str:
+    """How the dates of a text are spelled, as the contract remembers of the source."""
+    match = _DATE_FORMAT.search((promised.labels or {}).get("type-reason", ""))
+    return match[1] if match else ""
+
+
+def _judge_length(result: "partial[CheckResult]", most: int, figures: Figures) -> CheckResult:
+    if figures[0] is None:
+        return result(status="passed", observed="string, no value")
+    length = count(figures[0])
+    fits = length <= most
+    observed = f"string, at most {length:,} long"
+    return result(status="passed" if fits else "failed", observed=observed)
+
+
+def _judge_values(result: "partial[CheckResult]", found: str, figures: Figures) -> CheckResult:
+    filled, misfits = count(figures[0]), count(figures[1])
+    if not filled:
+        reason = f"it is {found}, and has no value to tell by"
+        return result(status="not_checked", observed=found, reason=reason)
+    if misfits:
+        observed = f"{found}, and {misfits:,} of {filled:,} values do not fit"
+        return result(status="failed", observed=observed, rows=filled, violations=misfits)
+    observed = f"{found}, and each of {filled:,} values fits"
+    return result(status="passed", observed=observed, rows=filled, violations=0)
+
+
+def _strictly_complete(expose: Expose) -> set[str]:
+    """Columns that a rule of their own demands to be filled: it says how grave a null is."""
+    rules = expose.contract.dq.rules if expose.contract.dq is not None else None
+    names = [column.name for column in exposed_columns(expose)]
+    found: set[str] = set()
+    for rule in rules or ():
+        columns = selected_columns(rule, names)
+        if rule.type == "completeness" and len(columns) == 1 and _is_strict(rule):
+            found.update(columns)
+    return found
+
+
+def _is_strict(rule: DqRule) -> bool:
+    try:
+        return rule.window is None and limit_of(rule).is_strict
+    except UnclearLimitError:
+        return False
+
+
+def _required(
+    expose: Expose, promised: ContractColumn, column: Column, live: LiveTable
+) -> PlannedCheck:
+    result = partial(
+        CheckResult,
+        _id(expose, promised.name, "required"),
+        "schema",
+        "required",
+        "error",
+        columns=(promised.name,),
+        expected="every row",
+        sql=checks.null_rows(place_of(live.table), (column.name,)),
+    )
+    return PlannedCheck(
+        partial(_judge_required, result), aggregates=("count(*)", queries.null_rows((column,)))
+    )
+
+
+def _judge_required(result: "partial[CheckResult]", figures: Figures) -> CheckResult:
+    rows, nulls = count(figures[0]), count(figures[1])
+    if not rows:
+        return result(status="not_checked", reason="the table holds no row")
+    return result(
+        status="failed" if nulls else "passed",
+        observed=f"{nulls:,} of {rows:,} rows are null",
+        rows=rows,
+        violations=nulls,
+    )
+
+
+def _extra(expose: Expose, live: LiveTable) -> Iterator[CheckResult]:
+    """Live columns that nobody promised; no fault, and worth knowing."""
+    if not exposed_columns(expose):
+        return
+    severity: DqSeverity = "info"
+    promised = {column.name for column in live.columns.values()}
+    for column in live.table.columns:
+        if column.name not in promised:
+            yield CheckResult(
+                _id(expose, column.name, "extra_column"),
+                "schema",
+                "extra_column",
+                severity,
+                "failed",
+                (column.name,),
+                expected="no other column",
+                observed=type_name(column.type),
+            )
