@@ -1,11 +1,13 @@
-"""The main road: from a source to its profile, its model, its contract, and the files of them.
+"""The main road: from a source to its profile, model, plan, contract, dbt project and proof.
 
 Each stage hands typed values to the next. Nothing is written before the contract has passed the
 validator, and then everything is written at once.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from pydantic_core import to_json
 
@@ -24,10 +26,23 @@ from fluid_build.profiling.profile import Profile
 from fluid_build.profiling.report import profile_json
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
+from fluid_build.sources.uri import Kind
+from fluid_build.transform.dbt.targets import Target, check_target
+from fluid_build.transform.manifest import (
+    MANIFEST_FILE,
+    ManifestSource,
+    manifest_json,
+    manifest_source,
+)
+from fluid_build.transform.plan import TransformPlan
 from fluid_build.transform.plans import transform_plan
+from fluid_build.transform.proof import Proof, prove
+from fluid_build.transform.proof_files import proof_files
+from fluid_build.transform.run import built
 
 CONTRACT_FILE = "contract.fluid.yaml"
 MODEL_FILE = "model.json"
+PLAN_FILE = "plan.json"
 PROFILE_FILE = "profile.json"
 DOCUMENT_FILE = "MODEL.md"
 _STAGES = ("model", "contract", "write")
@@ -38,29 +53,48 @@ class InvalidOwnContractError(AssertionError):
 
 
 @dataclass(frozen=True, slots=True)
+class Opened:
+    """What a source was opened by: its URI or path, and the options that went with it."""
+
+    place: str
+    schemas: Sequence[str] = ()
+    dialect: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Forged:
     """What came of a source. ``files`` are the paths that were written, sorted, if any were."""
 
     profile: Profile
     model: LogicalModel
+    plan: TransformPlan
     contract: FluidContract
+    proof: Proof
     files: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def forge(
     source: Source,
     *,
     technique: str = "flat",
+    variant: str | None = None,
+    target: str = "duckdb",
+    opened: Opened | None = None,
     out: Path | None = None,
     on_progress: OnProgress = ignore,
 ) -> Forged:
-    """Profile a source, model it, put the model under contract, and write the files to ``out``.
+    """Profile a source, model it, build it, prove it, and write everything to ``out``.
 
-    Raises UsageError for an unknown technique, SourceError where the source cannot be read or
-    holds no readable table, OutputError where ``out`` cannot be written. The bytes of the files
-    depend on the source and the technique alone.
+    ``opened`` says where the source lies, so that the folder can find it again; without it, dbt
+    and ``fluid verify`` have to be told. Raises UsageError for an unknown technique, variant or
+    target, SourceError where the source cannot be read or holds no readable table,
+    BuildFailedError where the model does not build, OutputError where ``out`` cannot be written.
+    The bytes of the files depend on the source, the options, and on where ``out`` lies from it. A
+    model that loses something is written too, and its proof says so.
     """
-    check_technique(technique)
+    check_technique(technique, variant)
+    warehouse = check_target(target)
     profile = profile_source(source, on_progress=on_progress)
     if not profile.tables:
         raise EmptySourceError(
@@ -68,18 +102,23 @@ def forge(
             hint="Check that it is the right source, and that you may read its tables.",
         )
     _report(on_progress, "model")
-    model = build_model(profile, technique)
+    model = build_model(profile, technique, variant)
     plan = transform_plan(model)
+    with built(source, plan, on_progress=on_progress) as database:
+        proof = prove(database, model, on_progress=on_progress)
     _report(on_progress, "contract")
-    contract = contract_from_model(profile, model, plan)
-    files = artifacts(profile, model, contract)
+    contract = contract_from_model(profile, model, plan, target=warehouse)
+    files = artifacts(profile, model, contract) | {
+        PLAN_FILE: plan.model_dump_json(indent=1, exclude_defaults=True) + "\n",
+        **proof_files(proof, model),
+    }
     _report(on_progress, "write")
-    paths = write_artifacts(out, files) if out is not None else ()
-    return Forged(profile=profile, model=model, contract=contract, files=paths)
+    paths = _written(out, files, model, source, opened, warehouse) if out is not None else ()
+    return Forged(profile, model, plan, contract, proof, paths)
 
 
 def artifacts(profile: Profile, model: LogicalModel, contract: FluidContract) -> dict[str, str]:
-    """The files of a forge by name, once the contract has passed the validator."""
+    """The documents of a forge by name, once the contract has passed the validator."""
     document = as_document(contract)
     broken = [finding for finding in validate(document) if finding.level == "error"]
     if broken:
@@ -92,6 +131,23 @@ def artifacts(profile: Profile, model: LogicalModel, contract: FluidContract) ->
         PROFILE_FILE: to_json(profile_json(profile), indent=2).decode() + "\n",
         DOCUMENT_FILE: model_document(profile, model),
     }
+
+
+def _written(
+    out: Path,
+    files: Mapping[str, str],
+    model: LogicalModel,
+    source: Source,
+    opened: Opened | None,
+    target: Target,
+) -> tuple[Path, ...]:
+    origin = (
+        ManifestSource(kind=cast("Kind", source.kind), location=None)
+        if opened is None
+        else manifest_source(opened.place, out, schemas=opened.schemas, dialect=opened.dialect)
+    )
+    manifest = manifest_json(model, origin, files, target=target)
+    return write_artifacts(out, {**files, MANIFEST_FILE: manifest})
 
 
 def _report(on_progress: OnProgress, stage: str) -> None:

@@ -2,13 +2,18 @@
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from typing import get_args
 
 from fluid_build.errors import UsageError
 from fluid_build.modeling import flat
+from fluid_build.modeling.dimensional import Variant
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.profiling.profile import Profile
 
-TECHNIQUES: Mapping[Technique, Callable[[Profile], LogicalModel]] = {"flat": flat.build}
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
+TECHNIQUES: Mapping[Technique, Callable[[Profile, Variant | None], LogicalModel]] = {
+    "flat": lambda profile, _: flat.build(profile),
+}
 ALIASES: Mapping[str, Technique] = {
     "data_vault": "data_vault_2",
     "datavault": "data_vault_2",
@@ -20,8 +25,34 @@ ALIASES: Mapping[str, Technique] = {
 }
 
 
-def check_technique(technique: str) -> Technique:
-    """The technique of a name or alias; UsageError for one that is not known, naming the known."""
+def check_technique(technique: str, variant: str | None = None) -> tuple[Technique, Variant | None]:
+    """The technique and variant of their names; UsageError for one unknown, naming the known."""
+    found = _technique(technique)
+    if variant is None:
+        return found, None
+    if found != "dimensional":
+        raise UsageError(
+            f"The technique {found} has no variants.",
+            hint="Leave --variant out, or choose --technique dimensional.",
+        )
+    for known in VARIANTS:
+        if known == variant.strip().lower():
+            return found, known
+    raise UsageError(
+        f"there is no variant {variant!r}",
+        hint=f"Known variants: {', '.join(sorted(VARIANTS))}.",
+    )
+
+
+def build_model(
+    profile: Profile, technique: str = "flat", variant: str | None = None
+) -> LogicalModel:
+    """The logical model of a profile; UsageError for an unknown technique or variant."""
+    known, shape = check_technique(technique, variant)
+    return TECHNIQUES[known](profile, shape)
+
+
+def _technique(technique: str) -> Technique:
     wanted = technique.strip().lower().replace("-", "_").replace(" ", "_").replace("2.0", "2")
     for known in TECHNIQUES:
         if known == ALIASES.get(wanted, wanted):
@@ -33,8 +64,3 @@ def check_technique(technique: str) -> Technique:
         f"there is no technique {technique!r}",
         hint=f"{meant}Known techniques: {', '.join(sorted(TECHNIQUES))}.",
     )
-
-
-def build_model(profile: Profile, technique: str = "flat") -> LogicalModel:
-    """The logical model of a profile; UsageError for an unknown technique."""
-    return TECHNIQUES[check_technique(technique)](profile)
