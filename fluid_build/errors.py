@@ -10,6 +10,9 @@
       │     ├── EmptySourceError        it holds no table
       │     └── SourceChangedError      it is no longer what was forged
       ├── BuildFailedError          a relation of the model could not be built as planned
+      ├── DbtError                  dbt could not be run on a project
+      │     ├── DbtMissingError         it is not installed
+      │     └── DbtFailedError          it gave up before it built anything
       ├── OutputError               a result could not be written
       └── ContractError             a contract breaks the FLUID schema
 
@@ -69,3 +72,15 @@ class OutputError(FluidError):
 
 class ContractError(FluidError):
     """A contract breaks the FLUID schema; the findings say where."""
+
+
+class DbtError(FluidError):
+    """dbt could not be run on a project."""
+
+
+class DbtMissingError(DbtError):
+    """dbt is not installed beside Fluid Forge."""
+
+
+class DbtFailedError(DbtError):
+    """dbt gave up before it built anything: the project, its profile or its database is wrong."""

@@ -58,8 +58,11 @@ def data_tests(plan: TransformPlan, translate: Translate) -> DataTests:
 
 def _named(test: BuildTest, taken: set[str]) -> Iterator[tuple[str, BuildTest]]:
     """The test under a name of its own; one for each column where they are separate claims."""
-    columns = [(column,) for column in test.columns] if test.kind == "not_null" else [test.columns]
-    for claim in columns:
+    apart = test.kind == "not_null"
+    claims: list[tuple[str, ...]] = (
+        [(column,) for column in test.columns] if apart else [test.columns]
+    )
+    for claim in claims:
         name = free_name(test.name, taken)
         taken.add(name)
         yield name, test.model_copy(update={"columns": claim})

@@ -65,6 +65,7 @@ def _jinja(token: re.Match[str], own: str, source: str) -> str:
 
 @cache
 def _tokens(backslashes: bool) -> re.Pattern[str]:
+    texts: tuple[str, ...]
     if backslashes:
         texts = (r"'(?:[^'\\]|\\.|'')*'", r"`(?:[^`\\]|\\.|``)*`")
     else:

@@ -16,7 +16,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from fluid_build.errors import BuildFailedError
 from fluid_build.transform.dbt.targets import Target, target_type
 
-_Rewrite = Callable[[exp.Expression], exp.Expression]
+_Rewrite = Callable[[exp.Expr], exp.Expr]
 # What DuckDB's type names become when sqlglot has read them.
 _DUCKDB_NAMES = {
     "INT": "INTEGER",
@@ -68,7 +68,7 @@ class Translation:
         return tuple(self._notes)
 
 
-def _rewritten(tree: exp.Expression, target: Target) -> exp.Expression:
+def _rewritten(tree: exp.Expr, target: Target) -> exp.Expr:
     rewrites = _REWRITES[target]
     for node in list(tree.walk(bfs=False)):
         if isinstance(node, exp.Cast):
@@ -85,7 +85,7 @@ def _type(type_: exp.DataType, target: Target) -> exp.DataType:
     return exp.DataType.build(target_type(duckdb_type, target).name, dialect=target)
 
 
-def _call(name: str, *arguments: exp.Expression | str) -> exp.Expression:
+def _call(name: str, *arguments: exp.Expr | str) -> exp.Expr:
     return exp.Anonymous(
         this=name,
         expressions=[
@@ -96,7 +96,7 @@ def _call(name: str, *arguments: exp.Expression | str) -> exp.Expression:
 
 
 def _extract(part: str) -> _Rewrite:
-    def rewrite(node: exp.Expression) -> exp.Expression:
+    def rewrite(node: exp.Expr) -> exp.Expr:
         return exp.Extract(this=exp.Var(this=part), expression=node.this.copy())
 
     return rewrite
@@ -105,39 +105,39 @@ def _extract(part: str) -> _Rewrite:
 def _shifted(function: str, by: int) -> _Rewrite:
     """A function whose first number of a week is another than DuckDB's."""
 
-    def rewrite(node: exp.Expression) -> exp.Expression:
+    def rewrite(node: exp.Expr) -> exp.Expr:
         return exp.Paren(this=_call(function, node.this) + by)
 
     return rewrite
 
 
-def _bigquery_weekday(node: exp.Expression) -> exp.Expression:
+def _bigquery_weekday(node: exp.Expr) -> exp.Expr:
     """BigQuery counts from Sunday as 1."""
     return exp.Paren(this=_extract("DAYOFWEEK")(node) - 1)
 
 
-def _postgres_sha256(node: exp.Expression) -> exp.Expression:
+def _postgres_sha256(node: exp.Expr) -> exp.Expr:
     """PostgreSQL hashes bytes, and text is bytes in UTF-8 everywhere else."""
     return _call("ENCODE", _call("SHA256", _call("CONVERT_TO", node.this, "UTF8")), "hex")
 
 
-def _bigquery_sha256(node: exp.Expression) -> exp.Expression:
+def _bigquery_sha256(node: exp.Expr) -> exp.Expr:
     return _call("TO_HEX", _call("SHA256", node.this))
 
 
-def _snowflake_joined(node: exp.Expression) -> exp.Expression:
+def _snowflake_joined(node: exp.Expr) -> exp.Expr:
     """Snowflake's CONCAT_WS is null where any of its values is."""
     separator, *values = node.expressions
     return _call("ARRAY_TO_STRING", _call("ARRAY_CONSTRUCT_COMPACT", *values), separator)
 
 
-def _bigquery_joined(node: exp.Expression) -> exp.Expression:
+def _bigquery_joined(node: exp.Expr) -> exp.Expr:
     """BigQuery has no CONCAT_WS; its ARRAY_TO_STRING leaves nulls out as well."""
     separator, *values = node.expressions
     return _call("ARRAY_TO_STRING", exp.Array(expressions=values), separator)
 
 
-_REWRITES: Mapping[Target, Mapping[type[exp.Expression], _Rewrite]] = {
+_REWRITES: Mapping[Target, Mapping[type[exp.Expr], _Rewrite]] = {
     "postgres": {
         exp.SHA2: _postgres_sha256,
         exp.DayOfWeek: _extract("DOW"),

@@ -1,0 +1,218 @@
+"""Running dbt on a project, in a process of its own, and reading what came of it.
+
+dbt keeps state in its process and holds the DuckDB file open, so it never runs in ours. What it
+writes beside the database goes to a temporary folder. Its messages are read as JSON
+(https://docs.getdbt.com/reference/events-logging), its results from ``run_results.json``
+(https://docs.getdbt.com/reference/artifacts/run-results-json).
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from fluid_build.errors import DbtError, DbtFailedError, DbtMissingError
+from fluid_build.progress import OnProgress, Progress, ignore
+
+DbtStatus = Literal["built", "passed", "warned", "failed", "skipped"]
+_STATUSES: Mapping[str, DbtStatus] = {
+    "success": "built",
+    "pass": "passed",
+    "warn": "warned",
+    "fail": "failed",
+    "error": "failed",
+    "runtime error": "failed",
+    "partial success": "failed",
+    "skipped": "skipped",
+}
+# Results of tests and models stand in run_results.json; here we want what dbt says beside them.
+_RESULT_EVENTS = {"LogTestResult", "LogModelResult", "RunResultWarning", "RunResultWarningMessage"}
+_LONGEST_MESSAGE = 1000
+_SECRET_WORDS = ("PASSWORD", "SECRET", "TOKEN")
+
+
+@dataclass(frozen=True, slots=True)
+class DbtNode:
+    """A model or a test that dbt ran. ``failures`` is how many rows a test found."""
+
+    name: str
+    kind: str
+    status: DbtStatus
+    message: str
+    failures: int | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class DbtResult:
+    """What came of a ``dbt build``.
+
+    ``warnings`` are what dbt says beside the results: deprecations, unused configuration.
+    """
+
+    nodes: tuple[DbtNode, ...]
+    warnings: tuple[str, ...] = ()
+
+    def of(self, status: DbtStatus) -> tuple[DbtNode, ...]:
+        """The nodes that ended like this."""
+        return tuple(node for node in self.nodes if node.status == status)
+
+    @property
+    def built(self) -> tuple[DbtNode, ...]:
+        """The models that were built."""
+        return self.of("built")
+
+    @property
+    def passed(self) -> tuple[DbtNode, ...]:
+        """The tests that passed."""
+        return self.of("passed")
+
+    @property
+    def warned(self) -> tuple[DbtNode, ...]:
+        """The tests that found more than is known, and only warn of it."""
+        return self.of("warned")
+
+    @property
+    def failed(self) -> tuple[DbtNode, ...]:
+        """The models that could not be built, and the tests that failed."""
+        return self.of("failed")
+
+    @property
+    def skipped(self) -> tuple[DbtNode, ...]:
+        """What dbt left out because something before it failed."""
+        return self.of("skipped")
+
+    @property
+    def ok(self) -> bool:
+        """Whether something was built and nothing failed or was left out."""
+        return bool(self.built) and not self.failed and not self.skipped
+
+
+def run_dbt(
+    project: Path,
+    *,
+    variables: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
+    python: str = sys.executable,
+    on_progress: OnProgress = ignore,
+) -> DbtResult:
+    """Run ``dbt build`` in the folder of a project that holds its own ``profiles.yml``.
+
+    ``variables`` are dbt's (``load_date``), ``environment`` is added to ours; a secret in it is
+    masked wherever dbt repeats it. Failed models and tests are in the result. Raises
+    DbtMissingError where dbt is not installed, and DbtFailedError where it builds nothing.
+    """
+    secrets = _secrets(environment or {})
+    with tempfile.TemporaryDirectory(prefix="fluid-dbt-") as name:
+        folder = Path(name)
+        command = [python, *_arguments(project, folder, variables or {})]
+        with (folder / "stderr").open("w", encoding="utf-8") as stderr:
+            warnings = _run(command, project, environment or {}, stderr, on_progress)
+        results = folder / "target" / "run_results.json"
+        if not results.is_file():
+            stderr_text = (folder / "stderr").read_text(encoding="utf-8", errors="replace")
+            raise _gave_up(_masked("\n".join([*warnings, stderr_text]), secrets))
+        text = _masked(results.read_text(encoding="utf-8"), secrets)
+    return DbtResult(
+        nodes=tuple(map(_node, json.loads(text)["results"])),
+        warnings=tuple(_masked(warning, secrets) for warning in warnings),
+    )
+
+
+def _arguments(project: Path, folder: Path, variables: Mapping[str, str]) -> list[str]:
+    return [
+        *("-m", "dbt.cli.main", "--log-format", "json", "--no-use-colors"),
+        *("--log-path", str(folder / "logs"), "--log-level-file", "none"),
+        *("--no-partial-parse", "--no-send-anonymous-usage-stats", "build"),
+        *("--project-dir", str(project.resolve()), "--profiles-dir", str(project.resolve())),
+        *("--target-path", str(folder / "target"), "--vars", json.dumps(dict(variables))),
+    ]
+
+
+def _run(
+    command: Sequence[str],
+    project: Path,
+    environment: Mapping[str, str],
+    stderr: IO[str],
+    on_progress: OnProgress,
+) -> list[str]:
+    """Run dbt to its end; what it warned of, or gave up for, beside the results."""
+    warnings: list[str] = []
+    with subprocess.Popen(
+        command,
+        cwd=project,
+        env={**os.environ, "PYTHONUTF8": "1", **environment},
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        stdin=subprocess.DEVNULL,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None
+        for event in map(_event, process.stdout):
+            info = event.get("info", {})
+            if info.get("level") in {"warn", "error"} and info.get("name") not in _RESULT_EVENTS:
+                warnings.append(str(info.get("msg", "")))
+            _report(event, on_progress)
+    return warnings
+
+
+def _event(line: str) -> Mapping[str, Any]:
+    """A message of dbt's; one that is not JSON was printed by something under it."""
+    try:
+        event = json.loads(line)
+    except ValueError:
+        event = None
+    return event if isinstance(event, dict) else {"info": {"msg": line.strip()}}
+
+
+def _report(event: Mapping[str, Any], on_progress: OnProgress) -> None:
+    data = event.get("data", {})
+    if "index" in data and "total" in data and "node_info" in data:
+        name = str(data["node_info"].get("node_name", ""))
+        on_progress(Progress("dbt", int(data["index"]), int(data["total"]), name))
+
+
+def _node(result: Mapping[str, Any]) -> DbtNode:
+    kind, _, name = str(result["unique_id"]).split(".")[:3]
+    failures = result.get("failures")
+    return DbtNode(
+        name=name,
+        kind=kind,
+        status=_STATUSES[str(result["status"])],
+        message=str(result.get("message") or ""),
+        failures=int(failures) if failures is not None else None,
+        seconds=float(result["execution_time"]),
+    )
+
+
+def _gave_up(said: str) -> DbtError:
+    if "No module named 'dbt" in said or "No module named dbt" in said:
+        return DbtMissingError(
+            "dbt is not installed",
+            hint="Install it with: pip install 'fluid-forge[dbt]'",
+        )
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return DbtFailedError(
+        f"dbt built nothing: {' '.join(lines)[:_LONGEST_MESSAGE] or 'it gave no reason'}",
+        hint="Check the environment variables that the project's README.md names.",
+    )
+
+
+def _secrets(environment: Mapping[str, str]) -> list[str]:
+    return [
+        value
+        for name, value in environment.items()
+        if value and any(word in name.upper() for word in _SECRET_WORDS)
+    ]
+
+
+def _masked(text: str, secrets: Sequence[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, "*****")
+    return text
