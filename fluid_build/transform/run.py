@@ -58,7 +58,7 @@ def built(
     connection.execute(f"ATTACH ':memory:' AS {DATABASE}")
     try:
         connection.execute(f"USE {DATABASE}")
-        _show_sources(connection, source, plan)
+        show_sources(connection, source, plan)
         connection.execute("CREATE SCHEMA model")
         _set_load_date(connection, load_date)
         for done, build in enumerate(plan.builds):
@@ -101,9 +101,10 @@ def check_types(connection: duckdb.DuckDBPyConnection, plan: TransformPlan) -> N
             )
 
 
-def _show_sources(
+def show_sources(
     connection: duckdb.DuckDBPyConnection, source: Source, plan: TransformPlan
 ) -> None:
+    """Make the schema ``source``, with a view on each table of the plan's source."""
     connection.execute("CREATE SCHEMA source")
     tables = {table.name: table for table in source.tables}
     for wanted in plan.sources:
