@@ -19,6 +19,7 @@ from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_types import TextColumn, infer
+from fluid_build.sources.uri import as_pattern
 
 READ_ERRORS = (OSError, EOFError, zlib.error, csv.Error)
 """What Python raises where a text file can't be read."""
@@ -127,7 +128,7 @@ def _zstd_sample(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str
     rows = connection.execute(
         "SELECT line FROM read_csv(?, auto_detect=false, header=false, delim='\x1f', quote='',"
         f" escape='', columns={{'line': 'VARCHAR'}}, compression='zstd') LIMIT {most}",
-        [str(path)],
+        [as_pattern(str(path))],
     ).fetchall()
     return "".join(f"{line or ''}\n" for (line,) in rows), len(rows) < most
 
@@ -211,7 +212,7 @@ def _insert(
         " rejects_limit=0, rejects_table='rejected', rejects_scan='rejected_scans')"
     )
     try:
-        connection.execute(sql, [str(path)])
+        connection.execute(sql, [as_pattern(str(path))])
         rows = connection.execute(
             "SELECT min(CAST(error_type AS VARCHAR)), line_byte_position, min(csv_line)"
             " FROM rejected GROUP BY line_byte_position ORDER BY line_byte_position"

@@ -12,6 +12,7 @@ from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.sql import literal
+from fluid_build.sources.uri import as_pattern
 
 # Records with many fields of one type would otherwise be taken for maps, and lose their columns.
 _OPTIONS: Options = (
@@ -32,8 +33,9 @@ class _Lines:
 
 def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, ...]:
     """The fields of a JSON file's records, judged by its start; duckdb.Error if unreadable."""
+    options = _given((("sample_size", "1000"), *_OPTIONS))
     rows = connection.execute(
-        f"DESCRIBE FROM read_json({literal(str(path))}, sample_size=1000, {_given(_OPTIONS)})"
+        f"DESCRIBE FROM read_json({literal(as_pattern(str(path)))}, {options})"
     ).fetchall()
     return tuple(row[0] for row in rows)
 
@@ -102,7 +104,7 @@ def _has_rows(connection: duckdb.DuckDBPyConnection, relation: str) -> bool:
 def _create(
     connection: duckdb.DuckDBPyConnection, places: list[Path], options: Options, relation: str
 ) -> None:
-    listed = ", ".join(literal(str(place)) for place in places)
+    listed = ", ".join(literal(as_pattern(str(place))) for place in places)
     connection.execute(f"CREATE TABLE {relation} AS FROM read_json([{listed}], {_given(options)})")
 
 

@@ -8,11 +8,14 @@ from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.sql import literal
+from fluid_build.sources.uri import as_pattern
 
 
 def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, ...]:
     """The columns of a Parquet file; duckdb.Error where it can't be read."""
-    rows = connection.execute(f"DESCRIBE FROM read_parquet({literal(str(path))})").fetchall()
+    rows = connection.execute(
+        f"DESCRIBE FROM read_parquet({literal(as_pattern(str(path)))})"
+    ).fetchall()
     return tuple(row[0] for row in rows)
 
 
@@ -25,7 +28,7 @@ def view_parquet(
 
     The names are those of the files; where two differ in case alone, DuckDB's view numbers one.
     """
-    listed = ", ".join(literal(str(path)) for path in files.paths)
+    listed = ", ".join(literal(as_pattern(str(path))) for path in files.paths)
     partitioned = any(partitions(path, files.root) for path in files.paths)
     options: Options = (("hive_partitioning", str(partitioned).lower()),)
     if len(files.paths) > 1:
@@ -45,7 +48,7 @@ def view_parquet(
 def _original_names(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
     """The top-level column names as the file spells them."""
     rows = connection.execute(
-        "SELECT name, coalesce(num_children, 0) FROM parquet_schema(?)", [str(path)]
+        "SELECT name, coalesce(num_children, 0) FROM parquet_schema(?)", [as_pattern(str(path))]
     ).fetchall()
     names: list[str] = []
     at = 1

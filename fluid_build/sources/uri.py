@@ -123,6 +123,11 @@ def is_glob(place: str) -> bool:
     return any(mark in place for mark in "*?[")
 
 
+def as_pattern(path: str) -> str:
+    """A path as a glob that matches it alone: DuckDB takes every path of a data file for a glob."""
+    return "".join(f"[{character}]" if character in "*?[" else character for character in path)
+
+
 def matches(pattern: str) -> list[Path]:
     """The files that a glob names, sorted, hidden ones left out; ``**`` stands for any folders."""
     path = Path(pattern)

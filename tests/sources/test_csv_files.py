@@ -262,3 +262,11 @@ def test_a_missing_value_s_word_far_down_a_file_does_not_stop_its_column(tmp_pat
     with open_source(str(path)) as source:
         assert types_of(source) == ["BIGINT", "VARCHAR"]
         assert only(source).columns[0].notes == ("1 value 'NULL' read as missing.",)
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_read_itself(tmp_path: Path) -> None:
+    """a[1].csv is that file, and not a1.csv beside it, which its name would match as a glob."""
+    written(tmp_path / "a1.csv", "k,v\n1,other\n")
+    path = written(tmp_path / "a[1].csv", "k,v\n1,own\n")
+    with open_source(str(path)) as source:
+        assert rows_of(source) == [("1", "own")]

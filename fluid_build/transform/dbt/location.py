@@ -1,0 +1,95 @@
+"""Where a source lies, said so that the project may move: from its folder, or by a variable.
+
+A path is relative to the folder that dbt runs in, which is the project's. No password is ever
+part of it.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fluid_build.sources.sql import literal
+from fluid_build.sources.uri import as_pattern, is_glob, redact, without_passwords
+from fluid_build.transform.dbt.jinja import Jinja, literally
+
+PATH_VARIABLE = "FLUID_SOURCE_PATH"
+DSN_VARIABLE = "FLUID_SOURCE_DSN"
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The file or folder that the variable stands for, and where it is from the project.
+
+    ``relative`` has ``/`` between folders; it is None where no relative path leads there (another
+    drive of Windows).
+    """
+
+    path: Path
+    relative: str | None
+
+    @property
+    def jinja(self) -> Jinja:
+        """The place as a template that renders to it."""
+        return variable(PATH_VARIABLE, self.relative)
+
+    def sql(self, path: Path, *, pattern: str = "", template: bool) -> Jinja:
+        """A path at or below this one as an SQL string; ``pattern`` is a glob below that path.
+
+        ``template`` says that dbt-duckdb will take ``$`` for a placeholder.
+        """
+        below = Path(os.path.relpath(path.absolute(), self.path)).as_posix()
+        rest = "" if below == "." else f"/{below}"
+        rest = as_pattern(rest) + pattern
+        relative = self.relative and as_pattern(self.relative)
+        if template:
+            relative = relative and relative.replace("$", "$$")
+            rest = rest.replace("$", "$$")
+        given = "" if relative is None else f", {jinja_string(relative)}"
+        escaped = """ | replace("'", "''")""" if "'" in (relative or "") else ""
+        tail = literally(literal(rest)[1:-1])
+        return Jinja(f"'{{{{ env_var('{PATH_VARIABLE}'{given}){escaped} }}}}{tail}'")
+
+
+def base_of(place: str, project: Path) -> Base:
+    """What the path or glob of a source is named by: itself, or the folder that a glob is below."""
+    path = Path(place)
+    if is_glob(place) and not path.exists():
+        parts = path.parts
+        plain = next((i for i, part in enumerate(parts) if is_glob(part)), len(parts))
+        path = Path(*parts[:plain])
+    return Base(path.absolute(), _relative(path.absolute(), project))
+
+
+def connection_string(dsn: str) -> Jinja:
+    """A server's connection string, without any password, as a template that renders to it."""
+    bare = without_passwords(dsn)
+    return variable(DSN_VARIABLE, bare if redact(bare) == bare else None)
+
+
+def variable(name: str, default: str | None = None) -> Jinja:
+    """The value of an environment variable; without a default dbt stops where it is not set."""
+    given = "" if default is None else f", {jinja_string(default)}"
+    return Jinja(f"{{{{ env_var('{name}'{given}) }}}}")
+
+
+def jinja_string(text: str) -> str:
+    """A string inside a Jinja expression.
+
+    Jinja undoes the escapes of Python, and parts no string at a brace.
+    """
+    escapes = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
+    return "'" + "".join(escapes.get(character, character) for character in text) + "'"
+
+
+def common_folder(paths: Sequence[Path]) -> Path:
+    """The lowest folder that all files are in."""
+    return Path(os.path.commonpath([path.absolute().parent for path in paths]))
+
+
+def _relative(path: Path, project: Path) -> str | None:
+    real = Path(os.path.realpath(path.parent)) / path.name
+    try:
+        return Path(os.path.relpath(real, os.path.realpath(project))).as_posix()
+    except ValueError:
+        return None

@@ -1,0 +1,135 @@
+"""``profiles.yml``: where the models are built, and what dbt has to attach to read the source.
+
+No secret is ever in it. The variables are those that each database's own tools know; dbt keeps the
+value of one that begins with ``DBT_ENV_SECRET`` out of its logs.
+Fields: https://docs.getdbt.com/docs/core/connect-data-platform/about-core-connections.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fluid_build.block_yaml import block_yaml
+from fluid_build.sources.engine import Scanner
+from fluid_build.transform.dbt.extensions import PLUGIN_FOLDER, PLUGIN_MODULE
+from fluid_build.transform.dbt.jinja import Jinja, literal_document
+from fluid_build.transform.dbt.location import variable
+from fluid_build.transform.dbt.targets import Target
+
+DUCKDB_SCHEMA = "main"
+_THREADS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A database that dbt-duckdb attaches, read-only, under an alias."""
+
+    path: Jinja
+    alias: str
+    scanner: Scanner | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A profile as YAML, and the environment variables that it reads, each with what it is for."""
+
+    text: str
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+def duckdb_profile(name: str, database: str, attached: Attached | None) -> Profile:
+    """The profile of a project that builds in ``<database>.duckdb`` in its own folder."""
+    output: dict[str, object] = {
+        "type": "duckdb",
+        "path": f"{database}.duckdb",
+        "schema": DUCKDB_SCHEMA,
+        "threads": _THREADS,
+        "settings": {"TimeZone": "UTC"},
+    }
+    if attached is not None:
+        entry: dict[str, object] = {"path": attached.path, "alias": attached.alias}
+        if attached.scanner is not None:
+            entry["type"] = attached.scanner
+            output["module_paths"] = [PLUGIN_FOLDER]
+            output["plugins"] = [{"module": PLUGIN_MODULE}]
+        output["attach"] = [entry | {"read_only": True}]
+    return Profile(_yaml(name, output))
+
+
+def warehouse_profile(name: str, target: Target, schema: str) -> Profile:
+    """The profile of a project that builds in a warehouse, in that schema of it."""
+    fields, variables = _WAREHOUSES[target]
+    place = "dataset" if target == "bigquery" else "schema"
+    output = {"type": target, **fields, place: schema, "threads": _THREADS}
+    return Profile(_yaml(name, output), variables)
+
+
+def _yaml(name: str, output: Mapping[str, object]) -> str:
+    document = literal_document({name: {"target": "dev", "outputs": {"dev": output}}})
+    return block_yaml(document)  # type: ignore[arg-type]
+
+
+_PASSWORD = "DBT_ENV_SECRET_PASSWORD"
+_TOKEN = "DBT_ENV_SECRET_TOKEN"
+_WAREHOUSES: Mapping[Target, tuple[Mapping[str, object], Mapping[str, str]]] = {
+    "postgres": (
+        {
+            "host": variable("PGHOST", "localhost"),
+            "port": Jinja("{{ env_var('PGPORT', '5432') | as_number }}"),
+            "user": variable("PGUSER", "postgres"),
+            # libpq takes an empty one for none, and looks in ~/.pgpass.
+            "password": variable("PGPASSWORD", ""),
+            "dbname": variable("PGDATABASE", "postgres"),
+        },
+        {
+            "PGHOST": "The server; localhost if not set.",
+            "PGPORT": "Its port; 5432 if not set.",
+            "PGUSER": "The user; postgres if not set.",
+            "PGPASSWORD": "The password; without it ~/.pgpass is asked.",
+            "PGDATABASE": "The database; postgres if not set.",
+        },
+    ),
+    "snowflake": (
+        {
+            "account": variable("SNOWFLAKE_ACCOUNT"),
+            "user": variable("SNOWFLAKE_USER"),
+            "password": variable(_PASSWORD),
+            "role": variable("SNOWFLAKE_ROLE"),
+            "warehouse": variable("SNOWFLAKE_WAREHOUSE"),
+            "database": variable("SNOWFLAKE_DATABASE"),
+        },
+        {
+            "SNOWFLAKE_ACCOUNT": "The account.",
+            "SNOWFLAKE_USER": "The user.",
+            _PASSWORD: "The user's password.",
+            "SNOWFLAKE_ROLE": "The role to work in.",
+            "SNOWFLAKE_WAREHOUSE": "The warehouse that computes.",
+            "SNOWFLAKE_DATABASE": "The database of the source and of the models.",
+        },
+    ),
+    "bigquery": (
+        {
+            "method": "oauth",
+            "project": variable("GOOGLE_CLOUD_PROJECT"),
+            "location": variable("BIGQUERY_LOCATION", "US"),
+        },
+        {
+            "GOOGLE_CLOUD_PROJECT": "The project; log in with: gcloud auth application-default"
+            " login.",
+            "BIGQUERY_LOCATION": "Where the datasets are; US if not set.",
+        },
+    ),
+    "databricks": (
+        {
+            "host": variable("DATABRICKS_HOST"),
+            "http_path": variable("DATABRICKS_HTTP_PATH"),
+            "token": variable(_TOKEN),
+            "catalog": variable("DATABRICKS_CATALOG", "main"),
+        },
+        {
+            "DATABRICKS_HOST": "The workspace, without https://.",
+            "DATABRICKS_HTTP_PATH": "The path of the SQL warehouse.",
+            _TOKEN: "An access token.",
+            "DATABRICKS_CATALOG": "The catalog of the source and of the models; main if not set.",
+        },
+    ),
+}
