@@ -25,6 +25,7 @@ target/
 dbt_packages/
 logs/
 .user.yml
+__pycache__/
 *.duckdb
 *.duckdb.wal
 """
@@ -60,7 +61,7 @@ def dbt_project(
         "dbt_project.yml": block_yaml(_project(plan, name, dialect.target)),
         "profiles.yml": reading.profiles_yml,
         ".gitignore": _GITIGNORE,
-        "models/staging/_sources.yml": source_properties(plan, reading),
+        "models/staging/_sources.yml": source_properties(plan, reading, dialect.target),
         **models,
         **properties(plan, tests, dialect),
         **{f"tests/{test.name}.sql": test.sql for test in tests.singular},
