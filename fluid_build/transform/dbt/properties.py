@@ -39,7 +39,8 @@ def source_properties(plan: TransformPlan, reading: Readings, target: Target) ->
     return yaml_file(
         {
             "sources": [
-                _source(reading.name, place, entries, tables) for place, entries in blocks.items()
+                _source(reading.name, place, entries, tables, target)
+                for place, entries in blocks.items()
             ]
         }
     )
