@@ -16,11 +16,20 @@ from fluid_build.artifacts import write_artifacts
 from fluid_build.contract.files import read_contract
 from fluid_build.contract.model_agreement import Disagreement, disagreements
 from fluid_build.contract.validation import parse_contract
-from fluid_build.errors import OutputError, SourceUnreadableError
-from fluid_build.forge import CONTRACT_FILE, MODEL_FILE
+from fluid_build.errors import (
+    OutputError,
+    SourceNotFoundError,
+    SourceUnreadableError,
+    UsageError,
+)
+from fluid_build.forge import CONTRACT_FILE, MODEL_FILE, PLAN_FILE, PROFILE_FILE
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
+from fluid_build.sources.uri import locate
+from fluid_build.transform.dbt.database import built_by_dbt
+from fluid_build.transform.dbt.location import DSN_VARIABLE, PATH_VARIABLE, base_of
+from fluid_build.transform.dbt.running import DbtResult, run_dbt
 from fluid_build.transform.manifest import (
     MANIFEST_FILE,
     Manifest,
@@ -37,8 +46,9 @@ from fluid_build.transform.run import built
 from fluid_build.transform.source_changes import check_unchanged
 
 _MOST_BYTES = 256 * 1024 * 1024
-_WATCHED = (MODEL_FILE, "plan.json", "profile.json")
-_WATCHED_FOLDERS = (QUERIES_FOLDER, "dbt")
+DBT_FOLDER = "dbt"
+_WATCHED = (MODEL_FILE, PLAN_FILE, PROFILE_FILE)
+_WATCHED_FOLDERS = (QUERIES_FOLDER, DBT_FOLDER)
 _OUR_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _TYPE = re.compile(r"[A-Z_][A-Z0-9_ ]*(\(\d+(, ?\d+)?\))?")
 
@@ -60,17 +70,32 @@ class ForgedFolder:
 
 
 @dataclass(frozen=True, slots=True)
+class DbtVerified:
+    """What dbt built of a model, and its proof; None where dbt did not build all of it."""
+
+    result: DbtResult
+    proof: Proof | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether dbt built everything without a failure, and nothing was lost on the way."""
+        return self.result.ok and self.proof is not None and self.proof.verdict == "proven"
+
+
+@dataclass(frozen=True, slots=True)
 class Verified:
     """What a verification found. ``row_changes`` are sentences, and no fault."""
 
     forged: ForgedFolder
     proof: Proof
     row_changes: tuple[str, ...]
+    dbt: DbtVerified | None = None
 
     @property
     def holds(self) -> bool:
         """Whether everything that was checked is as it should be."""
-        return self.proof.verdict == "proven" and not self.forged.disagreements
+        proven = self.proof.verdict == "proven" and not self.forged.disagreements
+        return proven and (self.dbt is None or self.dbt.holds)
 
 
 def read_folder(folder: Path) -> ForgedFolder:
@@ -109,6 +134,47 @@ def verify(forged: ForgedFolder, source: Source, *, on_progress: OnProgress = ig
     with built(source, forged.plan, on_progress=on_progress) as database:
         proof = prove(database, forged.model, on_progress=on_progress)
     return Verified(forged, proof, tuple(_row_changes(forged.model, proof)))
+
+
+def verify_dbt(
+    forged: ForgedFolder,
+    source: Source,
+    place: str | None = None,
+    *,
+    on_progress: OnProgress = ignore,
+) -> DbtVerified:
+    """Run dbt on a forge's project, and compare what it built with the source.
+
+    ``place`` is where the source is, if it is not where the project looks for it. Raises
+    UsageError where the project is for another database than DuckDB, a DbtError where dbt cannot
+    be run, and BuildFailedError where dbt built other relations than planned.
+    """
+    target = forged.manifest.target
+    if target != "duckdb":
+        raise UsageError(
+            f"The dbt project in {forged.folder} is for {target}, and only what dbt builds in"
+            " DuckDB can be read here.",
+            hint="Forge with --target duckdb to prove what dbt builds.",
+        )
+    project = forged.folder / DBT_FOLDER
+    if not (project / "dbt_project.yml").is_file():
+        raise SourceNotFoundError(
+            f"There is no dbt project in {project}.", hint="Forge the folder again."
+        )
+    environment = {} if place is None else _environment(place, project)
+    result = run_dbt(project, environment=environment, on_progress=on_progress)
+    if not result.ok:
+        return DbtVerified(result, None)
+    file = project / f"{forged.plan.name}.duckdb"
+    with built_by_dbt(source, forged.plan, file) as database:
+        return DbtVerified(result, prove(database, forged.model, on_progress=on_progress))
+
+
+def _environment(place: str, project: Path) -> dict[str, str]:
+    address = locate(place)
+    if address.kind == "postgres":
+        return {DSN_VARIABLE: address.place}
+    return {PATH_VARIABLE: str(base_of(address.place, project).path)}
 
 
 def refresh_proof(folder: Path, proof: Proof) -> bool:
@@ -212,7 +278,7 @@ def _is_watched(name: str) -> bool:
 
 
 def _queries_on_disk(folder: Path) -> Iterable[str]:
-    for place in (folder / QUERIES_FOLDER, folder / "dbt" / "models"):
+    for place in (folder / QUERIES_FOLDER, folder / DBT_FOLDER / "models"):
         for path in place.rglob("*.sql"):
             yield path.relative_to(folder).as_posix()
 

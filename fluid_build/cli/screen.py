@@ -23,6 +23,7 @@ _STAGES = {
     "contract": "Writing the contract",
     "build": "Building the model",
     "prove": "Comparing it with the source",
+    "dbt": "Running dbt",
     "write": "Writing files",
 }
 _NARROWEST = 40

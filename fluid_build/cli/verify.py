@@ -1,6 +1,7 @@
 """``fluid verify``: whether a forge's model still holds everything that its source does."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,14 @@ from fluid_build.errors import SourceChangedError
 from fluid_build.sources.uri import locate, redact
 from fluid_build.transform.manifest import place_of
 from fluid_build.transform.proof_files import PROOF_FILE
-from fluid_build.verification import ForgedFolder, Verified, read_folder, refresh_proof
+from fluid_build.verification import (
+    DbtVerified,
+    ForgedFolder,
+    Verified,
+    read_folder,
+    refresh_proof,
+    verify_dbt,
+)
 from fluid_build.verification import verify as verify_folder
 
 
@@ -29,6 +37,9 @@ def verify(
         str | None,
         typer.Option("--uri", metavar="URI", help="Where the source is now, or with its password."),
     ] = None,
+    dbt: Annotated[
+        bool, typer.Option("--dbt", help="Run dbt as well, and prove what it built.")
+    ] = False,
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
@@ -44,7 +55,7 @@ def verify(
     forged = read_folder(folder)
     place = uri if uri is not None else _place(forged)
     screen.tell(f"Source: {redact(place)}")
-    found = _verified(context, forged, place)
+    found = _verified(context, forged, place, told=uri is not None, dbt=dbt)
     refreshed = refresh_proof(folder, found.proof)
     if json:
         screen.show_json(_document(found))
@@ -68,7 +79,9 @@ def _place(forged: ForgedFolder) -> str:
     return place
 
 
-def _verified(context: typer.Context, forged: ForgedFolder, place: str) -> Verified:
+def _verified(
+    context: typer.Context, forged: ForgedFolder, place: str, *, told: bool, dbt: bool
+) -> Verified:
     source = forged.manifest.source
     with (
         screen.progress() as on_progress,
@@ -80,7 +93,11 @@ def _verified(context: typer.Context, forged: ForgedFolder, place: str) -> Verif
             on_progress=on_progress,
         ) as opened,
     ):
-        return verify_folder(forged, opened, on_progress=on_progress)
+        found = verify_folder(forged, opened, on_progress=on_progress)
+        if not dbt:
+            return found
+        built = verify_dbt(forged, opened, place if told else None, on_progress=on_progress)
+        return replace(found, dbt=built)
 
 
 def _document(found: Verified) -> dict[str, object]:
@@ -94,6 +111,21 @@ def _document(found: Verified) -> dict[str, object]:
         ],
         "edited": list(forged.edited),
         "rows_changed": list(found.row_changes),
+        "dbt": None if found.dbt is None else _dbt_document(found.dbt),
+    }
+
+
+def _dbt_document(found: DbtVerified) -> dict[str, object]:
+    result = found.result
+    return {
+        "holds": found.holds,
+        "built": len(result.built),
+        "passed": len(result.passed),
+        "warned": [{"name": node.name, "message": node.message} for node in result.warned],
+        "failed": [{"name": node.name, "message": node.message} for node in result.failed],
+        "skipped": [node.name for node in result.skipped],
+        "warnings": list(result.warnings),
+        "proof": None if found.proof is None else found.proof.model_dump(mode="json"),
     }
 
 
@@ -106,6 +138,8 @@ def _report(found: Verified) -> Iterator[RenderableType]:
         screen.text(f"{forged.model.technique} · {tables} · {_relations(forged)}", "dim"),
     )
     yield from proof_lines(found.proof)
+    if found.dbt is not None:
+        yield from _dbt_lines(found.dbt)
     if forged.disagreements:
         count = counted(len(forged.disagreements), "difference")
         yield screen.heading("The contract does not match its model", count)
@@ -116,6 +150,30 @@ def _report(found: Verified) -> Iterator[RenderableType]:
     if forged.edited:
         yield screen.heading("Not as the forge wrote them", "the model was proven, not these")
         yield from _listed(list(forged.edited), "yellow")
+
+
+def _dbt_lines(found: DbtVerified) -> Iterator[RenderableType]:
+    result = found.result
+    figures = [f"{counted(len(result.built), 'model')} built"]
+    for name, nodes in (
+        ("passed", result.passed),
+        ("warned", result.warned),
+        ("failed", result.failed),
+        ("skipped", result.skipped),
+    ):
+        if nodes:
+            figures.append(f"{len(nodes):,} {name}")
+    yield screen.heading("dbt", ", ".join(figures))
+    yield from _listed([f"{node.name}: {node.message}" for node in result.failed], "red")
+    yield from _listed([f"{node.name}: {node.message}" for node in result.warned], "yellow")
+    yield from _listed(list(result.warnings), "yellow")
+    if found.proof is None:
+        yield Text.assemble("\n", screen.text("Not proven. ", "bold red"), _UNBUILT)
+    else:
+        yield from proof_lines(found.proof, "What dbt built")
+
+
+_UNBUILT = "dbt did not build all of it, so what it built was not compared."
 
 
 def _relations(forged: ForgedFolder) -> str:

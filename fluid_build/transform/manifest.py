@@ -22,6 +22,7 @@ from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.sources.uri import Kind, locate, redact, without_passwords
 from fluid_build.transform.dbt.targets import Target
+from fluid_build.transform.proof_files import PROOF_FILE
 
 MANIFEST_FILE = "forge.json"
 
@@ -43,7 +44,10 @@ class ManifestSource(ModelPart):
 
 
 class Manifest(ModelPart):
-    """What was forged. ``files`` has the SHA-256 of every file beside it that stays as it is."""
+    """What was forged. ``files`` has the SHA-256 of every file beside it that stays as it is.
+
+    That leaves out the proof, which every verification writes anew.
+    """
 
     version: Literal[1] = 1
     generator: str = f"fluid-forge {__version__}"
@@ -82,7 +86,7 @@ def manifest_json(
         variant=model.dimensional.variant if model.dimensional is not None else None,
         target=target,
         source=source,
-        files={name: digest(files[name]) for name in sorted(files)},
+        files={name: digest(files[name]) for name in sorted(files) if name != PROOF_FILE},
     )
     return manifest.model_dump_json(indent=2, exclude_none=True) + "\n"
 
