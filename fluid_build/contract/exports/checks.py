@@ -1,0 +1,178 @@
+"""A quality rule as the check that ODCS and the Data Contract Specification share.
+
+Both know five metrics (``nullValues``, ``missingValues``, ``invalidValues``, ``duplicateValues``,
+``rowCount``), SQL that returns one number, checks of another engine, and plain text; and both
+bound a figure by ``mustBe`` and its kin.
+https://bitol-io.github.io/open-data-contract-standard/v3.1.0/data-quality/
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from fluid_build.contract.exports.keys import Columns, Reference, columns_of_rule, names_of
+from fluid_build.contract.exports.reading import Json
+from fluid_build.contract.fluid import DqRule, Expose
+from fluid_build.sources.sql import quote, quote_all
+
+OPERATORS = {
+    "==": "mustBe",
+    "!=": "mustNotBe",
+    ">": "mustBeGreaterThan",
+    ">=": "mustBeGreaterOrEqualTo",
+    "<": "mustBeLessThan",
+    "<=": "mustBeLessOrEqualTo",
+}
+BETWEEN = {"between": "mustBeBetween", "not-between": "mustNotBeBetween"}
+_OF_SHARE = {None: "mustBeLessOrEqualTo", ">=": "mustBeLessOrEqualTo", ">": "mustBeLessThan"}
+
+
+def check(
+    rule: DqRule, expose: Expose, reference: Reference | None, exposes: Sequence[Expose]
+) -> Json:
+    """The closest check, without the rule's name, description and severity.
+
+    ``reference`` is what a reference rule is about. A rule that has no counterpart becomes
+    ``type: text``.
+    """
+    columns = columns_of_rule(rule, expose)
+    labels = rule.labels or {}
+    found = _of_engine(labels) or _of_query(rule, labels) or _of_rows(rule, labels)
+    if found is None:
+        found = _of_reference(rule, expose, reference, exposes) or _of_columns(rule, columns)
+    return found or {"type": "text"}
+
+
+def _of_columns(rule: DqRule, columns: Columns) -> Json | None:
+    """A metric that counts the rows or values which break the rule."""
+    limit = broken_limit(rule)
+    metric = _metric(rule, columns)
+    if limit is None or metric is None:
+        return None
+    return {"type": "library", **metric, **limit}
+
+
+def _metric(rule: DqRule, columns: Columns) -> Json | None:
+    labels = rule.labels or {}
+    one = len(columns) == 1
+    if rule.type == "uniqueness" and columns:
+        many: Json = {} if one else {"arguments": {"properties": list(columns)}}
+        return {"metric": "duplicateValues", **many}
+    if rule.type == "completeness" and one:
+        if "missing-values" not in labels:
+            return {"metric": "nullValues"}
+        missing = _json_list(labels["missing-values"])
+        return {"metric": "missingValues", "arguments": {"missingValues": missing}}
+    if rule.type == "valid_values" and one and "accepted-values" in labels:
+        values = list(names_of(labels["accepted-values"]))
+        return {"metric": "invalidValues", "arguments": {"validValues": values}}
+    if rule.type == "valid_values" and one and "pattern" in labels:
+        return {"metric": "invalidValues", "arguments": {"pattern": labels["pattern"]}}
+    return None
+
+
+def broken_limit(rule: DqRule) -> Json | None:
+    """How many rows, or which percentage of them, may break a rule; None where it cannot be told.
+
+    The label ``max-violations`` is a number of rows; else a threshold is the share that must hold.
+    """
+    most = (rule.labels or {}).get("max-violations", "")
+    if most.isascii() and most.isdigit() and len(most) < 19:
+        limit = {"mustBe": 0} if int(most) == 0 else {"mustBeLessOrEqualTo": int(most)}
+        return {**limit, "unit": "rows"}
+    share = 1 if rule.threshold is None else rule.threshold
+    if share == 1 and rule.operator in (None, ">=", "=="):
+        return {"mustBe": 0, "unit": "rows"}
+    if rule.operator not in _OF_SHARE or not 0 <= share <= 1:
+        return None
+    # In decimals, as 1 - 0.99 has a long tail in binary.
+    percent = 100 - Decimal(repr(share)) * 100
+    return {_OF_SHARE[rule.operator]: float(percent), "unit": "percent"}
+
+
+def _of_reference(
+    rule: DqRule, expose: Expose, reference: Reference | None, exposes: Sequence[Expose]
+) -> Json | None:
+    limit = broken_limit(rule)
+    if reference is None or limit is None or limit["unit"] != "rows":
+        return None
+    parent = exposes[reference.expose]
+    pairs = list(zip(reference.columns, reference.to_columns, strict=True))
+    match = " AND ".join(f"p.{quote(theirs)} = c.{quote(ours)}" for ours, theirs in pairs)
+    filled = " AND ".join(f"c.{quote(ours)} IS NOT NULL" for ours, _ in pairs)
+    query = (
+        f"SELECT COUNT(*) AS orphans FROM {table(expose)} AS c "
+        f"LEFT JOIN {table(parent)} AS p ON {match} "
+        f"WHERE {filled} AND p.{quote(reference.to_columns[0])} IS NULL"
+    )
+    return {"type": "sql", "query": query, **limit}
+
+
+def table(expose: Expose) -> str:
+    """The exposed table, as SQL names it."""
+    return quote_all([expose.binding.location.table or expose.expose_id])
+
+
+def _of_query(rule: DqRule, labels: Mapping[str, str]) -> Json | None:
+    bounds = _bounds(rule, labels)
+    if "query" not in labels or bounds is None:
+        return None
+    return {"type": "sql", "query": labels["query"], **bounds}
+
+
+def _of_rows(rule: DqRule, labels: Mapping[str, str]) -> Json | None:
+    bounds = _bounds(rule, labels)
+    if labels.get("metric") != "rowCount" or bounds is None:
+        return None
+    return {"type": "library", "metric": "rowCount", **bounds}
+
+
+def _of_engine(labels: Mapping[str, str]) -> Json | None:
+    if "engine" not in labels or "implementation" not in labels:
+        return None
+    return {
+        "type": "custom",
+        "engine": labels["engine"],
+        "implementation": _implementation(labels["implementation"]),
+    }
+
+
+def _implementation(text: str) -> object:
+    """An engine's own words: a mapping where they are one in JSON, else text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, dict) and _is_finite(value) else text
+
+
+def _bounds(rule: DqRule, labels: Mapping[str, str]) -> Json | None:
+    """The bounds of a figure that the rule names itself."""
+    for label, key in BETWEEN.items():
+        pair = _json_list(labels.get(label, ""))
+        if len(pair) == 2 and pair[0] != pair[1] and all(_is_number(item) for item in pair):
+            return {key: pair}
+    if rule.threshold is None or rule.operator is None:
+        return None
+    return {OPERATORS[rule.operator]: rule.threshold}
+
+
+def _json_list(text: str) -> list[object]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return value if isinstance(value, list) and _is_finite(value) else []
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_finite(value: object) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    return all(map(_is_finite, value)) if isinstance(value, list) else True

@@ -1,0 +1,177 @@
+"""A column's type in FLUID's words, and in those of the other formats.
+
+A FLUID type is a name that databases use, with arguments: ``decimal(10, 2)``, ``varchar(40)``.
+"""
+
+import json
+import math
+import re
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter, ValidationError
+
+from fluid_build.contract.fluid.column import ColumnType, ContractColumn
+
+_ADAPTER: TypeAdapter[str] = TypeAdapter(ColumnType)
+_SPELLED = re.compile(r"\s*([A-Za-z][\w\s]*?)\s*(?:\(([^)]*)\)\s*)?", re.ASCII)
+
+_ODCS = {
+    "integer": "int integer int2 int4 int8 int16 int32 int64 tinyint smallint mediumint bigint "
+    "long longint serial bigserial year",
+    "number": "float float4 float8 float32 float64 double real decimal dec numeric number "
+    "bignumeric money double_precision",
+    "boolean": "boolean bool",
+    "date": "date",
+    "time": "time",
+    "timestamp": "datetime datetime2 smalldatetime timestamp timestamptz timestamp_tz "
+    "timestamp_ntz timestamp_ltz timestampntz timestamp_with_time_zone "
+    "timestamp_without_time_zone",
+    "array": "array",
+    "object": "variant object struct map record row json jsonb super",
+}
+_DCS = {
+    "int": "int integer int4 int32 int2 int16 tinyint smallint mediumint serial year",
+    "long": "int8 int64 bigint long longint bigserial",
+    "float": "float4 float32 real",
+    "double": "float float8 float64 double double_precision",
+    "decimal": "decimal dec numeric number bignumeric money",
+    "boolean": "boolean bool",
+    "date": "date",
+    "time": "time",
+    "timestamp_ntz": "datetime datetime2 smalldatetime timestamp_ntz timestampntz "
+    "timestamp_without_time_zone",
+    "timestamp_tz": "timestamptz timestamp_tz timestamp_ltz timestamp_with_time_zone",
+    "timestamp": "timestamp",
+    "array": "array",
+    "map": "map",
+    "struct": "struct row",
+    "record": "record",
+    "object": "object",
+    "variant": "variant super",
+    "json": "json jsonb",
+    "bytes": "binary varbinary bytes blob bytea raw",
+}
+_FLUID = {
+    "string": "string",
+    "date": "date",
+    "timestamp": "timestamp",
+    "time": "time",
+    "number": "decimal",
+    "integer": "bigint",
+    "object": "struct",
+    "array": "array",
+    "boolean": "boolean",
+    "map": "map",
+    "vector": "array",
+}
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_BOUNDED = ("integer", "number", "date", "time", "timestamp")
+_EXACT = frozenset("decimal dec numeric number bignumeric".split())
+_BY_NAME = {name: word for word, names in _ODCS.items() for name in names.split()}
+_DCS_BY_NAME = {name: word for word, names in _DCS.items() for name in names.split()}
+_OF_LENGTH = frozenset("varchar varchar2 nvarchar char nchar character string".split())
+
+
+@dataclass(frozen=True, slots=True)
+class SpelledType:
+    """A type taken apart; ``name`` is in lower case with ``_`` for blanks."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def length(self) -> int | None:
+        """The longest text that fits, where the type says it."""
+        return self._number(0) if self.name in _OF_LENGTH else None
+
+    @property
+    def precision(self) -> int | None:
+        """How many digits an exact number has, where the type says it."""
+        return self._number(0) if self.name in _EXACT else None
+
+    @property
+    def scale(self) -> int | None:
+        """How many of the digits stand after the point, where the type says it."""
+        return self._number(1) if self.name in _EXACT else None
+
+    def _number(self, index: int) -> int | None:
+        words = self.arguments[index : index + 1]
+        return int(words[0]) if words and re.fullmatch(r"[0-9]{1,9}", words[0]) else None
+
+
+def spelled(type_: str) -> SpelledType:
+    """A FLUID type taken apart."""
+    match = _SPELLED.fullmatch(type_)
+    if match is None:
+        return SpelledType(type_.strip().lower())
+    name = "_".join(match[1].lower().split())
+    arguments = tuple(word.strip() for word in match[2].split(",")) if match[2] else ()
+    return SpelledType(name, arguments)
+
+
+def odcs_type(type_: SpelledType) -> str:
+    """The ``logicalType`` of ODCS 3.1 that is closest."""
+    return _BY_NAME.get(type_.name, "string")
+
+
+def dcs_type(type_: SpelledType) -> str:
+    """The type of the Data Contract Specification that is closest."""
+    return _DCS_BY_NAME.get(type_.name, "string")
+
+
+def type_options(column: ContractColumn) -> dict[str, object]:
+    """The ``logicalTypeOptions`` of ODCS: a text's length and pattern, the bounds of a value.
+
+    Bounds are the constraint of a ``range`` rule that is a JSON mapping of them.
+    """
+    type_ = spelled(column.type)
+    logical = odcs_type(type_)
+    rules = column.validation_rules or ()
+    found: dict[str, object] = {}
+    if logical == "string":
+        patterns = [rule.constraint for rule in rules if rule.type == "regex"]
+        given = {"maxLength": type_.length, "pattern": patterns[0] if patterns else None}
+        return {key: value for key, value in given.items() if value is not None}
+    for rule in rules:
+        if rule.type == "range" and not found:
+            found = bounds(logical, rule.constraint or "")
+    return found
+
+
+def bounds(logical: str, constraint: str) -> dict[str, object]:
+    """The bounds in a constraint, empty where it does not hold what the type may be bounded by."""
+    known = _BOUNDS if logical in _BOUNDED else ()
+    try:
+        value = json.loads(constraint)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(value, dict) or not value:
+        return {}
+    return value if all(k in known and _is_bound(logical, v) for k, v in value.items()) else {}
+
+
+def _is_bound(logical: str, value: object) -> bool:
+    if logical not in ("integer", "number"):
+        return isinstance(value, str)
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def fluid_type(
+    logical: str | None, *, length: int | None, precision: int | None, scale: int | None
+) -> str:
+    """The FLUID type of a ``logicalType``; text where none is given."""
+    name = _FLUID.get(logical or "string", "string")
+    if name == "string" and length is not None:
+        return f"varchar({length})"
+    if name == "decimal" and precision is not None:
+        return f"decimal({precision},{scale or 0})"
+    return "double" if name == "decimal" else name
+
+
+def is_fluid_type(text: str) -> bool:
+    """Whether a text is a type that a FLUID contract may name."""
+    try:
+        _ADAPTER.validate_python(text, strict=True)
+    except ValidationError:
+        return False
+    return True

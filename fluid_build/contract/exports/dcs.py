@@ -1,0 +1,312 @@
+"""A FLUID contract as a contract of the Data Contract Specification (DCS) 1.2.1.
+
+Models and fields take what they have no key for in ``config``; the contract itself takes it in
+``info``. https://datacontract.com
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fluid_build.contract.exports.checks import check
+from fluid_build.contract.exports.column_types import dcs_type, spelled, type_options
+from fluid_build.contract.exports.keys import Keys, Reference, columns_of_rule, keys_of, names_of
+from fluid_build.contract.exports.reading import Json, Reading, free_name, said
+from fluid_build.contract.fluid import Expose, FluidContract
+from fluid_build.contract.fluid.column import ContractColumn
+
+DCS_VERSION = "1.2.1"
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
+_KINDS = {"table": "table", "view": "view"}
+_LINKS = ("homepage", "runbook", "dictionary", "changeLog")
+# Both narrower than the standards that DCS asks for, so that no validator can think otherwise.
+_URI = re.compile(
+    r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[\w.~/-]*)?(\?[\w.~=&/-]*)?(#[\w.~/-]*)?", re.ASCII
+)
+_EMAIL = re.compile(r"\w+([.+-]\w+)*@[A-Za-z0-9]+([.-][A-Za-z0-9]+)*\.[A-Za-z]{2,}", re.ASCII)
+_S3_PART = re.compile(r"[\w.~-]+(/[\w.~-]+)*", re.ASCII)
+_UNVERSIONED = "0.0.0"
+_SERVERS: dict[str, dict[str, str]] = {
+    "bigquery": {"project": "project", "dataset": "dataset"},
+    "snowflake": {"account": "account", "database": "database", "schema": "schema"},
+    "databricks": {"database": "catalog", "schema": "schema"},
+    "kafka": {"gateway": "host", "topic": "topic"},
+    "pubsub": {"project": "project", "topic": "topic"},
+    "local": {"path": "path"},
+    "s3": {},
+    "custom": {},
+}
+"""For each type of server, the keys of a FLUID location that it needs and its own keys for them."""
+_OF_FORMAT = {
+    "bigquery_table": "bigquery",
+    "snowflake_table": "snowflake",
+    "kafka_topic": "kafka",
+    "pubsub_topic": "pubsub",
+    "s3_file": "s3",
+}
+_FIELD_KEPT = ("semanticType", "businessDefinition", "validationRules", "labels")
+_PRODUCT_KEPT = ("sovereignty", "lineage", "consumes", "accessPolicy", "schemaEvolution")
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """What each model needs to know of the whole."""
+
+    contract: FluidContract
+    keys: tuple[Keys, ...]
+    names: list[str]
+
+
+def dcs_document(contract: FluidContract, read: Reading) -> Json:
+    """The DCS document of a contract; ``read`` is the same contract as a document."""
+    whole = _Whole(contract, keys_of(contract), _model_names(contract.exposes))
+    exposes = read.parts("exposes")
+    lifecycle = read.part("lifecycle")
+    retention = lifecycle.text("retention")
+    links = _links(read.part("docs"))
+    notice = lifecycle.part("deprecationPolicy").text("noticePeriod")
+    models = {
+        name: _model(expose, at, whole)
+        for at, (name, expose) in enumerate(zip(whole.names, exposes, strict=True))
+    }
+    return said(
+        {
+            "dataContractSpecification": DCS_VERSION,
+            "id": read.text("id"),
+            "info": _info(read, lifecycle),
+            "servers": _servers(exposes),
+            "terms": {"noticePeriod": notice} if notice is not None else None,
+            "models": models,
+            "servicelevels": {"retention": {"period": retention}} if retention else None,
+            "links": links or None,
+            "tags": read.texts("tags"),
+        }
+    )
+
+
+def _model_names(exposes: Sequence[Expose]) -> list[str]:
+    """A name for each expose that DCS allows as the name of a model, no two the same."""
+    names: list[str] = []
+    for expose in exposes:
+        names.append(free_name(_NOT_IN_NAMES.sub("_", expose.expose_id), names))
+    return names
+
+
+def _info(read: Reading, lifecycle: Reading) -> Json:
+    """The product's name, owner and place; keys of FLUID's own stand beside those of DCS."""
+    metadata = read.part("metadata")
+    owner = metadata.part("owner")
+    versions = {str(e.peek("version") or _UNVERSIONED) for e in read.parts("exposes")}
+    is_address = _EMAIL.fullmatch(str(owner.peek("email")))
+    contact = said(
+        {
+            "email" if is_address else "name": owner.text("email"),
+            "slack": owner.text("slack"),
+            "oncall": owner.text("oncall"),
+        }
+    )
+    return said(
+        {
+            "title": read.text("name"),
+            "version": versions.pop() if len(versions) == 1 else _UNVERSIONED,
+            "status": lifecycle.text("state"),
+            "description": read.text("description"),
+            "owner": owner.text("team"),
+            "contact": contact or None,
+            "fluidVersion": read.text("fluidVersion"),
+            "kind": read.text("kind"),
+            "domain": read.text("domain"),
+            "labels": read.take("labels"),
+            "metadata": metadata.rest() or None,
+            "lifecycle": lifecycle.rest() or None,
+            "docs": read.part("docs").rest() or None,
+            **{key: read.take(key) for key in _PRODUCT_KEPT},
+        }
+    )
+
+
+def _links(docs: Reading) -> dict[str, str]:
+    """The links that are addresses, as DCS asks."""
+    found = {}
+    for kind in _LINKS:
+        if _URI.fullmatch(str(docs.peek(kind))):
+            found[kind] = docs.text(kind) or ""
+    return found
+
+
+def _servers(exposes: Sequence[Reading]) -> Json:
+    """One server for all bindings that differ in nothing but the table, named by its type."""
+    servers: Json = {}
+    for expose in exposes:
+        server = _server(expose.part("binding"))
+        if server not in servers.values():
+            servers[free_name(str(server["type"]), servers)] = server
+    return servers
+
+
+def _server(binding: Reading) -> Json:
+    location, stored = binding.part("location"), binding.text("format")
+    type_ = _server_type(binding, location, str(stored))
+    native = {theirs: location.text(ours) for ours, theirs in _SERVERS[type_].items()}
+    if type_ == "local":
+        native["format"] = stored
+    if type_ == "s3":
+        native["location"] = f"s3://{location.peek('bucket')}/{location.peek('path')}"
+    kept = ("icebergConfig", "properties", "tags", "labels")
+    rest = {k: location.take(k) for k in location.value if k != "table" and not location.touched(k)}
+    return {
+        **said({"type": type_, "platform": binding.text("platform"), "binding": stored}),
+        **said(native),
+        **rest,
+        **{key: binding.take(key) for key in kept if key in binding.value},
+    }
+
+
+def _server_type(binding: Reading, location: Reading, stored: str) -> str:
+    """The type whose needs the location meets; ``custom``, of which DCS asks nothing, if none."""
+    platform = str(binding.peek("platform"))
+    type_ = _OF_FORMAT.get(stored, platform)
+    needed = ("bucket", "path") if type_ == "s3" else tuple(_SERVERS.get(type_, ("?",)))
+    if type_ == "s3" and not all(_S3_PART.fullmatch(str(location.peek(key))) for key in needed):
+        return "custom"
+    return type_ if all(isinstance(location.peek(key), str) for key in needed) else "custom"
+
+
+def _model(expose: Reading, index: int, whole: _Whole) -> Json:
+    name, keys = whole.names[index], whole.keys[index]
+    promise = expose.part("contract")
+    kind, title = expose.text("kind"), expose.text("title")
+    expose_id, version = expose.text("exposeId"), expose.text("version")
+    config = {
+        "exposeId": expose_id if expose_id != name else None,
+        "kind": kind,
+        "version": version,
+        "physicalName": expose.part("binding").part("location").text("table"),
+        **{key: expose.take(key) for key in ("labels", "tags", "qos", "policy", "lifecycle")},
+        **{key: expose.take(key) for key in ("semantics", "docs")},
+    }
+    fields = _fields(promise, index, whole)
+    quality = _quality(promise, index, whole, None)
+    config["references"] = _composite_references(keys, whole) or None
+    config["dq"] = promise.part("dq").rest() or None
+    config["contract"] = promise.rest() or None
+    return said(
+        {
+            "title": title,
+            "description": expose.text("description"),
+            "type": _KINDS.get(str(kind), "object"),
+            "fields": fields,
+            "primaryKey": list(keys.primary) if len(keys.primary) > 1 else None,
+            "quality": quality or None,
+            "config": said(config) or None,
+        }
+    )
+
+
+def _composite_references(keys: Keys, whole: _Whole) -> list[Json]:
+    """References over several columns, of which DCS has no word."""
+    return [
+        {
+            "columns": list(reference.columns),
+            "model": whole.names[reference.expose],
+            "toColumns": list(reference.to_columns),
+        }
+        for reference in keys.references
+        if len(reference.columns) > 1
+    ]
+
+
+def _fields(promise: Reading, index: int, whole: _Whole) -> Json | None:
+    """The fields by name; of two columns of one name, DCS can say the first."""
+    columns = whole.contract.exposes[index].contract.columns
+    if columns is None:
+        return None
+    fields: Json = {}
+    for column, read in zip(columns, promise.parts("schema"), strict=True):
+        if column.name not in fields:
+            read.take("name")
+            quality = _quality(promise, index, whole, column.name)
+            fields[column.name] = _field(column, read, index, whole) | (
+                {"quality": quality} if quality else {}
+            )
+    return fields
+
+
+def _field(column: ContractColumn, read: Reading, index: int, whole: _Whole) -> Json:
+    keys, type_ = whole.keys[index], spelled(column.type)
+    single = [r for r in keys.references if r.columns == (column.name,)]
+    sensitivity = read.text("sensitivity")
+    options = type_options(column)
+    bounds = {k: v for k, v in options.items() if not isinstance(v, str) or k == "pattern"}
+    config = {
+        "physicalType": read.text("type"),
+        **{key: read.take(key) for key in _FIELD_KEPT},
+        "references": [_pointer(r, whole) for r in single[1:]] or None,
+    }
+    return said(
+        {
+            "title": read.text("businessName"),
+            "type": dcs_type(type_),
+            "description": read.text("description"),
+            "required": read.flag("required"),
+            "unique": True if (column.name,) in keys.unique else None,
+            "primaryKey": True if keys.primary == (column.name,) else None,
+            "references": _pointer(single[0], whole) if single else None,
+            "precision": type_.precision,
+            "scale": type_.scale,
+            **bounds,
+            "pii": True if sensitivity == "pii" else None,
+            "classification": sensitivity,
+            "tags": read.texts("tags"),
+            "lineage": _lineage(column),
+            "config": said(config),
+        }
+    )
+
+
+def _pointer(reference: Reference, whole: _Whole) -> str:
+    return f"{whole.names[reference.expose]}.{reference.to_columns[0]}"
+
+
+def _lineage(column: ContractColumn) -> Json | None:
+    """The source columns of a column, as its label has them: ``table.column``."""
+    labels = column.labels or {}
+    fields = [name.rpartition(".") for name in names_of(labels.get("source-columns"))]
+    inputs = [
+        {"namespace": "source", "name": table_name, "field": name} for table_name, _, name in fields
+    ]
+    return {"inputFields": inputs} if inputs else None
+
+
+def _quality(promise: Reading, index: int, whole: _Whole, column: str | None) -> list[Json]:
+    """The checks of a field, or with None those of the model."""
+    expose = whole.contract.exposes[index]
+    rules = (expose.contract.dq.rules or []) if expose.contract.dq is not None else []
+    references = {r.rule: r for r in whole.keys[index].references}
+    read = promise.part("dq").parts("rules") if rules else []
+    found = []
+    for rule, part in zip(rules, read, strict=True):
+        columns = columns_of_rule(rule, expose)
+        if (columns[0] if len(columns) == 1 else None) == column:
+            native = check(rule, expose, references.get(rule.id), whole.contract.exposes)
+            found.append(_check(part, native))
+    if column is None and promise.peek("quality"):
+        found += [
+            {"type": "custom", "engine": "fluid-expression", **part.rest()}
+            for part in promise.parts("quality")
+        ]
+    return found
+
+
+def _check(rule: Reading, native: Json) -> Json:
+    """A check with everything that FLUID says of the rule; DCS allows further keys."""
+    description = rule.text("description")
+    if native["type"] == "text" and description is None:
+        description = f"{rule.peek('type')}: {rule.peek('id')}"
+    kept = {
+        "name": rule.text("id"),
+        "dimension": rule.text("type"),
+        **{key: rule.take(key) for key in ("severity", "selector", "threshold", "operator")},
+        **{key: rule.take(key) for key in ("window", "tags", "labels")},
+    }
+    return said({**native, "description": description, **kept})

@@ -1,0 +1,205 @@
+"""What a contract says of keys and references, wherever it says it.
+
+FLUID 0.7.2 has no keys of its own. They stand in the semantic model (entities with an expression),
+in uniqueness and reference rules, and in the label ``primary-key``; what any of them says is read
+from here by every format that has a place for it.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fluid_build.contract.fluid import DqRule, Expose, FluidContract
+from fluid_build.contract.fluid.semantics import EntityType
+
+_NAME = re.compile(r'\s*(?:"((?:[^"]|"")+)"|`([^`]+)`|([^\s"`,()]+))\s*')
+
+Columns = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Columns that refer to columns of another expose, in pairs; ``rule`` is the rule's id."""
+
+    columns: Columns
+    expose: int
+    to_columns: Columns
+    rule: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys and references of one expose; ``primary`` is empty where there is none."""
+
+    primary: Columns = ()
+    unique: tuple[Columns, ...] = ()
+    references: tuple[Reference, ...] = ()
+
+
+def keys_of(contract: FluidContract) -> tuple[Keys, ...]:
+    """The keys of each expose, in the order of the exposes."""
+    primaries = [_primary(expose) for expose in contract.exposes]
+    places = _places(contract.exposes)
+    return tuple(
+        Keys(primary, _unique(expose), _references(expose, contract.exposes, places, primaries))
+        for expose, primary in zip(contract.exposes, primaries, strict=True)
+    )
+
+
+def columns_of_rule(rule: DqRule, expose: Expose) -> Columns:
+    """The columns that a rule is about; empty where its selector is something else."""
+    names = _column_names(expose)
+    labelled = names_of((rule.labels or {}).get("columns"))
+    if labelled and all(name in names for name in labelled):
+        return labelled
+    if rule.selector is None:
+        return ()
+    if rule.selector in names:
+        return (rule.selector,)
+    parts = tuple(part.strip() for part in rule.selector.split(","))
+    return parts if all(part in names for part in parts) else ()
+
+
+def names_of(label: str | None) -> Columns:
+    """The names in a label that holds a JSON list of texts; empty where it holds something else."""
+    if label is None:
+        return ()
+    try:
+        names = json.loads(label)
+    except (ValueError, RecursionError):
+        return ()
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return ()
+    return tuple(names)
+
+
+def allows_nothing(rule: DqRule) -> bool:
+    """Whether not one row may break a rule that asks for a share of the rows."""
+    most = (rule.labels or {}).get("max-violations")
+    if most is not None:
+        return most == "0"
+    return rule.operator in (None, ">=", "==") and rule.threshold in (None, 1)
+
+
+def _primary(expose: Expose) -> Columns:
+    names = _column_names(expose)
+    labelled = names_of((expose.labels or {}).get("primary-key"))
+    candidates = [
+        labelled,
+        *(columns_of_rule(r, expose) for r in _unique_rules(expose) if _key(r) == "primary"),
+        *(columns for _, columns in _entities(expose, "primary")),
+    ]
+    for columns in candidates:
+        if columns and all(name in names for name in columns):
+            return columns
+    return ()
+
+
+def _unique(expose: Expose) -> tuple[Columns, ...]:
+    """The keys that not one row may break and that somebody answers for."""
+    found = [
+        columns_of_rule(rule, expose)
+        for rule in _unique_rules(expose)
+        if rule.severity != "info" and allows_nothing(rule)
+    ]
+    found += [columns for _, columns in _entities(expose, "unique")]
+    return tuple(dict.fromkeys(columns for columns in found if columns))
+
+
+def _references(
+    expose: Expose,
+    exposes: Sequence[Expose],
+    places: Mapping[str, int],
+    primaries: Sequence[Columns],
+) -> tuple[Reference, ...]:
+    found = []
+    for rule in _rules(expose):
+        labels = rule.labels or {}
+        target = places.get(labels.get("to-table", ""))
+        if labels.get("rule") == "reference" and target is not None:
+            theirs = names_of(labels.get("to-columns"))
+            found.append(Reference(columns_of_rule(rule, expose), target, theirs, rule.id))
+    told = {reference.columns for reference in found}
+    owners = _owners(exposes)
+    for name, columns in _entities(expose, "foreign"):
+        owner = owners.get(name)
+        if owner is not None and columns not in told:
+            found.append(Reference(columns, owner, primaries[owner]))
+    return tuple(dict.fromkeys(r for r in found if _holds_together(r, exposes[r.expose])))
+
+
+def _holds_together(reference: Reference, target: Expose) -> bool:
+    names = _column_names(target)
+    return (
+        bool(reference.columns)
+        and len(reference.columns) == len(reference.to_columns)
+        and all(name in names for name in reference.to_columns)
+    )
+
+
+def _places(exposes: Sequence[Expose]) -> dict[str, int]:
+    """Where the expose of each id, or of each source table, stands."""
+    places: dict[str, int] = {}
+    for index, expose in enumerate(exposes):
+        places.setdefault(expose.expose_id, index)
+    for index, expose in enumerate(exposes):
+        places.setdefault((expose.labels or {}).get("source-table", expose.expose_id), index)
+    return places
+
+
+def _owners(exposes: Sequence[Expose]) -> dict[str, int | None]:
+    """The expose whose primary entity has a name; None where several have it."""
+    owners: dict[str, int | None] = {}
+    for index, expose in enumerate(exposes):
+        for name, _ in _entities(expose, "primary"):
+            owners[name] = None if name in owners else index
+    return owners
+
+
+def _entities(expose: Expose, type_: EntityType) -> list[tuple[str, Columns]]:
+    """The semantic entities of a type whose expression is one column or several."""
+    if expose.semantics is None:
+        return []
+    names = _column_names(expose)
+    found = [
+        (entity.name, columns_of_expression(entity.expr or entity.name))
+        for entity in expose.semantics.entities or ()
+        if entity.type == type_
+    ]
+    return [(name, cols) for name, cols in found if cols and all(c in names for c in cols)]
+
+
+def columns_of_expression(expression: str) -> Columns:
+    """The columns of ``a``, ``"a"`` or ``("a", b)``; empty for any other expression."""
+    text = expression.strip()
+    if text.startswith("(") and text.endswith(")"):
+        text = text[1:-1]
+    columns, at = [], 0
+    while match := _NAME.match(text, at):
+        quoted, ticked, bare = match.groups()
+        columns.append(quoted.replace('""', '"') if quoted else ticked or bare)
+        at = match.end()
+        if at == len(text):
+            return tuple(columns)
+        if text[at] != ",":
+            return ()
+        at += 1
+    return ()
+
+
+def _unique_rules(expose: Expose) -> list[DqRule]:
+    return [rule for rule in _rules(expose) if rule.type == "uniqueness"]
+
+
+def _rules(expose: Expose) -> Sequence[DqRule]:
+    dq = expose.contract.dq
+    return (dq.rules or ()) if dq is not None else ()
+
+
+def _key(rule: DqRule) -> str | None:
+    return (rule.labels or {}).get("key")
+
+
+def _column_names(expose: Expose) -> list[str]:
+    return [column.name for column in expose.contract.columns or ()]

@@ -1,0 +1,328 @@
+"""A FLUID contract as a contract of the Open Data Contract Standard (ODCS), 3.1 or 3.2.
+
+What describes the exposed data is carried, natively where the standard has a place for it and else
+as a custom property of the same element. How the data is made and run, the standard does not say.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from fluid_build.contract.exports.column_types import odcs_type, spelled, type_options
+from fluid_build.contract.exports.custom import custom_properties
+from fluid_build.contract.exports.keys import Keys, keys_of, names_of
+from fluid_build.contract.exports.odcs_references import (
+    Names,
+    names_of_references,
+    relationship,
+)
+from fluid_build.contract.exports.odcs_rules import Checks, checks_of
+from fluid_build.contract.exports.odcs_versions import OdcsVersion
+from fluid_build.contract.exports.reading import Json, Reading, labels_of, said
+from fluid_build.contract.exports.servers import servers_of
+from fluid_build.contract.fluid import FluidContract
+from fluid_build.contract.fluid.column import ContractColumn
+
+UNVERSIONED = "0.0.0"
+UNSTATED = "unstated"
+STATUS = {
+    "preview": "draft",
+    "active": "active",
+    "deprecated": "deprecated",
+    "retired": "retired",
+}
+PRODUCT_KEPT = ("consumes", "lineage", "schemaEvolution", "sovereignty")
+EXPOSE_KEPT = ("policy", "semantics", "lifecycle")
+LINKS = ("homepage", "runbook", "dictionary", "changeLog")
+SERVICE = {
+    "availability": "availability",
+    "freshnessSLO": "freshness",
+    "dataLossSLO": "dataLoss",
+    "latencyP95": "latencyP95",
+    "completenessTarget": "completeness",
+    "errorBudget": "errorBudget",
+}
+_TIMESTAMP = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """What each table needs to know of the whole."""
+
+    contract: FluidContract
+    version: OdcsVersion
+    keys: tuple[Keys, ...]
+    names: Names
+    servers: list[str | None]
+    is_versioned: bool
+    sources: dict[str, list[str]]
+
+
+def odcs_document(contract: FluidContract, read: Reading, version: OdcsVersion) -> Json:
+    """The ODCS document of a contract; ``read`` is the same contract as a document."""
+    exposes = read.parts("exposes")
+    servers = servers_of([expose.part("binding") for expose in exposes])
+    keys = keys_of(contract)
+    shared = _shared_version(contract)
+    whole = _Whole(
+        contract=contract,
+        version=version,
+        keys=keys,
+        names=names_of_references(contract.exposes, keys),
+        servers=servers.names,
+        is_versioned=shared is not None,
+        sources=_sources(contract),
+    )
+    lifecycle = read.part("lifecycle")
+    document: Json = {
+        "apiVersion": f"v{version}",
+        "kind": "DataContract",
+        "id": read.text("id"),
+        "name": read.text("name"),
+        "version": shared or UNVERSIONED,
+        "status": _status(lifecycle, version),
+        "domain": read.text("domain"),
+        "description": _purpose(read),
+        "tags": read.texts("tags"),
+        **_ownership(read),
+        "roles": _roles(read),
+        "servers": servers.documents,
+        "slaProperties": _service(read, lifecycle),
+        "schema": [_table(expose, at, whole) for at, expose in enumerate(exposes)],
+        "authoritativeDefinitions": _links(read.part("docs")),
+        "contractCreatedTs": _created(read.part("metadata")),
+    }
+    document["customProperties"] = _product_properties(read)
+    return said(document)
+
+
+def _shared_version(contract: FluidContract) -> str | None:
+    """The version that every expose has, if it is one."""
+    versions = {expose.version for expose in contract.exposes}
+    shared = versions.pop() if len(versions) == 1 else None
+    return None if shared == UNVERSIONED else shared
+
+
+def _status(lifecycle: Reading, version: OdcsVersion) -> str | None:
+    state = lifecycle.text("state")
+    if state is not None:
+        return STATUS[state]
+    return UNSTATED if version == "3.1.0" else None
+
+
+def _purpose(read: Reading) -> Json | None:
+    text = read.text("description")
+    return None if text is None else {"purpose": text}
+
+
+def _ownership(read: Reading) -> Json:
+    """The owner as the team, and the ways to reach it as support channels."""
+    owner = read.part("metadata").part("owner")
+    email, slack = owner.text("email"), owner.text("slack")
+    team = said(
+        {
+            "name": owner.text("team"),
+            "customProperties": custom_properties({"oncall": owner.text("oncall")}),
+        }
+    )
+    support: list[Json] = []
+    if email is not None:
+        support.append({"channel": email, "tool": "email", "url": f"mailto:{email}"})
+    if slack is not None:
+        support.append({"channel": slack, "tool": "slack"})
+    return {"team": team or None, "support": support or None}
+
+
+def _roles(read: Reading) -> list[Json] | None:
+    """The grants of the access policy, one role a grant."""
+    policy = read.part("accessPolicy")
+    if not policy.peek("grants"):
+        return None
+    return [_role(grant) for grant in policy.parts("grants")]
+
+
+def _role(grant: Reading) -> Json:
+    permissions = grant.texts("permissions")
+    own = {
+        "permissions": [] if permissions == [] else None,
+        "resources": grant.take("resources"),
+        "conditions": grant.take("conditions"),
+    }
+    return said(
+        {
+            "role": grant.text("principal"),
+            "access": ", ".join(permissions) if permissions else None,
+            "customProperties": custom_properties(own),
+        }
+    )
+
+
+def _service(read: Reading, lifecycle: Reading) -> list[Json] | None:
+    """The promised service of each expose, and how long the data is kept."""
+    found: list[Json] = []
+    retention = lifecycle.text("retention")
+    if retention is not None:
+        found.append({"property": "retention", "value": retention})
+    exposes = read.parts("exposes")
+    ids = Counter(expose.peek("exposeId") for expose in exposes)
+    for expose in exposes:
+        name = expose.peek("exposeId")
+        promised = expose.part("qos") if ids[name] == 1 else Reading(None)
+        for ours, theirs in SERVICE.items():
+            if ours in promised.value:
+                value = promised.take(ours)
+                found.append({"property": theirs, "value": value, "element": name})
+    return found or None
+
+
+def _links(docs: Reading) -> list[Json] | None:
+    links = [(kind, docs.text(kind)) for kind in LINKS]
+    return [{"url": url, "type": kind} for kind, url in links if url is not None] or None
+
+
+def _created(metadata: Reading) -> str | None:
+    is_time = _TIMESTAMP.fullmatch(str(metadata.peek("createdAt")))
+    return metadata.text("createdAt") if is_time else None
+
+
+def _product_properties(read: Reading) -> list[Json] | None:
+    """What of the product itself has no place of its own in the standard."""
+    metadata = read.part("metadata")
+    own: Json = {
+        "version": read.text("fluidVersion"),
+        "kind": read.text("kind"),
+        "metadata": metadata.rest() or None,
+        "lifecycle": remainder(read, "lifecycle"),
+        "docs": remainder(read, "docs"),
+        "accessPolicy": remainder(read, "accessPolicy"),
+        **{key: read.take(key) for key in PRODUCT_KEPT},
+    }
+    return custom_properties(own, labels_of(read))
+
+
+def remainder(part: Reading, key: str) -> Json | None:
+    """What is left of a mapping; the empty mapping where it is there and says nothing at all."""
+    inner = part.part(key)
+    if not inner.exists:
+        return None
+    said = any(map(inner.touched, inner.value))
+    return inner.rest() or (None if said else {})
+
+
+def _table(expose: Reading, index: int, whole: _Whole) -> Json:
+    keys, names = whole.keys[index], whole.names
+    promise = expose.part("contract")
+    checks = checks_of(promise, index, whole.contract.exposes, keys)
+    composite = [r for r in keys.references if len(r.columns) > 1]
+    state = expose.part("lifecycle").peek("state")
+    document: Json = {
+        "id": names.tables.get(index),
+        "name": expose.text("exposeId"),
+        "physicalName": expose.part("binding").part("location").text("table"),
+        "physicalType": expose.text("kind"),
+        "logicalType": "object",
+        "businessName": expose.text("title"),
+        "description": expose.text("description"),
+        "deprecated": True if whole.version != "3.1.0" and state == "deprecated" else None,
+        "tags": expose.texts("tags"),
+        "authoritativeDefinitions": _links(expose.part("docs")),
+        "properties": _columns(promise, index, whole, checks),
+        "relationships": [relationship(names, index, r, implied=False) for r in composite] or None,
+        "quality": checks.table or None,
+    }
+    document["customProperties"] = _expose_properties(expose, promise, index, whole)
+    return said(document)
+
+
+def _expose_properties(
+    expose: Reading, promise: Reading, index: int, whole: _Whole
+) -> list[Json] | None:
+    version = expose.text("version")
+    dq = promise.part("dq")
+    own: Json = {
+        "version": None if whole.is_versioned else version,
+        "server": whole.servers[index],
+        "dq": dq.rest() or ({} if dq.value == {} and dq.exists else None),
+        "contract": promise.rest() or None,
+        "qos": remainder(expose, "qos"),
+        "docs": remainder(expose, "docs"),
+        **{key: expose.take(key) for key in EXPOSE_KEPT},
+    }
+    return custom_properties(own, labels_of(expose))
+
+
+def _columns(promise: Reading, index: int, whole: _Whole, checks: Checks) -> list[Json] | None:
+    columns = whole.contract.exposes[index].contract.columns
+    if columns is None:
+        return None
+    seen: set[str] = set()
+    found = []
+    for column, read in zip(columns, promise.parts("schema"), strict=True):
+        is_first = column.name not in seen
+        seen.add(column.name)
+        quality = checks.columns.get(column.name) if is_first else None
+        keys = _key_flags(column, index, whole) if is_first else {}
+        found.append(_column(column, read, {**keys, "quality": quality}, whole, index))
+    return found
+
+
+def _key_flags(column: ContractColumn, index: int, whole: _Whole) -> Json:
+    """What the keys and references of the table say of one of its columns."""
+    keys, name = whole.keys[index], column.name
+    is_primary = name in keys.primary
+    single = [r for r in keys.references if r.columns == (name,)]
+    return {
+        "id": whole.names.columns.get((index, name)),
+        "primaryKey": True if is_primary else None,
+        "primaryKeyPosition": keys.primary.index(name) + 1 if is_primary else None,
+        "unique": True if (name,) in keys.unique else None,
+        "relationships": [relationship(whole.names, index, r, implied=True) for r in single]
+        or None,
+    }
+
+
+def _column(column: ContractColumn, read: Reading, given: Json, whole: _Whole, index: int) -> Json:
+    type_ = spelled(column.type)
+    logical = odcs_type(type_)
+    own = {key: read.take(key) for key in ("semanticType", "businessDefinition", "validationRules")}
+    document: Json = {
+        "id": given.get("id"),
+        "name": read.text("name"),
+        "businessName": read.text("businessName"),
+        "logicalType": logical,
+        "logicalTypeOptions": type_options(column) or None,
+        "physicalType": read.text("type"),
+        "description": read.text("description"),
+        "required": read.flag("required"),
+        "unique": given.get("unique"),
+        "primaryKey": given.get("primaryKey"),
+        "primaryKeyPosition": given.get("primaryKeyPosition"),
+        "classification": read.text("sensitivity"),
+        "transformSourceObjects": _sources_of(column, index, whole) or None,
+        "tags": read.texts("tags"),
+        "relationships": given.get("relationships"),
+        "quality": given.get("quality"),
+        "customProperties": custom_properties(
+            own, labels_of(read), {"precision": type_.precision, "scale": type_.scale}
+        ),
+    }
+    return said(document)
+
+
+def _sources_of(column: ContractColumn, index: int, whole: _Whole) -> list[str]:
+    """The source columns that a column is made from, by its label or else by the lineage."""
+    labelled = names_of((column.labels or {}).get("source-columns"))
+    expose_id = whole.contract.exposes[index].expose_id
+    return list(labelled) or whole.sources.get(f"{expose_id}.{column.name}", [])
+
+
+def _sources(contract: FluidContract) -> dict[str, list[str]]:
+    """For each target field of the lineage, the fields it comes from."""
+    found: dict[str, list[str]] = {}
+    upstream = contract.lineage.upstream if contract.lineage is not None else None
+    for source in upstream or ():
+        for mapping in source.field_mappings or ():
+            found.setdefault(mapping.target_field, []).append(mapping.source_field)
+    return found

@@ -1,0 +1,79 @@
+"""How ODCS points at a table's column: by names where they are plain, by ids where they are not.
+
+https://bitol-io.github.io/open-data-contract-standard/v3.1.0/references/
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from fluid_build.contract.exports.custom import custom_properties
+from fluid_build.contract.exports.keys import Keys, Reference
+from fluid_build.contract.exports.reading import Json, free_name
+from fluid_build.contract.fluid import Expose
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_-]+")
+
+Spot = tuple[int, str]
+"""An expose by its place in the contract, and the name of a column of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """How each column that a reference touches is pointed at, and the ids needed for that."""
+
+    spelled: dict[Spot, str]
+    tables: dict[int, str]
+    columns: dict[Spot, str]
+
+    def pointers(self, expose: int, columns: Sequence[str]) -> str | list[str]:
+        """One pointer for one column, a list for several."""
+        found = [self.spelled[expose, column] for column in columns]
+        return found[0] if len(found) == 1 else found
+
+
+def names_of_references(exposes: Sequence[Expose], keys: Sequence[Keys]) -> Names:
+    """Pointers for every column of every reference.
+
+    Names are used where both are plain and no other expose or column has them.
+    """
+    ids = Counter(expose.expose_id for expose in exposes)
+    names = Names({}, {}, {})
+    for spot in dict.fromkeys(_spots(keys)):
+        index, column = spot
+        expose = exposes[index]
+        same = sum(1 for other in expose.contract.columns or () if other.name == column)
+        is_plain = _PLAIN.fullmatch(expose.expose_id) and _PLAIN.fullmatch(column)
+        if is_plain and same == 1 and ids[expose.expose_id] == 1:
+            names.spelled[spot] = f"{expose.expose_id}.{column}"
+            continue
+        names.tables.setdefault(index, _id(expose.expose_id, names.tables.values()))
+        taken = {id_ for (at, _), id_ in names.columns.items() if at == index}
+        names.columns[spot] = _id(column, taken)
+        names.spelled[spot] = f"schema/{names.tables[index]}/properties/{names.columns[spot]}"
+    return names
+
+
+def relationship(names: Names, expose: int, reference: Reference, *, implied: bool) -> Json:
+    """A reference as a relationship; ``implied`` where it stands at its own column."""
+    start: Json = {} if implied else {"from": names.pointers(expose, reference.columns)}
+    found: Json = {
+        "type": "foreignKey",
+        **start,
+        "to": names.pointers(reference.expose, reference.to_columns),
+    }
+    properties = custom_properties({"rule": reference.rule})
+    return {**found, "customProperties": properties} if properties else found
+
+
+def _spots(keys: Sequence[Keys]) -> Iterator[Spot]:
+    for index, each in enumerate(keys):
+        for reference in each.references:
+            yield from ((index, column) for column in reference.columns)
+            yield from ((reference.expose, column) for column in reference.to_columns)
+
+
+def _id(name: str, taken: Collection[str]) -> str:
+    return free_name(_NOT_IN_IDS.sub("_", name) or "_", taken)

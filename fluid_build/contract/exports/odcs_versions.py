@@ -1,0 +1,100 @@
+"""The JSON schemas of the Open Data Contract Standard, one a version.
+
+The official package holds the schema of its own version alone, 3.2.0. That of 3.1.0 is the same
+without what came later, all of which is listed here; a test holds the result against the
+fingerprint of the one that the official package 3.1.2 holds.
+https://github.com/bitol-io/open-data-contract-standard/tree/main/schema
+"""
+
+import copy
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Literal, get_args
+
+from fluid_build.contract.exports.official import packaged_schema
+
+OdcsVersion = Literal["3.1.0", "3.2.0"]
+ODCS_VERSIONS: tuple[OdcsVersion, ...] = get_args(OdcsVersion)
+LATEST: OdcsVersion = "3.2.0"
+
+_ENGINES = "btrieve exasol fastobjects hana iceberg ingres poet teradata vectorwise versant".split()
+_LATER_WORDS: dict[str, tuple[str, ...]] = {
+    "properties/apiVersion/enum": ("v3.2.0",),
+    "$defs/SchemaBaseProperty/properties/logicalType/enum": ("map", "vector"),
+    "$defs/Server/properties/type/enum": tuple(_ENGINES),
+}
+_LATER_KEYS = (
+    "properties/context",
+    *(f"$defs/{name}" for name in ("Context", "EnumValue", "Port", "Synonym", "Synonyms")),
+    "$defs/SchemaElement/properties/synonyms",
+    "$defs/SchemaElement/properties/deprecated",
+    "$defs/SchemaBaseProperty/properties/semanticType",
+    "$defs/SchemaBaseProperty/properties/enum",
+    "$defs/SchemaObject/properties/context",
+    "$defs/RelationshipBase/properties/id",
+    "$defs/CustomProperty/properties/vendor",
+    "$defs/ServiceLevelAgreementProperty/properties/customProperties",
+    "$defs/ServiceLevelAgreementProperty/properties/authoritativeDefinitions",
+    *(
+        f"$defs/ServerSource/{name}Server"
+        for name in "Iceberg Vectorwise Teradata Poet Versant Hana Ingres Exasol".split()
+    ),
+    *(
+        f"$defs/ServerSource/{name}Server/properties/encoding"
+        for name in "Kinesis Sftp Glue Local Kafka S3 Azure Custom".split()
+    ),
+    "$defs/ServerSource/AthenaServer/properties/workgroup",
+)
+_EARLIER: dict[str, object] = {
+    "required": ["version", "apiVersion", "kind", "id", "status"],
+    "$defs/ServerSource/AthenaServer/required": ["stagingDir", "schema"],
+    "$defs/ShorthandReference/pattern": "^[A-Za-z_][A-Za-z0-9_]*\\.[A-Za-z_][A-Za-z0-9_]*$",
+    "$defs/FullyQualifiedReference/pattern": (
+        "^(?:(?:https?:\\/\\/)?[A-Za-z0-9._\\-\\/]+\\.yaml#)?\\/?[A-Za-z_][A-Za-z0-9_]*"
+        "\\/[A-Za-z0-9_-]+(?:\\/[A-Za-z_][A-Za-z0-9_]*\\/[A-Za-z0-9_-]+)*$"
+    ),
+}
+
+
+@cache
+def odcs_schema(version: OdcsVersion) -> dict[str, Any]:
+    """The JSON schema (draft 2019-09) of a version of the standard."""
+    latest = packaged_schema("open_data_contract_standard")
+    return latest if version == LATEST else _as_of_3_1(copy.deepcopy(latest))
+
+
+def _as_of_3_1(schema: dict[str, Any]) -> dict[str, Any]:
+    for place, words in _LATER_WORDS.items():
+        above, key = _spot(schema, place)
+        above[key] = [word for word in above[key] if word not in words]
+    for place in _LATER_KEYS:
+        above, key = _spot(schema, place)
+        del above[key]
+    for place, value in _EARLIER.items():
+        above, key = _spot(schema, place)
+        above[key] = value
+    for place, words in (
+        ("$defs/SchemaBaseProperty/allOf", ("map", "vector")),
+        ("$defs/Server/allOf", tuple(_ENGINES)),
+    ):
+        above, key = _spot(schema, place)
+        above[key] = [branch for branch in above[key] if not _is_about(branch, words)]
+    for server in schema["$defs"]["ServerSource"].values():
+        port = server["properties"].get("port", {})
+        if port.pop("$ref", None):
+            port["type"] = "integer"
+    return schema
+
+
+def _is_about(branch: dict[str, Any], words: Iterable[str]) -> bool:
+    """Whether a condition of the schema is on one of the words."""
+    properties = branch.get("if", {}).get("properties", {})
+    return any(rule.get("const") in words for rule in properties.values())
+
+
+def _spot(schema: dict[str, Any], place: str) -> tuple[dict[str, Any], str]:
+    """The mapping that holds a place of the schema, and the key there."""
+    *way, key = place.split("/")
+    for part in way:
+        schema = schema[part]
+    return schema, key

@@ -1,0 +1,55 @@
+"""The official validators of the formats: their JSON schemas and their published models.
+
+The models drop keys that they do not know, and the schemas are stricter; a document has to pass
+both. The packages are read, and nothing of theirs is run but their models.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import jsonschema_rs
+from pydantic import BaseModel, ValidationError
+
+from fluid_build.contract.shown import escaped, path_shown
+
+MOST_FINDINGS = 20
+
+
+@cache
+def packaged_schema(package: str) -> dict[str, Any]:
+    """The JSON schema that an official package holds."""
+    text = resources.files(package).joinpath("schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def schema_findings(schema: dict[str, Any], document: Mapping[str, object]) -> tuple[str, ...]:
+    """What keeps a document from being valid under a JSON schema; at most 20 findings.
+
+    Each is one line, ``path: what is wrong``, escaped and short.
+    """
+    found = []
+    for error in jsonschema_rs.validator_for(schema).iter_errors(document):
+        found.append(_line(tuple(error.instance_path), error.message))
+        if len(found) == MOST_FINDINGS:
+            break
+    return tuple(found)
+
+
+def model_findings(
+    model: Callable[[], type[BaseModel]], document: Mapping[str, object]
+) -> tuple[str, ...]:
+    """What keeps a document from being read by a published model; at most 20 findings."""
+    try:
+        model().model_validate(document)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False)
+        return tuple(_line(d["loc"], d["msg"]) for d in details[:MOST_FINDINGS])
+    return ()
+
+
+def _line(path: tuple[str | int, ...], message: str) -> str:
+    return f"{path_shown(path)}: {escaped(message, clip=160)}"

@@ -1,0 +1,260 @@
+"""A FLUID contract as a semantic model of Open Semantic Interchange (OSI) 0.1.1.
+
+OSI says what the data means to a question: datasets with their keys and fields, how they join, and
+metrics. Who owns the data, how good it is and where it comes from, it does not say.
+"""
+
+import json
+from collections.abc import Mapping
+
+from fluid_build.contract.exports.keys import Keys, columns_of_expression, keys_of
+from fluid_build.contract.exports.reading import Json, Reading, free_name, said
+from fluid_build.contract.fluid import Expose, FluidContract, Measure
+from fluid_build.contract.fluid.semantics import SemanticMetric
+from fluid_build.modeling.osi import (
+    CustomExtension,
+    Dataset,
+    DialectExpression,
+    DimensionMetadata,
+    Expression,
+    Metric,
+    OsiDocument,
+    OsiField,
+    OsiRelationship,
+    SemanticModel,
+)
+from fluid_build.sources.sql import quote
+
+_CALLS = {
+    "sum": "SUM({})",
+    "avg": "AVG({})",
+    "count": "COUNT({})",
+    "count_distinct": "COUNT(DISTINCT {})",
+    "min": "MIN({})",
+    "max": "MAX({})",
+    "median": "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY {})",
+}
+_OF_COLUMN = ("type", "required", "sensitivity", "businessName", "businessDefinition")
+_OF_MEASURE = ("name", "agg", "expr", "aggTimeDimension", "nonAdditiveDimension", "createMetric")
+_OF_METRIC = (
+    "name", "type", "measure", "numerator", "denominator", "owner", "inputMetrics", "expr"
+)  # fmt: skip
+
+
+def osi_document(contract: FluidContract, read: Reading) -> OsiDocument:
+    """The semantic model of a contract; ``read`` is the same contract as a document."""
+    keys = keys_of(contract)
+    names = _dataset_names(contract)
+    exposes = read.parts("exposes")
+    metrics: dict[str, Metric] = {}
+    datasets = []
+    for index, (expose, part) in enumerate(zip(contract.exposes, exposes, strict=True)):
+        datasets.append(_dataset(expose, part, names[index], keys[index]))
+        metrics |= _metrics(expose, part.part("semantics"), names[index], metrics)
+    product = {key: read.take(key) for key in ("fluidVersion", "id", "kind", "domain", "tags")}
+    model = SemanticModel(
+        name=str(read.text("name")),
+        description=read.text("description"),
+        datasets=tuple(datasets),
+        relationships=tuple(_relationships(names, keys)) or None,
+        metrics=tuple(metrics.values()) or None,
+        custom_extensions=_extension(product),
+    )
+    return OsiDocument(dialects=("ANSI_SQL",), vendors=("COMMON",), semantic_model=(model,))
+
+
+def _dataset_names(contract: FluidContract) -> list[str]:
+    names: list[str] = []
+    for expose in contract.exposes:
+        names.append(free_name(expose.expose_id, names))
+    return names
+
+
+def _dataset(expose: Expose, read: Reading, name: str, keys: Keys) -> Dataset:
+    semantics = read.part("semantics")
+    more: Json = {
+        "kind": read.take("kind"),
+        "title": read.take("title"),
+        "version": read.take("version"),
+        "entities": semantics.take("entities"),
+        "model": semantics.take("name"),
+        "defaultAggTimeDimension": semantics.take("defaultAggTimeDimension"),
+    }
+    read.take("exposeId")
+    return Dataset(
+        name=name,
+        source=_source(expose, read.part("binding").part("location")),
+        primary_key=keys.primary or None,
+        unique_keys=tuple(k for k in keys.unique if k != keys.primary) or None,
+        description=_description(read, semantics),
+        fields=tuple(_fields(expose, read.part("contract"), semantics)) or None,
+        custom_extensions=_extension(more),
+    )
+
+
+def _description(read: Reading, semantics: Reading) -> str | None:
+    """The expose's description, which the semantic model often repeats."""
+    text = read.text("description")
+    if text is None or semantics.peek("description") == text:
+        return semantics.text("description")
+    return text
+
+
+def _source(expose: Expose, location: Reading) -> str:
+    """The table with what it lies in, joined by points."""
+    above = [location.text("database") or location.text("project")]
+    above.append(location.text("schema") or location.text("dataset"))
+    table = location.text("table") or expose.expose_id
+    return ".".join([*(part for part in above if part), table])
+
+
+def _fields(expose: Expose, promise: Reading, semantics: Reading) -> list[OsiField]:
+    """A field for each column, and one for each dimension that is not simply a column.
+
+    Of two columns, or dimensions, of one name OSI can say the first.
+    """
+    dimensions: dict[str, Reading] = {}
+    for dimension in semantics.parts("dimensions"):
+        dimensions.setdefault(str(dimension.peek("name")), dimension)
+    found: dict[str, OsiField] = {}
+    for column, read in zip(expose.contract.columns or (), promise.parts("schema"), strict=False):
+        if column.name not in found:
+            own = dimensions.get(column.name, Reading(None))
+            expression = str(own.peek("expr") or own.peek("name"))
+            is_own = columns_of_expression(expression) == (column.name,)
+            found[column.name] = _of_column(read, own if is_own else Reading(None))
+    for name, dimension in dimensions.items():
+        if name not in found:
+            found[name] = _of_dimension(dimension)
+    return list(found.values())
+
+
+def _of_column(column: Reading, dimension: Reading) -> OsiField:
+    name, description = str(column.text("name")), column.text("description")
+    metadata, more = _dimension(dimension)
+    more |= {key: column.take(key) for key in _OF_COLUMN}
+    told = dimension.text("description")
+    if description is not None and told != description:
+        more["dimension"] = told
+    return OsiField(
+        name=name,
+        expression=_ansi(quote(name)),
+        dimension=metadata,
+        label=column.text("semanticType"),
+        description=description if description is not None else told,
+        custom_extensions=_extension(more),
+    )
+
+
+def _of_dimension(dimension: Reading) -> OsiField:
+    metadata, more = _dimension(dimension)
+    expression = dimension.text("expr") or quote(str(dimension.peek("name")))
+    return OsiField(
+        name=str(dimension.text("name")),
+        expression=_ansi(expression),
+        dimension=metadata,
+        description=dimension.text("description"),
+        custom_extensions=_extension(more),
+    )
+
+
+def _dimension(read: Reading) -> tuple[DimensionMetadata | None, Json]:
+    """What OSI says of a dimension, and what stands beside it; takes all but the description."""
+    if not read.exists:
+        return None, {}
+    read.take("name")
+    read.take("expr")
+    more: Json = {"typeParams": read.take("typeParams")}
+    return DimensionMetadata(is_time=read.text("type") == "time"), more
+
+
+def _relationships(names: list[str], keys: tuple[Keys, ...]) -> list[OsiRelationship]:
+    found: dict[str, OsiRelationship] = {}
+    for index, each in enumerate(keys):
+        for reference in each.references:
+            told = reference.rule or f"{names[index]}_to_{names[reference.expose]}"
+            name = free_name(told, found)
+            found[name] = OsiRelationship(
+                name=name,
+                from_=names[index],
+                to=names[reference.expose],
+                from_columns=reference.columns,
+                to_columns=reference.to_columns,
+            )
+    return list(found.values())
+
+
+def _metrics(
+    expose: Expose, semantics: Reading, dataset: str, known: dict[str, Metric]
+) -> dict[str, Metric]:
+    """The measures of a table as metrics, then the metrics made of them.
+
+    A percentile without its number, a metric with a filter and one derived by a formula of other
+    metrics have no expression in OSI; they are not taken.
+    """
+    if expose.semantics is None:
+        return {}
+    columns = {column.name for column in expose.contract.columns or ()}
+    found: dict[str, Metric] = {}
+    expressions: dict[str, str] = {}
+    for measure, read in zip(
+        expose.semantics.measures or (), semantics.parts("measures"), strict=True
+    ):
+        expression = _aggregate(measure, dataset, columns)
+        if expression is not None and measure.name not in expressions:
+            expressions[measure.name] = expression
+            more = {"dataset": dataset, **{key: read.take(key) for key in _OF_MEASURE}}
+            name = free_name(f"{dataset}.{measure.name}", [*known, *found])
+            found[name] = _metric(name, expression, read.text("description"), more)
+    for metric, read in zip(
+        expose.semantics.metrics or (), semantics.parts("metrics"), strict=True
+    ):
+        expression = _composed(metric, expressions)
+        if expression is not None:
+            expressions.setdefault(metric.name, expression)
+            more = {key: read.take(key) for key in _OF_METRIC}
+            name = free_name(metric.name, [*known, *found])
+            found[name] = _metric(name, expression, read.text("description"), more)
+    return found
+
+
+def _aggregate(measure: Measure, dataset: str, columns: set[str]) -> str | None:
+    call = _CALLS.get(measure.agg)
+    if call is None:
+        return None
+    if measure.agg == "count" and measure.expr == "1":
+        return "COUNT(*)"
+    told = columns_of_expression(measure.expr or measure.name)
+    if len(told) == 1 and told[0] in columns:
+        return call.format(f"{quote(dataset)}.{quote(told[0])}")
+    return call.format(measure.expr or quote(measure.name))
+
+
+def _composed(metric: SemanticMetric, expressions: Mapping[str, str]) -> str | None:
+    if metric.filter is not None:
+        return None
+    if metric.type == "simple":
+        return expressions.get(metric.measure or "")
+    above = expressions.get(metric.numerator or "")
+    below = expressions.get(metric.denominator or "")
+    if metric.type != "ratio" or above is None or below is None:
+        return None
+    return f"({above}) / NULLIF(({below}), 0)"
+
+
+def _metric(name: str, expression: str, description: str | None, more: Json) -> Metric:
+    return Metric(
+        name=name,
+        expression=_ansi(expression),
+        description=description,
+        custom_extensions=_extension(more),
+    )
+
+
+def _ansi(expression: str) -> Expression:
+    return Expression(dialects=(DialectExpression(dialect="ANSI_SQL", expression=expression),))
+
+
+def _extension(data: Json) -> tuple[CustomExtension, ...] | None:
+    text = json.dumps(said(data), ensure_ascii=False)
+    return (CustomExtension(vendor_name="COMMON", data=text),) if said(data) else None
