@@ -11,7 +11,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt.data_tests import data_tests
 from fluid_build.transform.dbt.models import FOLDERS, MATERIALIZED, model_files
 from fluid_build.transform.dbt.naming import project_name
-from fluid_build.transform.dbt.properties import properties, source_properties, test_properties
+from fluid_build.transform.dbt.properties import properties, singular_properties, source_properties
 from fluid_build.transform.dbt.readme import readme
 from fluid_build.transform.dbt.references import LOAD_DATE, with_references
 from fluid_build.transform.dbt.semantic import semantic_document, semantic_json
@@ -68,7 +68,7 @@ def dbt_project(
         **reading.files,
     }
     if tests.singular:
-        files["tests/_tests.yml"] = test_properties(tests.singular)
+        files["tests/_tests.yml"] = singular_properties(tests.singular)
     if any(LOAD_DATE in text for text in models.values()):
         files["macros/load_date.sql"] = _LOAD_DATE_MACRO
     files |= _semantic_files(plan, reading)

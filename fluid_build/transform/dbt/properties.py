@@ -46,7 +46,7 @@ def source_properties(plan: TransformPlan, reading: Readings, target: Target) ->
     )
 
 
-def test_properties(singular: Iterable[SingularTest]) -> str:
+def singular_properties(singular: Iterable[SingularTest]) -> str:
     """The file that says what the tests are for that are queries of their own."""
     return yaml_file(
         {

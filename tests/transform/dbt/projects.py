@@ -1,0 +1,76 @@
+"""dbt projects for tests: a DuckDB file as their source, written to a folder, run by dbt."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from fluid_build.block_yaml import block_yaml
+from fluid_build.transform.dbt.naming import project_name
+from fluid_build.transform.dbt.source_entries import Readings, SourceEntry
+from fluid_build.transform.plan import TransformPlan
+
+TARGETS = ("postgres", "snowflake", "bigquery", "databricks")
+SCHEMA = "main"
+
+
+def duckdb_reading(plan: TransformPlan, path: Path) -> Readings:
+    """A source that is a DuckDB file, which the profile attaches."""
+    name = project_name(plan)
+    output = {
+        "type": "duckdb",
+        "path": f"{name}.duckdb",
+        "threads": 2,
+        "attach": [{"path": str(path), "alias": "shop_source", "read_only": True}],
+    }
+    return Readings(
+        name="raw",
+        entries=tuple(
+            SourceEntry(source.id, source.table, source.table, SCHEMA, "shop_source")
+            for source in plan.sources
+        ),
+        profiles_yml=block_yaml({name: {"target": "dev", "outputs": {"dev": output}}}),
+        database=name,
+        schema=SCHEMA,
+    )
+
+
+def schema_reading(plan: TransformPlan, schema: str, output: Mapping[str, object]) -> Readings:
+    """A source that is a schema of the target's own database."""
+    profile = {project_name(plan): {"target": "dev", "outputs": {"dev": output}}}
+    return Readings(
+        name="raw",
+        entries=tuple(
+            SourceEntry(source.id, source.table, source.table, schema) for source in plan.sources
+        ),
+        profiles_yml=block_yaml(profile),
+        schema=SCHEMA,
+    )
+
+
+def written(files: Mapping[str, str], folder: Path) -> Path:
+    """The files of a project, written to a folder."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+    return folder
+
+
+def manifest(project: Path, target: Path) -> dict[str, object]:
+    """What dbt makes of a project when it reads it."""
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "dbt.cli.main", "--warn-error", "parse"),
+            *("--target-path", str(target), "--log-path", str(target)),
+            *("--project-dir", str(project), "--profiles-dir", str(project)),
+        ],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    read: dict[str, object] = json.loads((target / "manifest.json").read_text(encoding="utf-8"))
+    return read
