@@ -1,0 +1,144 @@
+"""The SQL by which DuckDB reads the data files of a table again, as they were read.
+
+A text is given as pieces: SQL, and the files that stand between two of them, so that the same text
+can name the files of this machine (to be checked) and those of a project (to be written).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from fluid_build.sources.file_layout import partitions
+from fluid_build.sources.origin import FilePart, InFiles, Options
+from fluid_build.sources.sql import literal, quote
+
+Pieces: TypeAlias = Sequence[str | tuple[Path, ...]]
+
+_ENCODINGS = {"cp1252": "latin-1", "latin-1": "latin-1", "utf-16": "utf-16", "utf-16-le": "utf-16"}
+"""DuckDB's names of the encodings that it knows by itself. Windows-1252 is Latin-1 but for the 32
+characters that Latin-1 has no use for, and where one of them stands it shows in the comparison."""
+
+_DEFAULTS: Mapping[str, str] = {"skip": "0", "compression": "'none'"}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One way of reading a table. ``certain`` says that it is our own way, to the letter."""
+
+    pieces: Pieces
+    certain: bool = False
+
+
+def candidates(origin: InFiles, columns: Sequence[tuple[str, str]]) -> Iterator[Candidate]:
+    """Ways of reading the files, the plainest first; none where DuckDB knows no way.
+
+    ``columns`` are the table's, by name and type.
+    """
+    if origin.format == "parquet":
+        yield Candidate(_joined("read_parquet", [(p, p.options) for p in origin.parts]), True)
+    elif origin.format == "csv":
+        yield from _csv(origin)
+    elif all(part.encoding == "utf-8" for part in origin.parts):
+        yield from _json(origin, columns)
+
+
+def _csv(origin: InFiles) -> Iterator[Candidate]:
+    if any(part.encoding not in ("utf-8", *_ENCODINGS) for part in origin.parts):
+        return
+    padded: Options = (("null_padding", "true"),)
+    lenient: Options = (*padded, ("strict_mode", "false"))
+    if origin.mended:
+        for extra in (padded, lenient):
+            yield Candidate(_csv_pieces(origin, extra, typed=True))
+        return
+    yield Candidate(_csv_pieces(origin, (), typed=True))
+    yield Candidate(_csv_pieces(origin, (), typed=False))
+    yield Candidate(_csv_pieces(origin, None, typed=False), certain=not origin.copied)
+
+
+def _csv_pieces(origin: InFiles, extra: Options | None, *, typed: bool) -> Pieces:
+    """``extra`` are options beyond those that were read with; None keeps even the limits."""
+    calls = []
+    for part in origin.parts:
+        kept = [
+            (name, value)
+            for name, value in part.options
+            if extra is None or (name != "max_line_size" and _DEFAULTS.get(name) != value)
+        ]
+        if part.encoding != "utf-8":
+            kept.append(("encoding", literal(_ENCODINGS[part.encoding])))
+        types = {name: type_ if typed else "VARCHAR" for name, type_ in part.types}
+        options = (
+            ("auto_detect", "false"),
+            *kept,
+            *(extra or ()),
+            *_hive(origin),
+            ("columns", _struct(types)),
+        )
+        calls.append((part, options))
+    return _joined("read_csv", calls)
+
+
+def _hive(origin: InFiles) -> Options:
+    if origin.partitioned:
+        # A partition's text is typed as that of the files is, not by a guess of its own.
+        return (("hive_partitioning", "true"), ("hive_types_autocast", "false"))
+    if any("=" in str(path) for part in origin.parts for path in part.paths):
+        return (("hive_partitioning", "false"),)
+    return ()
+
+
+def _json(origin: InFiles, columns: Sequence[tuple[str, str]]) -> Iterator[Candidate]:
+    keys = {
+        key for part in origin.parts for path in part.paths for key in partitions(path, origin.root)
+    }
+    types = {name: type_ for name, type_ in columns if name not in keys}
+    given = {name: value for part in origin.parts for name, value in part.options}
+    hive: list[tuple[str, str]] = []
+    if origin.partitioned:
+        hive = [
+            ("hive_partitioning", "true"),
+            ("hive_types", _struct({n: t for n, t in columns if n in keys}, quoted=False)),
+        ]
+    ignoring: Options = (("ignore_errors", "true"),) if origin.mended else ()
+    pinned: Options = (
+        ("format", given["format"]),
+        *ignoring,
+        *hive,
+        ("columns", _struct(types)),
+    )
+    yield Candidate(_joined("read_json", [(part, pinned) for part in origin.parts]))
+    as_read = [(part, (*part.options, *ignoring)) for part in origin.parts]
+    certain = not (origin.mended or origin.copied)
+    yield Candidate(_joined("read_json", as_read), certain)
+
+
+def _struct(types: Mapping[str, str], *, quoted: bool = True) -> str:
+    fields = (
+        f"{literal(name)}: {literal(type_) if quoted else type_}" for name, type_ in types.items()
+    )
+    return "{" + ", ".join(fields) + "}"
+
+
+def _joined(function: str, calls: Iterable[tuple[FilePart, Options]]) -> Pieces:
+    """The calls of a function, with what their columns are turned into, one after another."""
+    parts = [_call(function, part, options) for part, options in calls]
+    if len(parts) == 1:
+        (pieces, is_select) = parts[0]
+        return ["(", *pieces, ")"] if is_select else pieces
+    joined: list[str | tuple[Path, ...]] = ["("]
+    for number, (pieces, is_select) in enumerate(parts):
+        joined += [" UNION ALL BY NAME "] if number else []
+        joined += pieces if is_select else ["SELECT * FROM ", *pieces]
+    return [*joined, ")"]
+
+
+def _call(function: str, part: FilePart, options: Options) -> tuple[Pieces, bool]:
+    """One call, and whether it is a SELECT of its own."""
+    given = "".join(f", {name}={value}" for name, value in options)
+    call: Pieces = [f"{function}(", part.paths, f"{given})"]
+    if not part.expressions:
+        return call, False
+    turned = ", ".join(f"{value} AS {quote(name)}" for name, value in part.expressions)
+    return [f"SELECT * REPLACE ({turned}) FROM ", *call], True

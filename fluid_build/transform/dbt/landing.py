@@ -1,0 +1,64 @@
+"""Copies of the tables that dbt cannot read from the source as they are: ``land/<id>.parquet``."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import duckdb
+
+from fluid_build.errors import OutputError
+from fluid_build.sources.engine import reason
+from fluid_build.sources.sql import literal, quote
+from fluid_build.transform.dbt.source_entries import Landed
+from fluid_build.transform.plan import PlanSource
+
+FOLDER = "land"
+
+# Parquet has no such type, and DuckDB would write another one in its place.
+_NOT_IN_PARQUET = re.compile(r"\b(U?HUGEINT|BIT|ENUM|UNION|BIGNUM|TIME WITH TIME ZONE)\b")
+
+
+def land(
+    connection: duckdb.DuckDBPyConnection,
+    landed: Landed,
+    source: PlanSource,
+    folder: Path,
+) -> Path:
+    """Write a copy into a folder, and return its path; the same rows make the same bytes.
+
+    A column of a type that Parquet lacks is written as text, which the staging casts back.
+    ``connection`` is the source's. Raises OutputError where it cannot be written.
+    """
+    path = folder / f"{landed.id}.parquet"
+    columns = ", ".join(
+        f"{_written(name, type_)} AS {quote(name)}" for name, type_ in source.columns
+    )
+    sql = (
+        f"COPY (SELECT {columns} FROM {landed.table.relation}) TO {literal(str(path))}"
+        " (FORMAT parquet, COMPRESSION zstd)"
+    )
+    try:
+        connection.execute(sql)
+    except duckdb.InterruptException:
+        raise
+    except duckdb.IOException as error:
+        raise OutputError(
+            f"{landed.path} could not be written: {reason(error, path)}",
+            hint="Free some room, or name a folder on another disk.",
+        ) from None
+    return path
+
+
+def landed_path(source_id: str) -> str:
+    """Where the copy of a plan source lies below the project's folder."""
+    return f"{FOLDER}/{source_id}.parquet"
+
+
+def _written(name: str, type_: str) -> str:
+    column = quote(name)
+    return f"CAST({column} AS VARCHAR)" if _NOT_IN_PARQUET.search(type_) else column
+
+
+def meta(source_id: str) -> Mapping[str, str]:
+    """How dbt-duckdb finds the copy."""
+    return {"external_location": f"read_parquet('{landed_path(source_id)}')"}

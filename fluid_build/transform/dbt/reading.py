@@ -1,0 +1,192 @@
+"""How the dbt project reads its source: the same rows, names and values as the forge read.
+
+A database is attached read-only; data files are read where they lie. What DuckDB would read
+otherwise than we did is read by a query of our own, or, where there is none, from a copy that the
+forge writes into the project, which is said.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fluid_build.sources.base import Source, Table
+from fluid_build.sources.engine import Scanner
+from fluid_build.sources.origin import InDatabase, NativeQuery
+from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.uri import locate
+from fluid_build.transform.dbt import landing
+from fluid_build.transform.dbt.extensions import PLUGIN_FILE, plugin
+from fluid_build.transform.dbt.location import (
+    DSN_VARIABLE,
+    PATH_VARIABLE,
+    base_of,
+    connection_string,
+)
+from fluid_build.transform.dbt.naming import project_name
+from fluid_build.transform.dbt.placing import (
+    SCHEMA_VARIABLE,
+    duckdb_names,
+    external,
+    inside_quotes,
+    schema_variable,
+)
+from fluid_build.transform.dbt.profiles import DUCKDB_SCHEMA, Attached, duckdb_profile
+from fluid_build.transform.dbt.reading_files import file_readings
+from fluid_build.transform.dbt.reading_warehouse import warehouse_readings
+from fluid_build.transform.dbt.source_entries import Readings, SourceEntry
+from fluid_build.transform.dbt.targets import Target
+from fluid_build.transform.plan import PlanSource, TransformPlan
+
+_SCANNERS: dict[str, Scanner] = {"sqlite": "sqlite", "postgres": "postgres"}
+
+
+def readings(
+    source: Source,
+    plan: TransformPlan,
+    *,
+    project_dir: Path,
+    location: str,
+    target: Target = "duckdb",
+) -> Readings:
+    """How a project in ``project_dir`` reads a source that was opened at ``location``.
+
+    ``location`` is what the user named the source by; only its path from the project gets into
+    the files, or its connection string without a password. Copies that are needed are named, and
+    not yet written: see ``landed_files``.
+    """
+    tables = {table.name: table for table in source.tables}
+    pairs = [(one, tables[one.table]) for one in plan.sources]
+    if target != "duckdb":
+        return warehouse_readings(source, plan, pairs, target)
+    if source.kind == "files":
+        return file_readings(source, plan, pairs, base_of(locate(location).place, project_dir))
+    if source.kind == "ddl":
+        return _without_data(plan, pairs)
+    return _from_database(source, plan, pairs, project_dir, location)
+
+
+def landed_files(
+    source: Source, plan: TransformPlan, reading: Readings, folder: Path
+) -> dict[str, Path]:
+    """Write the copies that a project needs into a folder; their files by path in the project."""
+    by_id = {one.id: one for one in plan.sources}
+    return {
+        one.path: landing.land(source.connection, one, by_id[one.id], folder)
+        for one in reading.landed
+    }
+
+
+def _from_database(
+    source: Source,
+    plan: TransformPlan,
+    pairs: Sequence[tuple[PlanSource, Table]],
+    project_dir: Path,
+    location: str,
+) -> Readings:
+    database, alias = duckdb_names(plan)
+    scanner = _SCANNERS.get(source.kind)
+    place = locate(location).place
+    notes: tuple[str, ...] = ()
+    if source.kind == "postgres":
+        path = connection_string(place)
+        variables = {
+            DSN_VARIABLE: "The source's connection string, where it is another one than the forge"
+            " read. Leave the password out of it: PGPASSWORD or ~/.pgpass has that."
+        }
+        notes = _notes_on_postgres(pairs)
+    else:
+        path = base_of(place, project_dir).jinja
+        variables = {PATH_VARIABLE: "The source's file, where it has moved."}
+        notes = _notes_on_file(source.kind, Path(place))
+    profile = duckdb_profile(project_name(plan), database, Attached(path, alias, scanner))
+    return Readings(
+        name=plan.name,
+        entries=tuple(_attached_entry(one, table, alias, scanner) for one, table in pairs),
+        profiles_yml=profile.text,
+        files={PLUGIN_FILE: plugin(scanner)} if scanner else {},
+        notes=notes,
+        database=database,
+        schema=DUCKDB_SCHEMA,
+        variables=variables,
+    )
+
+
+def _attached_entry(
+    one: PlanSource, table: Table, alias: str, scanner: Scanner | None
+) -> SourceEntry:
+    origin = _database_origin(table)
+    plain = SourceEntry(
+        id=one.id,
+        table=one.table,
+        identifier=inside_quotes(origin.table),
+        schema=inside_quotes(origin.schema),
+        database=alias,
+    )
+    if origin.query is None or scanner is None:
+        return plain
+    return SourceEntry(
+        id=plain.id,
+        table=plain.table,
+        identifier=plain.identifier,
+        schema=plain.schema,
+        database=plain.database,
+        meta=external([_query(origin.query, alias, scanner)]),
+        note="It is read by a query of its own, because DuckDB would read some of its values"
+        " otherwise than they are.",
+    )
+
+
+def _query(query: NativeQuery, alias: str, scanner: Scanner) -> str:
+    columns = ", ".join(f"{value} AS {quote(name)}" for name, value in query.columns)
+    return f"(SELECT {columns} FROM {scanner}_query({literal(alias)}, {literal(query.sql)}))"
+
+
+def _notes_on_file(kind: str, path: Path) -> tuple[str, ...]:
+    if kind != "sqlite":
+        return ()
+    with path.open("rb") as file:
+        is_wal = file.read(20)[18:20] == b"\x02\x02"
+    if not is_wal:
+        return ()
+    return (
+        "The SQLite database is in WAL mode: whoever reads it, dbt too, makes a -shm file beside"
+        " it, and so must be allowed to write to its folder.",
+    )
+
+
+def _notes_on_postgres(pairs: Sequence[tuple[PlanSource, Table]]) -> tuple[str, ...]:
+    numeric = any(
+        isinstance(table.origin, InDatabase)
+        and table.origin.query is None
+        and any(column.type.startswith("DECIMAL") for column in table.columns)
+        for _, table in pairs
+    )
+    if not numeric:
+        return ()
+    return (
+        "DuckDB reads a NaN in a numeric column of PostgreSQL as 0. There was none in the columns"
+        " that it reads so here; if one may come, forge again.",
+    )
+
+
+def _database_origin(table: Table) -> InDatabase:
+    if not isinstance(table.origin, InDatabase):
+        raise TypeError(f"{table.name} was not read from a database")
+    return table.origin
+
+
+def _without_data(plan: TransformPlan, pairs: Sequence[tuple[PlanSource, Table]]) -> Readings:
+    database, _ = duckdb_names(plan)
+    schema = schema_variable(plan.name)
+    return Readings(
+        name=plan.name,
+        entries=tuple(
+            SourceEntry(one.id, one.table, inside_quotes(one.table), schema) for one, _ in pairs
+        ),
+        profiles_yml=duckdb_profile(project_name(plan), database, None).text,
+        notes=(
+            f"The source was DDL, which holds no rows. Load its tables into {database}.duckdb, into"
+            f" the schema that the variable {SCHEMA_VARIABLE} names ({plan.name} by default).",
+        ),
+        database=database,
+        schema=DUCKDB_SCHEMA,
+    )

@@ -1,0 +1,77 @@
+"""How the dbt project reads a source that lies in the warehouse that it builds in."""
+
+from collections.abc import Iterator, Sequence
+
+from fluid_build.modeling.sql_names import free_name
+from fluid_build.sources.base import Source, Table
+from fluid_build.sources.origin import InDatabase
+from fluid_build.transform.dbt.naming import project_name
+from fluid_build.transform.dbt.placing import SCHEMA_VARIABLE, inside_quotes, schema_variable
+from fluid_build.transform.dbt.profiles import warehouse_profile
+from fluid_build.transform.dbt.source_entries import Readings, SourceEntry
+from fluid_build.transform.dbt.targets import Target
+from fluid_build.transform.plan import PlanSource, TransformPlan
+
+
+def warehouse_readings(
+    source: Source,
+    plan: TransformPlan,
+    pairs: Sequence[tuple[PlanSource, Table]],
+    target: Target,
+) -> Readings:
+    """A project that builds where the source tables lie, or were loaded to, as they are named."""
+    places = [_place_in_warehouse(table) for _, table in pairs]
+    schemas = {schema for schema, _ in places}
+    own = len(schemas) > 1 or (source.kind == "postgres" and target == "postgres")
+    model_schema = free_name(f"{plan.name}_model", {schema.lower() for schema in schemas})
+    profile = warehouse_profile(project_name(plan), target, model_schema)
+    escape = inside_quotes if target in ("postgres", "snowflake") else str
+    return Readings(
+        name=plan.name,
+        entries=tuple(
+            SourceEntry(
+                id=one.id,
+                table=one.table,
+                identifier=escape(name),
+                schema=escape(schema) if own else schema_variable(plan.name),
+            )
+            for (one, _), (schema, name) in zip(pairs, places, strict=True)
+        ),
+        profiles_yml=profile.text,
+        notes=(
+            *_note_on_loading(target, plan.name, own=own, at_home=source.kind == target),
+            *_notes_on_twins(pairs),
+        ),
+        schema=model_schema,
+        variables=profile.variables,
+    )
+
+
+def _place_in_warehouse(table: Table) -> tuple[str, str]:
+    if isinstance(table.origin, InDatabase):
+        return table.origin.schema, table.origin.table
+    return "", table.name
+
+
+def _note_on_loading(target: Target, name: str, *, own: bool, at_home: bool) -> tuple[str, ...]:
+    if at_home:
+        return ("The source tables are read where they are, from their own schemas.",)
+    where = (
+        "into schemas of the same names"
+        if own
+        else f"into one schema, which the variable {SCHEMA_VARIABLE} names ({name} by default)"
+    )
+    return (
+        f"Load the source tables into {target} first, {where}; tables and columns keep the"
+        " spelling that they have at the source.",
+    )
+
+
+def _notes_on_twins(pairs: Sequence[tuple[PlanSource, Table]]) -> Iterator[str]:
+    for one, table in pairs:
+        for column in table.columns:
+            if column.alias != column.name:
+                yield (
+                    f"{one.table} has columns whose names differ in case alone: the project reads"
+                    f" {column.name} as {column.alias}, so it needs a view that calls it so too."
+                )
