@@ -204,7 +204,8 @@ def _open(
 
 
 def _relation(place: str) -> str:
-    return f"{quote(_HOME)}.{quote(place)}"
+    # With its database, as it must be found from within another one too.
+    return f"memory.{quote(_HOME)}.{quote(place)}"
 
 
 def _types(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:

@@ -1,0 +1,319 @@
+"""``fluid verify``: what it proves, what it tells, and what it refuses."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from fluid_build.forge import Opened, forge
+from fluid_build.modeling.techniques import TECHNIQUES
+from fluid_build.sources import open_source
+from tests.cli.conftest import Fluid
+
+
+def forged(source: Path, folder: Path, technique: str = "flat") -> Path:
+    """A folder that was forged from a source."""
+    with open_source(source) as opened:
+        forge(opened, technique=technique, opened=Opened(str(source)), out=folder)
+    return folder
+
+
+def run(path: Path, *statements: str) -> None:
+    """Change a DuckDB file."""
+    with duckdb.connect(str(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def edit(path: Path, change: Callable[[Any], None]) -> None:
+    """Change a JSON document in place."""
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+
+
+@pytest.fixture
+def folder(duckdb_shop: Path, tmp_path: Path) -> Path:
+    """The flat model of the two tables."""
+    return forged(duckdb_shop, tmp_path / "shop-model")
+
+
+@pytest.mark.parametrize("technique", sorted(TECHNIQUES))
+def test_a_fresh_forge_is_proven(
+    fluid: Fluid, duckdb_shop: Path, tmp_path: Path, technique: str
+) -> None:
+    """What was just forged verifies, for each technique, and nothing is remarked."""
+    folder = forged(duckdb_shop, tmp_path / "out", technique)
+    before = (folder / "proof.json").read_bytes()
+    done = fluid("verify", folder)
+    assert done.code == 0
+    assert "✓ Proven." in done.out
+    assert re.search(r"customer +40 .*✓ same\n", done.out)
+    assert re.search(r"orders +120 .*✓ same\n", done.out)
+    assert "Not as the forge wrote them" not in done.out
+    assert (folder / "proof.json").read_bytes() == before
+
+
+def test_the_source_is_found_after_both_have_moved(
+    fluid: Fluid, duckdb_shop: Path, folder: Path, tmp_path: Path
+) -> None:
+    """The folder knows its source by where it lies from it."""
+    (tmp_path / "elsewhere").mkdir()
+    for path in (duckdb_shop, folder):
+        shutil.move(path, tmp_path / "elsewhere" / path.name)
+    assert fluid("verify", tmp_path / "elsewhere" / folder.name).code == 0
+
+
+def test_the_source_may_be_somewhere_else(
+    fluid: Fluid, duckdb_shop: Path, folder: Path, tmp_path: Path
+) -> None:
+    """Where it has moved, the user says where to."""
+    moved = tmp_path / "deep" / "moved.duckdb"
+    moved.parent.mkdir()
+    shutil.move(duckdb_shop, moved)
+    lost = fluid("verify", folder)
+    assert (lost.code, "There is nothing at" in lost.err) == (2, True)
+    assert fluid("verify", folder, "--uri", moved).code == 0
+
+
+def test_json_holds_everything(fluid: Fluid, duckdb_shop: Path, folder: Path) -> None:
+    """Stdout is one document: the proof, the contract, what was edited, what the rows did."""
+    run(duckdb_shop, "INSERT INTO orders VALUES (9000, 100, 1.25)")
+    done = fluid("verify", folder, "--json")
+    document = json.loads(done.out)
+    assert (done.code, document["holds"], document["proof"]["verdict"]) == (0, True, "proven")
+    assert document["rows_changed"] == ["orders had 120 rows and has 121 now"]
+    assert (document["contract"], document["edited"], document["dbt"]) == ([], [], None)
+
+
+def test_the_proof_is_brought_up_to_date(fluid: Fluid, duckdb_shop: Path, folder: Path) -> None:
+    """proof.json always holds what was found last."""
+    run(duckdb_shop, "DELETE FROM orders WHERE order_id > 5009")
+    done = fluid("verify", folder)
+    assert "orders had 120 rows and has 10 now" in done.out
+    proof = json.loads((folder / "proof.json").read_text())
+    assert [table["rows"] for table in proof["tables"]] == [40, 10]
+
+
+def test_a_folder_that_cannot_be_written_to_is_verified_all_the_same(
+    fluid: Fluid, duckdb_shop: Path, folder: Path
+) -> None:
+    """The verdict does not hang on the file; that it is old is told."""
+    run(duckdb_shop, "DELETE FROM orders WHERE order_id > 5009")
+    (folder / "proof.json").unlink()
+    (folder / "proof.json").mkdir()
+    done = fluid("verify", folder)
+    assert done.code == 0
+    assert "proof.json could not be written" in done.err
+
+
+def test_a_loss_is_shown_and_fails(
+    fluid: Fluid, duckdb_shop: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the model's SQL loses a row there is no green tick, and the row is shown."""
+    from fluid_build import verification
+
+    derive = verification.transform_plan
+
+    def losing(model: Any) -> Any:
+        plan = derive(model)
+        builds = tuple(
+            build.model_copy(update={"sql": f"{build.sql}\nWHERE customer_id <> 107"})
+            if build.name == "customer"
+            else build
+            for build in plan.builds
+        )
+        return plan.model_copy(update={"builds": builds})
+
+    monkeypatch.setattr(verification, "transform_plan", losing)
+    done = fluid("verify", folder)
+    assert done.code == 1
+    assert "✓ Proven" not in done.out
+    assert re.search(r"customer +40 +39 +1 +0 +equal +lost\n", done.out)
+    assert "Lost. 1 of 2 tables came back otherwise than they were." in done.out
+    assert "missing  customer_id 107 · email *** · city Town 1" in done.out
+    assert "example.org" not in done.out + (folder / "proof.json").read_text()
+    assert json.loads((folder / "proof.json").read_text())["verdict"] == "lost"
+    document = json.loads(fluid("verify", folder, "--json").out)
+    assert (document["holds"], document["proof"]["verdict"]) == (False, "lost")
+
+
+def test_a_source_that_has_changed_is_refused(
+    fluid: Fluid, duckdb_shop: Path, folder: Path
+) -> None:
+    """Which table, and how, in one sentence; the old proof stays."""
+    before = (folder / "proof.json").read_bytes()
+    run(duckdb_shop, "ALTER TABLE orders ALTER total TYPE DOUBLE", "CREATE TABLE extra (a INT)")
+    done = fluid("verify", folder)
+    assert (done.code, done.out) == (2, "")
+    assert "the table 'orders' has 'total' as DOUBLE, and had it as DECIMAL(8,2)" in done.err
+    assert "the table 'extra' is new" in done.err
+    assert (folder / "proof.json").read_bytes() == before
+
+
+def test_another_kind_of_source_at_the_place_is_refused(
+    fluid: Fluid, duckdb_shop: Path, folder: Path, sqlite_shop: Path
+) -> None:
+    """An SQLite file where a DuckDB file was is not read on."""
+    shutil.copy(sqlite_shop, duckdb_shop)
+    done = fluid("verify", folder)
+    assert done.code == 2
+    assert "was forged as duckdb, and is sqlite now" in done.err
+
+
+def test_empty_tables_prove_nothing(fluid: Fluid, tmp_path: Path) -> None:
+    """Where there is no row, nothing was compared, and that is not called proven."""
+    path = tmp_path / "empty.duckdb"
+    run(path, "CREATE TABLE a (id INTEGER)")
+    done = fluid("verify", forged(path, tmp_path / "out"))
+    assert done.code == 1
+    assert "Not proven. There is no data: no table holds a row to compare." in done.out
+    assert "✓" not in done.out
+
+
+def test_ddl_proves_nothing(fluid: Fluid, tmp_path: Path) -> None:
+    """A model of CREATE TABLE statements has nothing to be compared with."""
+    path = tmp_path / "schema.sql"
+    path.write_text("CREATE TABLE a (id INTEGER PRIMARY KEY);")
+    done = fluid("verify", forged(path, tmp_path / "out"))
+    assert done.code == 1
+    assert "Not proven." in done.out
+
+
+@pytest.mark.parametrize(
+    ("was", "is_now", "told"),
+    [
+        ("type: decimal(8,2)", "type: string", "orders.total: string in the contract"),
+        ("- name: total", "- name: amount", "orders.amount: the contract has it"),
+        ("exposeId: orders", "exposeId: sales", "sales: the contract exposes it"),
+    ],
+)
+def test_a_contract_that_does_not_match_its_model_fails(
+    fluid: Fluid, folder: Path, was: str, is_now: str, told: str
+) -> None:
+    """The proof holds, and the contract promises something else: it is said what."""
+    path = folder / "contract.fluid.yaml"
+    text = path.read_text()
+    assert was in text
+    path.write_text(text.replace(was, is_now))
+    done = fluid("verify", folder)
+    assert done.code == 1
+    assert "The contract does not match its model" in done.out
+    assert told in done.out
+    assert "✓ Proven." in done.out
+
+
+def test_a_contract_may_be_completed_by_hand(fluid: Fluid, folder: Path) -> None:
+    """An owner is what a person adds; nothing is said about it."""
+    path = folder / "contract.fluid.yaml"
+    path.write_text(path.read_text().replace("team: unassigned", "team: sales"))
+    done = fluid("verify", folder)
+    assert done.code == 0
+    assert "Not as the forge wrote them" not in done.out
+
+
+def test_edited_files_are_told(fluid: Fluid, folder: Path) -> None:
+    """The model was proven, not what somebody made of its files."""
+    (folder / "plan.json").write_text("{}")
+    (folder / "proof" / "orders.sql").unlink()
+    (folder / "proof" / "more.sql").write_text("SELECT 1")
+    done = fluid("verify", folder)
+    assert done.code == 0
+    for line in ("plan.json was edited", "proof/orders.sql is missing", "proof/more.sql was added"):
+        assert line in done.out
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("forge.json", "{"),
+        ("forge.json", "[]"),
+        ("model.json", "{}"),
+        ("model.json", "nothing"),
+        ("contract.fluid.yaml", "a: 1"),
+        ("contract.fluid.yaml", "a: ["),
+    ],
+)
+def test_broken_files_are_refused(fluid: Fluid, folder: Path, name: str, content: str) -> None:
+    """What is not what a forge writes is named, with a hint, and never guessed at."""
+    (folder / name).write_text(content)
+    done = fluid("verify", folder)
+    assert (done.code, done.out) == (2, "")
+    assert "bug" not in done.err
+    assert len(done.err.splitlines()) == 2
+
+
+@pytest.mark.parametrize("name", ["forge.json", "model.json", "contract.fluid.yaml"])
+def test_missing_files_are_refused(fluid: Fluid, folder: Path, name: str) -> None:
+    """The file that is not there is named."""
+    (folder / name).unlink()
+    done = fluid("verify", folder)
+    assert done.code == 2
+    assert name in done.err
+
+
+def test_a_folder_that_was_never_forged_is_refused(fluid: Fluid, tmp_path: Path) -> None:
+    """An empty folder, a file and nothing at all are three things."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("")
+    assert "There is no forge.json in" in fluid("verify", tmp_path / "empty").err
+    assert "is a file" in fluid("verify", tmp_path / "file").err
+    assert "does not exist" in fluid("verify", tmp_path / "nowhere").err
+
+
+_INJECTED = "INTEGER) AS x; ATTACH '{}' AS evil; SELECT CAST(1 AS INTEGER"
+
+
+@pytest.mark.parametrize("field", ["source_type", "to_type"])
+def test_no_sql_of_a_file_is_run(fluid: Fluid, folder: Path, tmp_path: Path, field: str) -> None:
+    """A model in which a type is a statement is refused before anything is opened."""
+    target = tmp_path / "evil.duckdb"
+    injected = _INJECTED.format(target)
+
+    def change(model: Any) -> None:
+        attribute = model["conceptual"]["entities"][0]["attributes"][0]
+        if field == "source_type":
+            attribute["source_type"] = injected
+        else:
+            attribute["conversion"] = {"to_type": injected, "reversible": True}
+
+    edit(folder / "model.json", change)
+    done = fluid("verify", folder)
+    assert (done.code, done.out) == (2, "")
+    assert "bug" not in done.err
+    assert not target.exists()
+
+
+def test_a_password_is_never_shown(fluid: Fluid, folder: Path) -> None:
+    """Not even where the server that it is for cannot be reached."""
+    done = fluid("verify", folder, "--uri", "postgresql://u:geheim@127.0.0.1:1/x")
+    assert done.code == 2
+    assert "geheim" not in done.out + done.err
+
+
+def test_a_manifest_that_leads_out_reads_nothing_there(fluid: Fluid, folder: Path) -> None:
+    """A file list that names other folders is not followed."""
+    edit(
+        folder / "forge.json",
+        lambda manifest: manifest["files"].update({"proof/../../x": "0", "/etc/passwd": "0"}),
+    )
+    done = fluid("verify", folder)
+    assert done.code == 0
+    assert "passwd" not in done.out
+
+
+def test_two_verifications_print_the_same(fluid: Fluid, folder: Path) -> None:
+    """There is no time and no order of threads in what is shown."""
+    assert fluid("verify", folder).out == fluid("verify", folder).out
+
+
+def test_help_shows_an_example(fluid: Fluid) -> None:
+    """Whoever asks is told how it is used."""
+    done = fluid("verify", "--help")
+    assert done.code == 0
+    assert "fluid verify shop-model" in done.out
