@@ -3,10 +3,11 @@
 import errno
 import os
 import secrets
-from collections.abc import Mapping
+import shutil
+from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
 from fluid_build.errors import OutputError
 
@@ -25,17 +26,23 @@ _REASONS = {
 _ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
-def write_artifacts(folder: Path, files: Mapping[str, bytes | str]) -> tuple[Path, ...]:
+Content: TypeAlias = bytes | str | Path
+"""What a file is to hold: bytes, text in UTF-8, or the content of another file."""
+
+
+def write_artifacts(
+    folder: Path, files: Mapping[str, Content], *, remove: Collection[str] = ()
+) -> tuple[Path, ...]:
     """Write files into a folder, which is made where it is missing; return their paths, sorted.
 
     Names are relative, with ``/`` between folders. Everything is written and synced to a
-    temporary folder beside its destination first, then moved in. Whatever goes wrong on the way,
-    an interrupt included, files that were there before are as they were, and nothing is left over.
-    Other files in the folder are not touched.
+    temporary folder beside its destination first, then moved in, and the files of ``remove`` are
+    taken away. Whatever goes wrong on the way, an interrupt included, files that were there before
+    are as they were, and nothing is left over. Other files in the folder are not touched.
 
     Raises OutputError where a name leads out of the folder, or the file system refuses.
     """
-    for name in files:
+    for name in (*files, *remove):
         _check_name(name)
     try:
         target = Path(os.path.realpath(folder))
@@ -45,7 +52,7 @@ def write_artifacts(folder: Path, files: Mapping[str, bytes | str]) -> tuple[Pat
                 hint="Name another folder, or move the file out of the way.",
             )
         if target.is_dir():
-            _write_into(target, files)
+            _write_into(target, files, remove)
         else:
             _write_new(target, files)
     except OSError as error:
@@ -53,7 +60,7 @@ def write_artifacts(folder: Path, files: Mapping[str, bytes | str]) -> tuple[Pat
     return tuple(folder / name for name in sorted(files))
 
 
-def _write_new(target: Path, files: Mapping[str, bytes | str]) -> None:
+def _write_new(target: Path, files: Mapping[str, Content]) -> None:
     """Make the folder whole under another name, then give it its own."""
     with _Undo() as undo:
         undo.make_folders(target.parent)
@@ -63,9 +70,9 @@ def _write_new(target: Path, files: Mapping[str, bytes | str]) -> None:
     _sync(target.parent)
 
 
-def _write_into(target: Path, files: Mapping[str, bytes | str]) -> None:
+def _write_into(target: Path, files: Mapping[str, Content], remove: Collection[str]) -> None:
     """Put the files in a folder that is there, each in the place of the one it replaces."""
-    for name in files:
+    for name in (*files, *remove):
         _check_place(target, name)
     with _Undo() as undo:
         staging = undo.staging(target)
@@ -78,18 +85,25 @@ def _write_into(target: Path, files: Mapping[str, bytes | str]) -> None:
             if os.path.lexists(place):
                 undo.move(place, old / str(number))
             undo.move(new / name, place)
+        for number, name in enumerate(sorted(set(remove) - set(files)), start=len(files)):
+            if os.path.lexists(target / name):
+                undo.move(target / name, old / str(number))
     _remove(staging)
     _sync(target)
 
 
-def _fill(folder: Path, files: Mapping[str, bytes | str]) -> None:
+def _fill(folder: Path, files: Mapping[str, Content]) -> None:
     folder.mkdir(exist_ok=True)
     for name in sorted(files):
         content = files[name]
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            if isinstance(content, Path):
+                with content.open("rb") as other:
+                    shutil.copyfileobj(other, file)
+            else:
+                file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
 

@@ -4,17 +4,18 @@ Each stage hands typed values to the next. Nothing is written before the contrac
 validator, and then everything is written at once.
 """
 
+import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
 from pydantic_core import to_json
 
-from fluid_build.artifacts import write_artifacts
+from fluid_build.artifacts import Content, write_artifacts
 from fluid_build.block_yaml import block_yaml
 from fluid_build.contract.fluid import FluidContract
-from fluid_build.contract.from_model import contract_from_model
+from fluid_build.contract.from_model import DBT_FOLDER, contract_from_model
 from fluid_build.contract.validation import validate
 from fluid_build.contract.yaml_text import as_document
 from fluid_build.errors import EmptySourceError
@@ -27,10 +28,14 @@ from fluid_build.profiling.report import profile_json
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.uri import Kind
+from fluid_build.transform.dbt.project import dbt_project
+from fluid_build.transform.dbt.reading import landed_files, readings
+from fluid_build.transform.dbt.source_entries import Readings
 from fluid_build.transform.dbt.targets import Target, check_target
 from fluid_build.transform.manifest import (
     MANIFEST_FILE,
     ManifestSource,
+    leftovers,
     manifest_json,
     manifest_source,
 )
@@ -45,7 +50,7 @@ MODEL_FILE = "model.json"
 PLAN_FILE = "plan.json"
 PROFILE_FILE = "profile.json"
 DOCUMENT_FILE = "MODEL.md"
-_STAGES = ("model", "contract", "write")
+_STAGES = ("model", "contract", "project", "write")
 
 
 class InvalidOwnContractError(AssertionError):
@@ -86,12 +91,12 @@ def forge(
 ) -> Forged:
     """Profile a source, model it, build it, prove it, and write everything to ``out``.
 
-    ``opened`` says where the source lies, so that the folder can find it again; without it, dbt
-    and ``fluid verify`` have to be told. Raises UsageError for an unknown technique, variant or
-    target, SourceError where the source cannot be read or holds no readable table,
-    BuildFailedError where the model does not build, OutputError where ``out`` cannot be written.
-    The bytes of the files depend on the source, the options, and on where ``out`` lies from it. A
-    model that loses something is written too, and its proof says so.
+    ``opened`` says where the source lies, so that the folder can find it again; without it there
+    is no dbt project, and ``fluid verify`` has to be told. Raises UsageError for an unknown
+    technique, variant or target, SourceError where the source cannot be read or holds no readable
+    table, BuildFailedError where the model does not build, OutputError where ``out`` cannot be
+    written. The bytes of the files depend on the source, the options, and on where ``out`` lies
+    from it. A model that loses something is written too, and its proof says so.
     """
     check_technique(technique, variant)
     warehouse = check_target(target)
@@ -112,9 +117,13 @@ def forge(
         PLAN_FILE: plan.model_dump_json(indent=1, exclude_defaults=True) + "\n",
         **proof_files(proof, model),
     }
+    forged = Forged(profile, model, plan, contract, proof)
+    if out is None:
+        return forged
+    _report(on_progress, "project")
+    project = _project(source, forged, opened, out / DBT_FOLDER, warehouse) if opened else None
     _report(on_progress, "write")
-    paths = _written(out, files, model, source, opened, warehouse) if out is not None else ()
-    return Forged(profile, model, plan, contract, proof, paths)
+    return _written(out, files, forged, source, opened, project, warehouse)
 
 
 def artifacts(profile: Profile, model: LogicalModel, contract: FluidContract) -> dict[str, str]:
@@ -133,21 +142,58 @@ def artifacts(profile: Profile, model: LogicalModel, contract: FluidContract) ->
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _Project:
+    """The dbt project: its files, and how it reads the source."""
+
+    files: Mapping[str, str]
+    reading: Readings
+
+
+def _project(
+    source: Source, forged: Forged, opened: Opened, folder: Path, target: Target
+) -> _Project:
+    reading = readings(
+        source, forged.plan, project_dir=folder, location=opened.place, target=target
+    )
+    files = dbt_project(forged.plan, forged.model, target=target, reading=reading)
+    return _Project({f"{DBT_FOLDER}/{name}": text for name, text in files.items()}, reading)
+
+
 def _written(
     out: Path,
-    files: Mapping[str, str],
-    model: LogicalModel,
+    documents: Mapping[str, str],
+    forged: Forged,
     source: Source,
     opened: Opened | None,
+    project: _Project | None,
     target: Target,
-) -> tuple[Path, ...]:
+) -> Forged:
+    """Write the folder, and take away what an earlier forge wrote there and this one does not."""
     origin = (
         ManifestSource(kind=cast("Kind", source.kind), location=None)
         if opened is None
         else manifest_source(opened.place, out, schemas=opened.schemas, dialect=opened.dialect)
     )
-    manifest = manifest_json(model, origin, files, target=target)
-    return write_artifacts(out, {**files, MANIFEST_FILE: manifest})
+    texts = {**documents, **(project.files if project else {})}
+    manifest = manifest_json(forged.model, origin, texts, target=target)
+    with tempfile.TemporaryDirectory(prefix="fluid-") as aside:
+        landed = _landed(source, forged.plan, project, Path(aside))
+        files: dict[str, Content] = {**texts, MANIFEST_FILE: manifest, **landed}
+        stale, edited = leftovers(out, files)
+        paths = write_artifacts(out, files, remove=stale)
+    notes = project.reading.notes if project else ()
+    kept = (f"Kept, as it was edited since it was forged: {name}." for name in edited)
+    return replace(forged, files=paths, notes=(*notes, *kept))
+
+
+def _landed(
+    source: Source, plan: TransformPlan, project: _Project | None, folder: Path
+) -> dict[str, Path]:
+    if project is None:
+        return {}
+    copies = landed_files(source, plan, project.reading, folder)
+    return {f"{DBT_FOLDER}/{name}": path for name, path in copies.items()}
 
 
 def _report(on_progress: OnProgress, stage: str) -> None:

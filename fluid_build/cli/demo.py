@@ -13,10 +13,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from fluid_build.cli import failures, screen, tables
+from fluid_build.cli.built import built, files
 from fluid_build.cli.options import Debug
 from fluid_build.cli.reading import reading
 from fluid_build.demo import build_shop
-from fluid_build.forge import Forged, forge
+from fluid_build.forge import Forged, Opened, forge
 from fluid_build.modeling.attention import notices
 
 _DATABASE = "shop.db"
@@ -41,7 +42,7 @@ def demo(
         screen.progress() as on_progress,
         reading(str(database), context.obj, on_progress=on_progress) as source,
     ):
-        forged = forge(source, out=out, on_progress=on_progress)
+        forged = forge(source, opened=Opened(str(database)), out=out, on_progress=on_progress)
     screen.show(_story(database, forged))
     return failures.CHECK_FAILED if forged.profile.skipped else failures.DONE
 
@@ -53,7 +54,8 @@ def _story(database: Path, forged: Forged) -> Iterator[RenderableType]:
     )
     yield Text()
     yield from tables.summary(forged.profile, notices(forged.profile, forged.model.conceptual))
-    yield from tables.files(forged.files)
+    yield from built(forged)
+    yield from files(forged.files)
     yield from _next_steps(database, forged)
 
 

@@ -1,7 +1,7 @@
-"""``fluid forge data-model``: a source's model and contract, as files."""
+"""``fluid forge data-model``: a source's model, contract, dbt project and proof, as files."""
 
 import re
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,15 +10,25 @@ import typer
 from fluid_build.cli import failures, screen, tables
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.kinds import KINDS, check_kind, check_outside
-from fluid_build.cli.options import Debug, Dialect, Json, Out, Schemas, Technique
+from fluid_build.cli.options import (
+    Debug,
+    Dialect,
+    Json,
+    Out,
+    Schemas,
+    Target,
+    Technique,
+    Variant,
+)
 from fluid_build.cli.profile import tell_remarks
 from fluid_build.cli.reading import reading
 from fluid_build.errors import UsageError
-from fluid_build.forge import Forged
+from fluid_build.forge import Forged, Opened
 from fluid_build.forge import forge as forge_source
 from fluid_build.modeling.attention import notices
 from fluid_build.modeling.techniques import check_technique
 from fluid_build.sources.uri import locate, redact
+from fluid_build.transform.dbt.targets import check_target
 
 
 def from_source(
@@ -30,19 +40,22 @@ def from_source(
     ] = None,
     schema: Schemas = None,
     technique: Technique = "flat",
+    variant: Variant = None,
+    target: Target = "duckdb",
     out: Out = None,
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
-    """Forge a model and a contract from a database or from files.
+    """Forge a model, a contract and a dbt project from a database or from files.
 
-    Writes contract.fluid.yaml, model.json, profile.json and MODEL.md to a folder, by default
-    NAME-model after the source's name.
+    Everything is written to a folder, by default NAME-model after the source's name. The model is
+    built and compared with the source: exit code 1 says that something was lost.
 
     \b
-    Example:  fluid forge data-model from-source --uri sqlite:///shop.db -o shop-model
+    Example:  fluid forge data-model from-source --uri shop.db --technique dv2 -o shop-model
     """
-    check_technique(technique)
+    check_technique(technique, variant)
+    check_target(target)
     address = check_kind(source, uri)
     if out is not None:
         check_outside(out, address)
@@ -51,7 +64,8 @@ def from_source(
             f"{redact(uri)} is DDL, not data.",
             hint="Use 'fluid forge data-model from-ddl FILE' for it.",
         )
-    forged = _forge(uri, context.obj, schemas=schema or (), technique=technique, out=out)
+    wanted = _Wanted(technique, variant, target, out)
+    forged = _forge(Opened(uri, schemas=schema or ()), context.obj, wanted)
     return _report(forged, json=json)
 
 
@@ -60,11 +74,13 @@ def from_ddl(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file of SQL.")],
     dialect: Dialect = None,
     technique: Technique = "flat",
+    variant: Variant = None,
+    target: Target = "duckdb",
     out: Out = None,
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
-    """Forge a model and a contract from CREATE TABLE statements.
+    """Forge a model, a contract and a dbt project from CREATE TABLE statements.
 
     What cannot be read is counted and shown. There is no data to check keys on, so the model
     holds what is declared.
@@ -72,31 +88,48 @@ def from_ddl(
     \b
     Example:  fluid forge data-model from-ddl schema.sql --dialect postgres -o shop-model
     """
-    check_technique(technique)
+    check_technique(technique, variant)
+    check_target(target)
     if locate(file).kind != "ddl":
         raise UsageError(
             f"{redact(file)} is no file of SQL.",
             hint="Name a file that ends in .sql, or use from-source for data.",
         )
-    forged = _forge(file, context.obj, dialect=dialect, technique=technique, out=out)
+    wanted = _Wanted(technique, variant, target, out)
+    forged = _forge(Opened(file, dialect=dialect), context.obj, wanted)
     return _report(forged, json=json)
 
 
-def _forge(
-    place: str,
-    watch: Interrupts,
-    *,
-    schemas: Sequence[str] = (),
-    dialect: str | None = None,
-    technique: str,
-    out: Path | None,
-) -> Forged:
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What to make of a source, and where to put it."""
+
+    technique: str
+    variant: str | None
+    target: str
+    out: Path | None
+
+
+def _forge(opened: Opened, watch: Interrupts, wanted: _Wanted) -> Forged:
     with (
         screen.progress() as on_progress,
-        reading(place, watch, schemas=schemas, dialect=dialect, on_progress=on_progress) as source,
+        reading(
+            opened.place,
+            watch,
+            schemas=opened.schemas,
+            dialect=opened.dialect,
+            on_progress=on_progress,
+        ) as source,
     ):
-        folder = out or Path(f"{_file_name(source.name)}-model")
-        return forge_source(source, technique=technique, out=folder, on_progress=on_progress)
+        return forge_source(
+            source,
+            technique=wanted.technique,
+            variant=wanted.variant,
+            target=wanted.target,
+            opened=opened,
+            out=wanted.out or Path(f"{_file_name(source.name)}-model"),
+            on_progress=on_progress,
+        )
 
 
 def _file_name(name: str) -> str:
@@ -109,14 +142,20 @@ def _report(forged: Forged, *, json: bool) -> int:
         screen.show_json(
             {
                 "technique": forged.model.technique,
+                "variant": forged.model.dimensional.variant if forged.model.dimensional else None,
                 "tables": len(profile.tables),
                 "primary_keys": sum(table.primary_key is not None for table in profile.tables),
                 "foreign_keys": len(profile.foreign_keys),
                 "skipped": [skipped.model_dump() for skipped in profile.skipped],
+                "built": [build.name for build in forged.plan.published],
+                "renamed": [renaming.model_dump() for renaming in forged.plan.renamed],
+                "proof": forged.proof.verdict,
+                "notes": list(forged.notes),
                 "files": [str(path) for path in forged.files],
             }
         )
         tell_remarks(profile)
     else:
         screen.show(tables.forged(forged, notices(profile, forged.model.conceptual)))
-    return failures.CHECK_FAILED if profile.skipped else failures.DONE
+    holds = not profile.skipped and forged.proof.verdict != "lost"
+    return failures.DONE if holds else failures.CHECK_FAILED

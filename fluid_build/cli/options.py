@@ -18,7 +18,28 @@ Dialect: TypeAlias = Annotated[
     typer.Option("--dialect", metavar="NAME", help="SQL dialect of DDL; detected by default."),
 ]
 Technique: TypeAlias = Annotated[
-    str, typer.Option("--technique", metavar="NAME", help="How to model: flat.")
+    str,
+    typer.Option(
+        "--technique",
+        metavar="NAME",
+        help="How to model: flat, data_vault_2 (dv2) or dimensional (kimball, star).",
+    ),
+]
+Variant: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--variant",
+        metavar="NAME",
+        help="Shape of a dimensional model: star, snowflake, galaxy or flat; chosen by default.",
+    ),
+]
+Target: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--target",
+        metavar="NAME",
+        help="What dbt builds in: duckdb, postgres, snowflake, bigquery or databricks.",
+    ),
 ]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print JSON on stdout, everything else on stderr.")

@@ -39,7 +39,7 @@ def proof_lines(proof: Proof, title: str = "Proof") -> Iterator[RenderableType]:
     if by_value:
         yield _indented(text(f"Value kept, not spelling: {', '.join(by_value)}", "dim"))
     yield Text()
-    yield _verdict(proof)
+    yield verdict(proof)
     lost = [table for table in proof.tables if table.verdict == "lost"]
     for table in lost[:_MOST_TABLES_DETAILED]:
         yield from _loss(table)
@@ -48,7 +48,8 @@ def proof_lines(proof: Proof, title: str = "Proof") -> Iterator[RenderableType]:
         yield text(f"\nproof.json shows the rows of {more}.", "dim")
 
 
-def _verdict(proof: Proof) -> Text:
+def verdict(proof: Proof) -> Text:
+    """The verdict in a line."""
     if proof.verdict == "proven":
         rows = sum(table.rows for table in proof.tables)
         empty = sum(table.verdict == "empty" for table in proof.tables)

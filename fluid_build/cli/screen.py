@@ -24,6 +24,7 @@ _STAGES = {
     "build": "Building the model",
     "prove": "Comparing it with the source",
     "dbt": "Running dbt",
+    "project": "Writing the dbt project",
     "write": "Writing files",
 }
 _NARROWEST = 40

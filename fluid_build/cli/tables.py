@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 from rich.console import Group, RenderableType
@@ -10,20 +9,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from fluid_build.cli.built import built, files
 from fluid_build.cli.screen import heading, text
 from fluid_build.cli.text import counted
-from fluid_build.forge import CONTRACT_FILE, DOCUMENT_FILE, MODEL_FILE, PROFILE_FILE, Forged
+from fluid_build.forge import Forged
 from fluid_build.modeling.attention import Notice
 from fluid_build.modeling.document import in_hundredths
 from fluid_build.modeling.types import is_code
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile, TableProfile
 
-_PURPOSES = {
-    DOCUMENT_FILE: "to read: tables, keys, relationships, a diagram",
-    CONTRACT_FILE: "the data contract, FLUID 0.7.2",
-    MODEL_FILE: "the logical model",
-    PROFILE_FILE: "the figures of columns, keys, relationships",
-}
 _LONGEST_VALUE = 40
 _MOST_OF_A_KIND = 8
 _SHOWN_WITH_QUERY = frozenset({"broken key", "orphans", "broken not-null"})
@@ -56,6 +50,7 @@ def forged(result: Forged, found: Sequence[Notice]) -> Iterator[RenderableType]:
     yield _indented(text(_in_figures(profile)))
     yield from reading_notes(profile)
     yield from attention(found)
+    yield from built(result)
     yield from files(result.files)
 
 
@@ -68,15 +63,6 @@ def _in_figures(profile: Profile) -> str:
         f"{counted(len(profile.foreign_keys), 'relationship')}, "
         f"{counted(personal, 'column')} of personal data."
     )
-
-
-def files(paths: Sequence[Path]) -> Iterator[RenderableType]:
-    """Files that were written, and what each is for."""
-    yield heading("Files", f"in {paths[0].parent}")
-    grid = _grid(("file", "green", "left"), ("purpose", "dim", "left"), show_header=False)
-    for path in paths:
-        grid.add_row(text(path.name), text(_PURPOSES[path.name]))
-    yield _indented(grid)
 
 
 def title(profile: Profile) -> Text:

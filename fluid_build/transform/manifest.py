@@ -6,14 +6,15 @@ folder.
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Container, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from pydantic import Field, ValidationError
 
 from fluid_build import __version__
 from fluid_build.errors import (
+    SourceError,
     SourceNotFoundError,
     SourceUnreadableError,
     UsageError,
@@ -107,6 +108,27 @@ def read_manifest(folder: Path) -> Manifest:
         return Manifest.model_validate_json(text, strict=True)
     except ValidationError as error:
         raise not_as_written(folder / MANIFEST_FILE, error) from None
+
+
+def leftovers(folder: Path, files: Container[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What an earlier forge wrote to a folder and ``files`` does not name any more.
+
+    Two lists: those that are as that forge left them, and those that somebody edited since. Where
+    the folder has no manifest, or none that can be read, nothing is known, and both are empty.
+    """
+    try:
+        manifest = read_manifest(folder)
+    except SourceError:
+        return (), ()
+    gone = [name for name in manifest.files if name not in files and _is_inside(name)]
+    there = [name for name in gone if (folder / name).is_file()]
+    same = {name for name in there if digest((folder / name).read_bytes()) == manifest.files[name]}
+    return tuple(sorted(same)), tuple(sorted(set(there) - same))
+
+
+def _is_inside(name: str) -> bool:
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts
 
 
 def place_of(manifest: Manifest, folder: Path) -> str:
