@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from fluid_build.block_yaml import block_yaml
 from fluid_build.modeling.element import Element
 from fluid_build.transform.dbt.data_tests import DataTests, SingularTest
-from fluid_build.transform.dbt.jinja import Jinja, literal_document
+from fluid_build.transform.dbt.jinja import literal_document
 from fluid_build.transform.dbt.models import FOLDERS
 from fluid_build.transform.dbt.source_entries import Readings, SourceEntry
-from fluid_build.transform.dbt.targets import Dialect, Target
+from fluid_build.transform.dbt.targets import Dialect
 from fluid_build.transform.plan import Build, PlanColumn, PlanSource, TransformPlan
 
 _Entry = dict[str, object]
@@ -30,7 +30,7 @@ def properties(plan: TransformPlan, tests: DataTests, dialect: Dialect) -> dict[
     }
 
 
-def source_properties(plan: TransformPlan, reading: Readings, target: Target) -> str:
+def source_properties(plan: TransformPlan, reading: Readings) -> str:
     """The file that says where the source tables lie."""
     blocks: dict[tuple[str | None, str], list[SourceEntry]] = {}
     for entry in reading.entries:
@@ -39,8 +39,7 @@ def source_properties(plan: TransformPlan, reading: Readings, target: Target) ->
     return yaml_file(
         {
             "sources": [
-                _source(reading.name, place, entries, tables, target)
-                for place, entries in blocks.items()
+                _source(reading.name, place, entries, tables) for place, entries in blocks.items()
             ]
         }
     )
@@ -108,25 +107,24 @@ def _source(
     place: tuple[str | None, str],
     entries: list[SourceEntry],
     tables: Mapping[str, PlanSource],
-    target: Target,
 ) -> _Entry:
     database, schema = place
     return _filled(
         {
             "name": name,
-            "database": _between_quotes(database, target) if database else None,
-            "schema": _between_quotes(schema, target),
+            "database": database,
+            "schema": schema,
             "quoting": {"database": True, "schema": True, "identifier": True},
-            "tables": [_source_table(entry, tables[entry.id], target) for entry in entries],
+            "tables": [_source_table(entry, tables[entry.id]) for entry in entries],
         }
     )
 
 
-def _source_table(entry: SourceEntry, table: PlanSource, target: Target) -> _Entry:
+def _source_table(entry: SourceEntry, table: PlanSource) -> _Entry:
     return _filled(
         {
             "name": entry.id,
-            "identifier": _between_quotes(entry.identifier, target),
+            "identifier": entry.identifier,
             "description": _sentences(f"The table {entry.table} of the source.", entry.note),
             "config": {"meta": dict(entry.meta)} if entry.meta else None,
             "columns": [
@@ -134,14 +132,6 @@ def _source_table(entry: SourceEntry, table: PlanSource, target: Target) -> _Ent
             ],
         }
     )
-
-
-def _between_quotes(name: str, target: Target) -> str:
-    """A name as dbt puts it between quotes: it doubles none that the name itself has."""
-    if isinstance(name, Jinja):
-        return name
-    mark = "`" if target in {"bigquery", "databricks"} else '"'
-    return name.replace(mark, mark * 2)
 
 
 def _lineage(element: Element) -> _Entry:

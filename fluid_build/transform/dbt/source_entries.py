@@ -11,11 +11,10 @@ class SourceEntry:
     """A source table as ``_sources.yml`` has it; all quoting is on.
 
     ``id`` is the plan's name of it, ``table`` the source's. ``identifier``, ``schema`` and
-    ``database`` are bare names: the file has the quotes in them doubled, which dbt does not do.
-    Entries that agree in ``database`` and ``schema`` make one block of the YAML file; all blocks
-    have the same source name.
-    ``meta`` goes under ``config.meta``. A text of the type ``Jinja`` is written as it stands,
-    every other one so that Jinja leaves it alone.
+    ``database`` stand as dbt puts them between quotes: a quote in a name is doubled already, as
+    dbt does not do that. Entries that agree in ``database`` and ``schema`` make one block of the
+    YAML file; all blocks have the same source name. ``meta`` goes under ``config.meta``. A text of
+    the type ``Jinja`` is written as it stands, every other one so that Jinja leaves it alone.
     """
 
     id: str

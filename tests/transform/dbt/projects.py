@@ -27,7 +27,9 @@ def duckdb_reading(plan: TransformPlan, path: Path) -> Readings:
     return Readings(
         name="raw",
         entries=tuple(
-            SourceEntry(source.id, source.table, source.table, SCHEMA, "shop_source")
+            SourceEntry(
+                source.id, source.table, between_quotes(source.table), SCHEMA, "shop_source"
+            )
             for source in plan.sources
         ),
         profiles_yml=block_yaml({name: {"target": "dev", "outputs": {"dev": output}}}),
@@ -42,11 +44,17 @@ def schema_reading(plan: TransformPlan, schema: str, output: Mapping[str, object
     return Readings(
         name="raw",
         entries=tuple(
-            SourceEntry(source.id, source.table, source.table, schema) for source in plan.sources
+            SourceEntry(source.id, source.table, between_quotes(source.table), schema)
+            for source in plan.sources
         ),
         profiles_yml=block_yaml(profile),
         schema=SCHEMA,
     )
+
+
+def between_quotes(name: str) -> str:
+    """A name as dbt puts it between quotes, of which it doubles none."""
+    return name.replace('"', '""')
 
 
 def written(files: Mapping[str, str], folder: Path) -> Path:
