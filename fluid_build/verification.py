@@ -29,6 +29,7 @@ from fluid_build.sources.base import Source
 from fluid_build.sources.uri import locate
 from fluid_build.transform.dbt.database import built_by_dbt
 from fluid_build.transform.dbt.location import DSN_VARIABLE, PATH_VARIABLE, base_of
+from fluid_build.transform.dbt.placing import duckdb_names
 from fluid_build.transform.dbt.running import DbtResult, run_dbt
 from fluid_build.transform.manifest import (
     MANIFEST_FILE,
@@ -165,7 +166,7 @@ def verify_dbt(
     result = run_dbt(project, environment=environment, on_progress=on_progress)
     if not result.ok:
         return DbtVerified(result, None)
-    file = project / f"{forged.plan.name}.duckdb"
+    file = project / f"{duckdb_names(forged.plan)[0]}.duckdb"
     with built_by_dbt(source, forged.plan, file) as database:
         return DbtVerified(result, prove(database, forged.model, on_progress=on_progress))
 
