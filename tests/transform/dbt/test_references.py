@@ -13,9 +13,9 @@ from fluid_build.transform.dbt.jinja import Jinja, literal_document, literally
 from fluid_build.transform.dbt.references import with_references
 
 HOSTILE = """
-{{ 7 * 7 }} {% raw %} {# no comment #} {%- endif %} }} %} #} { {{{ {{{{ }}}}} {{{% {{ source('raw', 'x') }}
-source.shop model.shop getvariable('load_date') ' '' " "" -- /* */ \\ \\' $$
-$tag$ `
+{{ 7 * 7 }} {% raw %} {# no comment #} {%- endif %} }} %} #} { {{{ {{{{ }}}}} {{{%
+{{ source('raw', 'x') }} source.shop model.shop getvariable('load_date') ' '' " "" -- /* */ \\ \\'
+$$ $tag$ `
 """.split()
 NASTY = (
     st.lists(

@@ -1,0 +1,193 @@
+"""The targets: their types, their SQL, and that each can read what is written for it."""
+
+import re
+from pathlib import Path
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from fluid_build.errors import UsageError
+from fluid_build.modeling.techniques import TECHNIQUES
+from fluid_build.transform.dbt.project import dbt_project
+from fluid_build.transform.dbt.targets import check_target, dialect_of, target_type
+from fluid_build.transform.plans import transform_plan
+from tests.transform.databases import EVERY_TYPE, Modelled, database, modelled
+from tests.transform.dbt.projects import TARGETS, schema_reading
+
+CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
+JINJA = re.compile(r"\{\{ (?:source\('\w+', '(\w+)'\)|ref\('(\w+)'\)|(this)|(load_date)\(\)) \}\}")
+
+
+def plain(template: str, *, again: bool) -> str:
+    """A model as the database gets it, on a first run or a later one."""
+    text = re.sub(r"\{\{ config\(.*?\) \}\}", "", template)
+    branches = r"\{%- if is_incremental\(\) %\}(.*?)(?:\{%- else %\}(.*?))?\{%- endif %\}"
+
+    def chosen(match: re.Match[str]) -> str:
+        return match[1] if again else match[2] or ""
+
+    text = re.sub(branches, chosen, text, flags=re.DOTALL)
+    return JINJA.sub(lambda m: "2000-01-01" if m[4] else f"x.{m[1] or m[2] or 'own'}", text)
+
+
+def queries(shop: Modelled, target: str) -> dict[str, str]:
+    """Every query of a project for a target, by its file."""
+    plan = transform_plan(shop.model)
+    reading = schema_reading(plan, "raw", {"type": target})
+    files = dbt_project(plan, shop.model, target=target, reading=reading)
+    own = {name: text for name, text in files.items() if name.endswith(".sql")}
+    return {
+        f"{name} {again}": plain(text, again=again)
+        for name, text in own.items()
+        if not name.startswith(("macros/", "models/semantic/"))
+        for again in (False, True)
+    }
+
+
+def needs_corpus(name: str) -> Path:
+    """The folder of a corpus database; the test is skipped where there is none."""
+    folder = CORPUS / name / "data"
+    if not folder.is_dir():
+        pytest.skip("the corpus of databases is not beside the repository")
+    return folder
+
+
+@pytest.mark.parametrize("technique", sorted(TECHNIQUES))
+@pytest.mark.parametrize("name", ["chinook", "sakila", "pubs"])
+def test_each_target_can_read_what_is_written_for_it(name: str, technique: str) -> None:
+    """Every model and test of a corpus database parses in its target's dialect."""
+    with modelled(needs_corpus(name), technique) as shop:
+        for target in TARGETS:
+            for file, sql in queries(shop, target).items():
+                tree = sqlglot.parse_one(sql, read=target)
+                assert isinstance(tree, exp.Query), (target, file)
+                assert not list(tree.find_all(exp.Command)), (target, file)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_column_of_every_type_is_written_for_each_target(tmp_path: Path, target: str) -> None:
+    """Types that a target lacks become ones that it has, in the SQL as in the contract."""
+    path = database(tmp_path / "types.duckdb", EVERY_TYPE)
+    with modelled(path) as shop:
+        staging = next(
+            sql for name, sql in queries(shop, target).items() if "stg_all_types" in name
+        )
+        plan = transform_plan(shop.model)
+    tree = sqlglot.parse_one(staging, read=target)
+    dialect = dialect_of(check_target(target))
+    casts = [select.this for select in tree.selects]
+    assert all(isinstance(cast, exp.Cast) for cast in casts)
+    written = [cast.to.sql(dialect=target) for cast in casts]
+    assert written == [dialect.type(column.type) for column in plan.builds[0].columns]
+    for unknown in ("HUGEINT", "INT128", "UBIGINT", "STRUCT", "ENUM", "UNION", "TIMESTAMP_NS"):
+        assert unknown not in " ".join(written)
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("postgres", "ENCODE(SHA256(CONVERT_TO(a, 'UTF8')), 'hex')"),
+        ("snowflake", "SHA2(a, 256)"),
+        ("bigquery", "TO_HEX(SHA256(a))"),
+        ("databricks", "SHA2(a, 256)"),
+    ],
+)
+def test_a_hash_is_lower_case_hex_of_the_text_on_each_target(target: str, expected: str) -> None:
+    """SHA-256 gives the same 64 characters everywhere."""
+    sql = dialect_of(check_target(target)).query("SELECT sha256(a) AS h")
+    assert " ".join(sql.split()) == f"SELECT {expected} AS h"
+
+
+def test_md5_is_hex_on_bigquery() -> None:
+    """BigQuery's own MD5 gives bytes."""
+    sql = dialect_of("bigquery").query("SELECT md5(a) AS h")
+    assert " ".join(sql.split()) == "SELECT TO_HEX(MD5(a)) AS h"
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("postgres", "CAST(GETVARIABLE('load_date') AS TIMESTAMP)"),
+        ("snowflake", "CAST(GETVARIABLE('load_date') AS TIMESTAMPNTZ)"),
+        ("bigquery", "CAST(getvariable('load_date') AS DATETIME)"),
+        ("databricks", "CAST(GETVARIABLE('load_date') AS TIMESTAMP_NTZ)"),
+    ],
+)
+def test_a_time_without_a_zone_has_none_on_any_target(target: str, expected: str) -> None:
+    """DuckDB's TIMESTAMP is a wall clock, and what a target calls so may be a moment."""
+    sql = dialect_of(check_target(target)).query(
+        "SELECT CAST(getvariable('load_date') AS TIMESTAMP) AS t"
+    )
+    assert " ".join(sql.split()) == f"SELECT {expected} AS t"
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("postgres", "CONCAT_WS('|', a, b)"),
+        ("snowflake", "ARRAY_TO_STRING(ARRAY_CONSTRUCT_COMPACT(a, b), '|')"),
+        ("bigquery", "ARRAY_TO_STRING([a, b], '|')"),
+        ("databricks", "CONCAT_WS('|', a, b)"),
+    ],
+)
+def test_joined_text_leaves_nulls_out_on_each_target(target: str, expected: str) -> None:
+    """A null is neither an empty part nor makes the whole null."""
+    sql = dialect_of(check_target(target)).query("SELECT concat_ws('|', a, b) AS j")
+    assert " ".join(sql.split()) == f"SELECT {expected} AS j"
+
+
+@pytest.mark.parametrize(
+    ("duckdb_type", "target", "name", "lossy"),
+    [
+        ("HUGEINT", "postgres", "DECIMAL(39, 0)", False),
+        ("HUGEINT", "snowflake", "DECIMAL(38, 0)", True),
+        ("DECIMAL(10,2)", "bigquery", "NUMERIC", False),
+        ("DECIMAL(38,10)", "bigquery", "BIGNUMERIC", False),
+        ("DECIMAL(18,3)", "databricks", "DECIMAL(18, 3)", False),
+        ("VARCHAR[]", "postgres", "JSONB", True),
+        ("STRUCT(a INTEGER)", "snowflake", "VARIANT", True),
+        ("ENUM('a', 'b')", "bigquery", "STRING", False),
+        ("TIME", "databricks", "STRING", True),
+        ("BIT", "bigquery", "STRING", True),
+        ("STRUCT(a INTEGER)", "duckdb", "STRUCT(a INTEGER)", False),
+    ],
+)
+def test_a_type_becomes_the_nearest_and_says_what_is_lost(
+    duckdb_type: str, target: str, name: str, lossy: bool
+) -> None:
+    """Where a target has no type for it, a sensible one is taken and the loss is told."""
+    found = target_type(duckdb_type, check_target(target))
+    assert (found.name, bool(found.loss)) == (name, lossy)
+
+
+def test_losses_are_told_in_the_readme(tmp_path: Path) -> None:
+    """Whoever runs the project learns which columns are held otherwise than at the source."""
+    path = database(tmp_path / "types.duckdb", EVERY_TYPE)
+    with modelled(path) as shop:
+        plan = transform_plan(shop.model)
+        reading = schema_reading(plan, "raw", {"type": "snowflake"})
+        files = dbt_project(plan, shop.model, target="snowflake", reading=reading)
+    assert "## What is different on snowflake" in files["README.md"]
+    assert "`all_types.li`" in files["README.md"]
+
+
+def test_an_unknown_target_is_refused_with_the_known_ones() -> None:
+    """The error names what was asked for, what is meant perhaps, and what there is."""
+    with pytest.raises(UsageError, match="there is no target 'postgre'") as refused:
+        check_target("postgre")
+    assert refused.value.hint is not None
+    assert "Did you mean 'postgres'?" in refused.value.hint
+    assert "bigquery, databricks, duckdb, postgres, snowflake" in refused.value.hint
+
+
+@pytest.mark.parametrize(("name", "target"), [("PostgreSQL", "postgres"), (" bq ", "bigquery")])
+def test_usual_other_names_of_a_target_are_taken(name: str, target: str) -> None:
+    """People write the same database in several ways."""
+    assert check_target(name) == target
+
+
+def test_duckdb_needs_no_translation() -> None:
+    """The plan's own dialect is written as it is."""
+    sql = "SELECT  1 -- as it is"
+    assert dialect_of("duckdb").query(sql) is sql
