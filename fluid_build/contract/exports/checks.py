@@ -16,6 +16,7 @@ from fluid_build.contract.exports.reading import Json
 from fluid_build.contract.fluid import DqRule, Expose
 from fluid_build.sources.sql import quote, quote_all
 
+METRICS = ("nullValues", "missingValues", "invalidValues", "duplicateValues", "rowCount")
 OPERATORS = {
     "==": "mustBe",
     "!=": "mustNotBe",
@@ -38,7 +39,7 @@ def check(
     """
     columns = columns_of_rule(rule, expose)
     labels = rule.labels or {}
-    found = _of_engine(labels) or _of_query(rule, labels) or _of_rows(rule, labels)
+    found = _of_engine(labels) or _of_query(rule, labels) or _of_metric(rule, labels)
     if found is None:
         found = _of_reference(rule, expose, reference, exposes) or _of_columns(rule, columns)
     return found or {"type": "text"}
@@ -121,30 +122,26 @@ def _of_query(rule: DqRule, labels: Mapping[str, str]) -> Json | None:
     return {"type": "sql", "query": labels["query"], **bounds}
 
 
-def _of_rows(rule: DqRule, labels: Mapping[str, str]) -> Json | None:
+def _of_metric(rule: DqRule, labels: Mapping[str, str]) -> Json | None:
+    """A metric that is named as such, with bounds of its own."""
     bounds = _bounds(rule, labels)
-    if labels.get("metric") != "rowCount" or bounds is None:
+    if labels.get("metric") not in METRICS or bounds is None:
         return None
-    return {"type": "library", "metric": "rowCount", **bounds}
+    arguments = _json_mapping(labels.get("arguments", ""))
+    given: Json = {"arguments": arguments} if arguments else {}
+    unit: Json = {"unit": labels["unit"]} if "unit" in labels else {}
+    return {"type": "library", "metric": labels["metric"], **given, **bounds, **unit}
 
 
 def _of_engine(labels: Mapping[str, str]) -> Json | None:
     if "engine" not in labels or "implementation" not in labels:
         return None
+    text = labels["implementation"]
     return {
         "type": "custom",
         "engine": labels["engine"],
-        "implementation": _implementation(labels["implementation"]),
+        "implementation": _json_mapping(text) or text,
     }
-
-
-def _implementation(text: str) -> object:
-    """An engine's own words: a mapping where they are one in JSON, else text."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value if isinstance(value, dict) and _is_finite(value) else text
 
 
 def _bounds(rule: DqRule, labels: Mapping[str, str]) -> Json | None:
@@ -164,6 +161,14 @@ def _json_list(text: str) -> list[object]:
     except (ValueError, RecursionError):
         return []
     return value if isinstance(value, list) and _is_finite(value) else []
+
+
+def _json_mapping(text: str) -> Json:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) and _is_finite(value) else {}
 
 
 def _is_number(value: object) -> bool:

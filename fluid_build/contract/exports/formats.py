@@ -4,14 +4,11 @@ ODCS is Bitol's Open Data Contract Standard, DCS the Data Contract Specification
 Semantic Interchange.
 """
 
-import importlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast, get_args
-
-from pydantic import BaseModel
+from typing import Literal, cast, get_args
 
 from fluid_build.block_yaml import block_yaml
 from fluid_build.contract.exports.dcs import DCS_VERSION, dcs_document
@@ -21,7 +18,12 @@ from fluid_build.contract.exports.odcs_versions import (
     OdcsVersion,
     odcs_schema,
 )
-from fluid_build.contract.exports.official import model_findings, packaged_schema, schema_findings
+from fluid_build.contract.exports.official import (
+    model_findings,
+    packaged_schema,
+    published_model,
+    schema_findings,
+)
 from fluid_build.contract.exports.osi import osi_document
 from fluid_build.contract.exports.reading import Json, Reading
 from fluid_build.contract.fluid import FluidContract
@@ -133,15 +135,8 @@ def findings(format_: Format, version: str, document: Json) -> tuple[str, ...]:
         schema = packaged_schema("datacontract_specification")
         package, name = "datacontract_specification", "DataContractSpecification"
     return schema_findings(schema, document) or model_findings(
-        lambda: _published_model(package, name), document
+        lambda: published_model(package, name), document
     )
-
-
-def _published_model(package: str, name: str) -> type[BaseModel]:
-    """The model that an official package publishes; imported on use, as few commands need it."""
-    module: Any = importlib.import_module(f"{package}.model")
-    model: type[BaseModel] = getattr(module, name)
-    return model
 
 
 def summed(lost: Iterable[tuple[Path, int]]) -> tuple[Unsaid, ...]:

@@ -20,7 +20,7 @@ from fluid_build.contract.exports.odcs_rules import Checks, checks_of
 from fluid_build.contract.exports.odcs_versions import OdcsVersion
 from fluid_build.contract.exports.reading import Json, Reading, labels_of, said
 from fluid_build.contract.exports.servers import servers_of
-from fluid_build.contract.fluid import FluidContract
+from fluid_build.contract.fluid import Expose, FluidContract
 from fluid_build.contract.fluid.column import ContractColumn
 
 UNVERSIONED = "0.0.0"
@@ -57,7 +57,7 @@ class _Whole:
     names: Names
     servers: list[str | None]
     is_versioned: bool
-    sources: dict[str, list[str]]
+    sources: list[dict[str, list[str]]]
 
 
 def odcs_document(contract: FluidContract, read: Reading, version: OdcsVersion) -> Json:
@@ -66,6 +66,7 @@ def odcs_document(contract: FluidContract, read: Reading, version: OdcsVersion) 
     servers = servers_of([expose.part("binding") for expose in exposes])
     keys = keys_of(contract)
     shared = _shared_version(contract)
+    mapped = _mapped_sources(contract)
     whole = _Whole(
         contract=contract,
         version=version,
@@ -73,7 +74,7 @@ def odcs_document(contract: FluidContract, read: Reading, version: OdcsVersion) 
         names=names_of_references(contract.exposes, keys),
         servers=servers.names,
         is_versioned=shared is not None,
-        sources=_sources(contract),
+        sources=[_sources_by_column(e, mapped) for e in contract.exposes],
     )
     lifecycle = read.part("lifecycle")
     document: Json = {
@@ -264,12 +265,12 @@ def _columns(promise: Reading, index: int, whole: _Whole, checks: Checks) -> lis
         seen.add(column.name)
         quality = checks.columns.get(column.name) if is_first else None
         keys = _key_flags(column, index, whole) if is_first else {}
-        found.append(_column(column, read, {**keys, "quality": quality}, whole, index))
+        found.append(_column(column, read, {**keys, "quality": quality}))
     return found
 
 
 def _key_flags(column: ContractColumn, index: int, whole: _Whole) -> Json:
-    """What the keys and references of the table say of one of its columns."""
+    """What the keys, references and sources of the table say of one of its columns."""
     keys, name = whole.keys[index], column.name
     is_primary = name in keys.primary
     single = [r for r in keys.references if r.columns == (name,)]
@@ -278,12 +279,13 @@ def _key_flags(column: ContractColumn, index: int, whole: _Whole) -> Json:
         "primaryKey": True if is_primary else None,
         "primaryKeyPosition": keys.primary.index(name) + 1 if is_primary else None,
         "unique": True if (name,) in keys.unique else None,
+        "transformSourceObjects": whole.sources[index].get(name) or None,
         "relationships": [relationship(whole.names, index, r, implied=True) for r in single]
         or None,
     }
 
 
-def _column(column: ContractColumn, read: Reading, given: Json, whole: _Whole, index: int) -> Json:
+def _column(column: ContractColumn, read: Reading, given: Json) -> Json:
     type_ = spelled(column.type)
     logical = odcs_type(type_)
     own = {key: read.take(key) for key in ("semanticType", "businessDefinition", "validationRules")}
@@ -300,7 +302,7 @@ def _column(column: ContractColumn, read: Reading, given: Json, whole: _Whole, i
         "primaryKey": given.get("primaryKey"),
         "primaryKeyPosition": given.get("primaryKeyPosition"),
         "classification": read.text("sensitivity"),
-        "transformSourceObjects": _sources_of(column, index, whole) or None,
+        "transformSourceObjects": given.get("transformSourceObjects"),
         "tags": read.texts("tags"),
         "relationships": given.get("relationships"),
         "quality": given.get("quality"),
@@ -311,14 +313,24 @@ def _column(column: ContractColumn, read: Reading, given: Json, whole: _Whole, i
     return said(document)
 
 
-def _sources_of(column: ContractColumn, index: int, whole: _Whole) -> list[str]:
-    """The source columns that a column is made from, by its label or else by the lineage."""
-    labelled = names_of((column.labels or {}).get("source-columns"))
-    expose_id = whole.contract.exposes[index].expose_id
-    return list(labelled) or whole.sources.get(f"{expose_id}.{column.name}", [])
+def sources_of(contract: FluidContract, index: int) -> dict[str, list[str]]:
+    """For each column of an expose, the source columns it is made from.
+
+    They stand in its label ``source-columns``, or else in the field mappings of the lineage.
+    """
+    return _sources_by_column(contract.exposes[index], _mapped_sources(contract))
 
 
-def _sources(contract: FluidContract) -> dict[str, list[str]]:
+def _sources_by_column(expose: Expose, mapped: dict[str, list[str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for column in expose.contract.columns or ():
+        labelled = list(names_of((column.labels or {}).get("source-columns")))
+        told = labelled or mapped.get(f"{expose.expose_id}.{column.name}", [])
+        found.setdefault(column.name, told)
+    return found
+
+
+def _mapped_sources(contract: FluidContract) -> dict[str, list[str]]:
     """For each target field of the lineage, the fields it comes from."""
     found: dict[str, list[str]] = {}
     upstream = contract.lineage.upstream if contract.lineage is not None else None

@@ -11,12 +11,24 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, Literal, get_args
 
-from fluid_build.contract.exports.official import packaged_schema
+from pydantic import BaseModel
+
+from fluid_build.contract.exports.official import (
+    model_findings,
+    packaged_schema,
+    published_model,
+    schema_findings,
+)
+from fluid_build.contract.fluid.common import named
+from fluid_build.contract.shown import escaped, shown
+from fluid_build.errors import ContractError
 
 OdcsVersion = Literal["3.1.0", "3.2.0"]
 ODCS_VERSIONS: tuple[OdcsVersion, ...] = get_args(OdcsVersion)
 LATEST: OdcsVersion = "3.2.0"
 
+READABLE = ("3.0.0", "3.0.1", "3.0.2", *ODCS_VERSIONS)
+_NAME_ONE = "Name the file of an ODCS contract; it begins with `apiVersion` and `kind`."
 _ENGINES = "btrieve exasol fastobjects hana iceberg ingres poet teradata vectorwise versant".split()
 _LATER_WORDS: dict[str, tuple[str, ...]] = {
     "properties/apiVersion/enum": ("v3.2.0",),
@@ -83,6 +95,72 @@ def _as_of_3_1(schema: dict[str, Any]) -> dict[str, Any]:
         port = server["properties"].get("port", {})
         if port.pop("$ref", None):
             port["type"] = "integer"
+    return schema
+
+
+def check_odcs(document: object) -> str:
+    """The version of an ODCS document that can be read; ContractError where it is none.
+
+    Documents of 3.0 are held against what 3.0 asks, later ones against the latest schema, as the
+    official package does.
+    """
+    if not isinstance(document, dict):
+        raise ContractError("This is no ODCS contract: it is not a mapping.", hint=_NAME_ONE)
+    version = _version_of(document)
+    schema = odcs_3_0_schema() if version.startswith("3.0.") else odcs_schema(LATEST)
+    found = schema_findings(schema, document) or model_findings(_published, document)
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise ContractError(
+            f"This is no valid ODCS {version} contract: {found[0]}{more}.",
+            hint="Correct the document at that place.",
+        )
+    return version
+
+
+def _version_of(document: dict[str, object]) -> str:
+    kind, version = document.get("kind"), document.get("apiVersion")
+    if "fluidVersion" in document:
+        message = "This is a FLUID contract already, not one of ODCS."
+        raise ContractError(message, hint="`fluid export odcs` writes it as ODCS.")
+    if "dataContractSpecification" in document:
+        message = "This is a contract of the Data Contract Specification, not one of ODCS."
+        raise ContractError(message, hint=_NAME_ONE)
+    number = version.removeprefix("v") if isinstance(version, str) else ""
+    if number.startswith("2."):
+        raise ContractError(
+            f"This is an ODCS {escaped(number)} contract; versions before 3.0 are not read.",
+            hint="Move it to ODCS 3 first; the standard's change log tells how.",
+        )
+    if kind != "DataContract" or number not in READABLE:
+        raise ContractError(
+            f"This is no ODCS contract that can be read: `kind` is {shown(kind)}, "
+            f"`apiVersion` {shown(version)}.",
+            hint=f"It should be `DataContract` and {named([f'v{n}' for n in READABLE])}.",
+        )
+    return number
+
+
+def _published() -> type[BaseModel]:
+    return published_model("open_data_contract_standard", "OpenDataContractStandard")
+
+
+@cache
+def odcs_3_0_schema() -> dict[str, Any]:
+    """A schema for documents of 3.0: the latest, without what 3.0 did not ask of a document.
+
+    There, a library check names its metric as ``rule``, no check needs a bound, and exclusive
+    bounds are flags.
+    """
+    schema = copy.deepcopy(packaged_schema("open_data_contract_standard"))
+    definitions = schema["$defs"]
+    operators = definitions["DataQualityOperators"]
+    operators["anyOf"] = [*operators.pop("oneOf"), {}]
+    del definitions["DataQualityLibrary"]["required"]
+    for branch in definitions["SchemaBaseProperty"]["allOf"]:
+        options = branch.get("then", {}).get("properties", {}).get("logicalTypeOptions", {})
+        for key in ("exclusiveMinimum", "exclusiveMaximum"):
+            options.get("properties", {}).get(key, {}).pop("type", None)
     return schema
 
 

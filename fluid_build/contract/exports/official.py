@@ -4,6 +4,7 @@ The models drop keys that they do not know, and the schemas are stricter; a docu
 both. The packages are read, and nothing of theirs is run but their models.
 """
 
+import importlib
 import json
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -24,6 +25,13 @@ def packaged_schema(package: str) -> dict[str, Any]:
     text = resources.files(package).joinpath("schema.json").read_text(encoding="utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
+
+
+def published_model(package: str, name: str) -> type[BaseModel]:
+    """The model that an official package publishes; imported on use, as few commands need it."""
+    module: Any = importlib.import_module(f"{package}.model")
+    model: type[BaseModel] = getattr(module, name)
+    return model
 
 
 def schema_findings(schema: dict[str, Any], document: Mapping[str, object]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.contract.exports.custom import custom_properties, read_custom
-from fluid_build.contract.exports.reading import Json, Reading, free_name, labels_of
+from fluid_build.contract.exports.reading import Json, Reading, free_name, labels_of, said
 
 _S3 = re.compile(r"s3://([^/]+)/(.+)")
 _KEYS: dict[str, dict[str, str]] = {
@@ -164,7 +164,7 @@ def binding_of(server: Reading) -> Json:
         server.take("server")
         inner = custom.own.get("location")
         merged = {**location, **inner} if isinstance(inner, dict) else location
-        return {**custom.own, "location": merged, "labels": custom.labels}
+        return said({**custom.own, "location": merged, "labels": custom.labels})
     return {
         "platform": next((p for p, kinds in _PLATFORMS.items() if type_ in kinds), "other"),
         "format": _format(server, type_),
