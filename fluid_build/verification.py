@@ -27,6 +27,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.uri import locate
+from fluid_build.transform.dbt import landing
 from fluid_build.transform.dbt.database import built_by_dbt
 from fluid_build.transform.dbt.location import DSN_VARIABLE, PATH_VARIABLE, base_of
 from fluid_build.transform.dbt.placing import duckdb_names
@@ -72,10 +73,14 @@ class ForgedFolder:
 
 @dataclass(frozen=True, slots=True)
 class DbtVerified:
-    """What dbt built of a model, and its proof; None where dbt did not build all of it."""
+    """What dbt built of a model, and its proof; None where dbt did not build all of it.
+
+    ``copied`` says that dbt read tables from copies which the forge had made.
+    """
 
     result: DbtResult
     proof: Proof | None
+    copied: bool
 
     @property
     def holds(self) -> bool:
@@ -164,11 +169,13 @@ def verify_dbt(
         )
     environment = {} if place is None else _environment(place, project)
     result = run_dbt(project, environment=environment, on_progress=on_progress)
+    copied = (project / landing.FOLDER).is_dir()
     if not result.ok:
-        return DbtVerified(result, None)
+        return DbtVerified(result, None, copied)
     file = project / f"{duckdb_names(forged.plan)[0]}.duckdb"
     with built_by_dbt(source, forged.plan, file) as database:
-        return DbtVerified(result, prove(database, forged.model, on_progress=on_progress))
+        proof = prove(database, forged.model, on_progress=on_progress)
+    return DbtVerified(result, proof, copied)
 
 
 def _environment(place: str, project: Path) -> dict[str, str]:

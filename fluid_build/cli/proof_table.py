@@ -23,23 +23,31 @@ _STYLES: dict[TableVerdict, str] = {
     "lost": "bold red",
     "not compared": "yellow",
 }
+TICK = "✓ "
 _WORDS: dict[TableVerdict, str] = {
-    "proven": "✓ same",
+    "proven": "same",
     "empty": "empty",
     "lost": "lost",
     "not compared": "not compared",
 }
 
 
-def proof_lines(proof: Proof, title: str = "Proof") -> Iterator[RenderableType]:
-    """The figures of each table, the verdict, and where there is a loss its first rows."""
+def proof_lines(
+    proof: Proof, title: str = "Proof", *, tick: str = TICK
+) -> Iterator[RenderableType]:
+    """The figures of each table, the verdict, and where there is a loss its first rows.
+
+    ``tick`` marks what holds, in green; whoever shows a loss beside this proof gives an empty one.
+    A proof that is not proven as a whole has no tick in any of its lines.
+    """
+    tick = tick if proof.verdict == "proven" else ""
     yield heading(title, "what was built, compared with the source")
-    yield _indented(_figures(proof.tables))
+    yield _indented(_figures(proof.tables, tick))
     by_value = [f"{table.table}.{name}" for table in proof.tables for name in table.by_value]
     if by_value:
         yield _indented(text(f"Value kept, not spelling: {', '.join(by_value)}", "dim"))
     yield Text()
-    yield verdict(proof)
+    yield verdict(proof, tick=tick)
     lost = [table for table in proof.tables if table.verdict == "lost"]
     for table in lost[:_MOST_TABLES_DETAILED]:
         yield from _loss(table)
@@ -48,14 +56,14 @@ def proof_lines(proof: Proof, title: str = "Proof") -> Iterator[RenderableType]:
         yield text(f"\nproof.json shows the rows of {more}.", "dim")
 
 
-def verdict(proof: Proof) -> Text:
+def verdict(proof: Proof, *, tick: str = TICK) -> Text:
     """The verdict in a line."""
     if proof.verdict == "proven":
         rows = sum(table.rows for table in proof.tables)
         empty = sum(table.verdict == "empty" for table in proof.tables)
         remark = f" {counted(empty, 'table')} held no row." if empty else ""
         return Text.assemble(
-            text("✓ Proven. ", "bold green"),
+            text(f"{tick}Proven. ", "bold green" if tick else "bold"),
             text(f"{proof.reason} {counted(rows, 'row')} in {_tables(proof)}.{remark}"),
         )
     if proof.verdict == "lost":
@@ -67,7 +75,7 @@ def _tables(proof: Proof) -> str:
     return counted(len(proof.tables), "table")
 
 
-def _figures(tables: Sequence[TableProof]) -> Table:
+def _figures(tables: Sequence[TableProof], tick: str) -> Table:
     rebuilt = any(table.rebuilt is not None for table in tables)
     checked = any(table.checks for table in tables)
     grid = Table(box=None, pad_edge=False, expand=False, header_style="dim")
@@ -91,8 +99,14 @@ def _figures(tables: Sequence[TableProof]) -> Table:
             ]
         if checked:
             cells.append(_checks(table))
-        grid.add_row(*cells, text(_WORDS[table.verdict], _STYLES[table.verdict]))
+        grid.add_row(*cells, _word(table.verdict, tick))
     return grid
+
+
+def _word(verdict: TableVerdict, tick: str) -> Text:
+    if verdict == "proven":
+        return text(f"{tick}{_WORDS[verdict]}", _STYLES[verdict] if tick else "")
+    return text(_WORDS[verdict], _STYLES[verdict])
 
 
 def _number(number: int | None, *, alarming: bool = False) -> Text:

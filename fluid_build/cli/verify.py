@@ -12,11 +12,12 @@ from rich.text import Text
 
 from fluid_build.cli import failures, screen
 from fluid_build.cli.options import Debug, Json
-from fluid_build.cli.proof_table import proof_lines
+from fluid_build.cli.proof_table import TICK, proof_lines
 from fluid_build.cli.reading import reading
 from fluid_build.cli.text import counted
 from fluid_build.errors import SourceChangedError
 from fluid_build.sources.uri import locate, redact
+from fluid_build.transform.dbt.running import DbtNode
 from fluid_build.transform.manifest import place_of
 from fluid_build.transform.proof_files import PROOF_FILE
 from fluid_build.verification import (
@@ -137,9 +138,10 @@ def _report(found: Verified) -> Iterator[RenderableType]:
         "  ",
         screen.text(f"{forged.model.technique} · {tables} · {_relations(forged)}", "dim"),
     )
-    yield from proof_lines(found.proof)
+    tick = TICK if found.dbt is None or found.dbt.holds else ""
+    yield from proof_lines(found.proof, tick=tick)
     if found.dbt is not None:
-        yield from _dbt_lines(found.dbt)
+        yield from _dbt_lines(found.dbt, TICK if found.proof.verdict == "proven" else "")
     if forged.disagreements:
         count = counted(len(forged.disagreements), "difference")
         yield screen.heading("The contract does not match its model", count)
@@ -148,11 +150,12 @@ def _report(found: Verified) -> Iterator[RenderableType]:
         yield screen.heading("Rows since the forge", "no fault")
         yield from _listed(list(found.row_changes), "")
     if forged.edited:
-        yield screen.heading("Not as the forge wrote them", "the model was proven, not these")
+        remark = "the model was proven, not these" if found.dbt is None else ""
+        yield screen.heading("Not as the forge wrote them", remark)
         yield from _listed(list(forged.edited), "yellow")
 
 
-def _dbt_lines(found: DbtVerified) -> Iterator[RenderableType]:
+def _dbt_lines(found: DbtVerified, tick: str) -> Iterator[RenderableType]:
     result = found.result
     figures = [f"{counted(len(result.built), 'model')} built"]
     for name, nodes in (
@@ -164,15 +167,29 @@ def _dbt_lines(found: DbtVerified) -> Iterator[RenderableType]:
         if nodes:
             figures.append(f"{len(nodes):,} {name}")
     yield screen.heading("dbt", ", ".join(figures))
-    yield from _listed([f"{node.name}: {node.message}" for node in result.failed], "red")
-    yield from _listed([f"{node.name}: {node.message}" for node in result.warned], "yellow")
-    yield from _listed(list(result.warnings), "yellow")
+    yield from _listed([_said(node) for node in result.failed], "red")
+    yield from _listed([_said(node) for node in result.warned], "yellow")
+    yield from _listed([_one_line(warning) for warning in result.warnings], "yellow")
     if found.proof is None:
         yield Text.assemble("\n", screen.text("Not proven. ", "bold red"), _UNBUILT)
     else:
-        yield from proof_lines(found.proof, "What dbt built")
+        yield from proof_lines(found.proof, "What dbt built", tick=tick)
+    if found.copied and not found.holds:
+        yield screen.text(_COPIED, "yellow")
 
 
+def _said(node: DbtNode) -> str:
+    return f"{node.name}: {_one_line(node.message)}"
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())
+
+
+_COPIED = (
+    "Some tables dbt reads from copies that the forge put into dbt/land. Where the source has"
+    " changed since, forge it again."
+)
 _UNBUILT = "dbt did not build all of it, so what it built was not compared."
 
 
