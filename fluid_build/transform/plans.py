@@ -10,9 +10,10 @@ from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.naming import identifier
 from fluid_build.modeling.sql_names import SqlNames, is_reserved, sql_names
+from fluid_build.transform.data_vault import vault_builds, vault_rebuilds
 from fluid_build.transform.flat import flat_builds, flat_rebuilds
 from fluid_build.transform.plan import Build, Check, Rebuild, Renaming, TransformPlan
-from fluid_build.transform.staging import Keeps, by_value, plan_sources, staging_builds
+from fluid_build.transform.staging import Keeps, by_spelling, by_value, plan_sources, staging_builds
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,12 @@ _TECHNIQUES = {
         keeps=by_value,
         builds=_flat,
         rebuilds=lambda model, names: flat_rebuilds(model.conceptual, names),
+        checks=_nothing,
+    ),
+    "data_vault_2": _Technique(
+        keeps=by_spelling,
+        builds=vault_builds,
+        rebuilds=vault_rebuilds,
         checks=_nothing,
     ),
 }

@@ -1,0 +1,143 @@
+"""Which key a hub is built on: what the business calls a thing by, rather than a number given out.
+
+A natural key is preferred where the evidence bears it: the chosen key is a mere number, the other
+is never null, unique by declaration or on at least a hundred rows, and by its name or its values an
+identifying code. What identifies people (mail, phone, name, national number) never becomes a key:
+it changes, and it would carry personal data into every hash.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fluid_build.modeling.conceptual import Attribute, Entity, EntityKey
+from fluid_build.modeling.data_vault.schema import last_word
+from fluid_build.modeling.dv2 import BusinessKeyKind
+from fluid_build.modeling.types import family
+from fluid_build.profiling.names import words
+
+_ROWS_TO_TELL = 100
+_CODE_WORDS = frozenset(
+    """
+    asin barcode bk cd code ean gtin iata icao isbn isin issn lei nbr no nr num number serial sku
+    swift symbol ticker upc vin
+    """.split()
+)
+_CODE_TYPES = frozenset({"isbn", "ean", "vin", "bic", "country_code", "currency_code"})
+_SURROGATE_WORDS = frozenset({"sk", "surrogate"})
+_NOT_OF_THE_THING = frozenset(
+    """
+    area building card cell check credit driver fax floor hash home house insurance licence license
+    line mobile national pass passport password phone pin position post postal room row seat
+    security sequence social street tax tel telephone track version zip
+    """.split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BusinessKey:
+    """The key of a hub, and the sentence that explains the choice."""
+
+    key: EntityKey
+    kind: BusinessKeyKind
+    reason: str
+
+
+def business_key(entity: Entity, identity: EntityKey, sharing: Sequence[str]) -> BusinessKey:
+    """The business key of an entity; ``sharing`` are tables that are identified by its identity."""
+    if not _is_surrogate(entity, identity):
+        return BusinessKey(identity, "natural", f"{_shown(identity)} is its key. {identity.reason}")
+    natural = natural_key(entity)
+    if natural is None:
+        return BusinessKey(
+            identity,
+            "surrogate",
+            f"{_shown(identity)} {_numbers(identity)} given out by the source, and nothing else"
+            " identifies a row to people.",
+        )
+    if sharing:
+        return BusinessKey(
+            identity,
+            "surrogate",
+            f"{_shown(natural)} identifies a row too, but {', '.join(sharing)} and it share"
+            f" {_shown(identity)} alone.",
+        )
+    return BusinessKey(
+        natural,
+        "natural",
+        f"{_shown(natural)} is preferred to {_shown(identity)}, a number given out by the source:"
+        f" {_evidence(natural)}, and by its name it is what people call it by.",
+    )
+
+
+def natural_key(entity: Entity) -> EntityKey | None:
+    """A key beside a surrogate primary key that identifies its rows for people."""
+    primary = entity.primary_key
+    if primary is None or len(primary.attributes) != 1 or not _is_surrogate(entity, primary):
+        return None
+    order = {attribute.name: place for place, attribute in enumerate(entity.attributes)}
+    found = [key for key in entity.keys if key.kind != "primary" and _is_natural(entity, key)]
+    return min(
+        found, key=lambda key: (key.kind != "declared", order[key.attributes[0]]), default=None
+    )
+
+
+def _is_surrogate(entity: Entity, key: EntityKey) -> bool:
+    """Whether all of a key is numbers that were given out, and only the source knows for what."""
+    return all(_is_given_out(entity.attribute(column)) for column in key.attributes)
+
+
+def _is_given_out(attribute: Attribute) -> bool:
+    if attribute.type == "uuid" or attribute.semantic_type in {"uuid", "hash"}:
+        return True
+    if last_word(attribute.name, _CODE_WORDS) or attribute.semantic_type in _CODE_TYPES:
+        return False
+    return family(attribute.type) in {"integer", "decimal"}
+
+
+def _is_natural(entity: Entity, key: EntityKey) -> bool:
+    if len(key.attributes) != 1 or not key.holds:
+        return False
+    if key.kind == "candidate" and entity.rows < _ROWS_TO_TELL:
+        return False
+    attribute = entity.attribute(key.attributes[0])
+    if not attribute.required:
+        return False
+    return _is_code(attribute) or _is_id_beside_a_surrogate(entity, attribute)
+
+
+def _is_id_beside_a_surrogate(entity: Entity, attribute: Attribute) -> bool:
+    """Whether a warehouse gave out a surrogate of its own beside the id that the source had."""
+    primary = entity.primary_key
+    by_name = primary is not None and _SURROGATE_WORDS & set(words(primary.attributes[0]))
+    id_ = words(attribute.name)[-1:] == ("id",)
+    return bool(by_name) and id_ and family(attribute.type) == "text" and not attribute.pii
+
+
+def _is_code(attribute: Attribute) -> bool:
+    # A vehicle's number is a thing's, though it may lead to its owner.
+    if attribute.pii and attribute.semantic_type != "vin":
+        return False
+    if family(attribute.type) not in {"text", "integer", "decimal"} or attribute.type == "uuid":
+        return False
+    if attribute.semantic_type in _CODE_TYPES:
+        return True
+    if attribute.semantic_type is not None:
+        return False
+    code = last_word(attribute.name, _CODE_WORDS)
+    squashed = "".join(words(attribute.name)).removesuffix(code)
+    other = any(squashed.startswith(w) or squashed.endswith(w) for w in _NOT_OF_THE_THING)
+    return bool(code) and not other
+
+
+def _evidence(key: EntityKey) -> str:
+    if key.origin == "declared":
+        return "it is declared unique and never null"
+    return f"it is unique and never null in {key.evidence.rows} rows"
+
+
+def _numbers(key: EntityKey) -> str:
+    return "is a number" if len(key.attributes) == 1 else "are numbers"
+
+
+def _shown(key: EntityKey) -> str:
+    return ", ".join(key.attributes)

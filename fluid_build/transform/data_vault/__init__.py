@@ -1,0 +1,38 @@
+"""Data Vault 2.0: the builds of a vault on its staging, and the way back to the source tables."""
+
+from collections.abc import Sequence
+
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.sql_names import SqlNames
+from fluid_build.transform.data_vault.hashed_staging import hashed_staging
+from fluid_build.transform.data_vault.histories import (
+    keyless_builds,
+    reference_builds,
+    satellite_builds,
+)
+from fluid_build.transform.data_vault.hubs import hub_builds
+from fluid_build.transform.data_vault.links import link_builds
+from fluid_build.transform.data_vault.rebuilds import vault_rebuilds
+from fluid_build.transform.data_vault.sources import vault_sources
+from fluid_build.transform.plan import Build
+
+__all__ = ["vault_builds", "vault_rebuilds"]
+
+
+def vault_builds(
+    model: LogicalModel, names: SqlNames, staging: Sequence[Build]
+) -> tuple[Build, ...]:
+    """Everything that a vault is built of beyond the staging views, in the order of building.
+
+    ``staging`` has one build for each entity. Raises KeyError where the model's vault speaks of a
+    table or column that its conceptual layer lacks.
+    """
+    sources = vault_sources(model, names, staging)
+    return (
+        *hashed_staging(sources),
+        *reference_builds(sources),
+        *hub_builds(sources),
+        *keyless_builds(sources),
+        *link_builds(sources),
+        *satellite_builds(sources),
+    )

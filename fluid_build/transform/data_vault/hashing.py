@@ -1,0 +1,67 @@
+"""Hash keys and hash diffs: columns written as text, told apart, joined and hashed.
+
+No two lists of values share a hash input. Inside a part every character that a delimiter or a null
+token begins with is escaped, and so is the escape; what stands unescaped is ours.
+"""
+
+from collections.abc import Sequence
+
+from fluid_build.modeling.dv2 import HashKeyStrategy
+from fluid_build.sources.sql import literal
+
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT")
+_LETTERS: dict[str, frozenset[str]] = {
+    **dict.fromkeys(_NUMBERS, frozenset("-0123456789")),
+    "UINTEGER": frozenset("0123456789"),
+    "UBIGINT": frozenset("0123456789"),
+    "UHUGEINT": frozenset("0123456789"),
+    "DECIMAL": frozenset("-.0123456789"),
+    "BOOLEAN": frozenset("aeflrstuAEFLRSTU"),
+    "DATE": frozenset("-0123456789 ()BCinftyINFTY"),
+    "TIMESTAMP": frozenset("-.:0123456789 ()BCinftyINFTY"),
+    "TIMESTAMP WITH TIME ZONE": frozenset("-.:0123456789 ()BCinftyINFTY"),
+    "UUID": frozenset("-0123456789abcdefABCDEF"),
+}
+_LENGTHS = {"md5": 32, "sha256": 64}
+
+
+def exact(strategy: HashKeyStrategy) -> HashKeyStrategy:
+    """The strategy for rows and their changes, of which none may be overlooked."""
+    return strategy.model_copy(update={"case": "preserve"})
+
+
+def zero_key(strategy: HashKeyStrategy) -> str:
+    """The hash key of nothing: what an optional reference leads to where it is missing."""
+    return literal("0" * _LENGTHS[strategy.algorithm])
+
+
+def written(expression: str, type_: str, strategy: HashKeyStrategy) -> str:
+    """SQL for the text of a value as a part of a hash input; null where the value is."""
+    text = expression if type_ == "VARCHAR" else f"CAST({_stable(expression, type_)} AS VARCHAR)"
+    if strategy.case == "upper":
+        text = f"UPPER({text})"
+    letters = _LETTERS.get(type_.partition("(")[0])
+    for special in strategy.special:
+        if letters is None or special in letters:
+            text = f"REPLACE({text}, {literal(special)}, {literal(strategy.escape + special)})"
+    return text
+
+
+def written_or_token(expression: str, type_: str, strategy: HashKeyStrategy) -> str:
+    """SQL for the text of a value as a part of a hash input, the null token where it is null."""
+    return f"COALESCE({written(expression, type_, strategy)}, {literal(strategy.null_token)})"
+
+
+def hashed(parts: Sequence[str], strategy: HashKeyStrategy, indent: str) -> str:
+    """SQL for the hash of several texts, null where one of them is; one part a line."""
+    if len(parts) == 1:
+        return f"{strategy.algorithm.upper()}({parts[0]})"
+    inner = f"\n{indent}    || {literal(strategy.delimiter)} || ".join(parts)
+    return f"{strategy.algorithm.upper()}(\n{indent}    {inner}\n{indent})"
+
+
+def _stable(expression: str, type_: str) -> str:
+    """The value as it is written the same in every session, whatever its time zone."""
+    if type_ == "TIMESTAMP WITH TIME ZONE":
+        return f"{expression} AT TIME ZONE 'UTC'"
+    return expression
