@@ -103,6 +103,11 @@ def command_tree() -> TyperGroup:
             "Test live data against a contract.",
         ),
         LazyCommand(
+            "diff",
+            "fluid_build.cli.diff:diff",
+            "Compare two contracts or two models.",
+        ),
+        LazyCommand(
             "verify",
             "fluid_build.cli.verify:verify",
             "Prove that nothing was lost: build the model anew and compare it with its source.",

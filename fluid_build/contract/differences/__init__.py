@@ -1,0 +1,19 @@
+"""Two versions of a contract or a model, and what parts them: ``differences(old, new)``."""
+
+from fluid_build.contract.differences.change import LEVELS, Action, Change, Level
+from fluid_build.contract.differences.differing import Differences, VersionAdvice, differences
+from fluid_build.contract.differences.reading import Comparable, read_comparable
+from fluid_build.contract.differences.report import differences_document
+
+__all__ = [
+    "LEVELS",
+    "Action",
+    "Change",
+    "Comparable",
+    "Differences",
+    "Level",
+    "VersionAdvice",
+    "differences",
+    "differences_document",
+    "read_comparable",
+]

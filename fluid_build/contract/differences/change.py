@@ -1,0 +1,38 @@
+"""A change between two versions of a document, and what it means to whoever reads the data."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fluid_build.contract.shown import escaped
+
+Level = Literal["breaking", "additive", "cosmetic"]
+Action = Literal["added", "removed", "changed"]
+LEVELS: tuple[Level, ...] = ("breaking", "additive", "cosmetic")
+_LONGEST_NAME = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference.
+
+    ``kind`` is the kind of element (expose, column, rule, measure …) and ``names`` lead to it from
+    the outside in; of the document itself there are none. ``field`` is the part of it that
+    changed, empty where the element itself came or went. ``before`` and ``after`` are in words,
+    safe to print. ``reason`` says why the level is what it is. ``renamed_to`` is the name that a
+    removed element probably has now.
+    """
+
+    level: Level
+    action: Action
+    kind: str
+    names: tuple[str, ...]
+    field: str = ""
+    before: str = ""
+    after: str = ""
+    reason: str = ""
+    renamed_to: str | None = None
+
+    @property
+    def path(self) -> str:
+        """The names in one text, as ``orders.total``."""
+        return escaped(".".join(self.names), clip=_LONGEST_NAME)

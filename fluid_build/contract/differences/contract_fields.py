@@ -1,0 +1,255 @@
+"""What each field of a FLUID contract means to a reader of the data when it changes."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from fluid_build.contract.column_types import ValueType, value_type
+from fluid_build.contract.differences.change import Change, Level
+from fluid_build.contract.differences.comparing import (
+    ABSENT,
+    Document,
+    ElementKind,
+    Fields,
+    Place,
+    column_type,
+    cosmetic,
+    elements,
+    flag,
+    part,
+    promise,
+    ranked,
+    restriction,
+)
+from fluid_build.contract.differences.rule_strength import RULE, shortness
+
+_WORDS = cosmetic("Words, which promise nothing.")
+_HOW = cosmetic("How it is made, not what it is.")
+_MEANING = promise("It means something else, or is added up otherwise.")
+_ACCESS = restriction("Who may read what, and how it is shown.")
+_SERVICE = "The level of service."
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
+_TREATED = frozenset({"treated", "anonymized", "pseudonymized", "tokenized", "encrypted"})
+_GUARDED = ("none", "cleartext", "internal", "confidential", "restricted")
+_STATES = {"preview": 0, "active": 1, "deprecated": 1, "retired": -1}
+
+
+def _text(element: Document, name: str) -> str:
+    return str(element.get(name, ""))
+
+
+def _percentage(value: Any) -> float:
+    match = _PERCENT.fullmatch(str(value))
+    if match is None:
+        raise ValueError(value)
+    return float(match[1])
+
+
+def _number(value: Any) -> float:
+    return float(value)
+
+
+def _less(value: Any) -> float:
+    return -float(value)
+
+
+def _length(value: Any) -> float:
+    return -shortness(value)
+
+
+def _sensitivity(place: Place, old: Any, new: Any) -> Iterator[Change]:
+    """More care asked of readers, or values that are treated otherwise, break; less care adds."""
+    treated = {old, new} & _TREATED
+    level: Level = "additive" if not treated and _care(new) < _care(old) else "breaking"
+    if not treated and _care(new) == _care(old):
+        level = "cosmetic"
+    yield place.change(level, old, new, "What a reader may do with the values.")
+
+
+def _care(sensitivity: Any) -> int:
+    if sensitivity is ABSENT:
+        return 0
+    return _GUARDED.index(sensitivity) // 2 if sensitivity in _GUARDED else len(_GUARDED)
+
+
+def _lifecycle_state(place: Place, old: Any, new: Any) -> Iterator[Change]:
+    before, after = (_STATES.get(state, 0) for state in (old, new))
+    level: Level = "breaking" if after < before else "additive"
+    yield place.change(level, old, new, "The stage of its life.")
+
+
+def _key(place: Place, old: Document, new: Document) -> Iterator[Change]:
+    """The key, which is also the grain: what one row stands for."""
+    before, after = _key_of(old), _key_of(new)
+    if before != after:
+        pair = (", ".join(before) or ABSENT, ", ".join(after) or ABSENT)
+        yield from promise("What one row stands for.")(place.at("key"), *pair)
+
+
+def _key_of(expose: Document) -> tuple[str, ...]:
+    """The columns that are tagged as the key, in their order, else the label's text."""
+    columns = expose.get("contract", {}).get("schema") or ()
+    tagged = tuple(
+        str(column["name"]) for column in columns if "primary-key" in (column.get("tags") or ())
+    )
+    if tagged:
+        return tuple(sorted(tagged))
+    label = (expose.get("labels") or {}).get("primary-key")
+    return () if label is None else (str(label),)
+
+
+def _column_origin(column: Document) -> object:
+    """The type of a column and its columns at the source; its own name where no label tells."""
+    labels = column.get("labels") or {}
+    sources = labels.get("source-column") or labels.get("source-columns") or column["name"]
+    return [_type(column), str(sources).casefold()]
+
+
+def _type(column: Document) -> list[object]:
+    try:
+        found: ValueType = value_type(column["type"])
+    except ValueError:
+        return [column["type"]]
+    return [found.kind, found.bits, found.length, found.precision, found.scale]
+
+
+def _expose_origin(expose: Document) -> object:
+    """The source tables of an expose and the origins of all its columns."""
+    labels = expose.get("labels") or {}
+    sources = labels.get("source-tables") or labels.get("source-table")
+    if sources is None:
+        return None
+    columns = expose.get("contract", {}).get("schema") or ()
+    return [sources, [_column_origin(column) for column in columns]]
+
+
+def _named(kind: str, fields: Fields, identity: str = "name") -> ElementKind:
+    return ElementKind(kind, lambda element: _text(element, identity), fields)
+
+
+_SAID = {"description": _WORDS, "tags": _WORDS, "labels": _WORDS}
+_COLUMN = ElementKind(
+    "column",
+    lambda column: _text(column, "name"),
+    Fields(
+        {
+            **_SAID,
+            "type": column_type,
+            "required": flag("Whether nulls may come."),
+            "sensitivity": _sensitivity,
+            "semanticType": promise("It means something else."),
+            "businessName": _WORDS,
+            "businessDefinition": _WORDS,
+            "validationRules": promise("What each value must pass."),
+        },
+        promise("It is promised otherwise."),
+    ),
+    _column_origin,
+)
+_PROMISE = Fields(
+    {
+        "schema": elements(_COLUMN),
+        "schemaSignature": _WORDS,
+        "dq": part(
+            Fields(
+                {
+                    **_SAID,
+                    "rules": elements(_named("rule", RULE, "id")),
+                    "monitoring": cosmetic("How rules are watched, not what they are."),
+                },
+                _WORDS,
+            )
+        ),
+        "quality": elements(_named("quality rule", Fields({}, promise("The rule.")), "rule")),
+        "tags": _WORDS,
+        "labels": _WORDS,
+    },
+    promise("It is promised otherwise."),
+)
+_SEMANTIC = Fields({"description": _WORDS, "owner": _WORDS}, _MEANING)
+_SEMANTICS = Fields(
+    {
+        **_SAID,
+        "name": _WORDS,
+        "entities": elements(_named("entity", _SEMANTIC)),
+        "measures": elements(_named("measure", _SEMANTIC)),
+        "dimensions": elements(_named("dimension", _SEMANTIC)),
+        "metrics": elements(_named("metric", _SEMANTIC)),
+    },
+    _MEANING,
+)
+_QOS = Fields(
+    {
+        "tags": _WORDS,
+        "labels": _WORDS,
+        "availability": ranked(_percentage, _SERVICE),
+        "freshnessSLO": ranked(shortness, _SERVICE),
+        "latencyP95": ranked(shortness, _SERVICE),
+        "completenessTarget": ranked(_number, _SERVICE),
+        "errorBudget": ranked(_less, _SERVICE),
+    },
+    promise(_SERVICE),
+)
+_LIFECYCLE = Fields(
+    {
+        "state": _lifecycle_state,
+        "retention": ranked(_length, "How long the data is kept."),
+    },
+    cosmetic("How its end is announced."),
+)
+_WHERE = promise("Readers look for it elsewhere.")
+_BINDING = Fields(
+    {"location": part(Fields({}, _WHERE)), "platform": _WHERE, "format": _WHERE},
+    cosmetic("How it is stored, not where."),
+)
+_EXPOSE = ElementKind(
+    "expose",
+    lambda expose: _text(expose, "exposeId"),
+    Fields(
+        {
+            **_SAID,
+            "title": _WORDS,
+            "version": cosmetic("The number that the other changes ask for."),
+            "docs": _WORDS,
+            "crawler": _HOW,
+            "iceberg": _HOW,
+            "observability": cosmetic("How it is watched."),
+            "kind": promise("It is another kind of thing."),
+            "contract": part(_PROMISE),
+            "qos": part(_QOS),
+            "policy": _ACCESS,
+            "binding": part(_BINDING),
+            "lifecycle": part(_LIFECYCLE),
+            "semantics": part(_SEMANTICS),
+        },
+        promise("It is promised otherwise."),
+        (_key,),
+    ),
+    _expose_origin,
+)
+CONTRACT = Fields(
+    {
+        **_SAID,
+        "name": _WORDS,
+        "domain": _WORDS,
+        "metadata": cosmetic("Who answers for it and where it belongs."),
+        "docs": _WORDS,
+        "fluidVersion": _WORDS,
+        "builds": _HOW,
+        "build": _HOW,
+        "consumes": _HOW,
+        "lineage": _HOW,
+        "orchestration": _HOW,
+        "environments": _HOW,
+        "machineLearning": _HOW,
+        "id": promise("Readers name the product by it."),
+        "kind": promise("It is another kind of product."),
+        "exposes": elements(_EXPOSE),
+        "schemaEvolution": promise("How it may change."),
+        "lifecycle": part(_LIFECYCLE),
+        "sovereignty": _ACCESS,
+        "accessPolicy": _ACCESS,
+    },
+    promise("It is promised otherwise."),
+)
+"""The whole contract."""

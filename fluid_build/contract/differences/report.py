@@ -1,0 +1,39 @@
+"""Differences as JSON data."""
+
+from fluid_build.contract.differences.change import LEVELS, Change
+from fluid_build.contract.differences.differing import Differences
+
+
+def differences_document(found: Differences) -> dict[str, object]:
+    """What ``fluid diff --json`` prints."""
+    return {
+        "kind": found.kind,
+        "breaks": found.breaks,
+        "counts": {level: len(found.of(level)) for level in LEVELS},
+        "bump": found.bump,
+        "versions": [
+            {
+                "expose_id": advice.expose_id,
+                "old": advice.old,
+                "new": advice.new,
+                "suggested": advice.suggested,
+                "bump": advice.bump,
+            }
+            for advice in found.versions
+        ],
+        "changes": [_change(change) for change in found.changes],
+    }
+
+
+def _change(change: Change) -> dict[str, object]:
+    return {
+        "level": change.level,
+        "action": change.action,
+        "kind": change.kind,
+        "names": list(change.names),
+        "field": change.field,
+        "before": change.before,
+        "after": change.after,
+        "reason": change.reason,
+        "renamed_to": change.renamed_to,
+    }

@@ -1,0 +1,135 @@
+"""Whether a quality rule promises more or less than before."""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from fluid_build.contract.differences.change import Change, Level
+from fluid_build.contract.differences.comparing import (
+    ABSENT,
+    Document,
+    Fields,
+    Place,
+    cosmetic,
+    promise,
+    ranked,
+    values_list,
+)
+from fluid_build.contract.fluid import DqRule
+from fluid_build.contract.live.durations import before
+from fluid_build.contract.live.limits import Limit, UnclearLimitError, limit_of
+
+_SEVERITIES = ("info", "warn", "error", "critical")
+_STRUCTURE = ("to-table", "to-columns", "columns", "rule")
+_LIMITED = frozenset({"completeness", "uniqueness", "valid_values", "accuracy", "schema"})
+_LOOSER = "The rule is looser: data that broke it may come now."
+_TIGHTER = "The rule is tighter: the data promises more."
+_FROM = datetime(2000, 1, 1)
+
+
+def severity_rank(severity: Any) -> float:
+    """How grave a breach is; ValueError for a word that FLUID does not know."""
+    return _SEVERITIES.index(severity)
+
+
+def shortness(duration: Any) -> float:
+    """A duration so that the shorter one ranks higher; ValueError for what is none."""
+    earlier = before(_FROM, str(duration))
+    return float("-inf") if earlier is None else -(_FROM - earlier).total_seconds()
+
+
+def limits(place: Place, old: Document, new: Document) -> Iterator[Change]:
+    """How much of the data must keep the rule: threshold, operator and ``max-violations``."""
+    before_, after = _said(old), _said(new)
+    if before_ == after:
+        return
+    level = _level(old, new)
+    if level is not None:
+        reason = _TIGHTER if level == "additive" else _LOOSER
+        yield place.at("limit").change(level, before_, after, reason)
+
+
+def _said(rule: Document) -> str:
+    said = [str(rule[name]) for name in ("operator", "threshold") if name in rule]
+    most = (rule.get("labels") or {}).get("max-violations")
+    return " ".join(said) + ("" if most is None else f", at most {most} broken")
+
+
+def _level(old: Document, new: Document) -> Level | None:
+    """None where both limits come to the same."""
+    if old.get("type") not in _LIMITED:
+        numbers = [(rule.get("operator"), rule.get("threshold")) for rule in (old, new)]
+        return None if numbers[0] == numbers[1] else "breaking"
+    try:
+        before_, after = (limit_of(DqRule.model_validate(rule)) for rule in (old, new))
+    except UnclearLimitError:
+        return "breaking"
+    if before_.is_strict and after.is_strict:
+        return None
+    order = (*_compared(before_, after), *_compared_rows(before_.most, after.most))
+    if "breaking" in order:
+        return "breaking"
+    return "additive" if order else None
+
+
+def _compared(old: Limit, new: Limit) -> tuple[Level, ...]:
+    if new.is_strict or old.is_strict:
+        return ("additive" if new.is_strict else "breaking",)
+    if (old.comparison, old.share) == (new.comparison, new.share):
+        return ()
+    if old.comparison[0] != new.comparison[0] or old.comparison in ("==", "!="):
+        return ("breaking",)
+    up = old.comparison[0] == ">"
+    if old.share != new.share:
+        return ("additive" if (new.share > old.share) == up else "breaking",)
+    return ("additive" if new.comparison == old.comparison[0] else "breaking",)
+
+
+def _compared_rows(old: int | None, new: int | None) -> tuple[Level, ...]:
+    if old == new:
+        return ()
+    if old is None or new is None:
+        return ("additive" if old is None else "breaking",)
+    return ("additive" if new < old else "breaking",)
+
+
+def rule_labels(place: Place, old: Any, new: Any) -> Iterator[Change]:
+    """Labels say what a rule compares with; the rest of them are figures of when it was made."""
+    before_, after = old or {}, new or {}
+    for name in _STRUCTURE:
+        if before_.get(name) != after.get(name):
+            pair = (before_.get(name, ABSENT), after.get(name, ABSENT))
+            yield from promise("The rule speaks of something else.")(place.at(name), *pair)
+    listed = [_listed(labels.get("accepted-values")) for labels in (before_, after)]
+    if listed[0] != listed[1]:
+        at = place.at("accepted-values")
+        yield from values_list("Other values may occur than before.")(at, *listed)
+    told = (*_STRUCTURE, "accepted-values", "max-violations")
+    if any(before_.get(name) != after.get(name) for name in {*before_, *after} if name not in told):
+        yield place.change("cosmetic", old, new, "Figures and notes of when it was measured.")
+
+
+def _listed(text: str | None) -> list[str]:
+    if text is None:
+        return []
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return [text]
+    return [str(item) for item in found] if isinstance(found, list) else [text]
+
+
+RULE = Fields(
+    {
+        "severity": ranked(severity_rank, "A breach is taken for more or less grave."),
+        "window": ranked(shortness, "The data may be older or must be newer."),
+        "threshold": lambda _place, _old, _new: iter(()),
+        "operator": lambda _place, _old, _new: iter(()),
+        "labels": rule_labels,
+        "description": cosmetic("Words."),
+        "tags": cosmetic("Tags."),
+    },
+    promise("It is another rule."),
+    (limits,),
+)

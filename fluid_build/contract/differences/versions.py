@@ -1,0 +1,33 @@
+"""The next semantic version that changes ask for (https://semver.org)."""
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+from fluid_build.contract.differences.change import Change
+
+Bump = Literal["none", "patch", "minor", "major"]
+_VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
+
+
+def bump_of(changes: Iterable[Change]) -> Bump:
+    """Major where something breaks, minor where something is added, patch for the rest."""
+    levels = {change.level for change in changes if change.field != "version"}
+    if "breaking" in levels:
+        return "major"
+    if "additive" in levels:
+        return "minor"
+    return "patch" if levels else "none"
+
+
+def next_version(version: str, bump: Bump) -> str | None:
+    """The version after a bump, without pre-release and build; None for what is no version."""
+    match = _VERSION.fullmatch(version)
+    if match is None or max(map(len, match.groups()[:3])) > 18:
+        return None
+    major, minor, patch = (int(part) for part in match.groups()[:3])
+    if bump == "major":
+        return f"{major + 1}.0.0"
+    if bump == "minor":
+        return f"{major}.{minor + 1}.0"
+    return f"{major}.{minor}.{patch + 1}" if bump == "patch" else version
