@@ -11,6 +11,7 @@ from itertools import groupby
 
 from fluid_build.modeling.attention import Notice, notices
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
+from fluid_build.modeling.layers_document import layer_sections, technique_in_words
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.markdown import code, codes, fenced, table, text
 from fluid_build.modeling.mermaid import MOST_COLUMNS, er_diagrams
@@ -28,6 +29,7 @@ def model_document(profile: Profile, model: LogicalModel) -> str:
         *_attention(notices(profile, model.conceptual)),
         *_tables(model.conceptual.entities, profile.has_data),
         *_relationships(model.conceptual.relationships, profile.has_data),
+        *layer_sections(model),
         *_diagrams(model),
         *_columns(model.conceptual.entities),
     ]
@@ -59,9 +61,10 @@ def _introduction(profile: Profile, model: LogicalModel) -> Iterator[str]:
     if profile.notes:
         yield "\n".join(f"- Note: {text(note)}" for note in profile.notes)
     yield (
-        f"The model is {code(model.technique)}: one entity for one table, under its own name. "
-        "`contract.fluid.yaml` holds the same as a data contract with its quality rules, "
-        "`model.json` and `profile.json` hold every figure."
+        f"The model is {code(model.technique)}: {technique_in_words(model)}. "
+        "`contract.fluid.yaml` puts what is built of it under contract, with quality rules; "
+        "`dbt/` builds it; `proof.json` compares it with the source; `model.json` and "
+        "`profile.json` hold every figure."
     )
 
 

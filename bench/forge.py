@@ -1,0 +1,292 @@
+"""Whether everything that a forge writes builds, holds and is valid, and how long it takes.
+
+    python bench/forge.py corpus [--dbt] [--only NAME ...]    each database x each technique
+    python bench/forge.py bytes [--only NAME ...]             two runs, the same bytes
+    python bench/forge.py chinook [--runs N]                  the process' wall time
+    python bench/forge.py tables [--count 500]                a source of many tables
+    python bench/forge.py vault [--models 42]                 a vault's SQL run directly
+
+The corpus is read from ``../shared/corpus`` beside the checkout, or from ``--corpus``. With
+``--dbt`` each project is built by dbt and what dbt built is compared with the source again;
+without it everything else is done. Exit code 1 where a figure misses its goal.
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import jsonschema
+import yaml
+from datacontract_specification.model import DataContractSpecification
+from open_data_contract_standard.model import OpenDataContractStandard
+from synthetic import write_duckdb
+
+from fluid_build.contract.consistency import check_consistency
+from fluid_build.contract.exports.formats import export
+from fluid_build.contract.files import read_contract
+from fluid_build.contract.validation import parse_contract, validate
+from fluid_build.modeling.techniques import build_model
+from fluid_build.profiling import profile_source
+from fluid_build.sources import open_source
+from fluid_build.transform.plans import transform_plan
+from fluid_build.transform.run import built
+
+SHARED = Path(__file__).parents[2] / "shared"
+FLUID = str(Path(sys.executable).with_name("fluid"))
+TECHNIQUES = ("flat", "data_vault_2", "dimensional")
+WALL_GOAL, TABLES_GOAL, MEMORY_GOAL, VAULT_GOAL = 2.0, 30.0, 1.5, 0.3
+
+
+@dataclass
+class Row:
+    """What came of one database in one technique."""
+
+    database: str
+    technique: str
+    relations: int = 0
+    proof: str = ""
+    invalid: list[str] = field(default_factory=list)
+    dbt: str = "-"
+    seconds: float = 0.0
+    dbt_seconds: float = 0.0
+
+    @property
+    def good(self) -> bool:
+        return self.proof == "proven" and not self.invalid and self.dbt in {"-", "ok"}
+
+
+def databases(options: argparse.Namespace) -> Iterator[Path]:
+    for folder in sorted(options.corpus.iterdir()):
+        if (folder / "data").is_dir() and (not options.only or folder.name in options.only):
+            yield folder
+
+
+def forge(source: Path, out: Path, technique: str, **environment: str) -> float:
+    """Forge with the command; seconds of wall time."""
+    command = [FLUID, "forge", "data-model", "from-source", "--uri", str(source)]
+    command += ["--technique", technique, "-o", str(out)]
+    start = time.perf_counter()
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **environment}
+    )
+    if done.returncode:
+        raise RuntimeError(f"{source} {technique}: {done.stdout[-1500:]}{done.stderr[-1500:]}")
+    return time.perf_counter() - start
+
+
+def corpus(options: argparse.Namespace) -> int:
+    """Every database in every technique: proof, contract, exports, dbt."""
+    rows = []
+    print(
+        f"{'database':22}{'technique':14}{'relations':>9}  {'proof':12}{'valid':8}{'dbt':10}"
+        f"{'forge s':>8}{'dbt s':>8}"
+    )
+    for folder in databases(options):
+        for technique in TECHNIQUES:
+            with tempfile.TemporaryDirectory() as place:
+                row = _row(folder, technique, Path(place) / "out", with_dbt=options.dbt)
+            rows.append(row)
+            print(
+                f"{row.database:22}{row.technique:14}{row.relations:>9}  {row.proof:12}"
+                f"{'all' if not row.invalid else 'NOT':8}{row.dbt:10}"
+                f"{row.seconds:>8.2f}{row.dbt_seconds:>8.1f}",
+                flush=True,
+            )
+            for finding in row.invalid:
+                print(f"    {finding}")
+    good = sum(row.good for row in rows)
+    print(f"{good} of {len(rows)} without a fault")
+    return 0 if good == len(rows) else 1
+
+
+def _row(folder: Path, technique: str, out: Path, *, with_dbt: bool) -> Row:
+    row = Row(folder.name, technique)
+    try:
+        row.seconds = forge(folder / "data", out, technique)
+    except RuntimeError as error:
+        row.invalid.append(str(error))
+        return row
+    row.proof = json.loads((out / "proof.json").read_text())["verdict"]
+    plan = json.loads((out / "plan.json").read_text())
+    row.relations = sum(build["layer"] != "staging" for build in plan["builds"])
+    row.invalid = list(_invalid(out))
+    if with_dbt:
+        start = time.perf_counter()
+        row.dbt = _dbt(out)
+        row.dbt_seconds = time.perf_counter() - start
+    return row
+
+
+def _invalid(out: Path) -> Iterator[str]:
+    """What the official validators have against the contract and its exports."""
+    document = read_contract(out / "contract.fluid.yaml")
+    yield from (f"contract: {finding}" for finding in validate(document))
+    yield from (f"contract: {finding}" for finding in check_consistency(document))
+    yield from _against("contract", _official("fluid-schema-0.7.2.json"), document)
+    contract = parse_contract(document)
+    for version in ("3.1.0", "3.2.0"):
+        text = export(contract, "odcs", version).text
+        yield from _read(f"ODCS {version}", OpenDataContractStandard.from_string, text)
+        schema = _packaged("open_data_contract_standard") if version == "3.2.0" else None
+        yield from _against(f"ODCS {version}", schema, yaml.safe_load(text))
+    text = export(contract, "dcs").text
+    yield from _read("DCS", DataContractSpecification.from_string, text)
+    yield from _against("DCS", _packaged("datacontract_specification"), yaml.safe_load(text))
+    osi = _official("osi-0.1.1.json")
+    yield from _against("OSI", osi, yaml.safe_load(export(contract, "osi").text))
+    for path in sorted((out / "dbt" / "osi").glob("*.json")):
+        yield from _against(f"dbt/osi/{path.name}", osi, json.loads(path.read_text()))
+
+
+def _official(name: str) -> object:
+    return json.loads((SHARED / "schemas" / name).read_text())
+
+
+def _packaged(package: str) -> object:
+    module = sys.modules[package]
+    return json.loads(Path(str(module.__file__)).with_name("schema.json").read_text())
+
+
+def _against(what: str, schema: object, document: object) -> Iterator[str]:
+    if not isinstance(schema, dict):
+        return
+    validator = jsonschema.validators.validator_for(schema)(schema)
+    for error in list(validator.iter_errors(document))[:3]:
+        yield f"{what}: {error.json_path}: {error.message[:200]}"
+
+
+def _read(what: str, read: Callable[[str], object], text: str) -> Iterator[str]:
+    try:
+        read(text)
+    except ValueError as error:
+        yield f"{what}: {str(error)[:200]}"
+
+
+def _dbt(out: Path) -> str:
+    """Build with dbt, and compare what dbt built with the source."""
+    done = subprocess.run(
+        [FLUID, "verify", str(out), "--dbt", "--json"], capture_output=True, text=True
+    )
+    if not done.stdout:
+        return f"exit {done.returncode}: {done.stderr[-300:]}"
+    found = json.loads(done.stdout)
+    dbt = found["dbt"]
+    if done.returncode == 0 and not dbt["failed"] and not dbt["warned"] and not dbt["warnings"]:
+        return "ok"
+    return f"exit {done.returncode} {json.dumps(dbt)[:600]}"
+
+
+def same_bytes(options: argparse.Namespace) -> int:
+    """Forge everything twice, in other places, with another hash seed: not one byte differs."""
+    differing = []
+    count = 0
+    for folder in databases(options):
+        for technique in TECHNIQUES:
+            with tempfile.TemporaryDirectory() as place:
+                one, other = Path(place, "one", "out"), Path(place, "other", "out")
+                forge(folder / "data", one, technique, PYTHONHASHSEED="1", TZ="UTC")
+                forge(folder / "data", other, technique, PYTHONHASHSEED="2", TZ="Asia/Tokyo")
+                files = {path.relative_to(one) for path in one.rglob("*") if path.is_file()}
+                others = {path.relative_to(other) for path in other.rglob("*") if path.is_file()}
+                count += len(files)
+                differing += [f"{folder.name} {technique} {name}" for name in files ^ others]
+                differing += [
+                    f"{folder.name} {technique} {name}"
+                    for name in files & others
+                    if (one / name).read_bytes() != (other / name).read_bytes()
+                ]
+    print(f"{count} files written twice, {len(differing)} differ")
+    for name in differing:
+        print(f"    {name}")
+    return 1 if differing else 0
+
+
+def chinook(options: argparse.Namespace) -> int:
+    """Wall time of the whole process, everything but dbt's own run."""
+    good = True
+    for technique in TECHNIQUES:
+        with tempfile.TemporaryDirectory() as place:
+            walls = [
+                forge(options.corpus / "chinook" / "data", Path(place, str(run)), technique)
+                for run in range(options.runs)
+            ]
+        print(
+            f"{technique:14} best {min(walls):5.2f} s, median {statistics.median(walls):5.2f} s"
+            f" (goal {WALL_GOAL} s)"
+        )
+        good = good and min(walls) <= WALL_GOAL
+    return 0 if good else 1
+
+
+def many_tables(options: argparse.Namespace) -> int:
+    """A made-up source of many tables: wall time and the most memory of the process."""
+    good = True
+    with tempfile.TemporaryDirectory() as place:
+        source = Path(place, "synthetic.duckdb")
+        write_duckdb(source, options.count)
+        for technique in TECHNIQUES:
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+            seconds = forge(source, Path(place, technique), technique)
+            most = max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / 1024**2
+            print(
+                f"{options.count} tables, {technique:14}{seconds:6.1f} s (goal {TABLES_GOAL} s),"
+                f" at most {most:.2f} GB so far (goal {MEMORY_GOAL} GB)"
+            )
+            good = good and seconds <= TABLES_GOAL and most <= MEMORY_GOAL
+    return 0 if good else 1
+
+
+def vault(options: argparse.Namespace) -> int:
+    """The SQL of a vault, run directly in DuckDB: the corpus' vault nearest to that size."""
+    found = []
+    for folder in databases(options):
+        if sum(file.stat().st_size for file in (folder / "data").iterdir()) < 2_000_000:
+            with open_source(folder / "data") as source:
+                plan = transform_plan(build_model(profile_source(source), "data_vault_2"))
+                found.append((abs(len(plan.builds) - options.models), folder))
+    _, nearest = min(found)
+    with open_source(nearest / "data") as source:
+        plan = transform_plan(build_model(profile_source(source), "data_vault_2"))
+        times = []
+        for _ in range(options.runs):
+            start = time.perf_counter()
+            with built(source, plan):
+                times.append(time.perf_counter() - start)
+    print(
+        f"{nearest.name}: {len(plan.builds)} models in {min(times):.3f} s at best,"
+        f" median {statistics.median(times):.3f} s (goal {VAULT_GOAL} s)"
+    )
+    return 0 if min(times) <= VAULT_GOAL else 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["corpus", "bytes", "chinook", "tables", "vault"])
+    parser.add_argument("--corpus", type=Path, default=SHARED / "corpus")
+    parser.add_argument("--only", nargs="*", default=())
+    parser.add_argument("--dbt", action="store_true")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--models", type=int, default=42)
+    options = parser.parse_args(arguments)
+    measure = {
+        "corpus": corpus,
+        "bytes": same_bytes,
+        "chinook": chinook,
+        "tables": many_tables,
+        "vault": vault,
+    }
+    return measure[options.what](options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
