@@ -127,7 +127,8 @@ def _dimensional(model: DimensionalModel) -> Iterator[str]:
 
 def _fact(fact: Fact) -> Iterator[str]:
     yield f"### {code(fact.name)}"
-    yield f"{fact.fact_type.replace('_', ' ').capitalize()} fact. {text(fact.grain)} {text(fact.reason)}"
+    kind = fact.fact_type.replace("_", " ").capitalize()
+    yield f"{kind} fact. {text(fact.grain)} {text(fact.reason)}"
     if fact.dimensions:
         rows = [
             (code(one.dimension), text(one.role), codes(one.columns), text(one.reason))
