@@ -13,7 +13,7 @@ import pytest
 from fluid_build.forge import Opened, forge
 from fluid_build.modeling.techniques import TECHNIQUES
 from fluid_build.sources import open_source
-from tests.cli.conftest import Fluid
+from tests.cli.conftest import STATEMENTS, Fluid
 
 
 def forged(source: Path, folder: Path, technique: str = "flat") -> Path:
@@ -37,10 +37,25 @@ def edit(path: Path, change: Callable[[Any], None]) -> None:
     path.write_text(json.dumps(document))
 
 
+@pytest.fixture(scope="module")
+def forged_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The two tables in a DuckDB file, and beside it the folder of their flat model."""
+    place = tmp_path_factory.mktemp("forged")
+    run(place / "two.duckdb", *STATEMENTS)
+    forged(place / "two.duckdb", place / "shop-model")
+    return place
+
+
 @pytest.fixture
-def folder(duckdb_shop: Path, tmp_path: Path) -> Path:
-    """The flat model of the two tables."""
-    return forged(duckdb_shop, tmp_path / "shop-model")
+def duckdb_shop(forged_once: Path, tmp_path: Path) -> Path:
+    """The two tables in a DuckDB file of the test's own."""
+    return Path(shutil.copy(forged_once / "two.duckdb", tmp_path))
+
+
+@pytest.fixture
+def folder(forged_once: Path, duckdb_shop: Path) -> Path:
+    """The flat model of the two tables, in a folder of the test's own."""
+    return Path(shutil.copytree(forged_once / "shop-model", duckdb_shop.parent / "shop-model"))
 
 
 @pytest.mark.parametrize("technique", sorted(TECHNIQUES))
@@ -133,7 +148,7 @@ def test_a_loss_is_shown_and_fails(
     monkeypatch.setattr(verification, "transform_plan", losing)
     done = fluid("verify", folder)
     assert done.code == 1
-    assert "✓ Proven" not in done.out
+    assert "✓" not in done.out
     assert re.search(r"customer +40 +39 +1 +0 +equal +lost\n", done.out)
     assert "Lost. 1 of 2 tables came back otherwise than they were." in done.out
     assert "missing  customer_id 107 · email *** · city Town 1" in done.out
@@ -317,3 +332,47 @@ def test_help_shows_an_example(fluid: Fluid) -> None:
     done = fluid("verify", "--help")
     assert done.code == 0
     assert "fluid verify shop-model" in done.out
+
+
+def test_what_dbt_built_is_proven_too(fluid: Fluid, folder: Path) -> None:
+    """The project is built by dbt itself, and what it built is compared with the source."""
+    done = fluid("verify", folder, "--dbt", "--json")
+    document = json.loads(done.out)
+    assert (done.code, document["holds"]) == (0, True), document["dbt"]
+    assert (document["dbt"]["failed"], document["dbt"]["skipped"]) == ([], [])
+    assert document["dbt"]["proof"] == document["proof"]
+
+
+def test_what_dbt_loses_is_caught(fluid: Fluid, folder: Path) -> None:
+    """A model of the project that was edited to leave rows out does not pass, and gets no tick."""
+    model = folder / "dbt" / "models" / "flat" / "orders.sql"
+    model.write_text(model.read_text() + "\nWHERE order_id > 5000\n")
+    done = fluid("verify", folder, "--dbt")
+    assert done.code == 1
+    assert "✓" not in done.out
+    assert re.search(r"orders +120 +119 +1 +0 +equal +lost\n", done.out)
+    assert "missing  order_id 5000" in done.out
+    assert "dbt/models/flat/orders.sql was edited" in done.out
+
+
+def test_what_dbt_cannot_build_is_named(fluid: Fluid, folder: Path) -> None:
+    """The model that failed is named with the reason, and nothing is called proven by dbt."""
+    model = folder / "dbt" / "models" / "flat" / "orders.sql"
+    model.write_text(model.read_text() + "\nWHERE nowhere\n")
+    done = fluid("verify", folder, "--dbt")
+    assert done.code == 1
+    assert "✓" not in done.out
+    assert "1 failed" in done.out
+    assert re.search(r"orders: .*nowhere", done.out, re.DOTALL)
+    assert "dbt did not build all of it" in done.out
+
+
+def test_dbt_for_another_database_is_not_proven_here(
+    fluid: Fluid, duckdb_shop: Path, tmp_path: Path
+) -> None:
+    """What a warehouse would build cannot be read here, and is not passed over in silence."""
+    with open_source(duckdb_shop) as opened:
+        forge(opened, target="snowflake", opened=Opened(str(duckdb_shop)), out=tmp_path / "out")
+    done = fluid("verify", tmp_path / "out", "--dbt")
+    assert done.code == 2
+    assert "is for snowflake" in done.err
