@@ -1,0 +1,316 @@
+"""The dbt project: it builds, says where it came from, and takes nobody's text for code."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import yaml
+
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.transform.dbt.naming import project_name
+from fluid_build.transform.dbt.project import dbt_project
+from fluid_build.transform.dbt.running import DbtResult, run_dbt
+from fluid_build.transform.plan import LOAD_DATE, Build, BuildTest, PlanColumn, TransformPlan
+from fluid_build.transform.plans import transform_plan
+from tests.transform.databases import EVERY_TYPE, database, modelled
+from tests.transform.dbt.projects import duckdb_reading, manifest, written
+
+STRANGE_VALUES = ("O'Brien", "{{ 7 * 7 }}", "{% endif %}", "ref('x')", "a\\b", '"', "01")
+SHOP = (
+    EVERY_TYPE,
+    """
+    CREATE TABLE "{{ Cust }} ""om"" ers" (
+        "Id" INTEGER PRIMARY KEY, "{% raw %}" VARCHAR, "it's: #1" VARCHAR, "order" VARCHAR,
+        "{# no #}" VARCHAR
+    )
+    """,
+    """
+    INSERT INTO "{{ Cust }} ""om"" ers"
+    SELECT i, CASE i % 7 WHEN 0 THEN 'O''Brien' WHEN 1 THEN '{{ 7 * 7 }}' WHEN 2 THEN '{% endif %}'
+        WHEN 3 THEN 'ref(''x'')' WHEN 4 THEN 'a\\b' WHEN 5 THEN '"' ELSE '01' END,
+        'x', 'line' || chr(13) || chr(10) || i, i // 2
+    FROM range(70) AS r(i)
+    """,
+    """
+    CREATE TABLE lines (
+        order_id INTEGER, line_no INTEGER, customer INTEGER, amount DECIMAL(10, 2),
+        PRIMARY KEY (order_id, line_no)
+    )
+    """,
+    "INSERT INTO lines SELECT i // 3, i % 3, i % 72, i * 1.5 FROM range(216) AS r(i)",
+    "CREATE TABLE notes (order_id INTEGER, line_no INTEGER, text VARCHAR)",
+    "INSERT INTO notes SELECT i // 3, i % 4, 'note' FROM range(60) AS r(i)",
+)
+CUSTOMERS = "cust_om_ers"
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A project in a folder, with the source that it reads."""
+
+    source: Path
+    plan: TransformPlan
+    model: LogicalModel
+    project: Path
+
+    @property
+    def built(self) -> Path:
+        """The database that dbt builds in."""
+        return self.project / f"{project_name(self.plan)}.duckdb"
+
+    def query(self, sql: str) -> list[Any]:
+        """Rows of what dbt built."""
+        with duckdb.connect(str(self.built), read_only=True) as connection:
+            return connection.execute(sql).fetchall()
+
+
+def test_of(build: str, kind: str, columns: str, **more: Any) -> BuildTest:
+    """A test by hand; its columns are parted by blanks."""
+    name = f"{build}_{'_'.join(columns.split())}_{kind}"
+    return BuildTest.model_validate(
+        {"name": name, "kind": kind, "columns": columns.split(), **more}
+    )
+
+
+test_of.__test__ = False  # type: ignore[attr-defined]
+
+
+def history() -> Build:
+    """An incremental build: each customer once, when it was first loaded."""
+    columns = {"id": "INTEGER", "brace": "VARCHAR", "load_date": "TIMESTAMP"}
+    return Build(
+        name="hub_customer",
+        layer="raw_vault",
+        materialization="incremental",
+        title="Customer {{ hub }}",
+        description="Once {% raw %} each.",
+        sql=f"SELECT\n    id,\n    '{{{{ x }}}}' AS brace,\n    {LOAD_DATE} AS load_date\n"
+        f"FROM model.stg_{CUSTOMERS} AS staged",
+        incremental="WHERE NOT EXISTS (\n    SELECT 1\n    FROM model.hub_customer AS known\n"
+        "    WHERE known.id = staged.id\n)",
+        ref_models=(f"stg_{CUSTOMERS}",),
+        columns=tuple(
+            PlanColumn(name=name, type=type_, contract_type="string")
+            for name, type_ in columns.items()
+        ),
+        key=("id",),
+        tests=(test_of("hub_customer", "unique", "id", reason="One {{ row }} a key."),),
+    )
+
+
+def with_stricter(tests: Iterable[BuildTest]) -> Iterator[BuildTest]:
+    """The tests, and of those that allow for some rows one that allows for one less."""
+    for test in tests:
+        yield test
+        if test.allowed:
+            yield test.model_copy(
+                update={"name": f"{test.name}_strict", "allowed": test.allowed - 1}
+            )
+
+
+def with_tests(plan: TransformPlan) -> TransformPlan:
+    """The plan with tests of every kind, and a vault of one hub."""
+    added = {
+        CUSTOMERS: [
+            test_of(CUSTOMERS, "accepted_values", "raw", values=STRANGE_VALUES),
+            test_of(CUSTOMERS, "accepted_values", "id", values=tuple(map(str, range(70)))),
+            test_of(CUSTOMERS, "unique", "no_", allowed=35),
+            test_of(CUSTOMERS, "unique", "it_s_1", severity="warn"),
+            test_of(CUSTOMERS, "not_null", "order_ raw"),
+            test_of(CUSTOMERS, "unique", "it_s_1", severity="info", reason="never"),
+        ],
+        "lines": [
+            test_of("lines", "unique", "order_id line_no"),
+            test_of("lines", "relationships", "customer", to_model=CUSTOMERS, to_columns=("id",),
+                    allowed=6, severity="warn"),
+        ],
+        "notes": [
+            test_of("notes", "relationships", "order_id line_no", to_model="lines",
+                    to_columns=("order_id", "line_no"), allowed=15, role="about"),
+            test_of("notes", "unique", "order_id text", allowed=40),
+        ],
+    }  # fmt: skip
+    builds = tuple(
+        build.model_copy(update={"tests": tuple(with_stricter(added.get(build.name, ())))})
+        for build in plan.builds
+    )
+    return plan.model_copy(update={"builds": (*builds, history())})
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    """The project of a shop whose every name and value is awkward."""
+    folder = tmp_path_factory.mktemp("shop")
+    path = database(folder / "shop.duckdb", *SHOP)
+    with modelled(path) as source:
+        plan = with_tests(transform_plan(source.model))
+        files = dbt_project(plan, source.model, reading=duckdb_reading(plan, path))
+        return Shop(path, plan, source.model, written(files, folder / "dbt"))
+
+
+@pytest.fixture(scope="module")
+def first(shop: Shop) -> DbtResult:
+    """What came of the first build."""
+    return run_dbt(shop.project, variables={"load_date": "2024-01-01 00:00:00"})
+
+
+def read(shop: Shop, file: str) -> Any:
+    """A YAML file of the project."""
+    return yaml.safe_load((shop.project / file).read_text(encoding="utf-8"))
+
+
+def test_everything_is_built_and_nothing_is_warned_of_but_what_was_announced(
+    first: DbtResult, shop: Shop
+) -> None:
+    """Every model is built under its contract; known exceptions pass; only the new one warns."""
+    assert [node.message for node in first.failed] == []
+    assert first.ok
+    assert {node.name for node in first.built} >= {build.name for build in shop.plan.builds}
+    assert {node.name for node in first.warned if not node.name.endswith("_strict")} == {
+        f"{CUSTOMERS}_it_s_1_unique"
+    }
+    assert first.warnings == ()
+
+
+def test_what_breaks_a_claim_is_counted_in_rows(first: DbtResult) -> None:
+    """As many rows as are known are passed over in silence, and one more makes dbt warn."""
+    passed = {node.name for node in first.passed}
+    counted = {
+        node.name.removesuffix("_strict"): node.failures
+        for node in first.warned
+        if node.name.endswith("_strict")
+    }
+    assert counted == {
+        f"{CUSTOMERS}_no__unique": 35,
+        "lines_customer_relationships": 6,
+        "notes_order_id_line_no_relationships": 15,
+        "notes_order_id_text_unique": 40,
+    }
+    assert counted.keys() <= passed
+
+
+def test_values_are_what_the_source_has(first: DbtResult, shop: Shop) -> None:
+    """Braces, quotes and line breaks come through as they are."""
+    assert first.ok
+    rows = shop.query(f"SELECT DISTINCT raw FROM {CUSTOMERS}")
+    assert {value for (value,) in rows} == set(STRANGE_VALUES)
+    assert shop.query(f"SELECT order_ FROM {CUSTOMERS} WHERE id = 7") == [("line\r\n7",)]
+    assert shop.query("SELECT DISTINCT brace FROM hub_customer") == [("{{ x }}",)]
+
+
+@pytest.fixture(scope="module")
+def second(first: DbtResult, shop: Shop) -> DbtResult:
+    """What came of a second build: a customer is new, values have changed, a table is gone."""
+    assert first.ok
+    with duckdb.connect(str(shop.source)) as connection:
+        connection.execute("DROP TABLE notes")
+        connection.execute("""UPDATE "{{ Cust }} ""om"" ers" SET "{% raw %}" = 'new'""")
+        connection.execute(
+            """INSERT INTO "{{ Cust }} ""om"" ers" VALUES (70, '01', 'x', 'new', '99')"""
+        )
+    return run_dbt(shop.project, variables={"load_date": "2024-02-01 00:00:00"})
+
+
+def test_a_second_run_adds_what_is_new_and_nothing_else(second: DbtResult, shop: Shop) -> None:
+    """An incremental model keeps its rows with their load date, and takes in the new one."""
+    assert "hub_customer" in {node.name for node in second.built}
+    loads = shop.query(
+        "SELECT load_date::VARCHAR, count(*) FROM hub_customer GROUP BY 1 ORDER BY 1"
+    )
+    assert loads == [("2024-01-01 00:00:00", 70), ("2024-02-01 00:00:00", 1)]
+
+
+def test_values_that_are_no_longer_accepted_fail_the_build(second: DbtResult) -> None:
+    """A claim of severity error that the data breaks is a failed test, with its rows counted."""
+    failed = {node.name: node for node in second.failed}
+    assert not second.ok
+    assert failed[f"{CUSTOMERS}_raw_accepted_values"].failures == 70
+
+
+def test_a_missing_table_of_the_source_fails_the_build(second: DbtResult) -> None:
+    """What is gone at the source is named, and what stands on it is not built."""
+    failed = {node.name: node for node in second.failed}
+    assert failed["stg_notes"].kind == "model"
+    assert "notes" in failed["stg_notes"].message
+    assert "notes" in {node.name for node in second.skipped}
+
+
+@pytest.fixture(scope="module")
+def parsed(shop: Shop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """Dbt's manifest of the project; a warning would be an error."""
+    yield manifest(shop.project, tmp_path_factory.mktemp("target"))
+
+
+def test_a_strangers_text_is_documentation_and_nothing_else(parsed: dict[str, Any]) -> None:
+    """Descriptions and names that look like Jinja are in dbt's manifest as they are."""
+    nodes = {node["name"]: node for node in parsed["nodes"].values()}
+    assert nodes["hub_customer"]["description"].startswith("Once {% raw %} each.")
+    assert nodes["hub_customer"]["config"]["meta"]["title"] == "Customer {{ hub }}"
+    assert nodes["hub_customer_id_unique"]["description"] == "One {{ row }} a key."
+    source = next(s for s in parsed["sources"].values() if s["name"] == CUSTOMERS)
+    assert source["identifier"] == '{{ Cust }} ""om"" ers'
+    assert "{% raw %}" in source["columns"]
+    column = nodes[CUSTOMERS]["columns"]["raw"]
+    assert column["config"]["meta"]["source_columns"] == ['{{ Cust }} "om" ers.{% raw %}']
+
+
+def test_published_models_have_a_contract_with_every_type(
+    parsed: dict[str, Any], shop: Shop
+) -> None:
+    """Dbt enforces the columns and types that the plan promises."""
+    nodes = {node["name"]: node for node in parsed["nodes"].values()}
+    for build in shop.plan.builds:
+        node = nodes[build.name]
+        types = {name: column["data_type"] for name, column in node["columns"].items()}
+        assert types == {column.name: column.type for column in build.columns}
+        assert node["contract"]["enforced"] is (build.layer != "staging")
+
+
+def test_an_incremental_model_appends_and_never_changes_its_columns_quietly(
+    parsed: dict[str, Any],
+) -> None:
+    """The strategy is append, and a changed schema fails."""
+    node = next(n for n in parsed["nodes"].values() if n["name"] == "hub_customer")
+    config = node["config"]
+    found = (config["materialized"], config["incremental_strategy"], config["on_schema_change"])
+    assert found == ("incremental", "append", "fail")
+
+
+def test_every_dataset_of_the_semantic_model_is_a_model_of_the_project(
+    parsed: dict[str, Any], shop: Shop
+) -> None:
+    """Dbt finds a dataset's model by its database, schema and alias."""
+    document = read(shop, f"osi/{shop.plan.name}.json")
+    models = {
+        f"{node['database']}.{node['schema']}.{node['alias']}".lower()
+        for node in parsed["nodes"].values()
+        if node["resource_type"] == "model"
+    }
+    sources = [dataset["source"] for dataset in document["semantic_model"][0]["datasets"]]
+    assert len(sources) == len(shop.plan.published)
+    assert set(sources) <= models
+
+
+def test_the_readme_tells_what_was_renamed_and_what_does_not_hold(shop: Shop) -> None:
+    """Whoever opens the project learns of both before they run it."""
+    text = (shop.project / "README.md").read_text(encoding="utf-8")
+    assert "| `order` | `order_` |" in text
+    assert "| `lines` | `relationships` | `customer` | 6 |" in text
+    assert "load_date" in text
+
+
+def test_a_project_never_takes_the_name_of_a_package_of_dbt(shop: Shop) -> None:
+    """A project called dbt would hide dbt's own macros."""
+    assert project_name(shop.plan.model_copy(update={"name": "dbt_duckdb"})) == "dbt_duckdb_project"
+    assert project_name(shop.plan) == "shop"
+
+
+def test_the_same_plan_gives_the_same_bytes(shop: Shop) -> None:
+    """Nothing in the files comes from a clock, chance or the order of a set."""
+    reading = duckdb_reading(shop.plan, shop.source)
+    again = dbt_project(shop.plan, shop.model, reading=reading)
+    for name, text in again.items():
+        assert (shop.project / name).read_bytes() == text.encode()
