@@ -17,6 +17,7 @@ from typer.main import get_command
 import fluid_build
 from fluid_build.cli import failures, interrupts
 from fluid_build.cli.interrupts import Interrupts
+from fluid_build.errors import UsageError
 
 
 class LazyCommand(TyperCommand):
@@ -52,6 +53,17 @@ class Group(TyperGroup):
             sys.stderr.write(ctx.get_help() + "\n")
             raise typer.Exit(failures.NOT_DONE)
         return super().parse_args(ctx, args)
+
+
+class Formats(Group):
+    """A group whose commands are formats."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command of a format; UsageError names the known ones."""
+        if args[0] not in self.commands and not args[0].startswith("-"):
+            known = ", ".join(self.commands)
+            raise UsageError(f"There is no format {args[0]!r}.", hint=f"Known here: {known}.")
+        return super().resolve_command(ctx, args)
 
 
 def _show_version(wanted: bool) -> None:
@@ -112,6 +124,8 @@ def command_tree() -> TyperGroup:
             "fluid_build.cli.verify:verify",
             "Prove that nothing was lost: build the model anew and compare it with its source.",
         ),
+        _export(),
+        _import(),
     ):
         root.add_command(command)
     return root
@@ -140,6 +154,46 @@ def _forge() -> TyperGroup:
         rich_markup_mode=None,
         help="Write what was found as a model and a contract.",
         commands=[data_model],
+    )
+
+
+def _export() -> TyperGroup:
+    return Formats(
+        name="export",
+        rich_markup_mode=None,
+        help="Write a contract in one of the open formats.",
+        commands=[
+            LazyCommand(
+                "odcs",
+                "fluid_build.cli.export:odcs",
+                "As a contract of the Open Data Contract Standard.",
+            ),
+            LazyCommand(
+                "dcs",
+                "fluid_build.cli.export:dcs",
+                "As a contract of the Data Contract Specification.",
+            ),
+            LazyCommand(
+                "osi",
+                "fluid_build.cli.export:osi",
+                "As a semantic model of Open Semantic Interchange.",
+            ),
+        ],
+    )
+
+
+def _import() -> TyperGroup:
+    return Formats(
+        name="import",
+        rich_markup_mode=None,
+        help="Write a contract of another format as a FLUID contract.",
+        commands=[
+            LazyCommand(
+                "odcs",
+                "fluid_build.cli.import_:odcs",
+                "From a contract of the Open Data Contract Standard.",
+            ),
+        ],
     )
 
 
