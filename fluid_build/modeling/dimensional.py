@@ -28,6 +28,7 @@ class Join(ModelPart):
 
     ``parent`` is the join that it hangs on, "" the element's own entity. The joined entity is the
     referred one; where ``backwards``, it is the referring one, of which there is at most one.
+    ``complete`` means that every row of the entity is met here, and its columns taken over.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Join(ModelPart):
     relationship: str
     parent: str = ""
     backwards: bool = False
+    complete: bool = False
 
 
 class Measure(Element):
@@ -112,6 +114,7 @@ class DimensionAttribute(Element):
     """A column of a dimension; ``scd_type`` says what becomes of its history.
 
     ``attribute`` is "" for a flag that says whether the joined entity has a row of the member.
+    ``unknown`` is what the unknown member has there, "" for a null.
     """
 
     name: str
@@ -120,6 +123,7 @@ class DimensionAttribute(Element):
     description: str = ""
     source: str = ""
     attribute: str = ""
+    unknown: str = ""
 
 
 class DimensionLink(ModelPart):

@@ -72,9 +72,7 @@ def graph_of(profile: Profile, conceptual: ConceptualModel) -> Graph:
         parents={n: tuple(one for one in between if one.from_entity == n) for n in names},
         loops={
             n: tuple(
-                one
-                for one in usable
-                if one.from_entity == one.to_entity == n and not one.implied
+                one for one in usable if one.from_entity == one.to_entity == n and not one.implied
             )
             for n in names
         },

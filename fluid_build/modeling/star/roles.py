@@ -90,9 +90,7 @@ class _Judge:
         key = self.graph.keys[entity.name]
         own_number = set(key) if len(key) == 1 and not set(key) & ends else set()
         rest = [one for one in entity.attributes if one.name not in ends | own_number]
-        return set(key) <= ends | own_number and all(
-            self._adds_little(entity, one) for one in rest
-        )
+        return set(key) <= ends | own_number and all(self._adds_little(entity, one) for one in rest)
 
     def _adds_little(self, entity: Entity, attribute: Attribute) -> bool:
         if is_record_stamp(attribute) or is_flag(attribute) or has_few_values(attribute):
@@ -120,10 +118,11 @@ class _Judge:
         """
         if len([one for one in self.graph.parents[entity.name] if not one.implied]) < 2:
             return False
-        told = [one for one in entity.attributes if self._describes(entity, one)]
-        return bool(event_dates(entity)) or not any(
-            one.measure is not None or not has_few_values(one) for one in told
+        says_more = any(
+            one.measure is not None or (self._describes(entity, one) and not has_few_values(one))
+            for one in entity.attributes
         )
+        return bool(event_dates(entity)) or not says_more
 
     def _is_undeclared_part(self, entity: Entity, one: Relationship) -> bool:
         alone = not self.graph.children[entity.name] and len(self.graph.parents[entity.name]) == 1
@@ -213,14 +212,21 @@ class _Judge:
         if is_calendar(entity):
             return "Each row is a day: a calendar."
         if children:
-            return f"{_listed_names(children)} refer to it." if len(children) > 1 else (
-                f"{_listed_names(children)} refers to it."
+            return (
+                f"{_listed_names(children)} refer to it."
+                if len(children) > 1
+                else (f"{_listed_names(children)} refers to it.")
             )
         return "It describes things, and neither dates nor measures what happens."
 
     def _names_itself(self, entity: Entity) -> bool:
+        # An event may well hold the address that somebody wrote from.
+        dated = bool(event_dates(entity))
         return any(
-            is_own_name(one, entity) and is_distinctive(one, entity) for one in entity.attributes
+            is_own_name(one, entity)
+            and is_distinctive(one, entity)
+            and not (dated and one.semantic_type == "email")
+            for one in entity.attributes
         )
 
     def _describes(self, entity: Entity, attribute: Attribute) -> bool:
@@ -265,7 +271,9 @@ def _follow_facts(graph: Graph, roles: dict[str, Role]) -> None:
     while changed:
         changed = False
         for name, role in roles.items():
-            if role.kind == "fact" or (role.kind == "bridge" and not _ties_facts(graph, roles, name)):
+            if role.kind == "fact" or (
+                role.kind == "bridge" and not _ties_facts(graph, roles, name)
+            ):
                 continue
             event = next(_told_events(graph, roles, name), None)
             if event is None or not _is_told_of_by_events_alone(graph, roles, name):
@@ -300,6 +308,10 @@ def _settle_parts(graph: Graph, roles: dict[str, Role]) -> None:
             continue
         if not graph.children[name]:
             continue
+        by = frozenset(graph.relationship(role.by).from_attributes)
+        if any(frozenset(one.to_attributes) != by for one in graph.children[name]):
+            roles[name] = Role("dimension", "Others refer to it by a number of its own.")
+            continue
         if _is_abstract(graph, role.whole) or not _is_used(graph, roles, role.whole):
             roles[name] = Role(
                 "dimension",
@@ -322,9 +334,7 @@ def _is_abstract(graph: Graph, name: str) -> bool:
 
 
 def _is_used(graph: Graph, roles: Roles, name: str) -> bool:
-    return any(
-        roles[one.from_entity].kind in {"fact", "bridge"} for one in graph.children[name]
-    )
+    return any(roles[one.from_entity].kind in {"fact", "bridge"} for one in graph.children[name])
 
 
 def _promote(graph: Graph, roles: dict[str, Role]) -> None:

@@ -1,0 +1,8 @@
+"""The dimensional technique: facts and dimensions, chosen by the graph, the measures and the rows.
+
+Rules: Ralph Kimball and Margy Ross, "The Data Warehouse Toolkit", third edition.
+"""
+
+from fluid_build.modeling.star.builder import build
+
+__all__ = ["build"]

@@ -1,0 +1,188 @@
+"""From a profile to a star: roles, then dimensions, facts and bridges, then what ties them."""
+
+from collections.abc import Iterable
+
+from fluid_build.modeling.conceptual import ConceptualModel
+from fluid_build.modeling.dimensional import (
+    Dimension,
+    DimensionalModel,
+    DimensionAttribute,
+    DimensionReference,
+    Fact,
+    Variant,
+)
+from fluid_build.modeling.element import SourceColumn
+from fluid_build.modeling.entities import conceptual_model
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.semantic_layer import osi_document
+from fluid_build.modeling.sql_names import sql_names
+from fluid_build.modeling.star.bridges import draw_bridges
+from fluid_build.modeling.star.comparable import with_comparable_keys
+from fluid_build.modeling.star.dimensions import Layout, draw_dimensions, layout_of
+from fluid_build.modeling.star.facts import CALENDAR_DAY, Calendar, draw_facts
+from fluid_build.modeling.star.graph import graph_of
+from fluid_build.modeling.star.history import dated_dimensions, with_history
+from fluid_build.modeling.star.naming import StarNames, free_column, prefixed
+from fluid_build.modeling.star.roles import roles_of
+from fluid_build.modeling.star.variants import check_variant, recommended
+from fluid_build.profiling.profile import Profile
+
+_CALENDAR_COLUMNS: tuple[tuple[str, str, str], ...] = (
+    (CALENDAR_DAY, "date", "The day."),
+    ("year_number", "integer", "The year."),
+    ("quarter_number", "integer", "The quarter of the year, 1 to 4."),
+    ("month_number", "integer", "The month of the year, 1 to 12."),
+    ("month_name", "string", "The month's English name."),
+    ("day_of_month", "integer", "The day of the month."),
+    ("day_of_week", "integer", "The day of the week, 1 for Monday to 7 for Sunday."),
+    ("day_name", "string", "The day's English name."),
+    ("week_start_date", "date", "The Monday of the week."),
+    ("is_weekend", "boolean", "Whether it is a Saturday or Sunday."),
+)
+_CARRIED_OF_A_DAY = (CALENDAR_DAY, "year_number", "month_number")
+
+
+def build(profile: Profile, variant: str | None = None) -> LogicalModel:
+    """The dimensional model of a profile; UsageError for an unknown variant."""
+    asked = None if variant is None else check_variant(variant)
+    conceptual = with_comparable_keys(conceptual_model(profile))
+    return LogicalModel(
+        name=profile.source_name,
+        technique="dimensional",
+        source_kind=profile.source_kind,
+        conceptual=conceptual,
+        dimensional=_star(profile, conceptual, asked),
+        osi=osi_document(profile, conceptual),
+    )
+
+
+def _star(profile: Profile, conceptual: ConceptualModel, asked: Variant | None) -> DimensionalModel:
+    graph = graph_of(profile, conceptual)
+    roles = roles_of(graph, profile)
+    variant, reason = recommended(graph, roles)
+    if asked is not None and asked != variant:
+        reason = f"Asked for. By its shape it would be a {variant}: {reason}"
+        variant = asked
+    names = StarNames(sql_names(conceptual))
+    layout = layout_of(graph, roles, names, variant)
+    relations = set(layout.kept.values())
+    calendar = Calendar(free_column("dim_date", relations), "date_key")
+    dimensions = draw_dimensions(layout)
+    drawn = draw_facts(layout, dimensions, calendar, relations)
+    dimensions = _historised(layout, dimensions, [one.fact for one in drawn], relations)
+    # With histories chosen, references are drawn anew: they name the keys of the final dimensions.
+    facts = [one.fact for one in drawn]
+    named = {one.entity_name: one.name for one in facts}
+    bridges = draw_bridges(layout, dimensions, named, relations)
+    whole = [
+        *dimensions.values(),
+        *(derived.dimension for one in drawn for derived in one.derived),
+        *_calendar(calendar, facts),
+    ]
+    if variant == "flat":
+        facts = [_widened(fact, whole) for fact in facts]
+    return DimensionalModel(
+        variant=variant,
+        variant_reason=reason,
+        facts=tuple(facts),
+        dimensions=tuple(_shared(dimension, facts) for dimension in whole),
+        bridges=bridges,
+    )
+
+
+def _historised(
+    layout: Layout,
+    dimensions: dict[str, Dimension],
+    facts: list[Fact],
+    relations: set[str],
+) -> dict[str, Dimension]:
+    dated = dated_dimensions(
+        [
+            (reference.dimension, fact.dated_by is not None)
+            for fact in facts
+            for reference in fact.dimensions
+        ]
+    )
+    return {
+        entity: with_history(
+            layout.graph, layout.names, dimension, dimension.name in dated, relations
+        )
+        for entity, dimension in dimensions.items()
+    }
+
+
+def _calendar(calendar: Calendar, facts: list[Fact]) -> Iterable[Dimension]:
+    """The generated calendar, where any fact has a date."""
+    dates: dict[tuple[str, str], None] = {}
+    for fact in facts:
+        entities = {"": fact.entity_name} | {one.name: one.entity for one in fact.joins}
+        for reference in fact.dimensions:
+            if reference.dimension == calendar.name:
+                dates[(entities[reference.source], reference.columns[0])] = None
+    if not dates:
+        return ()
+    return (
+        Dimension(
+            name=calendar.name,
+            entity_name="",
+            description="Every day of each year in which something happened.",
+            dimension_type="date",
+            surrogate_key=calendar.key,
+            natural_key_columns=(CALENDAR_DAY,),
+            attributes=tuple(
+                DimensionAttribute(
+                    name=name,
+                    type=type_,
+                    scd_type=0,
+                    description=description,
+                    reason="A property of the day, which never changes.",
+                )
+                for name, type_, description in _CALENDAR_COLUMNS
+            ),
+            mapped_source_tables=tuple(dict.fromkeys(table for table, _ in dates)),
+            source_columns=tuple(SourceColumn(table=t, column=c) for t, c in dates),
+            reason="Facts are grouped by day, month and year: one calendar for all of them.",
+        ),
+    )
+
+
+def _shared(dimension: Dimension, facts: list[Fact]) -> Dimension:
+    """The dimension with the number of facts that share it, and in which roles."""
+    references = [
+        (fact.name, one)
+        for fact in facts
+        for one in fact.dimensions
+        if one.dimension == dimension.name
+    ]
+    return dimension.model_copy(
+        update={
+            "conformed": len({fact for fact, _ in references}) > 1,
+            "roles": tuple(dict.fromkeys(one.role for _, one in references if one.role)),
+        }
+    )
+
+
+def _widened(fact: Fact, dimensions: list[Dimension]) -> Fact:
+    """The fact with the columns of its dimensions in it: one wide table."""
+    by_name = {one.name: one for one in dimensions}
+    taken = {one.key for one in fact.dimensions}
+    taken |= {one.name for one in (*fact.attributes, *fact.measures)}
+    return fact.model_copy(
+        update={
+            "dimensions": tuple(
+                _carrying(one, by_name[one.dimension], taken) for one in fact.dimensions
+            )
+        }
+    )
+
+
+def _carrying(
+    reference: DimensionReference, dimension: Dimension, taken: set[str]
+) -> DimensionReference:
+    generated = dimension.dimension_type == "date" and not dimension.entity_name
+    names = [
+        one.name for one in dimension.attributes if not generated or one.name in _CARRIED_OF_A_DAY
+    ]
+    stem = reference.key.rsplit("_", 1)[0]
+    carried = tuple((name, free_column(prefixed(stem, name), taken)) for name in names)
+    return reference.model_copy(update={"carried": carried})

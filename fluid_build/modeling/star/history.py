@@ -1,0 +1,109 @@
+"""What becomes of an attribute's past: kept as it was (0), overwritten (1), or versioned (2).
+
+Type 2 is for what events are grouped by and that may change for one member: a category, a place, a
+reference. It pays only where an event of a known day refers to the dimension. What cannot be
+versioned later is versioned now, for a past that was overwritten is gone.
+"""
+
+from collections.abc import Collection
+
+from fluid_build.modeling.conceptual import Attribute, Entity
+from fluid_build.modeling.dimensional import Dimension, DimensionAttribute, ScdType
+from fluid_build.modeling.star.columns import (
+    is_category,
+    is_date,
+    is_life_date,
+    is_naming,
+    is_record_stamp,
+    kind,
+)
+from fluid_build.modeling.star.graph import Graph
+from fluid_build.modeling.star.naming import StarNames, free_column
+
+_FEWEST_MEMBERS = 10
+_FEWEST_ATTRIBUTES = 3
+_PLACES = frozenset({"city", "country", "country_code", "region", "region_code"})
+
+
+def with_history(
+    graph: Graph, names: StarNames, dimension: Dimension, dated: bool, relations: set[str]
+) -> Dimension:
+    """The dimension with the type of each attribute, and a relation for its versions if need be.
+
+    ``dated`` says that an event of a known day refers to it; ``relations`` are the names taken.
+    """
+    if dimension.dimension_type in {"junk", "date"} or dimension.natural_key_columns == ():
+        return dimension
+    entity = graph.entities[dimension.entity_name]
+    reason = _why_unversioned(entity, dimension, dated)
+    attributes = tuple(
+        _judged(graph, entity, attribute, reason) for attribute in dimension.attributes
+    )
+    dimension = dimension.model_copy(update={"attributes": attributes})
+    if all(one.scd_type != 2 for one in attributes):
+        return dimension
+    taken = {one.name for one in attributes} | {one.key for one in dimension.links}
+    taken.add(dimension.surrogate_key)
+    member = names.member(entity.name)
+    return dimension.model_copy(
+        update={
+            "durable_key": free_column(f"{member}_durable_key", taken),
+            "history": free_column(f"{dimension.name}_history", relations),
+        }
+    )
+
+
+def _why_unversioned(entity: Entity, dimension: Dimension, dated: bool) -> str:
+    """Why nothing of a dimension is versioned, "" where it may be."""
+    if not dated:
+        return "no event of a known day refers to it, so that no version would be met"
+    if len([one for one in dimension.attributes if not one.source]) < _FEWEST_ATTRIBUTES:
+        return "a mere lookup: a new wording is meant for all of the past"
+    if entity.rows < _FEWEST_MEMBERS:
+        return f"{entity.rows} members are too few to see how they differ"
+    return ""
+
+
+def _judged(
+    graph: Graph, entity: Entity, attribute: DimensionAttribute, unversioned: str
+) -> DimensionAttribute:
+    if attribute.source:
+        reason = f"{attribute.reason} Overwritten: the wording of the day is meant for all."
+        return attribute.model_copy(update={"scd_type": 1, "reason": reason})
+    type_, reason = _type(graph, entity, entity.attribute(attribute.attribute))
+    if type_ == 2 and unversioned:
+        type_, reason = 1, f"Overwritten: {unversioned}."
+    return attribute.model_copy(update={"scd_type": type_, "reason": reason})
+
+
+def _type(graph: Graph, entity: Entity, one: Attribute) -> tuple[ScdType, str]:
+    if one.name in graph.keys[entity.name]:
+        return 0, "It identifies the member, and never changes."
+    if is_life_date(one):
+        return 0, "It happened once: a change could only be a correction of the source's."
+    if is_record_stamp(one):
+        return 1, "Overwritten: it is about the record and not about the member."
+    if one.pii:
+        return 1, "Overwritten: what is personal is not kept longer than the source keeps it."
+    if graph.is_referring(entity.name, one.name):
+        return 2, "Versioned: events are grouped by it, and a member may be moved elsewhere."
+    if one.measure is not None or kind(one) in {"decimal", "float"}:
+        return 1, "Overwritten: a number that moves; the events have their own."
+    if is_date(one) or is_naming(one):
+        return 1, "Overwritten: a name or date is corrected, and seldom grouped by."
+    if _is_place(one) or is_category(one):
+        distinct = one.evidence.distinct or 0
+        return 2, (
+            f"Versioned: {distinct} values in {one.evidence.rows} members are what events are "
+            "grouped by, and what was is lost if it is overwritten."
+        )
+    return 1, "Overwritten: it tells members apart rather than grouping them."
+
+
+def _is_place(one: Attribute) -> bool:
+    return one.semantic_type in _PLACES and (one.evidence.distinct or 0) > 1
+
+
+def dated_dimensions(references: Collection[tuple[str, bool]]) -> set[str]:
+    """The dimensions that an event of a known day refers to: (dimension, whether it is dated)."""
+    return {dimension for dimension, dated in references if dated}

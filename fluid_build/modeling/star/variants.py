@@ -1,0 +1,57 @@
+"""Which shape a star takes: chosen by what is there, or asked for."""
+
+from collections import Counter
+from difflib import get_close_matches
+from typing import get_args
+
+from fluid_build.errors import UsageError
+from fluid_build.modeling.dimensional import Variant
+from fluid_build.modeling.star.graph import Graph
+from fluid_build.modeling.star.roles import Roles
+
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
+_LARGE = 10_000_000
+"""Members from which on every copied lookup weighs more than the join that it saves."""
+
+
+def check_variant(variant: str) -> Variant:
+    """The variant of that name; UsageError for an unknown one, naming those that are known."""
+    wanted = variant.strip().lower()
+    for known in VARIANTS:
+        if known == wanted:
+            return known
+    near = get_close_matches(wanted, VARIANTS, n=1)
+    meant = f"Did you mean {near[0]!r}? " if near else ""
+    raise UsageError(
+        f"there is no dimensional variant {variant!r}",
+        hint=f"{meant}Known variants: {', '.join(VARIANTS)}.",
+    )
+
+
+def recommended(graph: Graph, roles: Roles) -> tuple[Variant, str]:
+    """The variant that the shape of the source asks for, and why."""
+    facts = [name for name, role in roles.items() if role.kind == "fact"]
+    things = [name for name, role in roles.items() if role.kind == "dimension"]
+    if len(roles) == 1 and facts:
+        return "flat", "There is one table, and it is wide already: nothing is to be looked up."
+    large = [name for name in things if graph.entities[name].rows >= _LARGE]
+    for name in large:
+        if any(roles[one.to_entity].kind == "dimension" for one in graph.parents[name]):
+            rows = graph.entities[name].rows
+            return "snowflake", f"{name} has {rows:,} rows: too many to copy its lookups into each."
+    shared = _shared(graph, roles, facts)
+    if shared:
+        listed = ", ".join(sorted(shared)[:3])
+        return "galaxy", f"{len(facts)} facts share conformed dimensions ({listed})."
+    if len(facts) == 1:
+        return "star", f"One fact ({facts[0]}) with its dimensions around it."
+    if not facts:
+        return "star", "There is no event to count: dimensions alone, ready for facts to come."
+    return "star", f"{len(facts)} facts, each with dimensions of its own."
+
+
+def _shared(graph: Graph, roles: Roles, facts: list[str]) -> set[str]:
+    count: Counter[str] = Counter()
+    for fact in facts:
+        count.update({one.to_entity for one in graph.parents[fact]})
+    return {name for name, times in count.items() if times > 1 and roles[name].kind != "fact"}

@@ -1,0 +1,34 @@
+"""The builds of a star, in the order of building: dimensions, then what refers to them."""
+
+from collections.abc import Sequence
+
+from fluid_build.modeling.dimensional import Dimension
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.sql_names import SqlNames
+from fluid_build.transform.dimensional.calendar import calendar_build
+from fluid_build.transform.dimensional.columns import is_generated
+from fluid_build.transform.dimensional.dimensions import derived_build, dimension_builds
+from fluid_build.transform.dimensional.facts import bridge_build, fact_build
+from fluid_build.transform.dimensional.star import Star, star_of
+from fluid_build.transform.plan import Build
+
+
+def mart_builds(
+    model: LogicalModel, names: SqlNames, staging: Sequence[Build]
+) -> tuple[Build, ...]:
+    """The marts on the staging of a dimensional model."""
+    del staging
+    star = star_of(model, names)
+    return (
+        *(build for one in star.model.dimensions for build in _dimension(star, one)),
+        *(fact_build(star, one) for one in star.model.facts),
+        *(bridge_build(star, one) for one in star.model.bridges),
+    )
+
+
+def _dimension(star: Star, dimension: Dimension) -> tuple[Build, ...]:
+    if is_generated(dimension):
+        return (calendar_build(star, dimension),)
+    if any(fact.entity_name == dimension.entity_name for fact in star.model.facts):
+        return (derived_build(star, dimension),)
+    return dimension_builds(star, dimension)

@@ -1,0 +1,307 @@
+"""The figures that a star must have in common with its source."""
+
+from collections.abc import Iterator, Sequence
+
+from fluid_build.modeling.conceptual import Entity
+from fluid_build.modeling.dimensional import (
+    Bridge,
+    Dimension,
+    DimensionReference,
+    Fact,
+    Join,
+    Measure,
+)
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.sql_names import SqlNames
+from fluid_build.sources.sql import quote_all
+from fluid_build.transform.dimensional.columns import is_generated
+from fluid_build.transform.dimensional.dimensions import UNKNOWN, natural_key
+from fluid_build.transform.dimensional.facts import (
+    aliases_of,
+    is_derived,
+    references_of,
+    same_member,
+    unknown_key,
+    wanted_key,
+)
+from fluid_build.transform.dimensional.rebuilds import Finder, finder_of
+from fluid_build.transform.dimensional.star import Star, join_clauses, joined, star_of
+from fluid_build.transform.plan import Check
+from fluid_build.transform.staging import aliases
+
+_FLOATS = frozenset({"FLOAT", "DOUBLE"})
+
+
+def mart_checks(model: LogicalModel, names: SqlNames) -> tuple[Check, ...]:
+    """Rows at each grain, sums of measures, and where each reference lands."""
+    star = star_of(model, names)
+    finder = finder_of(star)
+    return (
+        *(check for one in star.model.dimensions for check in _of_dimension(star, one)),
+        *(check for one in star.model.facts for check in _of_owner(star, one, finder)),
+        *(check for one in star.model.bridges for check in _of_owner(star, one, finder)),
+    )
+
+
+def _of_dimension(star: Star, dimension: Dimension) -> Iterator[Check]:
+    if is_generated(dimension):
+        return
+    yield _members(star, dimension)
+    if any(one.entity_name == dimension.entity_name for one in star.model.facts):
+        return
+    for join in dimension.joins:
+        if any(one.source == join.name and one.attribute for one in dimension.attributes):
+            yield _looked_up(star, dimension, join)
+    for link in dimension.links:
+        target = star.dimensions[link.dimension]
+        yield Check(
+            name=f"{dimension.name}.{link.key} leads to one row of {link.dimension}",
+            kind="reference",
+            table=dimension.entity_name,
+            expected=f"SELECT COUNT(*) FROM model.{dimension.name}",
+            actual=(
+                f"SELECT COUNT(*)\nFROM model.{dimension.name} AS built\n"
+                f"JOIN (SELECT DISTINCT {target.member_key} AS key_ FROM model.{target.name})"
+                f" AS referred\n    ON built.{link.key} = referred.key_"
+            ),
+            reason=link.reason,
+        )
+
+
+def _members(star: Star, dimension: Dimension) -> Check:
+    """A dimension has a member for each natural key, and the unknown one."""
+    entity = star.entities[dimension.entity_name]
+    source = f"source.{star.names.table(entity.name)}"
+    own = {one.name: one.attribute for one in dimension.attributes if not one.source}
+    key = [own[name] for name in dimension.natural_key_columns]
+    current = "\nWHERE is_current" if dimension.history else ""
+    return Check(
+        name=f"members of {dimension.name}",
+        kind="rows",
+        table=entity.name,
+        expected=(
+            f"SELECT COUNT(*) + {int(dimension.has_unknown_member)}\n"
+            f"FROM (SELECT DISTINCT {_raw(entity, key)} FROM {source})"
+        ),
+        actual=f"SELECT COUNT(*)\nFROM model.{dimension.name}{current}",
+        reason="One row for each natural key, and one for the unknown member.",
+    )
+
+
+def _looked_up(star: Star, dimension: Dimension, join: Join) -> Check:
+    """The columns that came into a dimension by a join are those of the row referred to."""
+    entity = dimension.entity_name
+    path = _path(dimension.joins, join.name)
+    copied = [one for one in dimension.attributes if one.source == join.name and one.attribute]
+    key = [one.name for one in natural_key(star, dimension)]
+    own = {one.attribute: one.name for one in dimension.attributes if not one.source}
+    columns = [
+        *(f"own.{star.column(entity, name)}" for name in key),
+        *(f"{join.name}.{star.column(join.entity, one.attribute)}" for one in copied),
+    ]
+    wanted = _from_source(star, entity, path, columns)
+    built = ", ".join((*(own[name] for name in key), *(one.name for one in copied)))
+    current = "\n    AND is_current" if dimension.history else ""
+    actual = (
+        f"SELECT {built}\nFROM model.{dimension.name}\n"
+        f"WHERE {dimension.surrogate_key} <> {UNKNOWN}{current}"
+    )
+    return Check(
+        name=f"{join.name} in {dimension.name}",
+        kind="lost",
+        table=entity,
+        expected=_counted(wanted),
+        actual=_counted(f"{wanted}\nINTERSECT ALL\n{actual}"),
+        differing=f"{wanted}\nEXCEPT ALL\n{actual}",
+        reason=f"What {dimension.name} says of {join.entity} is what {join.entity} says.",
+    )
+
+
+def _of_owner(star: Star, owner: Fact | Bridge, finder: Finder) -> Iterator[Check]:
+    entity = star.entities[owner.entity_name]
+    source = f"source.{star.names.table(entity.name)}"
+    yield Check(
+        name=f"rows of {owner.name}",
+        kind="rows",
+        table=entity.name,
+        expected=f"SELECT COUNT(*) FROM {source}",
+        actual=f"SELECT COUNT(*) FROM model.{owner.name}",
+        reason=owner.grain,
+    )
+    if isinstance(owner, Fact):
+        for measure in owner.measures:
+            yield _sum(star, owner, measure)
+    for one in references_of(owner):
+        yield _on_one_row(star, owner, one, source)
+        yield _right_member(star, owner, one, finder)
+        if one.carried:
+            yield _carried(owner, one, star.dimensions[one.dimension], source)
+
+
+def _sum(star: Star, fact: Fact, measure: Measure) -> Check:
+    """The sum of a measure; floats are added in the order of their size, so that it repeats."""
+    entity = star.entities[fact.entity_name]
+    type_ = star.type(entity.name, measure.column)
+    staged = star.column(entity.name, measure.column)
+    # Integers of 128 bits overflow when they are added up.
+    wide = type_ in {"HUGEINT", "UHUGEINT"} or type_.startswith("DECIMAL(38")
+
+    def total(column: str) -> str:
+        if type_ in _FLOATS:
+            return f"SUM({column} ORDER BY {column})"
+        return f"SUM(CAST({column} AS DOUBLE) ORDER BY {column})" if wide else f"SUM({column})"
+
+    return Check(
+        name=f"sum of {fact.name}.{measure.name}",
+        kind="sum",
+        table=entity.name,
+        expected=f"SELECT {total(staged)}\nFROM (\n{star.selects[entity.name]}\n) AS original",
+        actual=f"SELECT {total(measure.name)}\nFROM model.{fact.name}",
+        reason=measure.reason,
+    )
+
+
+def _on_one_row(star: Star, owner: Fact | Bridge, one: DimensionReference, source: str) -> Check:
+    dimension = star.dimensions[one.dimension]
+    key = wanted_key(owner, dimension)
+    target = f"model.{dimension.name}"
+    if key != dimension.surrogate_key:
+        target = f"(SELECT DISTINCT {key} FROM {target})"
+    return Check(
+        name=f"{owner.name}.{one.key} leads to one row of {one.dimension}",
+        kind="reference",
+        table=owner.entity_name,
+        expected=f"SELECT COUNT(*) FROM {source}",
+        actual=(
+            f"SELECT COUNT(*)\nFROM model.{owner.name} AS built\n"
+            f"JOIN {target} AS referred\n    ON built.{one.key} = referred.{key}"
+        ),
+        differing=(
+            f"SELECT {one.key}\nFROM model.{owner.name}\n"
+            f"WHERE {one.key} NOT IN (SELECT {key} FROM model.{dimension.name})"
+        ),
+        reason="Every row is counted once, whatever it is grouped by.",
+    )
+
+
+def _right_member(
+    star: Star, owner: Fact | Bridge, one: DimensionReference, finder: Finder
+) -> Check:
+    """The rows that refer to something in the source refer to the same in the star."""
+    entity = owner.entity_name
+    joins = owner.joins if isinstance(owner, Fact) else ()
+    dimension = star.dimensions[one.dimension]
+    key = _key(star, entity)
+    wanted = _referred(star, owner, one, key)
+    found = finder.found(star.entities[entity])
+    alias = f"{aliases_of(star, owner)[one.key]}_member"
+    conditions = [f"built.{one.key} = {alias}.{wanted_key(owner, dimension)}"]
+    if dimension.history and wanted_key(owner, dimension) != dimension.surrogate_key:
+        conditions.append(f"{alias}.is_current")
+    members = ", ".join(
+        (
+            *(found.expressions[name] for name in key),
+            *(f"{alias}.{name}" for name in dimension.natural_key_columns),
+        )
+    )
+    actual = (
+        f"SELECT {members}\n{found.from_clause}\n"
+        + joined("JOIN", f"model.{dimension.name}", alias, conditions)
+        + f"\nWHERE built.{one.key} <> {unknown_key(dimension)}"
+    )
+    through = f" by way of {_way(joins, one.source)}" if one.source else ""
+    return Check(
+        name=f"{owner.name}.{one.key} leads to the right member",
+        kind="reference",
+        table=entity,
+        expected=_counted(wanted),
+        actual=_counted(f"{wanted}\nINTERSECT ALL\n{actual}"),
+        differing=f"({wanted}\nEXCEPT ALL\n{actual})\nUNION ALL\n({actual}\nEXCEPT ALL\n{wanted})",
+        reason=f"{', '.join(one.columns)}{through} leads where it does in the source.",
+    )
+
+
+def _referred(star: Star, owner: Fact | Bridge, one: DimensionReference, key: Sequence[str]) -> str:
+    """By the source alone: the key of each row that refers to something, and what it refers to."""
+    entity = owner.entity_name
+    joins = owner.joins if isinstance(owner, Fact) else ()
+    dimension = star.dimensions[one.dimension]
+    path = _path(joins, one.source) if one.source else []
+    columns = [f"own.{star.column(entity, name)}" for name in key]
+    place = one.source or "own"
+    from_ = star.joined_entity(entity, joins, one.source)
+    if is_generated(dimension):
+        day = f"{place}.{star.column(from_, one.columns[0])}"
+        columns.append(f"CAST({day} AS DATE) AS full_date")
+        return _from_source(star, entity, path, columns) + f"\nWHERE {day} IS NOT NULL"
+    if is_derived(star, one):
+        columns += [f"{place}.{star.column(from_, name)}" for name in one.columns]
+        return _from_source(star, entity, path, columns)
+    columns += [
+        f"referred.{star.column(dimension.entity_name, found.name)}"
+        for found in natural_key(star, dimension)
+    ]
+    conditions = same_member(star, one, from_, place, "referred")
+    target = joined("JOIN", f"(\n{star.selects[dimension.entity_name]}\n)", "referred", conditions)
+    return f"{_from_source(star, entity, path, columns)}\n{target}"
+
+
+def _carried(
+    owner: Fact | Bridge, one: DimensionReference, dimension: Dimension, source: str
+) -> Check:
+    same = [f"built.{name} IS NOT DISTINCT FROM referred.{column}" for column, name in one.carried]
+    conditions = [f"built.{one.key} = referred.{dimension.surrogate_key}", *same]
+    return Check(
+        name=f"what {owner.name} carries of {one.dimension} by {one.key}",
+        kind="lost",
+        table=owner.entity_name,
+        expected=f"SELECT COUNT(*) FROM {source}",
+        actual=(
+            f"SELECT COUNT(*)\nFROM model.{owner.name} AS built\n"
+            + joined("JOIN", f"model.{dimension.name}", "referred", conditions)
+        ),
+        reason=f"The columns of {one.dimension} are the same in the wide table.",
+    )
+
+
+def _key(star: Star, entity: str) -> tuple[str, ...]:
+    primary = star.entities[entity].primary_key
+    return primary.attributes if primary is not None else ()
+
+
+def _path(joins: Sequence[Join], name: str) -> list[Join]:
+    """The joins from an element's own entity to one of them."""
+    by_name = {one.name: one for one in joins}
+    path = []
+    while name:
+        path.append(by_name[name])
+        name = by_name[name].parent
+    return path[::-1]
+
+
+def _way(joins: Sequence[Join], name: str) -> str:
+    return ", ".join(one.entity for one in _path(joins, name))
+
+
+def _from_source(star: Star, entity: str, path: Sequence[Join], columns: Sequence[str]) -> str:
+    """A query on the source alone, with our names and types: an entity and what it leads to."""
+    clauses = join_clauses(
+        star,
+        path,
+        lambda _, attribute: f"own.{star.column(entity, attribute)}",
+        relation=lambda name: f"(\n{star.selects[name]}\n)",
+        kind="JOIN",
+    )
+    listed = ",\n    ".join(columns)
+    return "\n".join(
+        (f"SELECT\n    {listed}", f"FROM (\n{star.selects[entity]}\n) AS own", *clauses)
+    )
+
+
+def _counted(query: str) -> str:
+    return f"SELECT COUNT(*)\nFROM (\n{query}\n) AS counted"
+
+
+def _raw(entity: Entity, attributes: Sequence[str]) -> str:
+    spelled = dict(zip((one.name for one in entity.attributes), aliases(entity), strict=True))
+    return quote_all(spelled[name] for name in attributes)

@@ -1,0 +1,412 @@
+"""The SQL of dimensions: members as they are, or in the versions that were seen of them.
+
+A dimension with a history is two relations. One is only ever added to: a row for each version of
+what is versioned, and one where a member has gone. The other is made anew of it: what is
+overwritten comes from the source of the day, lookups by the version's own references.
+"""
+
+from collections.abc import Callable
+
+from fluid_build.modeling.conceptual import Attribute
+from fluid_build.modeling.dimensional import UNKNOWN_KEY, Dimension, DimensionAttribute, Join
+from fluid_build.modeling.element import SourceColumn
+from fluid_build.sources.sql import literal
+from fluid_build.transform.dimensional.columns import of_attribute, technical
+from fluid_build.transform.dimensional.star import (
+    BEGINNING,
+    END,
+    KEY_TYPE,
+    Star,
+    hashed,
+    indented,
+    join_clauses,
+    joined,
+    key_or_unknown,
+    selected,
+)
+from fluid_build.transform.dimensional.tests import key_tests, not_null, reference_tests
+from fluid_build.transform.plan import LOAD_DATE, Build, BuildTest, PlanColumn
+
+UNKNOWN = literal(UNKNOWN_KEY)
+_MEMBERS = "members"
+_VERSIONS = "versions"
+
+
+def dimension_builds(star: Star, dimension: Dimension) -> tuple[Build, ...]:
+    """The build of a dimension, after the one of its history where it has one."""
+    if dimension.history:
+        return _history(star, dimension), _versioned(star, dimension)
+    return (_plain(star, dimension),)
+
+
+def derived_build(star: Star, dimension: Dimension) -> Build:
+    """The build of a dimension that is made of a fact's own columns."""
+    entity = dimension.entity_name
+    alias = star.alias(entity, ())
+    values = [f"{alias}.{star.column(entity, one.attribute)}" for one in dimension.attributes]
+    columns = [
+        (hashed(values), dimension.surrogate_key),
+        *zip(values, (one.name for one in dimension.attributes), strict=True),
+    ]
+    sql = f"SELECT DISTINCT\n{selected(columns)}\nFROM {star.staged(entity)} AS {alias}"
+    return _build(star, dimension, f"{sql}\n{_unknown(star, dimension)}")
+
+
+def natural_key(star: Star, dimension: Dimension) -> tuple[Attribute, ...]:
+    """The attributes of the dimension's own entity that are its natural key, in order."""
+    own = {one.name: one.attribute for one in dimension.attributes if not one.source}
+    return tuple(
+        star.attribute(dimension.entity_name, own[name]) for name in dimension.natural_key_columns
+    )
+
+
+def _plain(star: Star, dimension: Dimension) -> Build:
+    entity = dimension.entity_name
+    alias = star.alias(entity, dimension.joins)
+
+    def own(_: str, attribute: str) -> str:
+        return f"{alias}.{star.column(entity, attribute)}"
+
+    key = hashed([own("", one.name) for one in natural_key(star, dimension)])
+    columns = [(key, dimension.surrogate_key), *_selected(star, dimension, own)]
+    clauses = join_clauses(star, dimension.joins, own)
+    sql = "\n".join(
+        (f"SELECT\n{selected(columns)}", f"FROM {star.staged(entity)} AS {alias}", *clauses)
+    )
+    return _build(star, dimension, f"{sql}\n{_unknown(star, dimension)}")
+
+
+def _selected(
+    star: Star, dimension: Dimension, own: Callable[[str, str], str]
+) -> list[tuple[str, str]]:
+    """The attributes and links of a dimension, as (expression, name)."""
+    joins = {one.name: one for one in dimension.joins}
+    found = []
+    for one in dimension.attributes:
+        if not one.source:
+            expression = own("", one.attribute)
+        elif one.attribute:
+            entity = joins[one.source].entity
+            expression = f"{one.source}.{star.column(entity, one.attribute)}"
+        else:
+            expression = f"{_present(star, joins[one.source])} IS NOT NULL"
+        found.append((expression, one.name))
+    for link in dimension.links:
+        entity = joins[link.source].entity
+        values = [f"{link.source}.{star.column(entity, name)}" for name in link.attributes]
+        found.append((key_or_unknown(hashed(values), UNKNOWN, values[0]), link.key))
+    return found
+
+
+def _present(star: Star, join: Join) -> str:
+    """A column of a joined entity that is null only where it has no row."""
+    one = star.relationships[join.relationship]
+    attributes = one.from_attributes if join.backwards else one.to_attributes
+    return f"{join.name}.{star.column(join.entity, attributes[0])}"
+
+
+def _history(star: Star, dimension: Dimension) -> Build:
+    entity, history = dimension.entity_name, dimension.history
+    alias = star.alias(entity, ())
+    key = [star.column(entity, one.name) for one in natural_key(star, dimension)]
+    kept = [star.column(entity, one.attribute) for one in _versioned_attributes(dimension)]
+    row_hash = hashed([f"{alias}.{name}" for name in kept])
+    columns = [
+        *((f"{alias}.{name}", name) for name in (*key, *kept)),
+        (row_hash, "row_hash"),
+        (LOAD_DATE, "load_date"),
+        ("FALSE", "is_deleted"),
+    ]
+    latest = indented(_latest(star, dimension, (*key, *kept)))
+    same = [f"latest.{name} = {alias}.{name}" for name in key]
+    gone = [
+        *((f"latest.{name}", name) for name in (*key, *kept)),
+        ("latest.row_hash", "row_hash"),
+        (LOAD_DATE, "load_date"),
+        ("TRUE", "is_deleted"),
+    ]
+    return Build(
+        name=history,
+        layer="mart",
+        materialization="incremental",
+        title=f"{entity}, every version",
+        description=(
+            f"One row for each version of each member of {dimension.name}, and one where a member "
+            "has gone. Rows are only ever added."
+        ),
+        sql=f"SELECT\n{selected(columns)}\nFROM {star.staged(entity)} AS {alias}",
+        incremental="\n".join(
+            (
+                joined("LEFT JOIN", f"(\n{latest}\n)", "latest", same),
+                "WHERE",
+                "    latest.row_hash IS NULL",
+                "    OR latest.is_deleted",
+                f"    OR latest.row_hash <> {row_hash}",
+                "UNION ALL",
+                f"SELECT\n{selected(gone)}",
+                f"FROM (\n{latest}\n) AS latest",
+                joined("LEFT JOIN", star.staged(entity), alias, same),
+                f"WHERE\n    {alias}.{key[0]} IS NULL\n    AND NOT latest.is_deleted",
+            )
+        ),
+        ref_models=(star.names.staging(entity),),
+        columns=(
+            *_history_columns(star, dimension),
+            technical("row_hash", KEY_TYPE, "The hash of what is versioned."),
+            technical("load_date", "TIMESTAMP", "When the version was first seen."),
+            technical("is_deleted", "BOOLEAN", "Whether the member was gone then."),
+        ),
+        key=(*key, "load_date"),
+        tests=(
+            *(not_null(history, name, "It identifies the member.") for name in key),
+            _versions_test(history, (*key, "load_date")),
+        ),
+        mapped_source_tables=(entity,),
+        source_columns=tuple(
+            SourceColumn(table=entity, column=one.attribute)
+            for one in dimension.attributes
+            if not one.source and _is_in_history(dimension, one)
+        ),
+        reason=f"Without it the past of {dimension.name} would be lost with each load.",
+    )
+
+
+def _latest(star: Star, dimension: Dimension, columns: tuple[str, ...]) -> str:
+    """The latest version of each member, gone or not."""
+    key = [star.column(dimension.entity_name, one.name) for one in natural_key(star, dimension)]
+    listed = ",\n".join(f"    {name}" for name in (*columns, "row_hash", "is_deleted"))
+    ranked = ",\n".join(f"        {name}" for name in (*columns, "row_hash", "is_deleted"))
+    return f"""\
+SELECT
+{listed}
+FROM (
+    SELECT
+{ranked},
+        ROW_NUMBER() OVER (PARTITION BY {", ".join(key)} ORDER BY load_date DESC) AS recency
+    FROM model.{dimension.history}
+) AS ranked
+WHERE recency = 1"""
+
+
+def _versioned(star: Star, dimension: Dimension) -> Build:
+    entity = dimension.entity_name
+    alias = star.alias(entity, dimension.joins)
+    historic = {
+        one.attribute
+        for one in dimension.attributes
+        if not one.source and _is_in_history(dimension, one)
+    }
+
+    def own(_: str, attribute: str) -> str:
+        owner = _MEMBERS if attribute in historic else alias
+        return f"{owner}.{star.column(entity, attribute)}"
+
+    key = [one.name for one in natural_key(star, dimension)]
+    values = [own("", name) for name in key]
+    columns = [
+        (hashed([*values, f"{_MEMBERS}.valid_from"]), dimension.surrogate_key),
+        (hashed(values), dimension.durable_key),
+        *_selected(star, dimension, own),
+        *((f"{_MEMBERS}.{name}", name) for name in ("valid_from", "valid_to", "is_current")),
+    ]
+    same = [f"{alias}.{star.column(entity, name)} = {own('', name)}" for name in key]
+    sql = "\n".join(
+        (
+            _members(star, dimension),
+            f"SELECT\n{selected(columns)}",
+            f"FROM {_MEMBERS}",
+            joined("LEFT JOIN", star.staged(entity), alias, same),
+            *join_clauses(star, dimension.joins, own),
+            _unknown(star, dimension),
+        )
+    )
+    return _build(star, dimension, sql)
+
+
+def _members(star: Star, dimension: Dimension) -> str:
+    """The versions with the time in which each was valid; the first one always was."""
+    entity = dimension.entity_name
+    key = [star.column(entity, one.name) for one in natural_key(star, dimension)]
+    kept = [
+        *key,
+        *(star.column(entity, one.attribute) for one in _versioned_attributes(dimension)),
+    ]
+    by_time = f"PARTITION BY {', '.join(key)} ORDER BY load_date"
+    columns = ",\n".join(f"        {name}" for name in kept)
+    return f"""\
+WITH {_VERSIONS} AS (
+    SELECT
+{columns},
+        load_date,
+        is_deleted,
+        ROW_NUMBER() OVER ({by_time}) AS version_number,
+        LEAD(load_date) OVER ({by_time}) AS replaced_at
+    FROM model.{dimension.history}
+),
+{_MEMBERS} AS (
+    SELECT
+{columns},
+        CASE WHEN version_number = 1 THEN {BEGINNING} ELSE load_date END AS valid_from,
+        COALESCE(replaced_at, {END}) AS valid_to,
+        replaced_at IS NULL AS is_current
+    FROM {_VERSIONS}
+    WHERE NOT is_deleted
+)"""
+
+
+def _versioned_attributes(dimension: Dimension) -> list[DimensionAttribute]:
+    return [one for one in dimension.attributes if not one.source and one.scd_type == 2]
+
+
+def _is_in_history(dimension: Dimension, one: DimensionAttribute) -> bool:
+    return one.scd_type == 2 or one.name in dimension.natural_key_columns
+
+
+def _history_columns(star: Star, dimension: Dimension) -> list[PlanColumn]:
+    entity = dimension.entity_name
+    key = natural_key(star, dimension)
+    named = {one.attribute: one for one in dimension.attributes if not one.source}
+    kept = [one.attribute for one in _versioned_attributes(dimension)]
+    return [
+        of_attribute(
+            star,
+            entity,
+            star.attribute(entity, name),
+            star.column(entity, name),
+            named[name],
+            required=name in {one.name for one in key},
+        )
+        for name in (*(one.name for one in key), *kept)
+    ]
+
+
+def _versions_test(relation: str, key: tuple[str, ...]) -> BuildTest:
+    return BuildTest(
+        name=f"{relation[:48]}_versions_unique",
+        kind="unique",
+        columns=key,
+        key_kind="primary",
+        reason="A member changes at most once a load.",
+    )
+
+
+def _unknown(star: Star, dimension: Dimension) -> str:
+    """The member that stands for whoever is not known."""
+    columns = [(UNKNOWN, dimension.surrogate_key)]
+    if dimension.durable_key:
+        columns.append((UNKNOWN, dimension.durable_key))
+    for one in dimension.attributes:
+        if one.unknown:
+            columns.append((literal(one.unknown), one.name))
+        else:
+            columns.append((f"CAST(NULL AS {_type(star, dimension, one)})", one.name))
+    columns += [(UNKNOWN, link.key) for link in dimension.links]
+    if dimension.history:
+        columns += [(BEGINNING, "valid_from"), (END, "valid_to"), ("TRUE", "is_current")]
+    return f"UNION ALL\nSELECT\n{selected(columns)}"
+
+
+def _type(star: Star, dimension: Dimension, one: DimensionAttribute) -> str:
+    if not one.attribute:
+        return "BOOLEAN"
+    entity = star.joined_entity(dimension.entity_name, dimension.joins, one.source)
+    return star.type(entity, one.attribute)
+
+
+def _build(star: Star, dimension: Dimension, sql: str) -> Build:
+    entities = [dimension.entity_name, *(one.entity for one in dimension.joins)]
+    stagings = [star.names.staging(one) for one in dict.fromkeys(entities)]
+    return Build(
+        name=dimension.name,
+        layer="mart",
+        materialization="table",
+        title=dimension.name,
+        description=dimension.description,
+        sql=sql,
+        ref_models=(*stagings, *filter(None, (dimension.history,))),
+        columns=tuple(_columns(star, dimension)),
+        key=(dimension.surrogate_key,),
+        tests=(
+            *key_tests(dimension.name, dimension.surrogate_key),
+            *(
+                test
+                for link in dimension.links
+                for test in reference_tests(
+                    dimension.name,
+                    link.key,
+                    link.dimension,
+                    star.dimensions[link.dimension].member_key,
+                    link.role,
+                )
+            ),
+        ),
+        mapped_source_tables=dimension.mapped_source_tables,
+        source_columns=dimension.source_columns,
+        reason=dimension.reason,
+    )
+
+
+def _columns(star: Star, dimension: Dimension) -> list[PlanColumn]:
+    sources = dimension.source_columns
+    what = "a version of a member" if dimension.history else "a member"
+    found = [
+        technical(
+            dimension.surrogate_key,
+            KEY_TYPE,
+            f"The key of {what}, which facts refer to.",
+            tags=("primary-key", "hash-key", "technical"),
+            sources=sources,
+        )
+    ]
+    if dimension.durable_key:
+        found.append(
+            technical(
+                dimension.durable_key,
+                KEY_TYPE,
+                "The key of the member, the same in all of its versions.",
+                tags=("hash-key", "technical"),
+                sources=sources,
+            )
+        )
+    found += [_attribute_column(star, dimension, one) for one in dimension.attributes]
+    found += [
+        technical(
+            link.key,
+            KEY_TYPE,
+            f"The key of {link.dimension}{f' as {link.role}' if link.role else ''}.",
+            tags=("foreign-key",),
+            reason=link.reason,
+        )
+        for link in dimension.links
+    ]
+    if dimension.history:
+        found += [
+            technical("valid_from", "TIMESTAMP", "From when on the version was valid."),
+            technical("valid_to", "TIMESTAMP", "Until when, itself excluded."),
+            technical("is_current", "BOOLEAN", "Whether it is the version of today."),
+        ]
+    return found
+
+
+def _attribute_column(star: Star, dimension: Dimension, one: DimensionAttribute) -> PlanColumn:
+    if not one.attribute:
+        return technical(
+            one.name,
+            "BOOLEAN",
+            one.description,
+            tags=(),
+            sources=one.source_columns,
+            required=False,
+            reason=one.reason,
+        )
+    entity = star.joined_entity(dimension.entity_name, dimension.joins, one.source)
+    is_key = not one.source and one.name in dimension.natural_key_columns
+    return of_attribute(
+        star,
+        entity,
+        star.attribute(entity, one.attribute),
+        one.name,
+        one,
+        required=False,
+        tags=("business-key",) if is_key else (),
+    )

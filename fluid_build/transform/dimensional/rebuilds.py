@@ -1,0 +1,182 @@
+"""The way back: every source table rebuilt from the star alone.
+
+A fact's references give the natural keys that they replaced, the calendar gives the days, and a
+lookup that was collapsed is found where it went. Nothing of a source row is thrown away, and a
+comparison with the source shows it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fluid_build.modeling.conceptual import Entity
+from fluid_build.modeling.dimensional import Bridge, Dimension, DimensionReference, Fact, Join
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.sql_names import SqlNames
+from fluid_build.transform.dimensional.dimensions import UNKNOWN
+from fluid_build.transform.dimensional.facts import aliases_of, references_of, wanted_key
+from fluid_build.transform.dimensional.star import Star, indented, joined, star_of
+from fluid_build.transform.plan import Rebuild
+from fluid_build.transform.staging import by_value, is_by_value, original, restored
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where the columns of an entity are in the star: ``FROM ...``, and an expression for each."""
+
+    from_clause: str
+    expressions: Mapping[str, str]
+    distinct: bool = False
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Finds the columns of source tables in a star."""
+
+    star: Star
+    owners: Mapping[str, Fact | Bridge] = field(default_factory=dict)
+    dimensions: Mapping[str, Dimension] = field(default_factory=dict)
+    collapsed: Mapping[str, tuple[Dimension, Join]] = field(default_factory=dict)
+
+    def found(self, entity: Entity) -> Found:
+        """Where an entity's columns are; KeyError where the star does not hold it."""
+        if entity.name in self.owners:
+            return self._in_owner(self.owners[entity.name])
+        if entity.name in self.dimensions:
+            return self._in_dimension(self.dimensions[entity.name])
+        return self._in_other(*self.collapsed[entity.name])
+
+    def _in_owner(self, owner: Fact | Bridge) -> Found:
+        """The fact, with those dimensions joined that hold what its keys replaced."""
+        aliases = aliases_of(self.star, owner)
+        alias = "built"
+        named = {one.attribute: one.name for one in owner.attributes}
+        if isinstance(owner, Fact):
+            named |= {one.column: one.name for one in owner.measures}
+        expressions = {attribute: f"{alias}.{name}" for attribute, name in named.items()}
+        clauses = [f"FROM model.{owner.name} AS {alias}"]
+        for one in references_of(owner):
+            missing = [name for name in one.columns if name not in expressions]
+            if one.source or not missing:
+                continue
+            dimension = self.star.dimensions[one.dimension]
+            place = f"{aliases[one.key]}_back"
+            clauses.append(self._back(owner, one, dimension, alias, place))
+            for name, column in zip(one.columns, one.to_columns, strict=True):
+                expressions.setdefault(name, f"{place}.{column}")
+        return Found("\n".join(clauses), expressions)
+
+    def _back(
+        self,
+        owner: Fact | Bridge,
+        one: DimensionReference,
+        dimension: Dimension,
+        alias: str,
+        place: str,
+    ) -> str:
+        key = wanted_key(owner, dimension)
+        conditions = [f"{alias}.{one.key} = {place}.{key}"]
+        if key != dimension.surrogate_key:
+            conditions.append(f"{place}.is_current")
+        return joined("LEFT JOIN", f"model.{dimension.name}", place, conditions)
+
+    def _in_dimension(self, dimension: Dimension) -> Found:
+        where = f"WHERE {dimension.surrogate_key} <> {UNKNOWN}"
+        if dimension.history:
+            where += " AND is_current"
+        return Found(
+            f"FROM model.{dimension.name}\n{where}",
+            {one.attribute: one.name for one in dimension.attributes if not one.source},
+        )
+
+    def _in_other(self, dimension: Dimension, join: Join) -> Found:
+        """An entity that came into a dimension by a join: a part of it, or a lookup."""
+        conditions = [f"{dimension.surrogate_key} <> {UNKNOWN}"]
+        if dimension.history:
+            conditions.append("is_current")
+        expressions = self._joined_columns(dimension, join)
+        relationship = self.star.relationships[join.relationship]
+        if join.backwards:
+            conditions.append(self._flag(dimension, join))
+        else:
+            conditions += [
+                f"{expressions[name]} IS NOT NULL" for name in relationship.to_attributes
+            ]
+        where = "\n    AND ".join(conditions)
+        return Found(
+            f"FROM model.{dimension.name}\nWHERE\n    {where}",
+            expressions,
+            distinct=not join.backwards,
+        )
+
+    def _flag(self, dimension: Dimension, join: Join) -> str:
+        return next(
+            one.name
+            for one in dimension.attributes
+            if one.source == join.name and not one.attribute
+        )
+
+    def _joined_columns(self, dimension: Dimension, join: Join) -> dict[str, str]:
+        """The dimension's columns of a joined entity, its end of the relationship among them."""
+        found = {
+            one.attribute: one.name
+            for one in dimension.attributes
+            if one.source == join.name and one.attribute
+        }
+        relationship = self.star.relationships[join.relationship]
+        here, there = relationship.from_attributes, relationship.to_attributes
+        if join.backwards:
+            here, there = there, here
+        if join.parent:
+            parent = next(one for one in dimension.joins if one.name == join.parent)
+            of_parent = self._joined_columns(dimension, parent)
+        else:
+            of_parent = {one.attribute: one.name for one in dimension.attributes if not one.source}
+        for ours, theirs in zip(here, there, strict=True):
+            found.setdefault(theirs, of_parent[ours])
+        return found
+
+
+def finder_of(star: Star) -> Finder:
+    """The finder of a star."""
+    owners: dict[str, Fact | Bridge] = {one.entity_name: one for one in star.model.facts}
+    owners |= {one.entity_name: one for one in star.model.bridges}
+    collapsed: dict[str, tuple[Dimension, Join]] = {}
+    for dimension in star.model.dimensions:
+        for join in dimension.joins:
+            if join.complete:
+                collapsed.setdefault(join.entity, (dimension, join))
+    return Finder(
+        star,
+        owners,
+        {
+            one.entity_name: one
+            for one in star.model.dimensions
+            if one.entity_name and one.entity_name not in owners
+        },
+        collapsed,
+    )
+
+
+def mart_rebuilds(model: LogicalModel, names: SqlNames) -> tuple[Rebuild, ...]:
+    """For each source table the query that gives it back from the star."""
+    star = star_of(model, names)
+    finder = finder_of(star)
+    return tuple(_rebuild(star, entity, finder) for entity in star.conceptual.entities)
+
+
+def _rebuild(star: Star, entity: Entity, finder: Finder) -> Rebuild:
+    found = finder.found(entity)
+    columns = restored(entity, by_value, found.expressions)
+    sql = f"SELECT\n{columns}\n{found.from_clause}"
+    if found.distinct:
+        # The rows are told apart before their values are spelled as the source spells them.
+        inner = ",\n".join(f"    {one}" for one in dict.fromkeys(found.expressions.values()))
+        rows = indented(f"SELECT DISTINCT\n{inner}\n{found.from_clause}")
+        sql = f"SELECT\n{columns}\nFROM (\n{rows}\n) AS looked_up"
+    return Rebuild(
+        table=entity.name,
+        source=star.names.table(entity.name),
+        sql=sql,
+        original=original(entity, star.names, by_value),
+        by_value=tuple(one.name for one in entity.attributes if is_by_value(one, by_value)),
+    )

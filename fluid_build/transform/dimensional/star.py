@@ -1,0 +1,158 @@
+"""A star with everything that its SQL is made of at hand: relations, aliases, types, joins."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
+from fluid_build.modeling.dimensional import Dimension, DimensionalModel, Join
+from fluid_build.modeling.dv2 import HashKeyStrategy
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.sql_names import SqlNames
+from fluid_build.modeling.star.naming import free_alias
+from fluid_build.transform.hashing import HASH_TYPE, hash_key
+from fluid_build.transform.staging import by_value, staged_type, staging_builds
+
+KEY_TYPE = HASH_TYPE
+DATE_KEY_TYPE = "BIGINT"
+BEGINNING = "TIMESTAMP '0001-01-01 00:00:00'"
+END = "TIMESTAMP '9999-12-31 00:00:00'"
+_HASHING = HashKeyStrategy()
+_NUMBERS = (
+    "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT FLOAT "
+    "DOUBLE DECIMAL"
+).split()
+
+Relation = Callable[[str], str]
+"""The SQL that may follow FROM, of an entity with our names and types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """A dimensional model, the names of its columns, and its parts by name."""
+
+    conceptual: ConceptualModel
+    model: DimensionalModel
+    names: SqlNames
+    entities: Mapping[str, Entity]
+    relationships: Mapping[str, Relationship]
+    dimensions: Mapping[str, Dimension]
+    selects: Mapping[str, str]
+    """By entity, the query that gives it our names and types by the source alone."""
+
+    def column(self, entity: str, attribute: str) -> str:
+        """The staged column of an attribute."""
+        return self.names.column(entity, attribute)
+
+    def attribute(self, entity: str, attribute: str) -> Attribute:
+        """The attribute of that name."""
+        return self.entities[entity].attribute(attribute)
+
+    def type(self, entity: str, attribute: str) -> str:
+        """DuckDB's type of a staged attribute."""
+        return staged_type(self.attribute(entity, attribute), by_value)
+
+    def staged(self, entity: str) -> str:
+        """An entity's staging relation in SQL."""
+        return f"model.{self.names.staging(entity)}"
+
+    def alias(self, entity: str, joins: Iterable[Join]) -> str:
+        """What an element's own entity is called in its SQL."""
+        return free_alias(self.names.table(entity), {one.name for one in joins})
+
+    def joined_entity(self, entity: str, joins: Iterable[Join], source: str) -> str:
+        """The entity that a join, or "" for none, leads to."""
+        return {"": entity, **{one.name: one.entity for one in joins}}[source]
+
+    def equal(self, left: str, left_type: str, right: str, right_type: str) -> str:
+        """A condition that two values are the same, whatever their types."""
+        if left_type == right_type or (_is_number(left_type) and _is_number(right_type)):
+            return f"{left} = {right}"
+        return f"{as_text(left, left_type)} = {as_text(right, right_type)}"
+
+
+def star_of(model: LogicalModel, names: SqlNames) -> Star:
+    """The star of a dimensional model."""
+    assert model.dimensional is not None, "a model of another technique has no star"
+    return Star(
+        conceptual=model.conceptual,
+        model=model.dimensional,
+        names=names,
+        entities={one.name: one for one in model.conceptual.entities},
+        relationships={one.name: one for one in model.conceptual.relationships},
+        dimensions={one.name: one for one in model.dimensional.dimensions},
+        selects={one.title: one.sql for one in staging_builds(model.conceptual, names, by_value)},
+    )
+
+
+def join_clauses(
+    star: Star,
+    joins: Sequence[Join],
+    columns: Callable[[str, str], str],
+    *,
+    relation: Relation | None = None,
+    kind: str = "LEFT JOIN",
+) -> list[str]:
+    """The joins of an element, one clause each.
+
+    ``columns`` gives the SQL of a column of the element's own entity, by entity and attribute.
+    """
+    entities = {one.name: one.entity for one in joins}
+    found = []
+    for join in joins:
+        one = star.relationships[join.relationship]
+        here, there = one.from_attributes, one.to_attributes
+        owner = one.from_entity
+        if join.backwards:
+            here, there, owner = there, here, one.to_entity
+        conditions = []
+        for ours, theirs in zip(here, there, strict=True):
+            if join.parent:
+                assert entities[join.parent] == owner, "a join hangs on what it relates to"
+                left = f"{join.parent}.{star.column(owner, ours)}"
+            else:
+                left = columns(owner, ours)
+            right = f"{join.name}.{star.column(join.entity, theirs)}"
+            conditions.append(
+                star.equal(left, star.type(owner, ours), right, star.type(join.entity, theirs))
+            )
+        found.append(joined(kind, (relation or star.staged)(join.entity), join.name, conditions))
+    return found
+
+
+def joined(kind: str, relation: str, alias: str, conditions: Sequence[str]) -> str:
+    """One join clause."""
+    return f"{kind} {relation} AS {alias}\n    ON " + "\n    AND ".join(conditions)
+
+
+def hashed(values: Sequence[str]) -> str:
+    """The surrogate key of several values."""
+    return hash_key(values, _HASHING)
+
+
+def key_or_unknown(key: str, unknown: str, present: str) -> str:
+    """A key where a joined row is there, the unknown member's where it is not."""
+    return f"CASE WHEN {present} IS NULL THEN {unknown} ELSE {key} END"
+
+
+def selected(columns: Iterable[tuple[str, str]], *, indent: str = "    ") -> str:
+    """A select list of (expression, name), one column a line."""
+    return ",\n".join(
+        f"{indent}{expression}"
+        if expression.rpartition(".")[2] == name
+        else f"{indent}{expression} AS {name}"
+        for expression, name in columns
+    )
+
+
+def as_text(expression: str, type_: str) -> str:
+    """A value as text."""
+    return expression if type_ == "VARCHAR" else f"CAST({expression} AS VARCHAR)"
+
+
+def indented(sql: str, by: str = "    ") -> str:
+    """SQL moved to the right."""
+    return "\n".join(by + line if line else line for line in sql.splitlines())
+
+
+def _is_number(type_: str) -> bool:
+    return type_.partition("(")[0] in _NUMBERS
