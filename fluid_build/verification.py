@@ -45,7 +45,7 @@ from fluid_build.transform.plans import checks, rebuilds, transform_plan
 from fluid_build.transform.proof import Proof, prove
 from fluid_build.transform.proof_files import PROOF_FILE, QUERIES_FOLDER, proof_json
 from fluid_build.transform.run import built
-from fluid_build.transform.source_changes import check_unchanged
+from fluid_build.transform.source_changes import check_unchanged, key_changes
 
 _MOST_BYTES = 256 * 1024 * 1024
 DBT_FOLDER = "dbt"
@@ -90,11 +90,16 @@ class DbtVerified:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What a verification found. ``row_changes`` are sentences, and no fault."""
+    """What a verification found.
+
+    ``row_changes`` are sentences, and no fault. ``broken_keys`` are those that held when the
+    source was forged; they are looked for where something was lost, as the likely reason.
+    """
 
     forged: ForgedFolder
     proof: Proof
     row_changes: tuple[str, ...]
+    broken_keys: tuple[str, ...] = ()
     dbt: DbtVerified | None = None
 
     @property
@@ -139,7 +144,13 @@ def verify(forged: ForgedFolder, source: Source, *, on_progress: OnProgress = ig
     check_unchanged(source, forged.model, forged.plan)
     with built(source, forged.plan, on_progress=on_progress) as database:
         proof = prove(database, forged.model, on_progress=on_progress)
-    return Verified(forged, proof, tuple(_row_changes(forged.model, proof)))
+    lost = proof.verdict == "lost"
+    return Verified(
+        forged,
+        proof,
+        row_changes=tuple(_row_changes(forged.model, proof)),
+        broken_keys=tuple(map(str, key_changes(source, forged.model))) if lost else (),
+    )
 
 
 def verify_dbt(

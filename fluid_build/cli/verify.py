@@ -112,6 +112,7 @@ def _document(found: Verified) -> dict[str, object]:
         ],
         "edited": list(forged.edited),
         "rows_changed": list(found.row_changes),
+        "broken_keys": list(found.broken_keys),
         "dbt": None if found.dbt is None else _dbt_document(found.dbt),
     }
 
@@ -142,6 +143,9 @@ def _report(found: Verified) -> Iterator[RenderableType]:
     yield from proof_lines(found.proof, tick=tick)
     if found.dbt is not None:
         yield from _dbt_lines(found.dbt, TICK if found.proof.verdict == "proven" else "")
+    if found.broken_keys:
+        yield screen.heading("Likely why", "the source has changed since it was forged")
+        yield from _listed(list(found.broken_keys), "")
     if forged.disagreements:
         count = counted(len(forged.disagreements), "difference")
         yield screen.heading("The contract does not match its model", count)

@@ -145,6 +145,44 @@ def _misfit(column: str, attribute: Attribute, conversion: Conversion) -> str:
     return f"{spelled_again(attribute, by_value, value)} IS DISTINCT FROM {column}"
 
 
+def key_changes(source: Source, model: LogicalModel) -> Iterator[Change]:
+    """Keys that held when the model was made of the source, and hold no longer.
+
+    A model does not always need them: it is why something was lost, where something was.
+    """
+    tables = {table.name: table for table in source.tables}
+    for entity in model.conceptual.entities:
+        key = entity.primary_key
+        if key is not None and key.holds:
+            yield from _broken_key(source, tables[entity.name], entity, key.attributes)
+
+
+def _broken_key(
+    source: Source, table: Table, entity: Entity, attributes: tuple[str, ...]
+) -> Iterator[Change]:
+    by_name = dict(
+        zip((attribute.name for attribute in entity.attributes), aliases(entity), strict=True)
+    )
+    columns = [quote(by_name[name]) for name in attributes]
+    is_null = " OR ".join(f"{column} IS NULL" for column in columns)
+    row = source.connection.execute(
+        "SELECT coalesce(sum(rows_), 0) FROM"
+        f" (SELECT count(*) AS rows_ FROM {table.relation} GROUP BY {', '.join(columns)}"
+        f" HAVING count(*) > 1 OR bool_or({is_null}))"
+    ).fetchone()
+    assert row is not None, "an aggregate without groups always gives a row"
+    if row[0]:
+        named = ", ".join(attributes)
+        yield Change(
+            _table(entity.name),
+            f"has {_rows(int(row[0]))} whose key ({named}) is null or not unique any more",
+        )
+
+
+def _rows(number: int) -> str:
+    return "a row" if number == 1 else f"{number:,} rows"
+
+
 def _table(name: str) -> str:
     return f"the table {name!r}"
 

@@ -171,6 +171,19 @@ def test_a_source_that_has_changed_is_refused(
     assert (folder / "proof.json").read_bytes() == before
 
 
+def test_a_key_that_holds_no_longer_explains_a_loss(
+    fluid: Fluid, duckdb_shop: Path, tmp_path: Path
+) -> None:
+    """Two customers of one number are one to a vault: the loss is told with its reason."""
+    folder = forged(duckdb_shop, tmp_path / "vault", "data_vault_2")
+    run(duckdb_shop, "INSERT INTO customer VALUES (107, 'other@example.org', 'Bonn')")
+    done = fluid("verify", folder)
+    assert done.code == 1
+    assert re.search(r"customer +41 +40 +1 +0 +equal +lost\n", done.out)
+    assert "Likely why" in done.out
+    assert "the table 'customer' has 2 rows whose key (customer_id) is null" in done.out
+
+
 def test_another_kind_of_source_at_the_place_is_refused(
     fluid: Fluid, duckdb_shop: Path, folder: Path, sqlite_shop: Path
 ) -> None:

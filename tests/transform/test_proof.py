@@ -85,8 +85,19 @@ def test_a_model_that_keeps_everything_is_proven(shop: Path, technique: str) -> 
     ]
 
 
-@pytest.mark.parametrize("technique", sorted(TECHNIQUES))
-@pytest.mark.parametrize("change", [_without_a_row, _with_a_row_twice])
+_FAULTS = pytest.mark.parametrize(
+    ("technique", "change"),
+    [
+        (technique, change)
+        for technique in sorted(TECHNIQUES)
+        for change in (_without_a_row, _with_a_row_twice)
+        # A vault that reads a row twice keeps it once, and reads its latest state once.
+        if (technique, change) != ("data_vault_2", _with_a_row_twice)
+    ],
+)
+
+
+@_FAULTS
 @pytest.mark.parametrize("table", ["customer", "orders"])
 def test_a_row_that_staging_loses_or_doubles_is_caught(
     shop: Path, technique: str, table: str, change: Callable[[Build], str]
@@ -136,13 +147,15 @@ def test_an_altered_text_is_caught_and_shown(shop: Path, technique: str) -> None
     ]
 
 
-@pytest.mark.parametrize("technique", sorted(set(TECHNIQUES) - {"dimensional"}))
-def test_every_published_relation_counts(shop: Path, technique: str) -> None:
-    """A row that any one relation of the model loses is missed in some source table."""
+@_FAULTS
+def test_every_published_relation_counts(
+    shop: Path, technique: str, change: Callable[[Build], str]
+) -> None:
+    """A row that any one relation of the model loses or doubles is noticed."""
     with modelled(shop, technique) as one:
         plan = transform_plan(one.model)
         for build in plan.published:
-            proof = proven(one, tampered(plan, build.name, _without_a_row))
+            proof = proven(one, tampered(plan, build.name, change))
             assert proof.verdict == "lost", build.name
 
 
