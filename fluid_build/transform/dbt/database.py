@@ -11,7 +11,7 @@ from fluid_build.sources.base import Source
 from fluid_build.sources.engine import reason
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.plan import TransformPlan
-from fluid_build.transform.run import DATABASE, Built, check_types, show_sources
+from fluid_build.transform.run import DATABASE, Built, check_types, show_sources, statement
 
 _DBT = "built_by_dbt"
 
@@ -58,7 +58,8 @@ def _show_relations(
 ) -> TransformPlan:
     """Make the schema ``model``; the plan of what is in it.
 
-    Views are left out: they read the source by dbt's own way, which only dbt can go.
+    Staging views are made by the plan: dbt's read the source by its own way, which only dbt can
+    go, and they hold nothing. Another view is left out, as nothing could be said of it.
     """
     connection.execute("CREATE SCHEMA model")
     rows = connection.execute(
@@ -73,6 +74,9 @@ def _show_relations(
                 f"CREATE VIEW model.{build.name} AS SELECT *"
                 f" FROM {_DBT}.{quote(schema)}.{quote(build.name)}"
             )
+            shown.append(build)
+        elif build.layer == "staging" and build.materialization == "view":
+            connection.execute(statement(build))
             shown.append(build)
         elif build.materialization != "view":
             raise BuildFailedError(
