@@ -1,0 +1,170 @@
+"""``fluid test``: what it prints, and how it ends."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import duckdb
+import pytest
+import yaml
+
+from cli.conftest import Fluid
+
+
+@pytest.fixture
+def contract(fluid: Fluid, duckdb_shop: Path, tmp_path: Path) -> Path:
+    """The contract that is forged of the two tables."""
+    out = tmp_path / "model"
+    made = fluid("forge", "data-model", "from-source", "--uri", duckdb_shop, "-o", out)
+    assert made.code == 0, made.err
+    return out / "contract.fluid.yaml"
+
+
+def change(database: Path, *statements: str) -> None:
+    with duckdb.connect(str(database)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def test_data_that_keeps_its_contract_ends_with_0(
+    fluid: Fluid, contract: Path, duckdb_shop: Path
+) -> None:
+    """The screen gives the figures of each table, stderr only the progress."""
+    done = fluid("test", contract, "--uri", duckdb_shop)
+    assert (done.code, done.err) == (0, "Reading tables ...\nTesting ...\n")
+    assert "two keeps" in done.out
+    assert "0 failed" in done.out
+    assert "customer" in done.out
+
+
+def test_a_broken_promise_ends_with_1(fluid: Fluid, contract: Path, duckdb_shop: Path) -> None:
+    """It is named with what was observed, what was expected, and a query that shows the rows."""
+    change(duckdb_shop, "INSERT INTO orders VALUES (5000, 100, 1.50)")
+    done = fluid("test", contract, "--uri", duckdb_shop)
+    assert done.code == 1
+    assert "1 of 121 rows break it" in done.out
+    assert "expected every row" in done.out
+    assert 'SELECT "order_id", COUNT(*)' in done.out
+
+
+def test_a_broken_warning_is_shown_and_ends_with_0(
+    fluid: Fluid, contract: Path, duckdb_shop: Path
+) -> None:
+    """Only the severities error and critical make the test fail."""
+    change(duckdb_shop, "INSERT INTO orders VALUES (9000, 100, NULL)")
+    done = fluid("test", contract, "--uri", duckdb_shop)
+    assert done.code == 0, done.out
+    assert "1 warning" in done.out
+    assert "warning  orders.total.not_null" in done.out
+
+
+def test_json_has_every_check(fluid: Fluid, contract: Path, duckdb_shop: Path) -> None:
+    """Stdout is one document, whose counts add up."""
+    change(duckdb_shop, "INSERT INTO orders VALUES (5000, 99, 1.50)")
+    done = fluid("test", contract, "--uri", duckdb_shop, "--json")
+    told = json.loads(done.out)
+    checks = [check for expose in told["exposes"] for check in expose["checks"]]
+    assert (done.code, told["passed"]) == (1, False)
+    assert sum(told["counts"].values()) == len(checks)
+    failed = {check["type"] for check in checks if check["status"] == "failed"}
+    assert failed == {"uniqueness", "accuracy"}
+
+
+def test_junit_goes_to_a_file(
+    fluid: Fluid, contract: Path, duckdb_shop: Path, tmp_path: Path
+) -> None:
+    """One suite an expose, beside whatever the screen shows."""
+    change(duckdb_shop, "INSERT INTO orders VALUES (5000, 100, 1.50)")
+    file = tmp_path / "results" / "junit.xml"
+    done = fluid("test", contract, "--uri", duckdb_shop, "--junit", file)
+    root = ElementTree.parse(file).getroot()
+    assert done.code == 1
+    assert [suite.attrib["name"] for suite in root] == ["customer", "orders"]
+    assert root.attrib["failures"] == "1"
+
+
+def test_junit_is_not_written_among_the_data(fluid: Fluid, contract: Path, tmp_path: Path) -> None:
+    """No source is ever written to."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "customer.csv").write_text("customer_id,email,city\n1,a,b\n")
+    done = fluid("test", contract, "--uri", data, "--junit", data / "junit.xml")
+    assert done.code == 2
+    assert not (data / "junit.xml").exists()
+
+
+def test_data_without_a_table_of_the_contract_ends_with_2(
+    fluid: Fluid, contract: Path, tmp_path: Path
+) -> None:
+    """The message says what the contract describes, and where to look."""
+    other = tmp_path / "other.duckdb"
+    change(other, "CREATE TABLE something (n INTEGER)")
+    done = fluid("test", contract, "--uri", other)
+    assert (done.code, done.out) == (2, "")
+    assert "it describes customer, orders" in done.err
+    assert "build" in done.err
+
+
+@pytest.mark.parametrize("text", ["a: [1", "kind: DataProduct\n"])
+def test_an_unusable_contract_ends_with_2(
+    fluid: Fluid, duckdb_shop: Path, tmp_path: Path, text: str
+) -> None:
+    """Neither broken YAML nor an invalid contract is tested."""
+    file = tmp_path / "contract.yaml"
+    file.write_text(text)
+    done = fluid("test", file, "--uri", duckdb_shop)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("Error: ")
+
+
+def test_a_schema_is_chosen_by_the_option(fluid: Fluid, contract: Path, duckdb_shop: Path) -> None:
+    """Where two schemas hold the tables, one has to be named."""
+    change(
+        duckdb_shop,
+        "CREATE SCHEMA other",
+        "CREATE TABLE other.customer AS FROM customer",
+        "CREATE TABLE other.orders AS FROM orders",
+    )
+    assert fluid("test", contract, "--uri", duckdb_shop).code == 2
+    assert fluid("test", contract, "--uri", duckdb_shop, "--schema", "other").code == 0
+
+
+def test_no_personal_value_is_printed(
+    fluid: Fluid, contract: Path, duckdb_shop: Path, tmp_path: Path
+) -> None:
+    """Broken promises about e-mail addresses are told in counts, wherever they go."""
+    change(duckdb_shop, "INSERT INTO customer SELECT 1, email, city FROM customer LIMIT 2")
+    file = tmp_path / "junit.xml"
+    screen = fluid("test", contract, "--uri", duckdb_shop, "--junit", file)
+    data = fluid("test", contract, "--uri", duckdb_shop, "--json")
+    assert screen.code == data.code == 1
+    for said in (screen.out, screen.err, data.out, file.read_text(encoding="utf-8")):
+        assert "someone" not in said
+        assert "example.org" not in said
+
+
+def test_a_password_is_not_printed(fluid: Fluid, contract: Path) -> None:
+    """A server that does not answer is named without it."""
+    done = fluid("test", contract, "--uri", "postgresql://me:hunter2@127.0.0.1:1/shop")
+    assert done.code == 2
+    assert "hunter2" not in done.out + done.err
+
+
+def test_a_strangers_names_do_not_act_on_the_terminal(
+    fluid: Fluid, contract: Path, duckdb_shop: Path, tmp_path: Path
+) -> None:
+    """Control characters of a contract are shown as escapes."""
+    document = yaml.safe_load(contract.read_text(encoding="utf-8"))
+    rules = document["exposes"][0]["contract"]["dq"]["rules"]
+    rules.append({"id": "\x1b[2Jx", "type": "drift_detection", "severity": "error"})
+    file = tmp_path / "nasty.json"
+    file.write_text(json.dumps(document))
+    done = fluid("test", file, "--uri", duckdb_shop)
+    assert "\x1b" not in done.out
+    assert "\\x1b[2Jx" in done.out
+
+
+def test_it_runs_as_a_process(fluid_process: Fluid, contract: Path, duckdb_shop: Path) -> None:
+    """The real command, from an empty folder."""
+    done = fluid_process("test", contract, "--uri", duckdb_shop)
+    assert done.code == 0, done.err

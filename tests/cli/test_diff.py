@@ -1,0 +1,114 @@
+"""``fluid diff``: what it prints, and how it ends."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Fluid
+
+
+@pytest.fixture
+def model(fluid: Fluid, duckdb_shop: Path, tmp_path: Path) -> Path:
+    """A folder that was forged."""
+    out = tmp_path / "model"
+    made = fluid("forge", "data-model", "from-source", "--uri", duckdb_shop, "-o", out)
+    assert made.code == 0, made.err
+    return out
+
+
+def edited(model: Path, before: str, after: str, name: str = "contract.fluid.yaml") -> Path:
+    """A copy of the folder in which the first occurrence of a text is another one."""
+    other = model.parent / "other"
+    shutil.copytree(model, other)
+    text = (model / name).read_text(encoding="utf-8")
+    assert before in text
+    (other / name).write_text(text.replace(before, after, 1), encoding="utf-8")
+    return other
+
+
+def test_the_same_is_no_difference(fluid: Fluid, model: Path) -> None:
+    """A folder, its contract and its model each agree with themselves."""
+    for same in (model, model / "contract.fluid.yaml", model / "model.json"):
+        done = fluid("diff", same, same)
+        assert (done.code, done.err) == (0, "")
+        assert "Nothing changed." in done.out
+
+
+def test_a_breaking_change_ends_with_1(fluid: Fluid, model: Path) -> None:
+    """It is told with what was and what is, and asks for a major version."""
+    other = edited(model, "required: true", "required: false")
+    done = fluid("diff", model, other)
+    assert done.code == 1
+    assert "Breaking  1 change" in done.out
+    assert "column customer_id: required true → false" in done.out
+    assert "Next version  major" in done.out
+    assert "1.0.0" in done.out
+
+
+def test_an_additive_change_ends_with_0(fluid: Fluid, model: Path) -> None:
+    """Going back is what breaks."""
+    other = edited(model, "severity: warn", "severity: error")
+    done = fluid("diff", model, other)
+    assert done.code == 0
+    assert "Next version  minor" in done.out
+    assert fluid("diff", other, model).code == 1
+
+
+def test_json_has_every_change(fluid: Fluid, model: Path) -> None:
+    """Stdout is one document, whose counts add up."""
+    other = edited(model, "name: email", "name: e_mail")
+    done = fluid("diff", model, other, "--json")
+    told = json.loads(done.out)
+    assert (done.code, told["kind"], told["breaks"], told["bump"]) == (1, "contract", True, "major")
+    assert sum(told["counts"].values()) == len(told["changes"])
+    removed = [change for change in told["changes"] if change["action"] == "removed"]
+    assert [(c["names"], c["renamed_to"]) for c in removed] == [(["customer", "email"], "e_mail")]
+
+
+def test_models_are_compared_as_well(fluid: Fluid, model: Path) -> None:
+    """Two files model.json, by the elements of their layers."""
+    other = edited(model, '"required": true', '"required": false', name="model.json")
+    done = fluid("diff", model / "model.json", other / "model.json")
+    assert done.code == 1
+    assert "attribute customer_id" in done.out
+
+
+def test_a_contract_and_a_model_cannot_be_compared(fluid: Fluid, model: Path) -> None:
+    """Each is named for what it is."""
+    done = fluid("diff", model, model / "model.json")
+    assert (done.code, done.out) == (2, "")
+    assert "is a contract and" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.yaml", "a: [1"),
+        ("x.yaml", "kind: DataProduct\n"),
+        ("x.json", '{"technique": "flat", "conceptual": {"entities": 3}}'),
+        ("x.json", "[]"),
+    ],
+)
+def test_what_is_neither_ends_with_2(fluid: Fluid, model: Path, name: str, text: str) -> None:
+    """The message names the file."""
+    file = model.parent / name
+    file.write_text(text)
+    done = fluid("diff", model, file)
+    assert (done.code, done.out) == (2, "")
+    assert name in done.err
+
+
+def test_a_folder_without_a_contract_ends_with_2(fluid: Fluid, model: Path) -> None:
+    """And so does a place where nothing is."""
+    assert "holds no contract.fluid.yaml" in fluid("diff", model, model.parent).err
+    assert fluid("diff", model, model.parent / "nowhere").code == 2
+
+
+def test_a_strangers_names_do_not_act_on_the_terminal(fluid: Fluid, model: Path) -> None:
+    """Control characters of a contract are shown as escapes."""
+    other = edited(model, "name: email", 'name: "\\e[2Jx"')
+    done = fluid("diff", model, other)
+    assert "\x1b" not in done.out
+    assert "[2Jx" in done.out
