@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from fluid_build.profiling.inclusion import Inclusion, Prober
 from fluid_build.profiling.judgement import judge, value_evidence
-from fluid_build.profiling.likeness import refers, synonyms
-from fluid_build.profiling.schema import Node
+from fluid_build.profiling.likeness import synonyms
+from fluid_build.profiling.schema import Node, name_refers
 
 _NAMED = 0.4
 _NAMED_ATTRIBUTE = 0.6
@@ -58,13 +58,7 @@ class CandidateSearch:
     def _named(self, child: Node, parent: Node) -> Candidate | None:
         if parent is child or not _bounds_overlap(child, parent):
             return None
-        score = refers(
-            child.name,
-            child.table.names.table,
-            parent.name,
-            parent.table.names.table,
-            own=child.table is parent.table,
-        )
+        score = name_refers(child, parent)
         primary = parent.table.primary_key == (parent.stats.name,)
         least = _NAMED if primary else _NAMED_ATTRIBUTE
         return self._judged(child, parent, score) if score >= least else None

@@ -1,20 +1,21 @@
 """Foreign keys of several columns, matched to a parent's composite key column by column."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
-
-import duckdb
+from typing import TypeAlias
 
 from fluid_build.profiling.foreign_keys import Reference
 from fluid_build.profiling.inclusion import Inclusion, measure_inclusion, probe_tuples
-from fluid_build.profiling.likeness import ends_with, refers
-from fluid_build.profiling.names import KEY_WORDS
+from fluid_build.profiling.members import MemberSearch
 from fluid_build.profiling.schema import Entity, Node
+from fluid_build.profiling.small_tables import SmallTables
+
+Choices: TypeAlias = Sequence[tuple[float, Node]]
 
 _TRIED_A_PAIR = 4
-_LEAST_ALIKE = 0.55
 _LEAST_INCLUDED = 0.9
 _LEAST_PROBED = 0.75
 _ACCEPTED = 0.3
@@ -39,66 +40,62 @@ class CompositeReference:
 
 
 def find_composite_references(
-    connection: duckdb.DuckDBPyConnection,
+    tables: SmallTables,
     entities: Sequence[Entity],
     references: Sequence[Reference],
 ) -> list[CompositeReference]:
     """Find the groups of columns that refer to a table's composite primary key."""
     targets = {id(r.child): r.parent for r in references}
+    search = MemberSearch(entities, targets)
     found: list[CompositeReference] = []
+    taken: dict[int, set[int]] = defaultdict(set)
     parents = [entity for entity in entities if len(entity.primary_key) > 1]
     parents.sort(key=lambda entity: (-len(entity.primary_key), entity.index))
     for parent in parents:
         key = tuple(parent.by_name[name] for name in parent.primary_key)
-        for child in entities:
-            if child is parent or child.stats.rows == 0:
-                continue
-            taken = {id(n) for r in found if r.child[0].table is child for n in r.child}
-            found.extend(_roles(connection, child, key, targets, taken))
+        alike = [search.alike(member) if member.comparable else {} for member in key]
+        for index in sorted(set.intersection(*map(set, alike))):
+            choices = [columns[index] for columns in alike]
+            for reference in list(_roles(tables, choices, key, targets, taken[index])):
+                found.append(reference)
+                taken[index].update(map(id, reference.child))
     return _one_direction(_nearest(found))
 
 
 def _roles(
-    connection: duckdb.DuckDBPyConnection,
-    child: Entity,
+    tables: SmallTables,
+    choices: Sequence[Choices],
     key: tuple[Node, ...],
-    targets: dict[int, Node],
-    taken: set[int],
+    targets: Mapping[int, Node],
+    taken: Collection[int],
 ) -> Iterator[CompositeReference]:
     """Every group of columns that refers to a key, each in a role of its own, the best first."""
     spent: set[int] = set()
-    while best := _best_match(connection, child, key, targets, taken, spent):
+    while best := _best_match(tables, choices, key, targets, taken, spent):
         yield best
         spent.update(id(node) for node in best.child)
 
 
 def _best_match(
-    connection: duckdb.DuckDBPyConnection,
-    child: Entity,
+    tables: SmallTables,
+    choices: Sequence[Choices],
     key: tuple[Node, ...],
-    targets: dict[int, Node],
-    taken: set[int],
-    spent: set[int],
+    targets: Mapping[int, Node],
+    taken: Collection[int],
+    spent: Collection[int],
 ) -> CompositeReference | None:
-    """The columns of ``child`` that stand best for a key.
+    """The columns among the choices of a table that stand best for a key.
 
     Those not ``taken`` by a reference elsewhere win; those ``spent`` on this key are left out.
     """
-    if not all(member.comparable for member in key):
-        return None
-    choices = [
-        [choice for choice in _alike(child, member, targets) if id(choice[1]) not in spent]
-        for member in key
-    ]
-    if not all(choices):
-        return None
+    left = [[choice for choice in columns if id(choice[1]) not in spent] for columns in choices]
     best: CompositeReference | None = None
-    for combination in islice(_combinations(choices), _TRIED_A_PAIR):
+    for combination in islice(_combinations(left), _TRIED_A_PAIR):
         nodes = tuple(node for _, node in combination)
         score = sum(alike for alike, _ in combination) / len(combination)
-        if probe_tuples(connection, nodes, key) < _LEAST_PROBED:
+        if probe_tuples(tables.connection, nodes, key) < _LEAST_PROBED:
             continue
-        inclusion = measure_inclusion(connection, nodes, key)
+        inclusion = measure_inclusion(tables, nodes, key)
         if inclusion.share < _LEAST_INCLUDED:
             continue
         odds = judge_composite(nodes, key, score, inclusion, targets)
@@ -109,7 +106,7 @@ def _best_match(
 
 
 def _combinations(
-    choices: Sequence[list[tuple[float, Node]]],
+    choices: Sequence[Choices],
 ) -> Iterator[tuple[tuple[float, Node], ...]]:
     every = [
         combination
@@ -120,59 +117,12 @@ def _combinations(
     yield from every
 
 
-def _alike(child: Entity, member: Node, targets: dict[int, Node]) -> list[tuple[float, Node]]:
-    """Columns of ``child`` that may be meant by one column of a key, best first."""
-    found = []
-    for node in child.nodes:
-        if node.comparable != member.comparable or not node.stats.present:
-            continue
-        alike = member_likeness(node, member, targets)
-        if alike >= _LEAST_ALIKE:
-            found.append((alike, node))
-    found.sort(key=lambda item: (-item[0], item[1].position))
-    return found
-
-
-def member_likeness(node: Node, member: Node, targets: dict[int, Node]) -> float:
-    """How well a column stands for a member of a composite key; 0 to 1.
-
-    It does if it has the same name, if its name ends in the member's, or if both refer to the
-    same key elsewhere.
-    """
-    scores = [0.0]
-    own, other = node.name, member.name
-    generic = all(word in KEY_WORDS for word in other.bare)
-    if own.squashed == other.squashed or own.bare_squashed == other.squashed:
-        scores.append(1.0)
-    if not generic and own.bare_squashed == other.bare_squashed:
-        scores.append(1.0)
-    if not generic and len(own.bare) > len(other.bare) and _tail_equals(own.bare, other.bare):
-        scores.append(0.8)
-    if len(own.bare) > len(other.full) and _tail_equals(own.bare, other.full):
-        scores.append(0.8)
-    if not generic and other.entity and ends_with(own.entity, other.entity):
-        scores.append(0.7)
-    named = refers(
-        own, node.table.names.table, other, member.table.names.table, own=node.table is member.table
-    )
-    scores.append(0.9 * named)
-    if id(node) in targets and (
-        targets[id(node)] is targets.get(id(member)) or targets[id(node)] is member
-    ):
-        scores.append(0.85)
-    return max(scores)
-
-
-def _tail_equals(longer: tuple[str, ...], tail: tuple[str, ...]) -> bool:
-    return longer[-len(tail) :] == tail
-
-
 def judge_composite(
     child: Sequence[Node],
     parent: Sequence[Node],
     score: float,
     inclusion: Inclusion,
-    targets: dict[int, Node],
+    targets: Mapping[int, Node],
 ) -> float:
     """Weigh a composite reference: names, dirt, chance, and whose the key is."""
     odds = -4.0 + 5.5 * score

@@ -1,7 +1,7 @@
 """Inclusion: how many of a child's rows find their value among a parent's keys.
 
-Values are first probed, a few of each column against every key at once, which prunes nearly all
-pairs; what is left is measured on every row.
+Values are first probed, a few of each column against a key, which prunes nearly all pairs; what is
+left is measured on every row.
 """
 
 from bisect import bisect_left, bisect_right
@@ -14,6 +14,7 @@ import duckdb
 
 from fluid_build.profiling import checks
 from fluid_build.profiling.schema import Node
+from fluid_build.profiling.small_tables import SmallTables, Values
 from fluid_build.sources.base import Table
 from fluid_build.sources.sql import quote
 
@@ -77,10 +78,14 @@ def _canonical(value: str) -> str:
 
 
 class Prober:
-    """Sampled inclusion of all columns in all keys: one small query a key."""
+    """Sampled inclusion of columns in keys.
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, nodes: Sequence[Node]) -> None:
-        self.connection = connection
+    The keys of small tables are at hand; for any other key one query tells of all columns.
+    """
+
+    def __init__(self, tables: SmallTables, nodes: Sequence[Node]) -> None:
+        self.tables = tables
+        self.connection = tables.connection
         self.probes = {id(node): probes_of(node) for node in nodes}
         self.numbers = {
             id(node): sorted(_numbers(self.probes[id(node)]))
@@ -88,36 +93,36 @@ class Prober:
             if node.comparable == "integer"
         }
         self.ids = dict(enumerate(nodes))
+        self._loaded: set[str] = set()
         self._hits: dict[int, dict[int, int]] = {}
-        self._load(nodes)
 
-    def _load(self, nodes: Sequence[Node]) -> None:
-        """Put the probes into one table a kind of value, whole numbers as numbers."""
-        for kind in {node.comparable for node in nodes}:
+    def _load(self, kind: str) -> None:
+        """Put the probes of one kind of value into a table, whole numbers as numbers."""
+        self._loaded.add(kind)
+        self.connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE {_probe_table(kind)}"
+            f" (node INTEGER, value {_PROBE_TYPES[kind]})"
+        )
+        rows = [
+            (str(number), value.replace(_PART, " "))
+            for number, node in self.ids.items()
+            if node.comparable == kind
+            for value in self.probes[id(node)]
+        ]
+        if rows:
+            # One string a column: DuckDB converts a list of parameters value by value, a
+            # thousand times slower.
             self.connection.execute(
-                f"CREATE OR REPLACE TEMP TABLE {_probe_table(kind)}"
-                f" (node INTEGER, value {_PROBE_TYPES[kind]})"
+                f"INSERT INTO {_probe_table(kind)} SELECT"
+                " unnest(string_split($1, $3))::INTEGER,"
+                f" TRY_CAST(unnest(string_split($2, $3)) AS {_PROBE_TYPES[kind]})",
+                [*(_PART.join(column) for column in zip(*rows, strict=True)), _PART],
             )
-            rows = [
-                (str(number), value.replace(_PART, " "))
-                for number, node in enumerate(nodes)
-                if node.comparable == kind
-                for value in self.probes[id(node)]
-            ]
-            if rows:
-                # One string a column: DuckDB converts a list of parameters value by value, a
-                # thousand times slower.
-                self.connection.execute(
-                    f"INSERT INTO {_probe_table(kind)} SELECT"
-                    " unnest(string_split($1, $3))::INTEGER,"
-                    f" TRY_CAST(unnest(string_split($2, $3)) AS {_PROBE_TYPES[kind]})",
-                    [*(_PART.join(column) for column in zip(*rows, strict=True)), _PART],
-                )
 
     def close(self) -> None:
         """Drop the probes."""
-        for kind in _PROBE_TYPES:
-            self.connection.execute(f"DROP TABLE IF EXISTS {_probe_table(kind)}")
+        while self._loaded:
+            self.connection.execute(f"DROP TABLE IF EXISTS {_probe_table(self._loaded.pop())}")
 
     def share(self, child: Node, parent: Node) -> float:
         """The part of the child's probed values that are keys of the parent."""
@@ -129,9 +134,15 @@ class Prober:
             return (
                 bisect_right(numbers, parent.high or 0) - bisect_left(numbers, parent.low or 0)
             ) / len(probes)
-        return self._hits_in(parent).get(id(child), 0) / len(probes)
+        keys = self.tables.values([parent])
+        if keys is None:
+            return self._hits_in(parent).get(id(child), 0) / len(probes)
+        sought = self.numbers.get(id(child), probes)
+        return len([value for value in sought if value in keys.counts]) / len(probes)
 
     def _hits_in(self, parent: Node) -> dict[int, int]:
+        if parent.comparable not in self._loaded:
+            self._load(parent.comparable)
         if id(parent) not in self._hits:
             found = self.connection.execute(
                 f"SELECT node, count(*) FROM {_probe_table(parent.comparable)} WHERE value IN"
@@ -153,7 +164,7 @@ def _numbers(values: Iterable[str]) -> Iterable[int]:
 
 
 def measure_inclusion(
-    connection: duckdb.DuckDBPyConnection, child: Sequence[Node], parent: Sequence[Node]
+    tables: SmallTables, child: Sequence[Node], parent: Sequence[Node]
 ) -> Inclusion:
     """Measure on every row how the child's columns, taken together, occur in the parent's.
 
@@ -164,6 +175,25 @@ def measure_inclusion(
         distinct = min(stats.distinct, keys)
         near = (child[0].high or 0) - (child[0].low or 0) + 1
         return Inclusion(stats.present, stats.present, distinct, distinct, keys, near)
+    if all(one.comparable == other.comparable for one, other in zip(child, parent, strict=True)):
+        ours, theirs = tables.values(child), tables.values(parent)
+        if ours is not None and theirs is not None:
+            return _compare(child[0], ours, theirs)
+    return _join(tables.connection, child, parent)
+
+
+def _compare(child: Node, ours: Values, theirs: Values) -> Inclusion:
+    keys = theirs.counts
+    matched = [count for value, count in ours.counts.items() if value in keys]
+    near = 0
+    if child.low is not None and child.high is not None:
+        near = bisect_right(theirs.firsts, child.high) - bisect_left(theirs.firsts, child.low)
+    return Inclusion(ours.rows, sum(matched), len(ours.counts), len(matched), len(keys), near)
+
+
+def _join(
+    connection: duckdb.DuckDBPyConnection, child: Sequence[Node], parent: Sequence[Node]
+) -> Inclusion:
     columns = [f"v{index}" for index in range(len(child))]
     chosen, wanted = _aliased(child, columns), _aliased(parent, columns)
     present = " AND ".join(f"{node.sql} IS NOT NULL" for node in child)

@@ -7,7 +7,7 @@ import math
 
 from fluid_build.profiling.inclusion import Inclusion
 from fluid_build.profiling.likeness import is_hierarchical
-from fluid_build.profiling.schema import Node, self_explaining
+from fluid_build.profiling.schema import Node
 
 _COUNTING_WORDS = frozenset("number no nr num nbr count cnt".split())
 _SUBTYPE_SHARE = 0.98
@@ -56,7 +56,7 @@ def judge(
     child: Node, parent: Node, name_score: float, inclusion: Inclusion, evidence: float
 ) -> float:
     """Weigh names, values and dirt to log odds that the reference is meant."""
-    owned = self_explaining(parent)
+    owned = parent.self_explaining
     odds = -4.2 + 6.5 * name_score
     odds += 0.35 * min(evidence, 12.0) + min(1.5, 0.3 * math.log(max(evidence, 12.0) / 12.0))
     odds += 0.8 * inclusion.coverage + (0.4 if inclusion.coverage == 1.0 else 0.0)
@@ -71,7 +71,7 @@ def judge(
         odds += 1.5
     if name_score < 0.2 and child.name.bare and child.name.bare[-1] in _COUNTING_WORDS:
         odds -= 4.0
-    own = self_explaining(child)
+    own = child.self_explaining
     if child.table is not parent.table:
         odds -= 2.0 * own * (1.0 - name_score)
     if child.table.primary_key == (child.stats.name,):

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import duckdb
 
-from fluid_build.profiling.columns import ColumnStats, TableStats
+from fluid_build.profiling.column_stats import ColumnStats, TableStats
 from fluid_build.sources.sql import quote, quote_all
 
 MAX_COLUMNS = 4

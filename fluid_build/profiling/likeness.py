@@ -5,15 +5,7 @@ Scores run from 0 to 1. They rank candidates and prove nothing.
 
 from functools import lru_cache
 
-from fluid_build.profiling.names import (
-    KEY_WORDS,
-    ColumnName,
-    TableName,
-    Words,
-    singular,
-    stem,
-    strip_key_suffix,
-)
+from fluid_build.profiling.names import ColumnName, TableName, Words, is_generic, singular
 
 STRUCTURE_WORDS = frozenset(
     "parent ancestor predecessor previous prev next successor original replaces replaced "
@@ -24,11 +16,11 @@ LEADER_WORDS = frozenset(
     "manager mgr boss supervisor reports reportsto head lead leader sponsor mentor coach chief "
     "referrer".split()
 )
-_ACTING_WORDS = frozenset(
+ACTING_WORDS = frozenset(
     "by owner author creator approver assignee assigned reviewer editor requester reporter "
     "responsible handler".split()
 )
-_STAFF_WORDS = frozenset("user employee staff person people worker personnel member".split())
+STAFF_WORDS = frozenset("user employee staff person people worker personnel member".split())
 _PEOPLE_WORDS = frozenset(
     "employee staff person people user worker agent salesperson member officer personnel rep "
     "contact associate customer student player teacher consultant".split()
@@ -166,42 +158,42 @@ def explains(key: ColumnName, table: TableName) -> float:
 
 
 def refers(
-    child: ColumnName, child_table: TableName, key: ColumnName, parent: TableName, own: bool
+    child: ColumnName, child_table: TableName, key: ColumnName, parent: TableName, owned: float
 ) -> float:
-    """How well a column's name says that it refers to ``key`` of ``parent``; 0 to 1.
+    """How well a column's name says that it refers to ``key`` of another table; 0 to 1.
 
-    ``own`` tells that child and key are of the same table (a hierarchy).
+    ``owned`` is how well the key explains that table (``explains``).
     """
-    if own:
-        return _refers_to_own_table(child, key, parent)
-    owned = explains(key, parent)
-    scores = [0.0]
-    phrase = child.entity
+    best = 0.0
+    phrase, entity = child.entity, parent.entity
     if _same_name(child, key):
-        scores.append(0.55 + 0.45 * owned)
+        best = 0.55 + 0.45 * owned
         if _kin(child_table, parent):
-            scores.append(0.9)
-    if _ACTING_WORDS & set(child.bare[-2:]) and _STAFF_WORDS & set(parent.entity[-1:]):
-        scores.append(0.72)
-    if phrase and (child.keyed or owned):
-        keyed = 1.0 if child.keyed else 0.85
-        scores.append(keyed * same_phrase(phrase, parent.entity))
-        scores.append(0.95 * keyed * ends_with(phrase, parent.entity))
-        scores.append(0.8 * keyed * ends_with(parent.entity, phrase))
-        scores.append(0.6 * keyed * _starts_like(phrase, parent.entity))
-        scores.append(0.5 * keyed * _contains(phrase, parent.entity))
-        if key.entity and not _is_generic(key.bare):
-            base = 0.6 + 0.35 * owned
-            scores.append(base * keyed * same_phrase(phrase, key.entity))
-            scores.append(0.95 * base * keyed * ends_with(phrase, key.entity))
-            full_key = stem(strip_key_suffix(key.full))
-            if full_key != key.entity:
-                scores.append(base * keyed * same_phrase(phrase, full_key))
-                scores.append(0.95 * base * keyed * ends_with(phrase, full_key))
-    return max(scores)
+            best = max(best, 0.9)
+    if entity and entity[-1] in STAFF_WORDS and not ACTING_WORDS.isdisjoint(child.bare[-2:]):
+        best = max(best, 0.72)
+    if not phrase or not (child.keyed or owned):
+        return best
+    keyed = 1.0 if child.keyed else 0.85
+    best = max(
+        best,
+        keyed * same_phrase(phrase, entity),
+        0.95 * keyed * ends_with(phrase, entity),
+        0.8 * keyed * ends_with(entity, phrase),
+    )
+    if best < 0.6 * keyed:
+        best = max(best, 0.6 * keyed * _starts_like(phrase, entity))
+        best = max(best, 0.5 * keyed * _contains(phrase, entity))
+    if key.entity and not key.generic:
+        base = (0.6 + 0.35 * owned) * keyed
+        for other in {key.entity, key.full_entity} - {entity}:
+            best = max(best, base * same_phrase(phrase, other))
+            best = max(best, 0.95 * base * ends_with(phrase, other))
+    return best
 
 
-def _refers_to_own_table(child: ColumnName, key: ColumnName, parent: TableName) -> float:
+def refers_within(child: ColumnName, key: ColumnName, parent: TableName) -> float:
+    """How well a column's name says that it refers to ``key`` of its own table, a hierarchy."""
     hierarchy = is_hierarchical(child, parent)
     tail = max(
         ends_with(child.entity, key.entity) if key.entity else 0.0,
@@ -225,12 +217,8 @@ def _same_name(child: ColumnName, key: ColumnName) -> bool:
     if not child.full or not key.full:
         return False
     if child.bare_squashed == key.squashed or child.squashed == key.squashed:
-        return not _is_generic(key.full)
-    return child.bare_squashed == key.bare_squashed and not _is_generic(key.bare)
-
-
-def _is_generic(phrase: Words) -> bool:
-    return all(word in KEY_WORDS or word in {"name", "title", "type"} for word in phrase)
+        return not is_generic(key.full)
+    return child.bare_squashed == key.bare_squashed and not key.generic
 
 
 def _kin(child: TableName, parent: TableName) -> bool:

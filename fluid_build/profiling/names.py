@@ -20,6 +20,7 @@ _BOUNDARY = re.compile(
 KEY_WORDS = frozenset(
     "id ids key sk pk fk code cd no nr num number nbr uuid guid oid ref bk hk identifier".split()
 )
+_GENERIC_WORDS = KEY_WORDS | {"name", "title", "type"}
 _GLUED_KEYS = ("uuid", "guid", "code", "key", "id", "sk", "no", "nr")
 _TECHNICAL = frozenset(
     "dim fact fct stg stage staging raw tbl tab table src ods ref lkp lookup mst master dwh mart "
@@ -102,6 +103,11 @@ def has_key_suffix(phrase: Words) -> bool:
     return bool(phrase) and (phrase[-1] in KEY_WORDS or strip_key_suffix(phrase) != phrase)
 
 
+def is_generic(phrase: Words) -> bool:
+    """Whether a name could be that of a column of any table: a key, a name, a title, a type."""
+    return _GENERIC_WORDS.issuperset(phrase)
+
+
 def common_prefix_words(names: Sequence[str]) -> int:
     """How many leading words (nearly) all names of a table share; 0 for fewer than three names."""
     if len(names) < 3:
@@ -133,14 +139,17 @@ class ColumnName:
     """A column's name taken apart.
 
     ``full`` has all words, ``bare`` lacks the prefix that all columns of the table share,
-    ``entity`` is ``bare`` without its key suffix and in the singular; ``keyed`` says that there
-    was such a suffix.
+    ``entity`` is ``bare`` without its key suffix and in the singular, ``full_entity`` is ``full``
+    without; ``keyed`` says that there was such a suffix, ``generic`` that ``bare`` could name a
+    column of any table.
     """
 
     full: Words
     bare: Words
     entity: Words
+    full_entity: Words
     keyed: bool
+    generic: bool
     squashed: str
     bare_squashed: str
 
@@ -296,7 +305,9 @@ def _column_name(full: Words, bare: Words, vocabulary: Vocabulary) -> ColumnName
         full=full,
         bare=bare,
         entity=stem(unglue(strip_key_suffix(bare), vocabulary)),
+        full_entity=stem(strip_key_suffix(full)),
         keyed=has_key_suffix(bare),
+        generic=is_generic(bare),
         squashed="".join(full),
         bare_squashed="".join(bare),
     )

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from fluid_build.profiling.keys import plausibility
-from fluid_build.profiling.schema import Entity, Node, self_explaining
+from fluid_build.profiling.schema import Entity, Node
 
 _ORDINAL_WORDS = frozenset(
     "line seq sequence ordinal position pos item detail index idx rank step number no nr num "
@@ -42,7 +42,7 @@ def choose_single(entity: Entity) -> Choice | None:
 def score_single(node: Node) -> float:
     """How much a unique column looks like its table's primary key."""
     score = plausibility(node.stats)
-    score += 1.6 * self_explaining(node)
+    score += 1.6 * node.self_explaining
     score += 0.6 if node.name.keyed else 0.0
     score += 0.5 if node.position == 0 else 0.2 if node.position == 1 else 0.0
     if set(node.name.bare) & _UNLIKELY_WORDS:
@@ -54,7 +54,7 @@ def score_single(node: Node) -> float:
 
 def _single_reason(node: Node) -> str:
     parts = ["unique and never null"]
-    if self_explaining(node) >= 0.7:
+    if node.self_explaining >= 0.7:
         parts.append("named for its table")
     elif node.name.keyed:
         parts.append("named like a key")

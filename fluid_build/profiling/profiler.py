@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import duckdb
 
-from fluid_build.profiling.columns import TOP_VALUES, ColumnStats, TableStats, clip, measure_table
+from fluid_build.profiling.column_stats import ColumnStats, TableStats
+from fluid_build.profiling.columns import TOP_VALUES, clip, measure_table
 from fluid_build.profiling.composite_keys import CompositeReference
 from fluid_build.profiling.declared import (
     check_declared_keys,
@@ -29,6 +30,7 @@ from fluid_build.profiling.profile import (
 from fluid_build.profiling.relations import Relations, relate
 from fluid_build.profiling.schema import Entity, build_schema
 from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify
+from fluid_build.profiling.small_tables import SmallTables
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 
@@ -45,10 +47,11 @@ def profile_source(source: Source, *, on_progress: OnProgress = ignore) -> Profi
     candidates = _find_keys(source.connection, measured, on_progress)
     entities = build_schema(measured, candidates)
     on_progress(Progress("relations", 0, 1))
-    relations = relate(source.connection, entities)
+    small = SmallTables(source.connection)
+    relations = relate(small, entities)
     _settle_distinct(relations)
     claims = [check_declared_keys(source.connection, entity) for entity in entities]
-    foreign_keys = _foreign_keys(source.connection, entities, relations)
+    foreign_keys = _foreign_keys(small, entities, relations)
     on_progress(Progress("relations", 1, 1))
     tables = [
         _table_profile(source.connection, entity, relations, claim)
@@ -106,9 +109,9 @@ def _settle_distinct(relations: Relations) -> None:
 
 
 def _foreign_keys(
-    connection: duckdb.DuckDBPyConnection, entities: Sequence[Entity], relations: Relations
+    tables: SmallTables, entities: Sequence[Entity], relations: Relations
 ) -> list[ForeignKey]:
-    declared = _declared_references(connection, entities)
+    declared = _declared_references(tables, entities)
     taken = {(key.from_table, frozenset(key.from_columns)) for key in declared}
     found = [
         key
@@ -125,9 +128,7 @@ def _foreign_keys(
     )
 
 
-def _declared_references(
-    connection: duckdb.DuckDBPyConnection, entities: Sequence[Entity]
-) -> list[ForeignKey]:
+def _declared_references(tables: SmallTables, entities: Sequence[Entity]) -> list[ForeignKey]:
     by_name = {entity.name: entity for entity in entities}
     found = []
     for entity in entities:
@@ -136,7 +137,7 @@ def _declared_references(
             if parent is None or not set(declared.columns) <= set(entity.by_name):
                 continue
             if set(declared.to_columns) <= set(parent.by_name):
-                found.append(check_declared_reference(connection, entity, declared, parent))
+                found.append(check_declared_reference(tables, entity, declared, parent))
     return found
 
 

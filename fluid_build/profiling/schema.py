@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from fluid_build.profiling.columns import ColumnStats, TableStats
+from fluid_build.profiling.column_stats import ColumnStats, TableStats
 from fluid_build.profiling.keys import CandidateKeys, reads_like_prose
-from fluid_build.profiling.likeness import explains
+from fluid_build.profiling.likeness import explains, refers, refers_within
 from fluid_build.profiling.names import ColumnName, TableNames, name_tables
 from fluid_build.sources.sql import quote
 
@@ -15,13 +15,18 @@ _WIDE_TEXT = 64.0
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """One column of the schema. ``comparable`` names the values it can be compared with."""
+    """One column of the schema.
+
+    ``comparable`` names the values it can be compared with; ``self_explaining`` says how well its
+    name tells that it is its own table's key, 0 to 1.
+    """
 
     table: "Entity"
     stats: ColumnStats
     name: ColumnName
     position: int
     comparable: str
+    self_explaining: float
 
     def __str__(self) -> str:
         return f"{self.table.name}.{self.stats.name}"
@@ -90,7 +95,7 @@ def build_schema(stats: Sequence[TableStats], keys: Sequence[CandidateKeys]) -> 
     for index, (table, candidates, named) in enumerate(zip(stats, keys, names, strict=True)):
         entity = Entity(table, named, candidates, index)
         entity.nodes = [
-            Node(entity, column, name, position, comparable(column))
+            Node(entity, column, name, position, comparable(column), explains(name, named.table))
             for position, (column, name) in enumerate(
                 zip(table.columns, named.columns, strict=True)
             )
@@ -117,6 +122,11 @@ def comparable(column: ColumnStats) -> str:
     return "date" if column.kind == "temporal" and column.column.type == "DATE" else ""
 
 
-def self_explaining(node: Node) -> float:
-    """How well a column's name says that it is its own table's key; 0 to 1."""
-    return explains(node.name, node.table.names.table)
+def name_refers(child: Node, parent: Node) -> float:
+    """How well a column's name says that it refers to another column; 0 to 1."""
+    named = parent.table.names.table
+    if child.table is parent.table:
+        return refers_within(child.name, parent.name, named)
+    return refers(
+        child.name, child.table.names.table, parent.name, named, owned=parent.self_explaining
+    )

@@ -7,7 +7,8 @@ from functools import cache
 import duckdb
 
 from fluid_build.profiling import profile_source
-from fluid_build.profiling.columns import TableStats, measure_table
+from fluid_build.profiling.column_stats import TableStats
+from fluid_build.profiling.columns import measure_table
 from fluid_build.profiling.keys import CandidateKeys, find_candidate_keys
 from fluid_build.profiling.profile import ForeignKey, Profile
 from fluid_build.profiling.schema import Entity, build_schema

@@ -10,14 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fluid_build.profiling.columns import (
-    SAMPLE_ROWS,
-    ColumnStats,
-    TableStats,
-    clip,
-    kind_of,
-    measure_table,
-)
+from fluid_build.profiling.column_stats import ColumnStats, TableStats, kind_of
+from fluid_build.profiling.columns import clip, measure_table
+from fluid_build.profiling.samples import SAMPLE_ROWS
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Table
 from fluid_build.sources.sql import quote

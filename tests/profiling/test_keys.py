@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fluid_build.profiling.columns import SAMPLE_ROWS, measure_table
+from fluid_build.profiling.columns import measure_table
 from fluid_build.profiling.keys import (
     MAX_COLUMNS,
     MAX_KEYS,
@@ -16,6 +16,7 @@ from fluid_build.profiling.keys import (
     CandidateKeys,
     find_candidate_keys,
 )
+from fluid_build.profiling.samples import SAMPLE_ROWS
 from fluid_build.sources.base import Column, Table
 
 from .databases import candidates

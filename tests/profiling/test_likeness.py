@@ -12,6 +12,7 @@ from fluid_build.profiling.likeness import (
     explains,
     is_hierarchical,
     refers,
+    refers_within,
     role,
     same_phrase,
     same_word,
@@ -34,8 +35,10 @@ def named(table: str, column: str) -> Named:
 
 def refers_to(child_table: str, child: str, parent_table: str, key: str) -> float:
     ours, theirs = named(child_table, child), named(parent_table, key)
-    own = child_table == parent_table
-    return refers(ours.column, ours.table, theirs.column, theirs.table, own)
+    if child_table == parent_table:
+        return refers_within(ours.column, theirs.column, theirs.table)
+    owned = explains(theirs.column, theirs.table)
+    return refers(ours.column, ours.table, theirs.column, theirs.table, owned)
 
 
 @pytest.mark.parametrize(

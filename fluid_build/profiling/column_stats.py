@@ -1,0 +1,122 @@
+"""The figures of columns and tables, as they are gathered."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Literal, TypeAlias
+from uuid import UUID
+
+from fluid_build.sources.base import Column, Table
+
+Kind = Literal[
+    "integer", "decimal", "float", "text", "boolean", "temporal", "uuid", "binary", "nested"
+]
+Value: TypeAlias = (
+    int | float | str | bool | bytes | Decimal | date | datetime | time | UUID | object | None
+)
+
+_INTEGERS = re.compile(r"^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)$|^BIGNUM$")
+_TEMPORAL = re.compile(r"^(DATE|TIME|TIMESTAMP)")
+
+
+@dataclass(slots=True)
+class ColumnStats:
+    """The figures of one column, as they are gathered.
+
+    ``low`` and ``high`` are Python values of the column's own type; dates and times are text.
+    ``values`` are up to a hundred values as text with their counts, most frequent first, over
+    ``sample_rows`` rows; ``codes`` numbers the sample's values row by row (-1 for null), for the
+    search of keys. ``bounds`` are the least and greatest whole number, also of text that holds
+    such.
+    """
+
+    column: Column
+    kind: Kind
+    rows: int = 0
+    nulls: int = 0
+    distinct: int = 0
+    distinct_exact: bool = True
+    low: Value = None
+    high: Value = None
+    min_length: int | None = None
+    max_length: int | None = None
+    avg_length: float | None = None
+    values: list[tuple[str, int]] = field(default_factory=list)
+    sample_rows: int = 0
+    codes: list[int] = field(default_factory=list)
+    integral: bool = False
+    measured_type: str | None = None
+    reversible: bool = False
+    bounds: tuple[int, int] | None = None
+
+    @property
+    def name(self) -> str:
+        """The column's name in the source."""
+        return self.column.name
+
+    @property
+    def present(self) -> int:
+        """Rows that are not null."""
+        return self.rows - self.nulls
+
+    @property
+    def unique(self) -> bool:
+        """Whether no value repeats, known exactly; nulls aside."""
+        return self.distinct_exact and self.present > 0 and self.distinct == self.present
+
+    @property
+    def is_key(self) -> bool:
+        """Whether the column alone identifies a row."""
+        return self.unique and self.nulls == 0
+
+    def take_bounds(self, low: Value, high: Value) -> None:
+        """Take the least and greatest value, as whole numbers too where all values are whole."""
+        self.low, self.high = low, high
+        if (
+            self.integral
+            and isinstance(low, int | float | Decimal)
+            and isinstance(high, int | float | Decimal)
+        ):
+            self.bounds = (int(low), int(high))
+
+
+@dataclass(slots=True)
+class TableStats:
+    """The figures of one table; ``complete`` says that the sample holds every row."""
+
+    table: Table
+    rows: int
+    columns: list[ColumnStats]
+    complete: bool
+
+    def column(self, name: str) -> ColumnStats:
+        """The statistics of the column of that name; KeyError if there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+
+def kind_of(type_name: str) -> Kind:
+    """The kind of values that a DuckDB type holds."""
+    name = type_name.upper()
+    if name.endswith("]") or name.startswith(("STRUCT", "MAP", "UNION", "VARIANT")):
+        return "nested"
+    if _INTEGERS.match(name):
+        return "integer"
+    if name.startswith("DECIMAL"):
+        return "integer" if name.endswith(",0)") else "decimal"
+    if name in {"FLOAT", "DOUBLE", "REAL"}:
+        return "float"
+    if name == "BOOLEAN":
+        return "boolean"
+    if _TEMPORAL.match(name):
+        return "temporal"
+    if name == "UUID":
+        return "uuid"
+    if name in {"BLOB", "BIT", "GEOMETRY"}:
+        return "binary"
+    if name in {"INTERVAL", "JSON"}:
+        return "nested"
+    return "text"

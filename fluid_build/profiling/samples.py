@@ -1,0 +1,132 @@
+"""The sample: every row of a small table, or slices spread evenly over a large one.
+
+A small table is read once, as text; its figures are then counted here, since a query costs more
+than a few thousand values do.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from operator import mul
+from typing import Any, cast
+from uuid import UUID
+
+import duckdb
+
+from fluid_build.profiling.column_stats import ColumnStats, TableStats
+from fluid_build.sources.sql import quote
+
+SAMPLE_ROWS = 4096
+SAMPLE_VALUES = 100
+_SLICES = 4
+_SLICE_ROWS = 512
+# One object a number, not one a column: they are most of what a sample takes.
+_CODES = tuple(range(SAMPLE_ROWS))
+
+
+def read_sample(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> list[ColumnStats]:
+    """Read the sample of a table into its columns; those whose bounds it does not tell."""
+    names = ", ".join(_as_text(stats) for stats in measured.columns)
+    source = measured.table.relation
+    if measured.complete:
+        rows = connection.execute(f"SELECT {names} FROM {source}").fetchall()
+    else:
+        step = (measured.rows - _SLICE_ROWS) // (_SLICES - 1)
+        rows = []
+        for index in range(_SLICES):
+            part = f"(SELECT * FROM {source} LIMIT {_SLICE_ROWS} OFFSET {index * step})"
+            rows.extend(connection.execute(f"SELECT {names} FROM {part}").fetchall())
+    unbounded = []
+    for stats, values in zip(measured.columns, zip(*rows, strict=True), strict=True):
+        counted = _take_sample(stats, values, measured.complete)
+        if not measured.complete or not _take_whole(stats, counted):
+            unbounded.append(stats)
+    return unbounded
+
+
+def _as_text(stats: ColumnStats) -> str:
+    name = quote(stats.column.alias)
+    if stats.column.type == "BLOB":
+        return f"hex({name})"
+    return name if stats.kind == "text" else f"CAST({name} AS VARCHAR)"
+
+
+def _take_sample(
+    stats: ColumnStats, values: Sequence[str | None], complete: bool
+) -> Mapping[str, int]:
+    seen = Counter(values)
+    nulls = seen.pop(None, 0)
+    counted = cast("Mapping[str, int]", seen)
+    stats.sample_rows = len(values)
+    if complete:
+        stats.nulls, stats.distinct, stats.distinct_exact = nulls, len(counted), True
+    if not complete or (not nulls and 1 < len(counted) < len(values)):
+        code_of: dict[str | None, int] = dict(zip(counted, _CODES, strict=False))
+        code_of[None] = -1
+        stats.codes = list(map(code_of.__getitem__, values))
+    stats.values = _most_frequent(counted)
+    return counted
+
+
+def _most_frequent(counted: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The most frequent values; of the many that are equally rare, some spread over all of them."""
+    ranked = sorted(counted)
+    ranked.sort(key=counted.__getitem__, reverse=True)
+    if len(ranked) > SAMPLE_VALUES:
+        edge = counted[ranked[SAMPLE_VALUES - 1]]
+        first = next(place for place, value in enumerate(ranked) if counted[value] == edge)
+        ties = [value for value in ranked[first:] if counted[value] == edge]
+        wanted = SAMPLE_VALUES - first
+        ranked[first:] = [ties[place * len(ties) // wanted] for place in range(wanted)]
+    return [(value, counted[value]) for value in ranked]
+
+
+def _take_whole(stats: ColumnStats, counted: Mapping[str, int]) -> bool:
+    """Take lengths and bounds from all values of a column; False where text hides the order."""
+    if stats.kind in {"nested", "binary"}:
+        return True
+    stats.integral = stats.kind == "integer"
+    if not counted:
+        return True
+    if stats.kind == "text":
+        _take_lengths(stats, counted)
+    read = _READ.get(stats.column.type.partition("(")[0])
+    if read is None or (stats.kind == "temporal" and not all(map(_is_of_our_era, counted))):
+        return False
+    values = list(map(read, counted))
+    if stats.kind == "float":
+        stats.integral = all(math.isfinite(value) and value.is_integer() for value in values)
+        values.sort(key=_nan_last)
+        stats.take_bounds(values[0], values[-1])
+    else:
+        stats.take_bounds(min(values), max(values))
+    return True
+
+
+def _take_lengths(stats: ColumnStats, counted: Mapping[str, int]) -> None:
+    lengths = list(map(len, counted))
+    stats.min_length, stats.max_length = min(lengths), max(lengths)
+    stats.avg_length = sum(map(mul, lengths, counted.values())) / stats.present
+
+
+def _is_of_our_era(text: str) -> bool:
+    """Whether a date or time sorts as its text does: not so in late years, before Christ, never."""
+    return (text[4:5] == "-" == text[7:8] and text[-1] != ")") or text[2:3] == ":"
+
+
+def _nan_last(value: float) -> tuple[bool, float]:
+    return math.isnan(value), value
+
+
+# How text becomes the value that DuckDB would give; of what is not named here, DuckDB is asked.
+_READ: Mapping[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), int),
+    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), int),
+    **dict.fromkeys(("DATE", "TIME", "TIMESTAMP", "VARCHAR"), str),
+    **dict.fromkeys(("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), str),
+    "DECIMAL": Decimal,
+    "DOUBLE": float,
+    "BOOLEAN": "true".__eq__,
+    "UUID": UUID,
+}
