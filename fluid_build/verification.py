@@ -223,6 +223,7 @@ def _model(path: Path) -> LogicalModel:
 def _plan(path: Path, model: LogicalModel) -> TransformPlan:
     """The plan of a model that was read from a file, once nothing in it can act as SQL."""
     try:
+        _check_layers(model)
         _check_types(model)
         plan = transform_plan(model)
         _check_names(plan)
@@ -233,6 +234,12 @@ def _plan(path: Path, model: LogicalModel) -> TransformPlan:
             hint="It was edited, or written by another version of Fluid Forge; forge it again.",
         ) from error
     return plan
+
+
+def _check_layers(model: LogicalModel) -> None:
+    layers = {"data_vault_2": model.dv2, "dimensional": model.dimensional}
+    if model.technique in layers and layers[model.technique] is None:
+        raise ValueError(f"it is {model.technique} and lacks that layer")
 
 
 def _check_types(model: LogicalModel) -> None:

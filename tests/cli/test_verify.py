@@ -14,6 +14,7 @@ from fluid_build.forge import Opened, forge
 from fluid_build.modeling.techniques import TECHNIQUES
 from fluid_build.sources import open_source
 from tests.cli.conftest import STATEMENTS, Fluid
+from tests.conftest import PostgresDatabase
 
 
 def forged(source: Path, folder: Path, technique: str = "flat") -> Path:
@@ -294,6 +295,15 @@ def test_a_folder_that_was_never_forged_is_refused(fluid: Fluid, tmp_path: Path)
     assert "does not exist" in fluid("verify", tmp_path / "nowhere").err
 
 
+def test_a_model_without_its_layer_is_refused(fluid: Fluid, folder: Path) -> None:
+    """A vault that holds no vault can be planned by nobody."""
+    for name in ("forge.json", "model.json"):
+        edit(folder / name, lambda document: document.update(technique="data_vault_2"))
+    done = fluid("verify", folder)
+    assert done.code == 2
+    assert "it is data_vault_2 and lacks that layer" in done.err
+
+
 _INJECTED = "INTEGER) AS x; ATTACH '{}' AS evil; SELECT CAST(1 AS INTEGER"
 
 
@@ -389,3 +399,17 @@ def test_dbt_for_another_database_is_not_proven_here(
     done = fluid("verify", tmp_path / "out", "--dbt")
     assert done.code == 2
     assert "is for snowflake" in done.err
+
+
+def test_a_database_on_a_server_is_found_again(
+    fluid: Fluid, postgres: PostgresDatabase, tmp_path: Path
+) -> None:
+    """The connection string is kept without its password, and is enough where none is asked."""
+    postgres.run(";".join(STATEMENTS))
+    uri = postgres.uri_of("postgres", "geheim")
+    with open_source(uri) as opened:
+        forge(opened, opened=Opened(uri), out=tmp_path / "out")
+    for path in (tmp_path / "out").rglob("*"):
+        assert path.is_dir() or "geheim" not in path.read_text(), path
+    done = fluid("verify", tmp_path / "out")
+    assert (done.code, "✓ Proven." in done.out) == (0, True)
