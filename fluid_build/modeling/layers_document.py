@@ -90,8 +90,8 @@ def _satellites(vault: DataVaultModel) -> Iterator[str]:
     ]
     if others:
         yield "### Reference and keyless tables"
-        rows = [(code(name), code(of), key, text(why)) for name, of, key, why in others]
-        yield table(("Table", "From", "Key", "Why"), rows)
+        kept = [(code(name), code(of), key, text(why)) for name, of, key, why in others]
+        yield table(("Table", "From", "Key", "Why"), kept)
 
 
 def _dimensional(model: DimensionalModel) -> Iterator[str]:

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import get_args
 
 from fluid_build.errors import UsageError
-from fluid_build.modeling import data_vault, flat
+from fluid_build.modeling import data_vault, flat, star
 from fluid_build.modeling.dimensional import Variant
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.profiling.profile import Profile
@@ -14,6 +14,7 @@ VARIANTS: tuple[Variant, ...] = get_args(Variant)
 TECHNIQUES: Mapping[Technique, Callable[[Profile, Variant | None], LogicalModel]] = {
     "flat": lambda profile, _: flat.build(profile),
     "data_vault_2": lambda profile, _: data_vault.build(profile),
+    "dimensional": star.build,
 }
 ALIASES: Mapping[str, Technique] = {
     "data_vault": "data_vault_2",

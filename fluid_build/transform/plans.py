@@ -11,6 +11,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.naming import identifier
 from fluid_build.modeling.sql_names import SqlNames, is_reserved, sql_names
 from fluid_build.transform.data_vault import vault_builds, vault_rebuilds
+from fluid_build.transform.dimensional import mart_builds, mart_checks, mart_rebuilds
 from fluid_build.transform.flat import flat_builds, flat_rebuilds
 from fluid_build.transform.plan import Build, Check, Rebuild, Renaming, TransformPlan
 from fluid_build.transform.staging import Keeps, by_spelling, by_value, plan_sources, staging_builds
@@ -70,6 +71,12 @@ _TECHNIQUES = {
         builds=vault_builds,
         rebuilds=vault_rebuilds,
         checks=_nothing,
+    ),
+    "dimensional": _Technique(
+        keeps=by_value,
+        builds=mart_builds,
+        rebuilds=mart_rebuilds,
+        checks=mart_checks,
     ),
 }
 
