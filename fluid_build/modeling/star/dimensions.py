@@ -79,7 +79,12 @@ def layout_of(graph: Graph, roles: Roles, names: StarNames, variant: Variant) ->
     kept |= {name for name in things if not _is_looked_up(graph, roles, name)}
     while True:
         layout = Layout(graph, roles, names, variant, _named(names, things, kept), used, keys)
-        missing = [name for name in things if name not in _complete(layout)]
+        complete = _complete(layout)
+        parts = [name for name, role in roles.items() if role.kind == "part"]
+        missing = [
+            *(name for name in things if name not in complete),
+            *(layout.whole(name) for name in parts if name not in complete),
+        ]
         if not missing:
             return layout
         kept.add(_outermost(graph, missing))

@@ -6,6 +6,7 @@ from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.dimensional import (
     Bridge,
     Dimension,
+    DimensionLink,
     DimensionReference,
     Fact,
     Join,
@@ -17,11 +18,9 @@ from fluid_build.sources.sql import quote_all
 from fluid_build.transform.dimensional.columns import is_generated
 from fluid_build.transform.dimensional.dimensions import UNKNOWN, natural_key
 from fluid_build.transform.dimensional.facts import (
-    aliases_of,
     is_derived,
     references_of,
     same_member,
-    unknown_key,
     wanted_key,
 )
 from fluid_build.transform.dimensional.rebuilds import Finder, finder_of
@@ -49,23 +48,27 @@ def _of_dimension(star: Star, dimension: Dimension) -> Iterator[Check]:
     yield _members(star, dimension)
     if any(one.entity_name == dimension.entity_name for one in star.model.facts):
         return
-    for join in dimension.joins:
-        if any(one.source == join.name and one.attribute for one in dimension.attributes):
-            yield _looked_up(star, dimension, join)
+    if any(one.source and one.attribute for one in dimension.attributes):
+        yield _looked_up(star, dimension)
     for link in dimension.links:
-        target = star.dimensions[link.dimension]
-        yield Check(
-            name=f"{dimension.name}.{link.key} leads to one row of {link.dimension}",
-            kind="reference",
-            table=dimension.entity_name,
-            expected=f"SELECT COUNT(*) FROM model.{dimension.name}",
-            actual=(
-                f"SELECT COUNT(*)\nFROM model.{dimension.name} AS built\n"
-                f"JOIN (SELECT DISTINCT {target.member_key} AS key_ FROM model.{target.name})"
-                f" AS referred\n    ON built.{link.key} = referred.key_"
-            ),
-            reason=link.reason,
-        )
+        yield _link(star, dimension, link)
+
+
+def _link(star: Star, dimension: Dimension, link: DimensionLink) -> Check:
+    target = star.dimensions[link.dimension]
+    members = f"(SELECT DISTINCT {target.member_key} FROM model.{target.name})"
+    same = [f"built.{link.key} = referred.{target.member_key}"]
+    return Check(
+        name=f"{dimension.name}.{link.key} leads to one member of {link.dimension}",
+        kind="reference",
+        table=dimension.entity_name,
+        expected=f"SELECT COUNT(*)\nFROM model.{dimension.name}",
+        actual=(
+            f"SELECT COUNT(*)\nFROM model.{dimension.name} AS built\n"
+            + joined("JOIN", members, "referred", same)
+        ),
+        reason=link.reason,
+    )
 
 
 def _members(star: Star, dimension: Dimension) -> Check:
@@ -88,32 +91,32 @@ def _members(star: Star, dimension: Dimension) -> Check:
     )
 
 
-def _looked_up(star: Star, dimension: Dimension, join: Join) -> Check:
-    """The columns that came into a dimension by a join are those of the row referred to."""
+def _looked_up(star: Star, dimension: Dimension) -> Check:
+    """The columns that came into a dimension by its joins are those of the rows referred to."""
     entity = dimension.entity_name
-    path = _path(dimension.joins, join.name)
-    copied = [one for one in dimension.attributes if one.source == join.name and one.attribute]
+    joins = {one.name: one for one in dimension.joins}
+    copied = [one for one in dimension.attributes if one.source and one.attribute]
     key = [one.name for one in natural_key(star, dimension)]
     own = {one.attribute: one.name for one in dimension.attributes if not one.source}
     columns = [
         *(f"own.{star.column(entity, name)}" for name in key),
-        *(f"{join.name}.{star.column(join.entity, one.attribute)}" for one in copied),
+        *(f"{one.source}.{star.column(joins[one.source].entity, one.attribute)}" for one in copied),
     ]
-    wanted = _from_source(star, entity, path, columns)
-    built = ", ".join((*(own[name] for name in key), *(one.name for one in copied)))
+    wanted = _from_source(star, entity, dimension.joins, columns)
+    built = ",\n    ".join((*(own[name] for name in key), *(one.name for one in copied)))
     current = "\n    AND is_current" if dimension.history else ""
     actual = (
-        f"SELECT {built}\nFROM model.{dimension.name}\n"
-        f"WHERE {dimension.surrogate_key} <> {UNKNOWN}{current}"
+        f"SELECT\n    {built}\nFROM model.{dimension.name}\n"
+        f"WHERE\n    {dimension.surrogate_key} <> {UNKNOWN}{current}"
     )
     return Check(
-        name=f"{join.name} in {dimension.name}",
+        name=f"what {dimension.name} says of others",
         kind="lost",
         table=entity,
-        expected=_counted(wanted),
+        expected=f"SELECT COUNT(*)\nFROM source.{star.names.table(entity)}",
         actual=_counted(f"{wanted}\nINTERSECT ALL\n{actual}"),
         differing=f"{wanted}\nEXCEPT ALL\n{actual}",
-        reason=f"What {dimension.name} says of {join.entity} is what {join.entity} says.",
+        reason="What was joined in is what the rows that it refers to say.",
     )
 
 
@@ -133,9 +136,10 @@ def _of_owner(star: Star, owner: Fact | Bridge, finder: Finder) -> Iterator[Chec
             yield _sum(star, owner, measure)
     for one in references_of(owner):
         yield _on_one_row(star, owner, one, source)
-        yield _right_member(star, owner, one, finder)
         if one.carried:
             yield _carried(owner, one, star.dimensions[one.dimension], source)
+    if references_of(owner):
+        yield _right_members(star, owner, finder, source)
 
 
 def _sum(star: Star, fact: Fact, measure: Measure) -> Check:
@@ -184,66 +188,59 @@ def _on_one_row(star: Star, owner: Fact | Bridge, one: DimensionReference, sourc
     )
 
 
-def _right_member(
-    star: Star, owner: Fact | Bridge, one: DimensionReference, finder: Finder
-) -> Check:
-    """The rows that refer to something in the source refer to the same in the star."""
-    entity = owner.entity_name
-    joins = owner.joins if isinstance(owner, Fact) else ()
-    dimension = star.dimensions[one.dimension]
-    key = _key(star, entity)
-    wanted = _referred(star, owner, one, key)
-    found = finder.found(star.entities[entity])
-    alias = f"{aliases_of(star, owner)[one.key]}_member"
-    conditions = [f"built.{one.key} = {alias}.{wanted_key(owner, dimension)}"]
-    if dimension.history and wanted_key(owner, dimension) != dimension.surrogate_key:
-        conditions.append(f"{alias}.is_current")
-    members = ", ".join(
-        (
-            *(found.expressions[name] for name in key),
-            *(f"{alias}.{name}" for name in dimension.natural_key_columns),
-        )
-    )
-    actual = (
-        f"SELECT {members}\n{found.from_clause}\n"
-        + joined("JOIN", f"model.{dimension.name}", alias, conditions)
-        + f"\nWHERE built.{one.key} <> {unknown_key(dimension)}"
-    )
-    through = f" by way of {_way(joins, one.source)}" if one.source else ""
+def _right_members(star: Star, owner: Fact | Bridge, finder: Finder, source: str) -> Check:
+    """Each row refers to the same members in the star as its row does in the source."""
+    key = _key(star, owner.entity_name)
+    wanted = _referred(star, owner, key)
+    found = finder.found(star.entities[owner.entity_name])
+    columns = [found.expressions[name] for name in key]
+    clauses = [found.from_clause]
+    for number, one in enumerate(references_of(owner), start=1):
+        dimension = star.dimensions[one.dimension]
+        alias = f"member_{number}_"
+        wanted_ = wanted_key(owner, dimension)
+        conditions = [f"built.{one.key} = {alias}.{wanted_}"]
+        if dimension.history and wanted_ != dimension.surrogate_key:
+            conditions.append(f"{alias}.is_current")
+        clauses.append(joined("JOIN", f"model.{dimension.name}", alias, conditions))
+        columns += [f"{alias}.{name}" for name in dimension.natural_key_columns]
+    listed = ",\n    ".join(columns)
+    actual = "\n".join((f"SELECT\n    {listed}", *clauses))
     return Check(
-        name=f"{owner.name}.{one.key} leads to the right member",
+        name=f"{owner.name} refers to the right members",
         kind="reference",
-        table=entity,
-        expected=_counted(wanted),
+        table=owner.entity_name,
+        expected=f"SELECT COUNT(*)\nFROM {source}",
         actual=_counted(f"{wanted}\nINTERSECT ALL\n{actual}"),
-        differing=f"({wanted}\nEXCEPT ALL\n{actual})\nUNION ALL\n({actual}\nEXCEPT ALL\n{wanted})",
-        reason=f"{', '.join(one.columns)}{through} leads where it does in the source.",
+        differing=f"{wanted}\nEXCEPT ALL\n{actual}",
+        reason="Every reference leads where it does in the source, or to the unknown member.",
     )
 
 
-def _referred(star: Star, owner: Fact | Bridge, one: DimensionReference, key: Sequence[str]) -> str:
-    """By the source alone: the key of each row that refers to something, and what it refers to."""
+def _referred(star: Star, owner: Fact | Bridge, key: Sequence[str]) -> str:
+    """By the source alone: the key of each row, and the natural keys of what it refers to."""
     entity = owner.entity_name
     joins = owner.joins if isinstance(owner, Fact) else ()
-    dimension = star.dimensions[one.dimension]
-    path = _path(joins, one.source) if one.source else []
     columns = [f"own.{star.column(entity, name)}" for name in key]
-    place = one.source or "own"
-    from_ = star.joined_entity(entity, joins, one.source)
-    if is_generated(dimension):
-        day = f"{place}.{star.column(from_, one.columns[0])}"
-        columns.append(f"CAST({day} AS DATE) AS full_date")
-        return _from_source(star, entity, path, columns) + f"\nWHERE {day} IS NOT NULL"
-    if is_derived(star, one):
-        columns += [f"{place}.{star.column(from_, name)}" for name in one.columns]
-        return _from_source(star, entity, path, columns)
-    columns += [
-        f"referred.{star.column(dimension.entity_name, found.name)}"
-        for found in natural_key(star, dimension)
-    ]
-    conditions = same_member(star, one, from_, place, "referred")
-    target = joined("JOIN", f"(\n{star.selects[dimension.entity_name]}\n)", "referred", conditions)
-    return f"{_from_source(star, entity, path, columns)}\n{target}"
+    clauses = []
+    for number, one in enumerate(references_of(owner), start=1):
+        dimension = star.dimensions[one.dimension]
+        place = one.source or "own"
+        from_ = star.joined_entity(entity, joins, one.source)
+        if is_generated(dimension):
+            columns.append(f"CAST({place}.{star.column(from_, one.columns[0])} AS DATE)")
+        elif is_derived(star, one):
+            columns += [f"{place}.{star.column(from_, name)}" for name in one.columns]
+        else:
+            alias = f"referred_{number}_"
+            columns += [
+                f"{alias}.{star.column(dimension.entity_name, found.name)}"
+                for found in natural_key(star, dimension)
+            ]
+            conditions = same_member(star, one, from_, place, alias, staged=True)
+            relation = f"(\n{star.selects[dimension.entity_name]}\n)"
+            clauses.append(joined("LEFT JOIN", relation, alias, conditions))
+    return "\n".join((_from_source(star, entity, joins, columns), *clauses))
 
 
 def _carried(
@@ -269,28 +266,13 @@ def _key(star: Star, entity: str) -> tuple[str, ...]:
     return primary.attributes if primary is not None else ()
 
 
-def _path(joins: Sequence[Join], name: str) -> list[Join]:
-    """The joins from an element's own entity to one of them."""
-    by_name = {one.name: one for one in joins}
-    path = []
-    while name:
-        path.append(by_name[name])
-        name = by_name[name].parent
-    return path[::-1]
-
-
-def _way(joins: Sequence[Join], name: str) -> str:
-    return ", ".join(one.entity for one in _path(joins, name))
-
-
-def _from_source(star: Star, entity: str, path: Sequence[Join], columns: Sequence[str]) -> str:
+def _from_source(star: Star, entity: str, joins: Sequence[Join], columns: Sequence[str]) -> str:
     """A query on the source alone, with our names and types: an entity and what it leads to."""
     clauses = join_clauses(
         star,
-        path,
+        joins,
         lambda _, attribute: f"own.{star.column(entity, attribute)}",
         relation=lambda name: f"(\n{star.selects[name]}\n)",
-        kind="JOIN",
     )
     listed = ",\n    ".join(columns)
     return "\n".join(

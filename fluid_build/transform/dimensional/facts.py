@@ -21,7 +21,7 @@ from fluid_build.transform.dimensional.columns import (
 from fluid_build.transform.dimensional.dimensions import UNKNOWN
 from fluid_build.transform.dimensional.star import (
     BEGINNING,
-    END,
+    LAST_MOMENT,
     Star,
     hashed,
     join_clauses,
@@ -211,17 +211,27 @@ def _lookup(
 
 
 def same_member(
-    star: Star, one: DimensionReference, entity: str, place: str, alias: str
+    star: Star,
+    one: DimensionReference,
+    entity: str,
+    place: str,
+    alias: str,
+    *,
+    staged: bool = False,
 ) -> list[str]:
-    """The conditions that a row refers to a member; own columns are called there as in staging."""
+    """The conditions that a row of ``place`` refers to one of ``alias``.
+
+    That is the dimension, or with ``staged`` its own entity with the names of the staging.
+    """
     dimension = star.dimensions[one.dimension]
-    named = {found.name: found for found in dimension.attributes}
+    named = {found.name: found.attribute for found in dimension.attributes if not found.source}
     conditions = []
     for column, to_column in zip(one.columns, one.to_columns, strict=True):
-        attribute = named[to_column].attribute
+        attribute = named[to_column]
+        theirs = star.column(dimension.entity_name, attribute) if staged else to_column
         conditions.append(
             star.equal(
-                f"{alias}.{to_column}",
+                f"{alias}.{theirs}",
                 star.type(dimension.entity_name, attribute),
                 f"{place}.{star.column(entity, column)}",
                 star.type(entity, column),
@@ -238,11 +248,11 @@ def _of_the_day(star: Star, owner: Fact | Bridge, alias: str) -> Sequence[str]:
     entity = star.joined_entity(owner.entity_name, owner.joins, dated.source)
     place = dated.source or star.alias(owner.entity_name, owner.joins)
     column = f"{place}.{star.column(entity, dated.attribute)}"
-    moment = f"COALESCE(CAST({column} AS TIMESTAMP), {END})"
-    return (
-        f"({alias}.valid_from <= {moment} OR {alias}.valid_from = {BEGINNING})",
-        f"({moment} < {alias}.valid_to OR {alias}.is_current)",
-    )
+    # Kept within the time that versions span, so that two plain comparisons find the version:
+    # an engine joins by hash with these, and row by row with an OR.
+    latest = f"LEAST(COALESCE(CAST({column} AS TIMESTAMP), {LAST_MOMENT}), {LAST_MOMENT})"
+    moment = f"GREATEST({latest}, {BEGINNING})"
+    return f"{alias}.valid_from <= {moment}", f"{alias}.valid_to > {moment}"
 
 
 def _tests(star: Star, owner: Fact | Bridge) -> tuple[BuildTest, ...]:
