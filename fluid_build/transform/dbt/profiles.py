@@ -55,9 +55,17 @@ def duckdb_profile(name: str, database: str, attached: Attached | None) -> Profi
     return Profile(_yaml(name, output))
 
 
-def warehouse_profile(name: str, target: Target, schema: str) -> Profile:
-    """The profile of a project that builds in a warehouse, in that schema of it."""
+def warehouse_profile(
+    name: str, target: Target, schema: str, *, database: str | None = None
+) -> Profile:
+    """The profile of a project that builds in a warehouse, in that schema of it.
+
+    ``database`` is the PostgreSQL database that the source is in.
+    """
     fields, variables = _WAREHOUSES[target]
+    if database is not None:
+        fields = {**fields, "dbname": variable("PGDATABASE", database)}
+        variables = {**variables, "PGDATABASE": "The database; the source's own if not set."}
     place = "dataset" if target == "bigquery" else "schema"
     output = {"type": target, **fields, place: schema, "threads": _THREADS}
     return Profile(_yaml(name, output), variables)

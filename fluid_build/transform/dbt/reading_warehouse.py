@@ -22,9 +22,12 @@ def warehouse_readings(
     """A project that builds where the source tables lie, or were loaded to, as they are named."""
     places = [_place_in_warehouse(table) for _, table in pairs]
     schemas = {schema for schema, _ in places}
-    own = len(schemas) > 1 or (source.kind == "postgres" and target == "postgres")
+    at_home = source.kind == "postgres" and target == "postgres"
+    own = at_home or len(schemas) > 1
     model_schema = free_name(f"{plan.name}_model", {schema.lower() for schema in schemas})
-    profile = warehouse_profile(project_name(plan), target, model_schema)
+    profile = warehouse_profile(
+        project_name(plan), target, model_schema, database=source.name if at_home else None
+    )
     escape = inside_quotes if target in ("postgres", "snowflake") else str
     return Readings(
         name=plan.name,
@@ -39,7 +42,7 @@ def warehouse_readings(
         ),
         profiles_yml=profile.text,
         notes=(
-            *_note_on_loading(target, plan.name, own=own, at_home=source.kind == target),
+            *_note_on_loading(target, plan.name, own=own, at_home=at_home),
             *_notes_on_twins(pairs),
         ),
         schema=model_schema,

@@ -38,7 +38,7 @@ class Landed:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """How a dbt project reads a source, target by target.
+    """How a dbt project reads its source, and where it builds.
 
     ``name`` is the dbt source's name. ``profiles_yml`` is the whole file. ``files`` are further
     text files by their path below the project folder, ``landed`` the copies that still have to be
