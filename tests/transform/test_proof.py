@@ -65,9 +65,8 @@ def _without_a_row(build: Build) -> str:
     )
 
 
-def _with_a_row_twice(build: Build) -> str:
-    keys = ", ".join(column.name for column in build.columns)
-    return f"({build.sql}) UNION ALL (SELECT * FROM ({build.sql}) ORDER BY {keys} LIMIT 1)"
+def _with_rows_twice(build: Build) -> str:
+    return f"({build.sql}) UNION ALL ({build.sql})"
 
 
 @pytest.mark.parametrize("technique", sorted(TECHNIQUES))
@@ -85,19 +84,16 @@ def test_a_model_that_keeps_everything_is_proven(shop: Path, technique: str) -> 
     ]
 
 
-_FAULTS = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     ("technique", "change"),
     [
         (technique, change)
         for technique in sorted(TECHNIQUES)
-        for change in (_without_a_row, _with_a_row_twice)
-        # A vault that reads a row twice keeps it once, and reads its latest state once.
-        if (technique, change) != ("data_vault_2", _with_a_row_twice)
+        for change in (_without_a_row, _with_rows_twice)
+        # A vault that reads a row twice keeps it once, so that nothing is lost.
+        if (technique, change) != ("data_vault_2", _with_rows_twice)
     ],
 )
-
-
-@_FAULTS
 @pytest.mark.parametrize("table", ["customer", "orders"])
 def test_a_row_that_staging_loses_or_doubles_is_caught(
     shop: Path, technique: str, table: str, change: Callable[[Build], str]
@@ -147,7 +143,8 @@ def test_an_altered_text_is_caught_and_shown(shop: Path, technique: str) -> None
     ]
 
 
-@_FAULTS
+@pytest.mark.parametrize("technique", sorted(TECHNIQUES))
+@pytest.mark.parametrize("change", [_without_a_row, _with_rows_twice])
 def test_every_published_relation_counts(
     shop: Path, technique: str, change: Callable[[Build], str]
 ) -> None:
@@ -155,6 +152,8 @@ def test_every_published_relation_counts(
     with modelled(shop, technique) as one:
         plan = transform_plan(one.model)
         for build in plan.published:
+            if change is _with_rows_twice and build.incremental is not None:
+                continue  # Of a history only the latest state is read, and that once.
             proof = proven(one, tampered(plan, build.name, change))
             assert proof.verdict == "lost", build.name
 
