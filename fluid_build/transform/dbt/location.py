@@ -5,12 +5,12 @@ part of it.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fluid_build.sources.sql import literal
-from fluid_build.sources.uri import as_pattern, is_glob, redact, without_passwords
+from fluid_build.sources.uri import as_pattern, is_glob, passwords, redact, without_passwords
 from fluid_build.transform.dbt.jinja import Jinja, literally
 
 PATH_VARIABLE = "FLUID_SOURCE_PATH"
@@ -32,6 +32,14 @@ class Base:
     def jinja(self) -> Jinja:
         """The place as a template that renders to it."""
         return variable(PATH_VARIABLE, self.relative)
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """The variable, and what it is for."""
+        what = "file" if self.path.is_file() else "folder"
+        if self.relative is None:
+            return {PATH_VARIABLE: f"The source's {what}; no relative path leads there."}
+        return {PATH_VARIABLE: f"The source's {what}, where it has moved."}
 
     def sql(self, path: Path, *, pattern: str = "", template: bool) -> Jinja:
         """A path at or below this one as an SQL string; ``pattern`` is a glob below that path.
@@ -63,8 +71,18 @@ def base_of(place: str, project: Path) -> Base:
 
 def connection_string(dsn: str) -> Jinja:
     """A server's connection string, without any password, as a template that renders to it."""
-    bare = without_passwords(dsn)
-    return variable(DSN_VARIABLE, bare if redact(bare) == bare else None)
+    return variable(DSN_VARIABLE, _bare(dsn))
+
+
+def connection_variables(dsn: str) -> Mapping[str, str]:
+    """The variables by which the server is reached, each with what it is for."""
+    what = "where it is another one than the forge read" if _bare(dsn) else "without a password"
+    found = {DSN_VARIABLE: f"The connection string of the source, {what}."}
+    if passwords(dsn):
+        found["PGPASSWORD"] = (
+            "The password, which is in no file of the project; ~/.pgpass may have it instead."
+        )
+    return found
 
 
 def variable(name: str, default: str | None = None) -> Jinja:
@@ -85,6 +103,12 @@ def jinja_string(text: str) -> str:
 def common_folder(paths: Sequence[Path]) -> Path:
     """The lowest folder that all files are in."""
     return Path(os.path.commonpath([path.absolute().parent for path in paths]))
+
+
+def _bare(dsn: str) -> str | None:
+    """The connection string without its password; None where the two cannot be told apart."""
+    bare = without_passwords(dsn)
+    return bare if redact(bare) == bare else None
 
 
 def _relative(path: Path, project: Path) -> str | None:

@@ -26,6 +26,7 @@ dbt_packages/
 logs/
 .user.yml
 __pycache__/
+land/
 *.duckdb
 *.duckdb.wal
 """

@@ -16,10 +16,9 @@ from fluid_build.sources.uri import locate
 from fluid_build.transform.dbt import landing
 from fluid_build.transform.dbt.extensions import PLUGIN_FILE, plugin
 from fluid_build.transform.dbt.location import (
-    DSN_VARIABLE,
-    PATH_VARIABLE,
     base_of,
     connection_string,
+    connection_variables,
 )
 from fluid_build.transform.dbt.naming import project_name
 from fluid_build.transform.dbt.placing import (
@@ -88,14 +87,11 @@ def _from_database(
     notes: tuple[str, ...] = ()
     if source.kind == "postgres":
         path = connection_string(place)
-        variables = {
-            DSN_VARIABLE: "The source's connection string, where it is another one than the forge"
-            " read. Leave the password out of it: PGPASSWORD or ~/.pgpass has that."
-        }
+        variables = connection_variables(place)
         notes = _notes_on_postgres(pairs)
     else:
-        path = base_of(place, project_dir).jinja
-        variables = {PATH_VARIABLE: "The source's file, where it has moved."}
+        base = base_of(place, project_dir)
+        path, variables = base.jinja, base.variables
         notes = _notes_on_file(source.kind, Path(place))
     profile = duckdb_profile(project_name(plan), database, Attached(path, alias, scanner))
     return Readings(

@@ -15,7 +15,7 @@ from fluid_build.sources.uri import as_pattern
 from fluid_build.transform.dbt import landing
 from fluid_build.transform.dbt.file_sql import Pieces, candidates
 from fluid_build.transform.dbt.jinja import Jinja
-from fluid_build.transform.dbt.location import PATH_VARIABLE, Base, common_folder
+from fluid_build.transform.dbt.location import Base, common_folder
 from fluid_build.transform.dbt.naming import project_name
 from fluid_build.transform.dbt.placing import duckdb_names, external, is_template
 from fluid_build.transform.dbt.profiles import DUCKDB_SCHEMA, duckdb_profile
@@ -37,7 +37,6 @@ def file_readings(
     reader = _FileReader(source, plan, base)
     entries = tuple(reader.entry(one, table) for one, table in pairs)
     live = len(reader.landed) < len(entries)
-    what = "file" if base.path.is_file() else "folder"
     return Readings(
         name=plan.name,
         entries=entries,
@@ -46,7 +45,7 @@ def file_readings(
         notes=tuple(reader.notes),
         database=database,
         schema=DUCKDB_SCHEMA,
-        variables={PATH_VARIABLE: f"The source's {what}, where it has moved."} if live else {},
+        variables=base.variables if live else {},
     )
 
 
@@ -68,7 +67,7 @@ class _FileReader:
             raise TypeError(f"{table.name} was not read from files")
         found = self._reading(one, table, origin)
         if found is not None:
-            return self._plain(one, external(self._written(found)))
+            return self._plain(one, external(self._written(found, origin)))
         self.landed.append(
             Landed(one.id, landing.landed_path(one.id), table, reason := _why(origin))
         )
@@ -105,17 +104,19 @@ class _FileReader:
             for piece in pieces
         )
 
-    def _written(self, pieces: Pieces) -> list[str]:
+    def _written(self, pieces: Pieces, origin: InFiles) -> list[str]:
         """The reading as the project has it."""
+        root = origin.root.absolute() if origin.partitioned else None
         template = is_template("".join(p for p in pieces if isinstance(p, str)))
         return [
-            piece if isinstance(piece, str) else self._paths(piece, template=template)
+            piece if isinstance(piece, str) else self._paths(piece, root, template=template)
             for piece in pieces
         ]
 
-    def _paths(self, paths: Sequence[Path], *, template: bool) -> Jinja:
+    def _paths(self, paths: Sequence[Path], root: Path | None, *, template: bool) -> Jinja:
+        """The files as one pattern where one names just them, so that new ones are read too."""
         if len(paths) > 1:
-            folder = common_folder(paths)
+            folder = root or common_folder(paths)
             for pattern in _patterns(paths, folder):
                 if self._matches(folder, pattern) == {str(path.absolute()) for path in paths}:
                     return self.base.sql(folder, pattern=pattern, template=template)

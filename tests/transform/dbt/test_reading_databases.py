@@ -69,7 +69,7 @@ def test_a_missing_sqlite_file_is_not_made(sqlite_file: Path, project: Path) -> 
         made.source.connection.execute("DETACH source_data")
         sqlite_file.unlink()
         made.attach()
-        with pytest.raises(duckdb.Error, match="Unable to open database .*shop.sqlite"):
+        with pytest.raises(duckdb.Error, match=r"Unable to open database .*shop\.sqlite"):
             made.differing("clean")
     assert not sqlite_file.exists()
 
@@ -173,6 +173,7 @@ def test_no_password_gets_into_the_project(postgres: PostgresDatabase, project: 
             reading = readings(source, made.plan, project_dir=project, location=uri)
             assert "hush" not in repr(reading)
             assert "reader" in reading.profiles_yml
+            assert "in no file of the project" in reading.variables["PGPASSWORD"]
             made.source.connection.execute("DETACH source_data")
         (project / "land").rmdir()
 

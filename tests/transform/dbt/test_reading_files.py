@@ -7,7 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from fluid_build.transform.dbt import reading_files
 from fluid_build.transform.dbt.running import run_dbt
+from fluid_build.transform.dbt.sameness import Comparison
 from tests.transform.dbt.readings_of import built_alike, project_of
 
 
@@ -170,6 +172,38 @@ def test_partitions_are_read_by_one_pattern(data: Path, project: Path, kind: str
     with project_of(str(data / "sales"), project) as made:
         assert f"/**/*.{kind}'" in made.external("sales")
         assert made.differing("sales") == 0
+
+
+def test_what_is_large_is_compared_by_its_count_and_start(
+    data: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond the bound the notes say that not every row was read a second time."""
+    monkeypatch.setattr(reading_files, "WHOLE_UP_TO", 0)
+    (data / "t.csv").write_bytes(CLEAN.encode())
+    with project_of(str(data), project) as made:
+        assert "checked by its count and its first rows" in made.reading.notes[0]
+        assert made.differing("t") == 0
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_reading_with_other_rows_is_different(data: Path, project: Path, whole: bool) -> None:
+    """A value, a count, a text of another type or an error: each tells two readings apart."""
+    (data / "t.csv").write_bytes(b"id,s\n1,x\n2,y\n2,y\n")
+    with project_of(str(data), project) as made:
+        (table,) = made.source.tables
+        columns = made.plan.sources[0].columns
+        comparison = Comparison(made.source.connection, table, columns)
+        others = [
+            "(VALUES (1, 'x'), (2, 'y'), (2, 'z')) t(id, s)",
+            "(VALUES (1, 'x'), (2, 'y')) t(id, s)",
+            "(VALUES (1, 1), (2, 2), (2, 2)) t(id, s)",
+            "(VALUES (1, 'x'), (2, 'y'), (2, 'y')) t(id, other)",
+            "read_csv('no such file')",
+        ]
+        for relation in others:
+            assert comparison.with_reading(relation, whole=whole) == "different"
+        same = "(VALUES ('2', 'y'), ('1', 'x'), ('2', 'y')) t(id, s)"
+        assert comparison.with_reading(same, whole=whole) != "different"
 
 
 def test_parts_with_other_columns_are_put_together(data: Path, project: Path) -> None:
