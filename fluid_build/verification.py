@@ -92,21 +92,25 @@ class DbtVerified:
 class Verified:
     """What a verification found.
 
-    ``row_changes`` are sentences, and no fault. ``broken_keys`` are those that held when the
-    source was forged; they are looked for where something was lost, as the likely reason.
+    ``row_changes`` are sentences, and no fault. ``unread`` are tables of the source that could
+    not be read, so that nothing is known of them, each with the reason. ``broken_keys`` are those
+    that held when the source was forged; they are looked for where something was lost, as the
+    likely reason.
     """
 
     forged: ForgedFolder
     proof: Proof
     row_changes: tuple[str, ...]
+    unread: tuple[str, ...] = ()
     broken_keys: tuple[str, ...] = ()
     dbt: DbtVerified | None = None
 
     @property
     def holds(self) -> bool:
         """Whether everything that was checked is as it should be."""
-        proven = self.proof.verdict == "proven" and not self.forged.disagreements
-        return proven and (self.dbt is None or self.dbt.holds)
+        proven = self.proof.verdict == "proven" and not self.unread
+        agreed = not self.forged.disagreements
+        return proven and agreed and (self.dbt is None or self.dbt.holds)
 
 
 def read_folder(folder: Path) -> ForgedFolder:
@@ -149,6 +153,7 @@ def verify(forged: ForgedFolder, source: Source, *, on_progress: OnProgress = ig
         forged,
         proof,
         row_changes=tuple(_row_changes(forged.model, proof)),
+        unread=tuple(f"{skipped.name}: {skipped.reason}" for skipped in source.skipped),
         broken_keys=tuple(map(str, key_changes(source, forged.model))) if lost else (),
     )
 

@@ -112,6 +112,7 @@ def _document(found: Verified) -> dict[str, object]:
         ],
         "edited": list(forged.edited),
         "rows_changed": list(found.row_changes),
+        "unread": list(found.unread),
         "broken_keys": list(found.broken_keys),
         "dbt": None if found.dbt is None else _dbt_document(found.dbt),
     }
@@ -139,10 +140,13 @@ def _report(found: Verified) -> Iterator[RenderableType]:
         "  ",
         screen.text(f"{forged.model.technique} · {tables} · {_relations(forged)}", "dim"),
     )
-    tick = TICK if found.dbt is None or found.dbt.holds else ""
+    tick = TICK if _nothing_lost(found) else ""
     yield from proof_lines(found.proof, tick=tick)
     if found.dbt is not None:
-        yield from _dbt_lines(found.dbt, TICK if found.proof.verdict == "proven" else "")
+        yield from _dbt_lines(found.dbt, tick)
+    if found.unread:
+        yield screen.heading("Not read, so not compared", counted(len(found.unread), "table"))
+        yield from _listed(list(found.unread), "red")
     if found.broken_keys:
         yield screen.heading("Likely why", "the source has changed since it was forged")
         yield from _listed(list(found.broken_keys), "")
@@ -157,6 +161,11 @@ def _report(found: Verified) -> Iterator[RenderableType]:
         remark = "the model was proven, not these" if found.dbt is None else ""
         yield screen.heading("Not as the forge wrote them", remark)
         yield from _listed(list(forged.edited), "yellow")
+
+
+def _nothing_lost(found: Verified) -> bool:
+    proven = found.proof.verdict == "proven" and not found.unread
+    return proven and (found.dbt is None or found.dbt.holds)
 
 
 def _dbt_lines(found: DbtVerified, tick: str) -> Iterator[RenderableType]:

@@ -214,6 +214,20 @@ def test_ddl_proves_nothing(fluid: Fluid, tmp_path: Path) -> None:
     assert "Not proven." in done.out
 
 
+def test_a_table_that_cannot_be_read_is_no_part_of_a_proof(fluid: Fluid, tmp_path: Path) -> None:
+    """The others are proven, and still not everything is: the table is named with the reason."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "good.csv").write_text("id,name\n1,a\n2,b\n")
+    (data / "bad.parquet").write_text("this is no Parquet")
+    done = fluid("verify", forged(data, tmp_path / "out"))
+    assert done.code == 1
+    assert re.search(r"good +2 +2 +0 +0 +equal", done.out)
+    assert "✓" not in done.out
+    assert "Not read, so not compared" in done.out
+    assert "bad: " in done.out
+
+
 @pytest.mark.parametrize(
     ("was", "is_now", "told"),
     [
