@@ -26,18 +26,22 @@ _QUANTITY = _set(
 )
 _PER_UNIT = _set(
     """
-    age average avg degree density discount fraction humidity index interest latitude lim limit
-    longitude max maximum mean median min minimum pct percent percentage price probability rank
-    rate rating ratio score share speed temperature unit
+    age altitude average avg bound degree density discount elevation expectancy fraction humidity
+    index interest latitude lim limit longitude lvl max maximum mean median min minimum offset pct
+    percent percentage price probability range rank rate rating ratio score share speed temperature
+    unit
     """
 )
-_STATE = _set("balance inventory onhand stock outstanding")
+_OF_ONE_UNIT = _set("discount price unit")
+_OF_ALL_UNITS = _set("amount amt ext extended total")
+"""The price of a line is added up, other than the price of one piece."""
+_STATE = _set("avail available balance hand inventory onhand outstanding stock")
 _ENCODES = _set(
     """
-    barcode category cd class code day decade dow doy ean flag group hour id identifier idx is isbn
-    key kind level line lineno minute month no nr num number order ordinal phase pk position postal
-    priority quarter rank row rownum semester seq sequence sk sort status type uid uuid version
-    week weekday year zip zone
+    barcode category cd class code date day decade dom dow doy dt ean epoch epochms flag group hour
+    id identifier idx is isbn key kind level line lineno minute month moy no nr num number order
+    ordinal phase pk position postal priority qoy quarter rank row rownum semester seq sequence sk
+    sort status timezone type uid uuid version via week weekday year zip zone
     """
 )
 _LEADS_A_CODE = _set("code day fk has id is month pk sk week year")
@@ -47,6 +51,15 @@ _CODE_WORDS = _set(
     state status tier type
     """
 )
+_GLUED = tuple(
+    """
+    amount amt balance charge cost date discount expense freight hours level minutes month number
+    pct percent percentage price priority profit qty quantity quota range rate rating ratio revenue
+    salary score seconds sequence status total type version weight year
+    """.split()
+)
+"""Words that are written together with the one before: ``unitprice``, ``orderqty``."""
+_SHORTEST_HEAD = 2
 _ROWS_TO_TELL = 20
 _NEAR_UNIQUE = 0.95
 _DENSE = 10
@@ -75,7 +88,7 @@ def measure_role(column: ColumnProfile, key_columns: Set[str]) -> MeasureRole | 
         return None
     if column.rows > 0 and column.nulls == column.rows:
         return None
-    parts = words(column.name)
+    parts = _parts(column.name)
     if kind != "float" and _encodes(parts):
         return None
     if kind == "integer" and not _QUANTITY & set(parts) and _is_code_by_its_values(column):
@@ -97,7 +110,7 @@ def is_code(name: str) -> bool:
 
 def is_quantity(name: str) -> bool:
     """Whether a column's name says that it counts or weighs something."""
-    return bool(_QUANTITY & set(words(name)))
+    return bool(_QUANTITY & set(_parts(name)))
 
 
 def names_things(name: str) -> bool:
@@ -108,7 +121,7 @@ def names_things(name: str) -> bool:
 
 def _aggregation(parts: frozenset[str]) -> MeasureRole:
     per_unit = sorted(parts & _PER_UNIT)
-    if per_unit:
+    if per_unit and not (set(per_unit) <= _OF_ONE_UNIT and parts & _OF_ALL_UNITS):
         return _role(
             "avg", "non-additive", f"'{per_unit[0]}' is a value for one unit: sums mean nothing"
         )
@@ -118,6 +131,20 @@ def _aggregation(parts: frozenset[str]) -> MeasureRole:
             "avg", "semi-additive", f"'{state[0]}' is a state: it does not add up over time"
         )
     return _role("sum", "additive", "a number that is neither key, code nor date")
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """The words of a name; what is glued to its last word is a word of its own."""
+    parts = words(name)
+    if not parts or parts[-1] in _QUANTITY | _PER_UNIT | _STATE | _ENCODES:
+        return parts
+    *first, last = parts
+    # The longest ending counts: a percentage is no age.
+    for ending in sorted(_GLUED, key=lambda word: (-len(word), word)):
+        head = last.removesuffix(ending)
+        if head != last and len(head) >= _SHORTEST_HEAD:
+            return (*first, head, ending)
+    return parts
 
 
 def _encodes(parts: Sequence[str]) -> bool:

@@ -24,7 +24,7 @@ from fluid_build.modeling.star.graph import graph_of
 from fluid_build.modeling.star.history import dated_dimensions, with_history
 from fluid_build.modeling.star.naming import StarNames, free_column, prefixed
 from fluid_build.modeling.star.roles import roles_of
-from fluid_build.modeling.star.variants import check_variant, recommended
+from fluid_build.modeling.star.variants import check_variant, constellation, recommended
 from fluid_build.profiling.profile import Profile
 
 _CALENDAR_COLUMNS: tuple[tuple[str, str, str], ...] = (
@@ -70,8 +70,9 @@ def _star(profile: Profile, conceptual: ConceptualModel, asked: Variant | None) 
     dimensions = draw_dimensions(layout)
     drawn = draw_facts(layout, dimensions, calendar, relations)
     dimensions = _historised(layout, dimensions, [one.fact for one in drawn], relations)
-    # With histories chosen, references are drawn anew: they name the keys of the final dimensions.
     facts = [one.fact for one in drawn]
+    if asked is None and variant == "star":
+        variant, reason = constellation(facts, calendar.name) or (variant, reason)
     named = {one.entity_name: one.name for one in facts}
     bridges = draw_bridges(layout, dimensions, named, relations)
     whole = [

@@ -91,6 +91,11 @@ def is_own_name(attribute: Attribute, entity: Entity) -> bool:
     return not any(len(word) > 1 for word in left)
 
 
+def is_person(entity: Entity) -> bool:
+    """Whether an entity's rows are people, by what their names look like."""
+    return any(one.semantic_type == "person_name" for one in entity.attributes)
+
+
 def is_distinctive(attribute: Attribute, entity: Entity) -> bool:
     """Whether (nearly) each row has its own value; taken for granted where no row was seen."""
     filled = attribute.evidence.rows - attribute.evidence.nulls
@@ -133,7 +138,7 @@ def is_category(attribute: Attribute) -> bool:
         return False
     filled = attribute.evidence.rows - attribute.evidence.nulls
     distinct = attribute.evidence.distinct or 0
-    return 1 < distinct <= _NAMED_BY_ROWS * filled
+    return 1 < distinct <= _FLAG_SHARE * filled
 
 
 def is_descriptive(attribute: Attribute) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional import Dimension, DimensionAttribute, DimensionType
 from fluid_build.modeling.element import SourceColumn
+from fluid_build.modeling.measures import is_code
 from fluid_build.modeling.star.columns import is_flag, is_numbering, kind
 from fluid_build.modeling.star.dimensions import Layout
 from fluid_build.modeling.star.graph import Names
@@ -79,15 +80,18 @@ def _groups(entity: Entity, free: list[Attribute]) -> Iterator[tuple[str, list[A
             by_prefix.setdefault(parts[0], []).append(one)
     if len(by_prefix) == 1 and len(free) == sum(map(len, by_prefix.values())):
         return
-    for prefix, group in by_prefix.items():
-        most = max(one.evidence.distinct or 0 for one in group)
+    for prefix, found in by_prefix.items():
+        group = [one for one in found if one.evidence.distinct]
+        most = max((one.evidence.distinct or 0 for one in group), default=0)
         if len(group) >= _FEWEST_COLUMNS and 1 < most <= _REPEATED * entity.rows:
             yield prefix, group
 
 
 def is_numbering_alone(one: Attribute) -> bool:
     """Whether a column numbers the event, other than by a code of a place."""
-    return is_numbering(one) and one.semantic_type not in _OF_AN_ADDRESS
+    if one.semantic_type in _OF_AN_ADDRESS or is_code(one.name):
+        return False
+    return is_numbering(one)
 
 
 def _noun(group: list[Attribute]) -> str:

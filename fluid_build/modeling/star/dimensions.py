@@ -17,7 +17,7 @@ from fluid_build.modeling.dimensional import (
     Variant,
 )
 from fluid_build.modeling.element import SourceColumn
-from fluid_build.modeling.star.columns import is_calendar, is_descriptive, is_naming
+from fluid_build.modeling.star.columns import is_calendar, is_naming, is_person, is_record_stamp
 from fluid_build.modeling.star.graph import Graph, Names
 from fluid_build.modeling.star.naming import StarNames, free_alias, free_column, prefixed
 from fluid_build.modeling.star.roles import Roles
@@ -47,6 +47,49 @@ class Layout:
         while self.roles[entity].kind == "part":
             entity = self.roles[entity].whole
         return entity
+
+    def is_collapsed(self, entity: str) -> bool:
+        """Whether a lookup is copied whole into what refers to it, with what it refers to."""
+        if self.variant == "snowflake" or self.roles[entity].kind == "part":
+            return False
+        if is_calendar(self.graph.entities[entity]):
+            return False
+        if entity not in self.kept:
+            return True
+        if is_person(self.graph.entities[entity]):
+            return False
+        return entity not in self.used or self._width(entity, ()) <= _WIDE
+
+    def copied(self, entity: str) -> frozenset[str]:
+        """The attributes of an entity that what refers to it takes over.
+
+        All where it is nowhere else; what describes it where it is collapsed all the same; but its
+        names where it is a dimension that is too wide, or a person.
+        """
+        found = self.graph.entities[entity].attributes
+        if entity not in self.kept and self.is_collapsed(entity):
+            return frozenset(one.name for one in found)
+        if self.is_collapsed(entity):
+            return frozenset(one.name for one in found if not is_record_stamp(one))
+        if self.variant == "snowflake" or is_calendar(self.graph.entities[entity]):
+            return frozenset()
+        return frozenset(one.name for one in found if is_naming(one))
+
+    def _width(self, entity: str, path: Names) -> int:
+        """How many columns come with an entity where it is collapsed."""
+        own = [
+            one
+            for one in self.graph.entities[entity].attributes
+            if not is_record_stamp(one) and one.name not in self.graph.keys[entity]
+        ]
+        further = [
+            self._width(one.to_entity, (*path, entity))
+            for one in self.graph.parents[entity]
+            if not one.implied
+            and self.roles[one.to_entity].kind == "dimension"
+            and one.to_entity not in (*path, entity)
+        ]
+        return len(own) + sum(further)
 
     def in_whole(self, one: Relationship) -> Names:
         """The attributes of the whole that a relationship to it, or to a part of it, points at."""
@@ -105,6 +148,7 @@ class _Draft:
     attributes: list[DimensionAttribute] = field(default_factory=list)
     links: list[DimensionLink] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
+    said: set[str] = field(default_factory=set)
 
     def draw(self) -> Dimension:
         graph, names = self.layout.graph, self.layout.names
@@ -112,6 +156,7 @@ class _Draft:
         key = self.layout.keys[self.entity]
         own = [names.column(entity.name, one.name) for one in entity.attributes]
         self.taken = {key, *own}
+        self.said = {names.member(self.entity)}
         for attribute, name in zip(entity.attributes, own, strict=True):
             self._attribute(entity, attribute.name, name, "", "")
         for loop in graph.loops[self.entity]:
@@ -224,53 +269,54 @@ class _Draft:
                     reason=f"{role.reason} The flag tells an absent row from one without values.",
                 )
             )
-            self._copy(name, join, set(by.from_attributes), member, "", role.reason)
+            self._copy(name, join, set(by.from_attributes), member, role.reason)
             self._parts(name, join)
             self._references(name, join, member, (self.entity, name))
 
     def _references(self, entity: str, parent: str, prefix: str, path: tuple[str, ...]) -> None:
-        roles, graph = self.layout.roles, self.layout.graph
-        direct = len(path) == 1 or roles[entity].kind == "part"
-        for one in graph.parents[entity]:
+        layout = self.layout
+        for one in layout.graph.parents[entity]:
             target = one.to_entity
-            if one.implied or roles[target].kind not in {"dimension", "part"}:
+            if one.implied or layout.roles[target].kind not in {"dimension", "part"}:
                 continue
-            if roles[entity].by == one.name or target in path or len(self.joins) >= _MOST_JOINS:
+            if layout.roles[entity].by == one.name or target in path:
                 continue
-            whole = self.layout.whole(target)
-            linked = direct and whole in self.layout.kept and whole != self.entity
-            copied = self._is_copied(target)
+            if len(self.joins) >= _MOST_JOINS:
+                continue
+            whole = layout.whole(target)
+            linked = whole in layout.kept and whole != self.entity
+            copied = layout.copied(target)
             if not linked and not copied:
                 continue
-            names = self.layout.names
-            said = names.role(one) or names.member(target)
-            alias = prefixed(said, names.member(target)) if names.role(one) else said
-            join = self._join(alias, target, one.name, parent)
+            said = self._said(one, prefix)
+            join = self._join(said, target, one.name, parent)
             if linked:
-                self._link(one, whole, join)
-            if copied:
-                reason = f"A lookup of {entity}: collapsed into the dimension."
-                self._copy(target, join, set(one.to_attributes), said, prefix, reason)
+                self._link(one, whole, join, prefix)
+            without = set(one.to_attributes)
+            without |= {name for name in _names_of(layout, target) if name not in copied}
+            reason = f"A lookup of {entity}: collapsed into the dimension."
+            self._copy(target, join, without, said, reason)
+            if layout.is_collapsed(target):
                 self._references(target, join, said, (*path, target))
 
-    def _is_copied(self, target: str) -> bool:
-        layout = self.layout
-        if layout.variant == "snowflake" or layout.roles[target].kind == "part":
-            return False
-        if is_calendar(layout.graph.entities[target]):
-            return False
-        own = [
-            one
-            for one in layout.graph.entities[target].attributes
-            if is_descriptive(one) and one.name not in layout.graph.keys[target]
-        ]
-        return target not in layout.used or len(own) <= _WIDE
+    def _said(self, one: Relationship, prefix: str) -> str:
+        """What a joined entity is called in the names of its columns; each time another name."""
+        names = self.layout.names
+        member, role = names.member(one.to_entity), names.role(one)
+        said = prefixed(role, member) if role else member
+        if said in self.said and prefix:
+            said = prefixed(prefix, said)
+        if said in self.said:
+            said = prefixed(names.spoken_role(one), member)
+        return free_column(said, self.said)
 
-    def _link(self, one: Relationship, whole: str, join: str) -> None:
+    def _link(self, one: Relationship, whole: str, join: str, prefix: str) -> None:
         layout = self.layout
         role = layout.names.role(one)
-        wanted = layout.keys[whole]
-        key = free_column(prefixed(role, wanted) if role else wanted, self.taken)
+        wanted = prefixed(role, layout.keys[whole]) if role else layout.keys[whole]
+        if wanted in self.taken and prefix:
+            wanted = prefixed(prefix, wanted)
+        key = free_column(wanted, self.taken)
         self.links.append(
             DimensionLink(
                 dimension=layout.kept[whole],
@@ -282,17 +328,13 @@ class _Draft:
             )
         )
 
-    def _copy(
-        self, entity: str, join: str, without: set[str], said: str, prefix: str, reason: str
-    ) -> None:
+    def _copy(self, entity: str, join: str, without: set[str], said: str, reason: str) -> None:
         """Take over the columns of a joined entity, apart from those that are there already."""
         found, names = self.layout.graph.entities[entity], self.layout.names
         for attribute in found.attributes:
             if attribute.name in without:
                 continue
             wanted = prefixed(said, names.bare_column(found, attribute.name))
-            if wanted in self.taken and prefix:
-                wanted = prefixed(prefix, wanted)
             self._attribute(found, attribute.name, free_column(wanted, self.taken), join, reason)
 
     def _join(
@@ -352,15 +394,24 @@ def _complete(layout: Layout) -> set[str]:
 def _with_completeness(layout: Layout, dimension: Dimension) -> Dimension:
     """The dimension with those joins marked through which every row of an entity comes in."""
     whole = {""}
-    copied = {one.source for one in dimension.attributes}
+    copied: dict[str, set[str]] = {one.source: set() for one in dimension.attributes}
+    for one in dimension.attributes:
+        copied[one.source].add(one.attribute)
     joins = []
     for join in dimension.joins:
         sure = join.backwards or _is_covered(layout.graph.relationship(join.relationship))
-        complete = join.parent in whole and sure and join.name in copied
+        relationship = layout.graph.relationship(join.relationship)
+        there = relationship.from_attributes if join.backwards else relationship.to_attributes
+        every = _names_of(layout, join.entity) - set(there)
+        complete = join.parent in whole and sure and every <= copied.get(join.name, set())
         if complete:
             whole.add(join.name)
         joins.append(join.model_copy(update={"complete": complete}))
     return dimension.model_copy(update={"joins": tuple(joins)})
+
+
+def _names_of(layout: Layout, entity: str) -> set[str]:
+    return {one.name for one in layout.graph.entities[entity].attributes}
 
 
 def _is_covered(one: Relationship) -> bool:

@@ -11,7 +11,7 @@ _DENSE = 0.2
 
 
 def fact_type(
-    graph: Graph, entity: Entity, dates: Sequence[Attribute], measured: bool
+    graph: Graph, entity: Entity, dates: Sequence[Attribute], *, measured: bool, is_line: bool
 ) -> tuple[FactType, str]:
     """The type of an entity's fact, and the sentence that says why."""
     key = set(graph.keys[entity.name])
@@ -28,7 +28,7 @@ def fact_type(
         return "accumulating_snapshot", f"It passes {len(dates)} milestones."
     if not measured:
         return "factless", "It has no measure: that it happened is what is counted."
-    if not dates and _is_state(graph, entity, key):
+    if not dates and not is_line and _is_state(graph, entity, key):
         return "periodic_snapshot", "A state without a date: the one at the time of loading."
     return "transaction", "Each row is one event with its measures."
 

@@ -105,7 +105,13 @@ class _Draft:
         self._inherit()
         attributes = tuple(self._attributes(derived))
         measures = tuple(self._measures())
-        type_, why = fact_type(layout.graph, entity, dates, bool(measures))
+        type_, why = fact_type(
+            layout.graph,
+            entity,
+            dates,
+            measured=bool(measures),
+            is_line=bool(self.headers),
+        )
         return Drawn(
             Fact(
                 name=self.drawing.names[entity.name],

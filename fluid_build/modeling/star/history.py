@@ -12,6 +12,7 @@ from fluid_build.modeling.dimensional import Dimension, DimensionAttribute, ScdT
 from fluid_build.modeling.star.columns import (
     is_category,
     is_date,
+    is_flag,
     is_life_date,
     is_naming,
     is_record_stamp,
@@ -91,13 +92,20 @@ def _type(graph: Graph, entity: Entity, one: Attribute) -> tuple[ScdType, str]:
         return 1, "Overwritten: a number that moves; the events have their own."
     if is_date(one) or is_naming(one):
         return 1, "Overwritten: a name or date is corrected, and seldom grouped by."
-    if _is_place(one) or is_category(one):
+    if _is_place(one) or _is_group(one):
         distinct = one.evidence.distinct or 0
         return 2, (
             f"Versioned: {distinct} values in {one.evidence.rows} members are what events are "
             "grouped by, and what was is lost if it is overwritten."
         )
     return 1, "Overwritten: it tells members apart rather than grouping them."
+
+
+def _is_group(one: Attribute) -> bool:
+    """Whether a column is one that events are grouped by, and no number that moves."""
+    if kind(one) == "integer":
+        return is_flag(one)
+    return is_category(one)
 
 
 def _is_place(one: Attribute) -> bool:

@@ -1,11 +1,12 @@
 """Which shape a star takes: chosen by what is there, or asked for."""
 
 from collections import Counter
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import get_args
 
 from fluid_build.errors import UsageError
-from fluid_build.modeling.dimensional import Variant
+from fluid_build.modeling.dimensional import Fact, Variant
 from fluid_build.modeling.star.graph import Graph
 from fluid_build.modeling.star.roles import Roles
 
@@ -39,10 +40,6 @@ def recommended(graph: Graph, roles: Roles) -> tuple[Variant, str]:
         if any(roles[one.to_entity].kind == "dimension" for one in graph.parents[name]):
             rows = graph.entities[name].rows
             return "snowflake", f"{name} has {rows:,} rows: too many to copy its lookups into each."
-    shared = _shared(graph, roles, facts)
-    if shared:
-        listed = ", ".join(sorted(shared)[:3])
-        return "galaxy", f"{len(facts)} facts share conformed dimensions ({listed})."
     if len(facts) == 1:
         return "star", f"One fact ({facts[0]}) with its dimensions around it."
     if not facts:
@@ -50,8 +47,12 @@ def recommended(graph: Graph, roles: Roles) -> tuple[Variant, str]:
     return "star", f"{len(facts)} facts, each with dimensions of its own."
 
 
-def _shared(graph: Graph, roles: Roles, facts: list[str]) -> set[str]:
+def constellation(facts: Sequence[Fact], calendar: str) -> tuple[Variant, str] | None:
+    """A galaxy, where several facts share a dimension beside the calendar; None where not."""
     count: Counter[str] = Counter()
     for fact in facts:
-        count.update({one.to_entity for one in graph.parents[fact]})
-    return {name for name, times in count.items() if times > 1 and roles[name].kind != "fact"}
+        count.update({one.dimension for one in fact.dimensions} - {calendar})
+    shared = sorted(name for name, times in count.items() if times > 1)
+    if not shared:
+        return None
+    return "galaxy", f"{len(facts)} facts share conformed dimensions ({', '.join(shared[:3])})."
