@@ -7,12 +7,11 @@ https://bitol-io.github.io/open-data-contract-standard/v3.1.0/data-quality/
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from fluid_build.contract.exports.keys import Columns, Reference, columns_of_rule, names_of
-from fluid_build.contract.exports.reading import Json
+from fluid_build.contract.exports.reading import Json, is_finite
 from fluid_build.contract.fluid import DqRule, Expose
 from fluid_build.sources.sql import quote, quote_all
 
@@ -160,7 +159,7 @@ def _json_list(text: str) -> list[object]:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return []
-    return value if isinstance(value, list) and _is_finite(value) else []
+    return value if isinstance(value, list) and is_finite(value) else []
 
 
 def _json_mapping(text: str) -> Json:
@@ -168,16 +167,8 @@ def _json_mapping(text: str) -> Json:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return value if isinstance(value, dict) and _is_finite(value) else {}
+    return value if isinstance(value, dict) and is_finite(value) else {}
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_finite(value: object) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, dict):
-        return all(map(_is_finite, value.values()))
-    return all(map(_is_finite, value)) if isinstance(value, list) else True

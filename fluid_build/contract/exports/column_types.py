@@ -6,6 +6,7 @@ A FLUID type is a name that databases use, with arguments: ``decimal(10, 2)``, `
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter, ValidationError
@@ -72,6 +73,9 @@ _DCS_BY_NAME = {name: word for word, names in _DCS.items() for name in names.spl
 _OF_LENGTH = frozenset("varchar varchar2 nvarchar char nchar character string".split())
 
 
+Rule = tuple[str | None, str | None]
+
+
 @dataclass(frozen=True, slots=True)
 class SpelledType:
     """A type taken apart; ``name`` is in lower case with ``_`` for blanks."""
@@ -119,23 +123,27 @@ def dcs_type(type_: SpelledType) -> str:
     return _DCS_BY_NAME.get(type_.name, "string")
 
 
-def type_options(column: ContractColumn) -> dict[str, object]:
+def type_options(type_: SpelledType, rules: Sequence[Rule]) -> dict[str, object]:
     """The ``logicalTypeOptions`` of ODCS: a text's length and pattern, the bounds of a value.
 
-    Bounds are the constraint of a ``range`` rule that is a JSON mapping of them.
+    ``rules`` are a column's validation rules, each by its type and constraint. Bounds are the
+    constraint of a ``range`` rule that is a JSON mapping of them.
     """
-    type_ = spelled(column.type)
     logical = odcs_type(type_)
-    rules = column.validation_rules or ()
     found: dict[str, object] = {}
     if logical == "string":
-        patterns = [rule.constraint for rule in rules if rule.type == "regex"]
+        patterns = [constraint for kind, constraint in rules if kind == "regex"]
         given = {"maxLength": type_.length, "pattern": patterns[0] if patterns else None}
         return {key: value for key, value in given.items() if value is not None}
-    for rule in rules:
-        if rule.type == "range" and not found:
-            found = bounds(logical, rule.constraint or "")
+    for kind, constraint in rules:
+        if kind == "range" and not found:
+            found = bounds(logical, constraint or "")
     return found
+
+
+def rules_of(column: ContractColumn) -> list[Rule]:
+    """The validation rules of a column, each by its type and constraint."""
+    return [(rule.type, rule.constraint) for rule in column.validation_rules or ()]
 
 
 def bounds(logical: str, constraint: str) -> dict[str, object]:

@@ -5,11 +5,11 @@ Models and fields take what they have no key for in ``config``; the contract its
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.contract.exports.checks import check
-from fluid_build.contract.exports.column_types import dcs_type, spelled, type_options
+from fluid_build.contract.exports.column_types import dcs_type, rules_of, spelled, type_options
 from fluid_build.contract.exports.keys import Keys, Reference, columns_of_rule, keys_of, names_of
 from fluid_build.contract.exports.reading import Json, Reading, free_name, said
 from fluid_build.contract.fluid import Expose, FluidContract
@@ -185,8 +185,8 @@ def _model(expose: Reading, index: int, whole: _Whole) -> Json:
         **{key: expose.take(key) for key in ("labels", "tags", "qos", "policy", "lifecycle")},
         **{key: expose.take(key) for key in ("semantics", "docs")},
     }
-    fields = _fields(promise, index, whole)
-    quality = _quality(promise, index, whole, None)
+    checks = _checks(promise, index, whole)
+    fields = _fields(promise, index, whole, checks)
     config["references"] = _composite_references(keys, whole) or None
     config["dq"] = promise.part("dq").rest() or None
     config["contract"] = promise.rest() or None
@@ -197,7 +197,7 @@ def _model(expose: Reading, index: int, whole: _Whole) -> Json:
             "type": _KINDS.get(str(kind), "object"),
             "fields": fields,
             "primaryKey": list(keys.primary) if len(keys.primary) > 1 else None,
-            "quality": quality or None,
+            "quality": checks.get(None),
             "config": said(config) or None,
         }
     )
@@ -216,7 +216,9 @@ def _composite_references(keys: Keys, whole: _Whole) -> list[Json]:
     ]
 
 
-def _fields(promise: Reading, index: int, whole: _Whole) -> Json | None:
+def _fields(
+    promise: Reading, index: int, whole: _Whole, checks: Mapping[str | None, list[Json]]
+) -> Json | None:
     """The fields by name; of two columns of one name, DCS can say the first."""
     columns = whole.contract.exposes[index].contract.columns
     if columns is None:
@@ -225,10 +227,8 @@ def _fields(promise: Reading, index: int, whole: _Whole) -> Json | None:
     for column, read in zip(columns, promise.parts("schema"), strict=True):
         if column.name not in fields:
             read.take("name")
-            quality = _quality(promise, index, whole, column.name)
-            fields[column.name] = _field(column, read, index, whole) | (
-                {"quality": quality} if quality else {}
-            )
+            given: Json = {"quality": checks[column.name]} if column.name in checks else {}
+            fields[column.name] = _field(column, read, index, whole) | given
     return fields
 
 
@@ -236,7 +236,7 @@ def _field(column: ContractColumn, read: Reading, index: int, whole: _Whole) -> 
     keys, type_ = whole.keys[index], spelled(column.type)
     single = [r for r in keys.references if r.columns == (column.name,)]
     sensitivity = read.text("sensitivity")
-    options = type_options(column)
+    options = type_options(type_, rules_of(column))
     bounds = {k: v for k, v in options.items() if not isinstance(v, str) or k == "pattern"}
     config = {
         "physicalType": read.text("type"),
@@ -278,23 +278,23 @@ def _lineage(column: ContractColumn) -> Json | None:
     return {"inputFields": inputs} if inputs else None
 
 
-def _quality(promise: Reading, index: int, whole: _Whole, column: str | None) -> list[Json]:
-    """The checks of a field, or with None those of the model."""
+def _checks(promise: Reading, index: int, whole: _Whole) -> dict[str | None, list[Json]]:
+    """The checks of each field by its name, and under None those of the model."""
     expose = whole.contract.exposes[index]
     rules = (expose.contract.dq.rules or []) if expose.contract.dq is not None else []
     references = {r.rule: r for r in whole.keys[index].references}
     read = promise.part("dq").parts("rules") if rules else []
-    found = []
+    found: dict[str | None, list[Json]] = {}
     for rule, part in zip(rules, read, strict=True):
         columns = columns_of_rule(rule, expose)
-        if (columns[0] if len(columns) == 1 else None) == column:
-            native = check(rule, expose, references.get(rule.id), whole.contract.exposes)
-            found.append(_check(part, native))
-    if column is None and promise.peek("quality"):
-        found += [
+        native = check(rule, expose, references.get(rule.id), whole.contract.exposes)
+        place = columns[0] if len(columns) == 1 else None
+        found.setdefault(place, []).append(_check(part, native))
+    if promise.peek("quality"):
+        found.setdefault(None, []).extend(
             {"type": "custom", "engine": "fluid-expression", **part.rest()}
             for part in promise.parts("quality")
-        ]
+        )
     return found
 
 

@@ -25,7 +25,7 @@ from fluid_build.contract.exports.official import (
     schema_findings,
 )
 from fluid_build.contract.exports.osi import osi_document
-from fluid_build.contract.exports.reading import Json, Reading
+from fluid_build.contract.exports.reading import Json, Reading, is_finite
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.fluid.common import named
 from fluid_build.contract.shown import path_shown
@@ -155,6 +155,8 @@ def _kind(path: Path) -> str:
 
 def without_infinite(document: Mapping[str, object]) -> tuple[Json, tuple[Path, ...]]:
     """The document without numbers that are not finite, and their paths; no format says them."""
+    if is_finite(document):
+        return dict(document), ()
     broken: list[Path] = []
     kept = _finite(dict(document), (), broken)
     return cast(Json, kept), tuple(broken)

@@ -5,7 +5,7 @@ label where it is one value, and is told as unsaid where it is more.
 """
 
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import get_args
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -38,6 +38,9 @@ _STATES = {word: state for state, word in STATUS.items()} | {
     "development": "preview",
     "production": "active",
 }
+_IDENTIFIER: TypeAdapter[str] = TypeAdapter(Identifier)
+_DURATION: TypeAdapter[str] = TypeAdapter(IsoDuration)
+_VERSION: TypeAdapter[str] = TypeAdapter(SemVer)
 _NOWHERE: Json = {"platform": "other", "format": "other", "location": {}}
 
 
@@ -79,7 +82,7 @@ def _tables(read: Reading) -> list[ReadTable]:
             hint="A FLUID contract exposes at least one; give the document a schema.",
         )
     names = [str(part.peek("name")) for part in parts]
-    plain = identifiers(name for name in names if not _fits(Identifier, name))
+    plain = identifiers(name for name in names if not _fits(_IDENTIFIER, name))
     servers = {str(s.peek("server")): s for s in reversed(read.parts("servers"))}
     bindings: dict[str, Json] = {}
     first = next(reversed(servers), None)
@@ -115,7 +118,7 @@ def _product(read: Reading, custom: Custom, exposes: list[Json]) -> Json:
         {
             "fluidVersion": "0.7.2",
             "kind": custom.own.get("kind", "DataProduct"),
-            "id": id_ if _fits(Identifier, id_) else identifier(id_),
+            "id": id_ if _fits(_IDENTIFIER, id_) else identifier(id_),
             "name": name or id_ or "unnamed",
             "description": purpose,
             "domain": read.text("domain"),
@@ -134,7 +137,7 @@ def _product(read: Reading, custom: Custom, exposes: list[Json]) -> Json:
 def _labels(read: Reading, custom: Custom, id_: str) -> dict[str, str]:
     described = words(read.part("description"), ("usage", "limitations"))
     found = {**described, **words(read, ("tenant", "dataProduct")), **(custom.labels or {})}
-    if not _fits(Identifier, id_):
+    if not _fits(_IDENTIFIER, id_):
         found.setdefault("id", id_)
     return found
 
@@ -149,7 +152,7 @@ def _lifecycle(read: Reading, custom: Custom, labels: dict[str, str]) -> Json | 
         labels.setdefault("status", status)
     for promised in read.parts("slaProperties"):
         is_whole = promised.peek("property") == "retention" and "element" not in promised.value
-        if is_whole and _fits(IsoDuration, promised.peek("value")) and "retention" not in found:
+        if is_whole and _fits(_DURATION, promised.peek("value")) and "retention" not in found:
             promised.take("property")
             found["retention"] = promised.take("value")
     return {**found, **(kept or {})} if found or kept is not None else None
@@ -220,7 +223,7 @@ def _add_version(read: Reading, exposes: list[Json], labels: dict[str, str]) -> 
     version = read.text("version")
     if version is None or version == UNVERSIONED:
         return
-    if not _fits(SemVer, version):
+    if not _fits(_VERSION, version):
         labels.setdefault("version", version)
         return
     for expose in exposes:
@@ -235,10 +238,10 @@ def _is_service(key: str, value: object) -> bool:
     return True
 
 
-def _fits(kind: Any, value: object) -> bool:
+def _fits(kind: TypeAdapter[str], value: object) -> bool:
     """Whether a value is of one of the contract's scalar types."""
     try:
-        TypeAdapter(kind).validate_python(value, strict=True)
+        kind.validate_python(value, strict=True)
     except ValidationError:
         return False
     return True

@@ -21,7 +21,6 @@ from fluid_build.contract.exports.odcs import EXPOSE_KEPT, LINKS
 from fluid_build.contract.exports.odcs_rules import EXPRESSION
 from fluid_build.contract.exports.reading import Json, Reading, said
 from fluid_build.contract.fluid import Sensitivity
-from fluid_build.contract.fluid.column import ContractColumn
 from fluid_build.contract.fluid.expose import ExposeKind
 from fluid_build.modeling.naming import tag
 
@@ -242,17 +241,24 @@ def _validation_rules(part: Reading, column: Json, labels: dict[str, str]) -> li
     kept = column.get("validationRules")
     rules = list(kept) if isinstance(kept, list) else []
     given = part.mapping("logicalTypeOptions") or {}
-    known = type_options(ContractColumn.model_validate({**column, "labels": None, "tags": None}))
+    type_ = spelled(str(column["type"]))
+    known = type_options(type_, [_told(rule) for rule in rules])
     new = {key: value for key, value in given.items() if known.get(key) != value}
     pattern = new.pop("pattern", None)
     if isinstance(pattern, str):
         rules.append({"type": "regex", "constraint": pattern})
-    limits = bounds(odcs_type(spelled(str(column["type"]))), json.dumps(new))
+    limits = bounds(odcs_type(type_), json.dumps(new))
     if limits:
         rules.append({"type": "range", "constraint": json.dumps(limits)})
     elif new:
         labels.setdefault("logical-type-options", json.dumps(new, ensure_ascii=False))
     return rules if rules or kept is not None else None
+
+
+def _told(rule: object) -> tuple[str | None, str | None]:
+    """The type and constraint of a validation rule that was not judged yet."""
+    told = Reading(rule)
+    return told.text("type"), told.text("constraint")
 
 
 def _read_keys(part: Reading, name: str, table: ReadTable) -> None:

@@ -37,12 +37,24 @@ class Keys:
     references: tuple[Reference, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """What the references of one expose need to know of all of them."""
+
+    exposes: Sequence[Expose]
+    places: Mapping[str, int]
+    owners: Mapping[str, int | None]
+    primaries: Sequence[Columns]
+
+
 def keys_of(contract: FluidContract) -> tuple[Keys, ...]:
     """The keys of each expose, in the order of the exposes."""
     primaries = [_primary(expose) for expose in contract.exposes]
-    places = _places(contract.exposes)
+    whole = _Whole(
+        contract.exposes, _places(contract.exposes), _owners(contract.exposes), primaries
+    )
     return tuple(
-        Keys(primary, _unique(expose), _references(expose, contract.exposes, places, primaries))
+        Keys(primary, _unique(expose), _references(expose, whole))
         for expose, primary in zip(contract.exposes, primaries, strict=True)
     )
 
@@ -107,26 +119,21 @@ def _unique(expose: Expose) -> tuple[Columns, ...]:
     return tuple(dict.fromkeys(columns for columns in found if columns))
 
 
-def _references(
-    expose: Expose,
-    exposes: Sequence[Expose],
-    places: Mapping[str, int],
-    primaries: Sequence[Columns],
-) -> tuple[Reference, ...]:
+def _references(expose: Expose, whole: _Whole) -> tuple[Reference, ...]:
     found = []
     for rule in _rules(expose):
         labels = rule.labels or {}
-        target = places.get(labels.get("to-table", ""))
+        target = whole.places.get(labels.get("to-table", ""))
         if labels.get("rule") == "reference" and target is not None:
             theirs = names_of(labels.get("to-columns"))
             found.append(Reference(columns_of_rule(rule, expose), target, theirs, rule.id))
     told = {reference.columns for reference in found}
-    owners = _owners(exposes)
     for name, columns in _entities(expose, "foreign"):
-        owner = owners.get(name)
+        owner = whole.owners.get(name)
         if owner is not None and columns not in told:
-            found.append(Reference(columns, owner, primaries[owner]))
-    return tuple(dict.fromkeys(r for r in found if _holds_together(r, exposes[r.expose])))
+            found.append(Reference(columns, owner, whole.primaries[owner]))
+    kept = (r for r in found if _holds_together(r, whole.exposes[r.expose]))
+    return tuple(dict.fromkeys(kept))
 
 
 def _holds_together(reference: Reference, target: Expose) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from fluid_build.contract.exports.column_types import odcs_type, spelled, type_options
+from fluid_build.contract.exports.column_types import odcs_type, rules_of, spelled, type_options
 from fluid_build.contract.exports.custom import custom_properties
 from fluid_build.contract.exports.keys import Keys, keys_of, names_of
 from fluid_build.contract.exports.odcs_references import (
@@ -294,7 +294,7 @@ def _column(column: ContractColumn, read: Reading, given: Json) -> Json:
         "name": read.text("name"),
         "businessName": read.text("businessName"),
         "logicalType": logical,
-        "logicalTypeOptions": type_options(column) or None,
+        "logicalTypeOptions": type_options(type_, rules_of(column)) or None,
         "physicalType": read.text("type"),
         "description": read.text("description"),
         "required": read.flag("required"),

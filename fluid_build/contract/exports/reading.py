@@ -4,6 +4,7 @@ Whoever turns one format into another takes every value from here. What was neve
 other format does not say.
 """
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from typing import TypeVar
 
@@ -122,6 +123,15 @@ def free_name(name: str, taken: Collection[str]) -> str:
     while free in taken:
         free, number = f"{name}_{number}", number + 1
     return free
+
+
+def is_finite(value: object) -> bool:
+    """Whether no number in it is infinite or none at all (NaN)."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(is_finite, value.values()))
+    return all(map(is_finite, value)) if isinstance(value, list) else True
 
 
 def _reading(value: object, path: Path, memory: dict[Part, object], key: Part) -> Reading:
