@@ -28,6 +28,7 @@ from fluid_build.contract.live import (
 )
 from fluid_build.contract.live.report import counts
 from fluid_build.contract.validation import parse_contract
+from fluid_build.errors import UsageError
 from fluid_build.sources.uri import locate
 
 _MOST_OF_AN_EXPOSE = 12
@@ -60,7 +61,7 @@ def test(
     """
     promised = parse_contract(read_contract(contract))
     if junit is not None:
-        check_outside(junit, locate(uri))
+        _check_free(junit, contract, uri)
     with (
         screen.progress() as on_progress,
         reading(uri, context.obj, schemas=schema or (), on_progress=on_progress) as source,
@@ -74,6 +75,18 @@ def test(
     else:
         screen.show(_verdict(contract, result))
     return failures.DONE if result.passed else failures.CHECK_FAILED
+
+
+def _check_free(junit: Path, contract: Path, uri: str) -> None:
+    """UsageError where the result would be written over, or among, what is read."""
+    address = locate(uri)
+    check_outside(junit, address)
+    read = [contract] if address.kind == "postgres" else [contract, Path(address.place)]
+    if junit.resolve() in [path.resolve() for path in read]:
+        raise UsageError(
+            f"{junit} is what is read; it is never written to.",
+            hint="Name another file with --junit.",
+        )
 
 
 def _verdict(contract: Path, result: LiveResult) -> Iterator[RenderableType]:

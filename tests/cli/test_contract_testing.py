@@ -93,6 +93,16 @@ def test_junit_is_not_written_among_the_data(fluid: Fluid, contract: Path, tmp_p
     assert not (data / "junit.xml").exists()
 
 
+def test_junit_is_written_over_nothing_that_is_read(
+    fluid: Fluid, contract: Path, duckdb_shop: Path
+) -> None:
+    """Neither the database nor the contract can be named for the result."""
+    before = duckdb_shop.read_bytes(), contract.read_bytes()
+    for target in (duckdb_shop, contract):
+        assert fluid("test", contract, "--uri", duckdb_shop, "--junit", target).code == 2
+    assert (duckdb_shop.read_bytes(), contract.read_bytes()) == before
+
+
 def test_data_without_a_table_of_the_contract_ends_with_2(
     fluid: Fluid, contract: Path, tmp_path: Path
 ) -> None:

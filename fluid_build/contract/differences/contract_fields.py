@@ -30,7 +30,8 @@ _ACCESS = restriction("Who may read what, and how it is shown.")
 _SERVICE = "The level of service."
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 _TREATED = frozenset({"treated", "anonymized", "pseudonymized", "tokenized", "encrypted"})
-_GUARDED = ("none", "cleartext", "internal", "confidential", "restricted")
+_CARE = {"none": 0, "cleartext": 0, "internal": 1, "confidential": 2, "restricted": 3}
+_PERSONAL = 4
 _STATES = {"preview": 0, "active": 1, "deprecated": 1, "retired": -1}
 
 
@@ -67,9 +68,7 @@ def _sensitivity(place: Place, old: Any, new: Any) -> Iterator[Change]:
 
 
 def _care(sensitivity: Any) -> int:
-    if sensitivity is ABSENT:
-        return 0
-    return _GUARDED.index(sensitivity) // 2 if sensitivity in _GUARDED else len(_GUARDED)
+    return 0 if sensitivity is ABSENT else _CARE.get(sensitivity, _PERSONAL)
 
 
 def _lifecycle_state(place: Place, old: Any, new: Any) -> Iterator[Change]:

@@ -17,10 +17,10 @@ def before(moment: datetime, duration: str) -> datetime | None:
     match = _DURATION.fullmatch(duration)
     if match is None:
         raise ValueError(duration)
-    years, months, weeks, days, hours, minutes, seconds = (
-        int(part or 0) for part in match.groups()
-    )
     try:
+        years, months, weeks, days, hours, minutes, seconds = (
+            int(part or 0) for part in match.groups()
+        )
         earlier = _months_before(moment, 12 * years + months)
         return earlier - timedelta(
             weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds

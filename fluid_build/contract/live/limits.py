@@ -64,9 +64,10 @@ def limit_of(rule: DqRule) -> Limit:
         if most is not None and rule.operator is None:
             return Limit(share=0.0, most=most)
         return Limit(comparison=rule.operator or ">=", most=most)
-    threshold = float(rule.threshold)
-    if not math.isfinite(threshold) or not 0 <= threshold <= _WHOLE:
+    # Compared before it is made a float, which a number of a thousand digits is too large for.
+    if not 0 <= rule.threshold <= _WHOLE:
         raise UnclearLimitError("its threshold is no share of rows")
+    threshold = float(rule.threshold)
     share = threshold / _WHOLE if threshold > 1 else threshold
     return Limit(share=share, comparison=rule.operator or ">=", most=most)
 

@@ -17,6 +17,8 @@ from fluid_build.contract.live.locating import LiveTable, exposed_columns
 from fluid_build.contract.live.planned import Check, Figures, PlannedCheck, count
 from fluid_build.contract.live.results import CheckResult
 from fluid_build.contract.live.selectors import label_list, selected_columns
+from fluid_build.contract.shown import escaped
+from fluid_build.errors import UsageError
 from fluid_build.profiling import checks
 from fluid_build.profiling.inclusion import place_of
 from fluid_build.sources.base import Column, Table
@@ -149,7 +151,10 @@ def _accuracy(rule: DqRule, context: RuleContext) -> PlannedCheck:
     columns = _columns(rule, context)
     if len(columns) != len(to_columns):
         raise NotCheckableError("its columns and those that they refer to do not pair up")
-    parent = context.parent(to_table, to_columns)
+    try:
+        parent = context.parent(to_table, to_columns)
+    except UsageError:
+        raise NotCheckableError("what it refers to could be any of several tables") from None
     if parent is None:
         raise NotCheckableError("the table or a column that it refers to is not there")
     table, parent_columns = parent
@@ -193,7 +198,7 @@ def _judge_age(rule: DqRule, context: RuleContext, is_date: bool, figures: Figur
         age = "new enough" if fresh else "older"
     return result(
         status="passed" if fresh else "failed",
-        expected=f"newest within {rule.window}",
+        expected=f"newest within {escaped(rule.window or '')}",
         observed=age,
     )
 

@@ -1,10 +1,8 @@
 """What the schema of an expose promises: the table, its columns, their types, what is required."""
 
-import re
 from collections.abc import Iterator
 from functools import partial
 
-from fluid_build.contract.column_types import ValueType, holds_all, value_type
 from fluid_build.contract.fluid import ContractColumn, DqRule, Expose
 from fluid_build.contract.fluid.quality import DqSeverity
 from fluid_build.contract.live import queries
@@ -13,14 +11,11 @@ from fluid_build.contract.live.locating import LiveTable, exposed_columns
 from fluid_build.contract.live.planned import Check, Figures, PlannedCheck, count
 from fluid_build.contract.live.results import CheckResult, Status
 from fluid_build.contract.live.selectors import selected_columns
+from fluid_build.contract.live.type_checks import type_check
 from fluid_build.modeling.types import type_name
 from fluid_build.profiling import checks
 from fluid_build.profiling.inclusion import place_of
 from fluid_build.sources.base import Column, Source
-
-_DATE_FORMAT = re.compile(r"\(((?:%[A-Za-z]|[-./ ,:]){1,24})\)\.")
-_TYPED_BY_VALUES = frozenset({"files", "sqlite"})
-"""Kinds of source whose columns have the type that their values happen to have."""
 
 _NO_TABLES = frozenset({"api", "stream", "topic", "model", "vector", "graph", "feature_store"})
 
@@ -56,7 +51,7 @@ def schema_checks(expose: Expose, live: LiveTable, source: Source) -> Iterator[C
         column = live.columns.get(promised.name)
         yield _presence(expose, promised, column)
         if column is not None:
-            yield _type(expose, promised, column, live, source)
+            yield type_check(_id(expose, promised.name, "type"), promised, column, live, source)
             if promised.required and promised.name not in by_rule:
                 yield _required(expose, promised, column, live)
     yield from _extra(expose, live)
@@ -99,79 +94,6 @@ def _presence(expose: Expose, promised: ContractColumn, column: Column | None) -
         expected="a column",
         observed=observed,
     )
-
-
-def _type(
-    expose: Expose, promised: ContractColumn, column: Column, live: LiveTable, source: Source
-) -> Check:
-    """Whether the live type is the promised one or a narrower one.
-
-    Where a source has no types of its own, or the table may be the original that was converted
-    on the way, the values decide.
-    """
-    result = partial(
-        CheckResult,
-        _id(expose, promised.name, "type"),
-        "schema",
-        "type",
-        "error",
-        columns=(promised.name,),
-        expected=promised.type,
-    )
-    found = type_name(column.type)
-    wanted, have = value_type(promised.type), value_type(found)
-    if wanted.kind == have.kind == "text" and wanted.length is not None:
-        judge = partial(_judge_length, result, wanted.length)
-        return PlannedCheck(judge, aggregates=(queries.longest(column),))
-    if holds_all(wanted, have):
-        return result(status="passed", observed=found)
-    stored_as_text = live.is_original and have.kind == "text"
-    if source.kind in _TYPED_BY_VALUES or stored_as_text:
-        planned = _by_values(result, promised, column, have, wanted)
-        if planned is not None:
-            return planned
-    return result(status="failed", observed=found)
-
-
-def _by_values(
-    result: "partial[CheckResult]",
-    promised: ContractColumn,
-    column: Column,
-    have: ValueType,
-    wanted: ValueType,
-) -> PlannedCheck | None:
-    sql = queries.misfits(column, have, wanted, _date_format(promised))
-    if sql is None:
-        return None
-    judge = partial(_judge_values, result, type_name(column.type))
-    return PlannedCheck(judge, aggregates=(queries.filled_rows((column,)), sql))
-
-
-def _date_format(promised: ContractColumn) -> str:
-    """How the dates of a text are spelled, as the contract remembers of the source."""
-    match = _DATE_FORMAT.search((promised.labels or {}).get("type-reason", ""))
-    return match[1] if match else ""
-
-
-def _judge_length(result: "partial[CheckResult]", most: int, figures: Figures) -> CheckResult:
-    if figures[0] is None:
-        return result(status="passed", observed="string, no value")
-    length = count(figures[0])
-    fits = length <= most
-    observed = f"string, at most {length:,} long"
-    return result(status="passed" if fits else "failed", observed=observed)
-
-
-def _judge_values(result: "partial[CheckResult]", found: str, figures: Figures) -> CheckResult:
-    filled, misfits = count(figures[0]), count(figures[1])
-    if not filled:
-        reason = f"it is {found}, and has no value to tell by"
-        return result(status="not_checked", observed=found, reason=reason)
-    if misfits:
-        observed = f"{found}, and {misfits:,} of {filled:,} values do not fit"
-        return result(status="failed", observed=observed, rows=filled, violations=misfits)
-    observed = f"{found}, and each of {filled:,} values fits"
-    return result(status="passed", observed=observed, rows=filled, violations=0)
 
 
 def _strictly_complete(expose: Expose) -> set[str]:

@@ -36,6 +36,7 @@ MIRRORED: dict[Level, Level] = {"breaking": "additive", "additive": "breaking"}
         ((*COLUMNS, 1, "required"), True, "additive", "breaking"),
         ((*COLUMNS, 1, "required"), False, "cosmetic", "cosmetic"),
         ((*COLUMNS, 1, "sensitivity"), "pii", "breaking", "additive"),
+        ((*COLUMNS, 1, "sensitivity"), "confidential", "breaking", "additive"),
         ((*COLUMNS, 1, "sensitivity"), "tokenized", "breaking", "breaking"),
         ((*COLUMNS, 2, "semanticType"), "country", "breaking", "breaking"),
         ((*COLUMNS, 1, "semanticType"), "money", "additive", "breaking"),

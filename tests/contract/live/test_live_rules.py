@@ -131,6 +131,28 @@ def test_freshness_is_the_age_of_the_newest_value(
     assert of_rule(place, rule("freshness", "seen", window=window)).status == status
 
 
+def test_a_window_longer_than_all_calendars_is_kept(tmp_path: Path) -> None:
+    """However many digits it has."""
+    place = one_table(tmp_path, "('2020-01-01')", columns="seen TIMESTAMP")
+    for window in ("P9999Y", f"P{'9' * 5000}D"):
+        assert of_rule(place, rule("freshness", "seen", window=window)).status == "passed"
+
+
+def test_a_reference_to_any_of_several_tables_is_not_checked(tmp_path: Path) -> None:
+    """The other rules are tested all the same."""
+    place = database(
+        tmp_path / "w.duckdb",
+        "CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1)",
+        "CREATE SCHEMA x; CREATE TABLE x.p (id INTEGER)",
+        "CREATE SCHEMA y; CREATE TABLE y.p (id INTEGER)",
+    )
+    labels = {"to-table": "p", "to-columns": '["id"]'}
+    rules = [rule("accuracy", "a", labels=labels), rule("completeness", "a")]
+    result = held(place, expose("t", [column("a", "integer")], *rules))
+    assert check(result, "accuracy").reason == "what it refers to could be any of several tables"
+    assert check(result, "completeness").status == "passed"
+
+
 def test_a_date_is_fresh_until_its_day_ends(tmp_path: Path) -> None:
     """At noon, the data of yesterday is half a day old; a date far ahead says nothing."""
     place = one_table(tmp_path, "('2024-06-14')", "('9999-12-31')", columns="seen DATE")
@@ -174,6 +196,7 @@ def test_a_schema_rule_counts_columns(tmp_path: Path) -> None:
         (rule("completeness", "a", window="P1D"), "window"),
         (rule("completeness", "a", threshold=250), "no share"),
         (rule("completeness", "a", threshold=float("nan")), "no share"),
+        (rule("completeness", "a", threshold=10**400), "no share"),
         (rule("uniqueness", "a", labels={"max-violations": "-1"}), "max-violations"),
     ],
 )

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from fluid_build.errors import SourceNotFoundError, UsageError
@@ -176,6 +177,9 @@ def test_ddl_is_no_data(tmp_path: Path) -> None:
         (("2024-01-01", "2024-01-02"), "date", "passed"),
         (("", ""), "date", "not_checked"),
         (("ab", "abcde"), "varchar(4)", "failed"),
+        (("1234", "5678"), "string", "passed"),
+        (("1234", "5678"), "varchar(4)", "passed"),
+        (("1234", "56789"), "varchar(4)", "failed"),
     ],
 )
 def test_files_without_types_are_judged_by_their_values(
@@ -186,6 +190,15 @@ def test_files_without_types_are_judged_by_their_values(
     (tmp_path / "t.csv").write_text(f"id,v\n{lines}")
     promise = expose("t", [column("id", "bigint"), column("v", type_)])
     assert check(held(tmp_path, promise), "t.v.type").status == status
+
+
+def test_parquet_files_have_types_of_their_own(tmp_path: Path) -> None:
+    """A column of whole numbers is no text there, whatever it could be spelled as."""
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT 1 AS v) TO '{tmp_path / 't.parquet'}'")
+    assert statuses(tmp_path, column("v", "integer"))["v.type"] == "passed"
+    assert statuses(tmp_path, column("v", "string"))["v.type"] == "failed"
+    assert statuses(tmp_path, column("v", "smallint"))["v.type"] == "failed"
 
 
 def test_the_original_of_a_table_may_store_text(tmp_path: Path) -> None:

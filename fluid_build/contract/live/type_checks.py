@@ -1,0 +1,91 @@
+"""Whether a live column has the promised type, or a narrower one that it holds.
+
+A source without types of its own (text files, SQLite) gives a column the type of whatever values
+it has today: there the values are judged. So are those of a table that the exposed one may be
+made of, where a column is still stored as text.
+"""
+
+import re
+from functools import partial
+
+from fluid_build.contract.column_types import ValueType, holds_all, value_type
+from fluid_build.contract.fluid import ContractColumn
+from fluid_build.contract.live import queries
+from fluid_build.contract.live.locating import LiveTable
+from fluid_build.contract.live.planned import Check, Figures, PlannedCheck, count
+from fluid_build.contract.live.results import CheckResult
+from fluid_build.modeling.types import type_name
+from fluid_build.sources.base import Column, Source, Table
+from fluid_build.sources.origin import InFiles
+
+_DATE_FORMAT = re.compile(r"\(((?:%[YymdbBjHIMSp]|[-./ ,:]){1,24})\)\.")
+
+
+def type_check(
+    id_: str, promised: ContractColumn, column: Column, live: LiveTable, source: Source
+) -> Check:
+    """The check of one column's type."""
+    result = partial(
+        CheckResult,
+        id_,
+        "schema",
+        "type",
+        "error",
+        columns=(promised.name,),
+        expected=promised.type,
+    )
+    found = type_name(column.type)
+    wanted, have = value_type(promised.type), value_type(found)
+    is_untyped = _is_untyped(source, live.table)
+    if wanted.kind == "text" and (have.kind == "text" or is_untyped):
+        return _text(result, found, wanted, column)
+    if holds_all(wanted, have):
+        return result(status="passed", observed=found)
+    if is_untyped or (live.is_original and have.kind == "text"):
+        sql = queries.misfits(column, have, wanted, _date_format(promised))
+        if sql is not None:
+            aggregates = (queries.filled_rows((column,)), sql)
+            return PlannedCheck(partial(_judge_values, result, found), aggregates=aggregates)
+    return result(status="failed", observed=found)
+
+
+def _is_untyped(source: Source, table: Table) -> bool:
+    origin = table.origin
+    is_text_file = isinstance(origin, InFiles) and origin.format != "parquet"
+    return is_text_file or source.kind == "sqlite"
+
+
+def _text(result: "partial[CheckResult]", found: str, wanted: ValueType, column: Column) -> Check:
+    """Any value can be spelled as text; only its length may be too much."""
+    if wanted.length is None:
+        return result(status="passed", observed=found)
+    judge = partial(_judge_length, result, found, wanted.length)
+    return PlannedCheck(judge, aggregates=(queries.longest(column),))
+
+
+def _judge_length(
+    result: "partial[CheckResult]", found: str, most: int, figures: Figures
+) -> CheckResult:
+    if figures[0] is None:
+        return result(status="passed", observed=f"{found}, no value")
+    length = count(figures[0])
+    observed = f"{found}, at most {length:,} long"
+    return result(status="passed" if length <= most else "failed", observed=observed)
+
+
+def _date_format(promised: ContractColumn) -> str:
+    """How the dates of a text are spelled, as the contract remembers of the source."""
+    match = _DATE_FORMAT.search((promised.labels or {}).get("type-reason", ""))
+    return match[1] if match else ""
+
+
+def _judge_values(result: "partial[CheckResult]", found: str, figures: Figures) -> CheckResult:
+    filled, misfits = count(figures[0]), count(figures[1])
+    if not filled:
+        reason = f"it is {found}, and has no value to tell by"
+        return result(status="not_checked", observed=found, reason=reason)
+    if misfits:
+        observed = f"{found}, and {misfits:,} of {filled:,} values do not fit"
+        return result(status="failed", observed=observed, rows=filled, violations=misfits)
+    observed = f"{found}, and each of {filled:,} values fits"
+    return result(status="passed", observed=observed, rows=filled, violations=0)
