@@ -23,7 +23,6 @@ _CODE_WORDS = frozenset(
     """.split()
 )
 _CODE_TYPES = frozenset({"isbn", "ean", "vin", "bic", "country_code", "currency_code"})
-_SURROGATE_WORDS = frozenset({"sk", "surrogate"})
 _NOT_OF_THE_THING = frozenset(
     """
     area building card cell check credit driver fax floor hash home house insurance licence license
@@ -45,7 +44,8 @@ class BusinessKey:
 def business_key(entity: Entity, identity: EntityKey, sharing: Sequence[str]) -> BusinessKey:
     """The business key of an entity; ``sharing`` are tables that are identified by its identity."""
     if not _is_surrogate(entity, identity):
-        return BusinessKey(identity, "natural", f"{_shown(identity)} is its key. {identity.reason}")
+        why = identity.reason.rstrip(".")
+        return BusinessKey(identity, "natural", f"{_shown(identity)} identifies it: {why}.")
     natural = natural_key(entity)
     if natural is None:
         return BusinessKey(
@@ -100,17 +100,7 @@ def _is_natural(entity: Entity, key: EntityKey) -> bool:
     if key.kind == "candidate" and entity.rows < _ROWS_TO_TELL:
         return False
     attribute = entity.attribute(key.attributes[0])
-    if not attribute.required:
-        return False
-    return _is_code(attribute) or _is_id_beside_a_surrogate(entity, attribute)
-
-
-def _is_id_beside_a_surrogate(entity: Entity, attribute: Attribute) -> bool:
-    """Whether a warehouse gave out a surrogate of its own beside the id that the source had."""
-    primary = entity.primary_key
-    by_name = primary is not None and _SURROGATE_WORDS & set(words(primary.attributes[0]))
-    id_ = words(attribute.name)[-1:] == ("id",)
-    return bool(by_name) and id_ and family(attribute.type) == "text" and not attribute.pii
+    return attribute.required and _is_code(attribute)
 
 
 def _is_code(attribute: Attribute) -> bool:

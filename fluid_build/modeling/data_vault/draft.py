@@ -14,7 +14,7 @@ from fluid_build.modeling.dv2 import HashKeyStrategy, Hub, HubReference
 from fluid_build.modeling.naming import identifier
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import family, type_name
-from fluid_build.profiling.names import singular, strip_key_suffix, words
+from fluid_build.profiling.names import singular, strip_key_suffix
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,21 +87,24 @@ def _role(draft: Draft, relationship: Relationship, leads: Way, several: bool) -
         return parent
     if not several:
         return ""
-    columns = [strip_key_suffix(words(column)) for column in relationship.from_attributes]
-    role = identifier("_".join(word for column in columns for word in column))
+    child = relationship.from_entity
+    columns = (draft.schema.bare(child, column) for column in relationship.from_attributes)
+    role = identifier("_".join(word for bare in columns for word in strip_key_suffix(bare)))
     return "" if role in (parent, singular(parent)) else role
 
 
 def kept_by_hub(draft: Draft, entity: Entity, reference: HubReference) -> frozenset[str]:
     """The columns of a reference that can be read back from the hub it leads to.
 
-    A composite reference that may be null in part leaves no trace of the other part, and a key that
-    was changed to capital letters does not tell how it was written.
+    A composite reference that is null in part, some day, would leave no trace of the other part,
+    unless it is part of the table's key. A key that was changed to capital letters does not tell
+    how it was written.
     """
     attributes = [entity.attribute(column) for column in reference.columns]
+    identity = draft.schema.identity(entity.name)
     if reference.lookup is not None:
         return frozenset()
-    if len(attributes) > 1 and not all(attribute.required for attribute in attributes):
+    if len(attributes) > 1 and not set(identity).issuperset(reference.columns):
         return frozenset()
     if draft.strategy.case == "upper" and any(
         family(type_name(kept_type(attribute))) == "text" for attribute in attributes

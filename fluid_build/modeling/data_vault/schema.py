@@ -13,7 +13,7 @@ from fluid_build.modeling.conceptual import (
     Relationship,
 )
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names import words
+from fluid_build.profiling.names import TableNames, Words, name_tables, words
 
 _NAMING = frozenset("name title label caption".split())
 _GLUED = 4
@@ -31,12 +31,14 @@ _CREATED = re.compile(rf"(?:row|record)?(?:creat|crtd?|ins(?:ert)?|load)(?:e|ed|
 class VaultSchema:
     """The conceptual model as the vault's rules look at it.
 
-    ``identities`` has the key that every row of a table can be told by, None where there is none.
+    ``spelled`` has the names taken apart,
+    ``identities`` the key that every row of a table can be told by, None where there is none.
     ``references`` are a table's references to keys of tables with an identity, ``referrers`` the
     same from the other end.
     """
 
     conceptual: ConceptualModel
+    spelled: Mapping[str, TableNames]
     entities: Mapping[str, Entity]
     identities: Mapping[str, EntityKey | None]
     references: Mapping[str, tuple[Relationship, ...]]
@@ -46,6 +48,11 @@ class VaultSchema:
         """The columns that a table's rows are told by; none for a keyless one."""
         key = self.identities[entity]
         return key.attributes if key else ()
+
+    def bare(self, entity: str, column: str) -> Words:
+        """The words of a column's name without what all columns of the table begin with."""
+        place = [attribute.name for attribute in self.entities[entity].attributes].index(column)
+        return self.spelled[entity].columns[place].bare
 
     def complete(self, entity: str, columns: tuple[str, ...]) -> bool:
         """Whether none of the columns is ever null."""
@@ -62,8 +69,10 @@ def vault_schema(conceptual: ConceptualModel) -> VaultSchema:
         if _is_trusted(relationship, entities, identities):
             references[relationship.from_entity].append(relationship)
             referrers[relationship.to_entity].append(relationship)
+    columns = [(e.name, [a.name for a in e.attributes]) for e in conceptual.entities]
     return VaultSchema(
         conceptual=conceptual,
+        spelled=dict(zip(entities, name_tables(columns), strict=True)),
         entities=entities,
         identities=identities,
         references={name: tuple(references[name]) for name in entities},

@@ -20,6 +20,7 @@ from fluid_build.modeling.data_vault.schema import (
     is_technical,
 )
 from fluid_build.modeling.types import family
+from fluid_build.profiling.names import stem
 from fluid_build.profiling.profile import Profile
 
 Kind = Literal["hub", "extension", "link", "transaction", "multi-active", "reference", "keyless"]
@@ -191,7 +192,7 @@ def _of_its_own(schema: VaultSchema, entity: Entity, codes: Set[str]) -> Shape:
     own = key.difference(*(r.from_attributes for r in within))
     if _ends(within) >= 2 and not own:
         return Shape("link", f"Its key is made of the keys of {_parents(within)}.")
-    if named := _stands_for_something(entity, key):
+    if named := _stands_for_something(schema, entity, key):
         return Shape("hub", f"It has a key of its own, and {named}.")
     if within and _ends(references) == 1:
         reason = f"Several rows, told apart by {_listed(own)}, belong to one of {_parents(within)}."
@@ -212,13 +213,29 @@ def _ends(references: Sequence[Relationship]) -> int:
     return len({frozenset(r.from_attributes) for r in references})
 
 
-def _stands_for_something(entity: Entity, key: Set[str]) -> str:
+def _stands_for_something(schema: VaultSchema, entity: Entity, key: Set[str]) -> str:
     """Why a table that nothing refers to is a thing and no relationship; "" if it is not."""
-    naming = [a.name for a in entity.attributes if a.name not in key and is_naming(a)]
+    naming = [
+        a.name
+        for a in entity.attributes
+        if a.name not in key and is_naming(a) and not _names_another(schema, entity, a.name)
+    ]
     if naming:
         return f"{naming[0]} names what a row stands for"
     other = natural_key(entity)
     return f"{other.attributes[0]} identifies it for people" if other else ""
+
+
+def _names_another(schema: VaultSchema, entity: Entity, column: str) -> bool:
+    """Whether a name is that of something else, which the row carries along: of a customer."""
+    phrase = stem(schema.bare(entity.name, column)[:-1])
+    own = schema.spelled[entity.name].table.entity
+    others = {names.table.entity for names in schema.spelled.values()} - {own, ()}
+    return any(
+        phrase[start:end] in others
+        for start in range(len(phrase))
+        for end in range(start + 1, len(phrase) + 1)
+    )
 
 
 def _happens(entity: Entity) -> bool:

@@ -37,11 +37,8 @@ def hashed_staging(sources: VaultSources) -> Iterator[Build]:
 def _hashed(sources: VaultSources, table: str, keyless: KeylessTable | None) -> Build:
     staged = sources.staged[table]
     references = tuple(sources.references[table].values())
-    lookups = {
-        reference.hash_key: f"lookup_{number}"
-        for number, reference in enumerate(references, start=1)
-        if reference.lookup is not None
-    }
+    looked_up = [reference for reference in references if reference.lookup is not None]
+    lookups = {one.hash_key: f"lookup_{number}" for number, one in enumerate(looked_up, start=1)}
     keys = _Keys(sources, table, lookups)
     selected = [f"{_INDENT}staged.{column.name}" for column in staged.columns]
     selected += [f"{_INDENT}{keys.hub(one)} AS {one.hash_key}" for one in references]
@@ -52,12 +49,8 @@ def _hashed(sources: VaultSources, table: str, keyless: KeylessTable | None) -> 
         selected.append(f"{_INDENT}{keys.row()} AS row_hash")
         added.append(ROW_HASH)
     selected.append(f"{_INDENT}{literal(sources.record_source(table))} AS record_source")
-    joins = [
-        _join(sources, table, reference, lookups[reference.hash_key])
-        for reference in references
-        if reference.lookup is not None
-    ]
-    looked_up = (sources.staged[r.lookup.table].name for r in references if r.lookup is not None)
+    joins = [_join(sources, table, one, lookups[one.hash_key]) for one in looked_up]
+    read = (sources.staged[one.lookup.table].name for one in looked_up if one.lookup)
     return Build(
         name=sources.hashed[table],
         layer="staging",
@@ -68,7 +61,7 @@ def _hashed(sources: VaultSources, table: str, keyless: KeylessTable | None) -> 
         + ",\n".join(selected)
         + f"\nFROM model.{staged.name} AS staged"
         + "".join(joins),
-        ref_models=tuple(dict.fromkeys((staged.name, *looked_up))),
+        ref_models=tuple(dict.fromkeys((staged.name, *read))),
         columns=(*plain(staged.columns), *added, RECORD_SOURCE),
         key=staged.key,
         mapped_source_tables=staged.mapped_source_tables,

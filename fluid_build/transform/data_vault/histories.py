@@ -223,14 +223,14 @@ def _keyless_tests(table: KeylessTable, hubs: dict[str, Hub]) -> Iterator[BuildT
 def _counted(history: History, relation: str) -> str:
     """Each row once, with how often it is there; by its hash, as not every type can be grouped."""
     place = free_name("place", history.columns)
-    inner = f",\n{_INDENT * 2}".join(("row_hash", "record_source", *history.carried))
+    inner = f",\n{_INDENT}    ".join(("row_hash", "record_source", *history.carried))
     carried = "".join(f",\n{_INDENT}{column}" for column in history.carried)
     return (
         f"    SELECT\n{_INDENT}row_hash,\n{_INDENT}{LOAD_DATE} AS load_date,\n"
         f"{_INDENT}record_source,\n{_INDENT}FALSE AS is_deleted,\n{_INDENT}multiplicity{carried}\n"
-        f"    FROM (\n{_INDENT}SELECT\n{_INDENT * 2}{inner},\n"
-        f"{_INDENT * 2}COUNT(*) OVER (PARTITION BY row_hash) AS multiplicity,\n"
-        f"{_INDENT * 2}ROW_NUMBER() OVER (PARTITION BY row_hash ORDER BY row_hash) AS {place}\n"
+        f"    FROM (\n{_INDENT}SELECT\n{_INDENT}    {inner},\n"
+        f"{_INDENT}    COUNT(*) OVER (PARTITION BY row_hash) AS multiplicity,\n"
+        f"{_INDENT}    ROW_NUMBER() OVER (PARTITION BY row_hash ORDER BY row_hash) AS {place}\n"
         f"{_INDENT}FROM {relation}\n    ) AS counted\n    WHERE\n{_INDENT}{place} = 1"
     )
 

@@ -1,0 +1,310 @@
+"""Loading a vault again: what is new, what changed, what is gone, and nothing besides."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.transform.data_vault.shop import REFERENCES, SHOP
+from tests.transform.data_vault.vaults import Vault, vault
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Vault]:
+    """The vault of the shop, loaded once."""
+    with vault(tmp_path, SHOP, REFERENCES) as loaded:
+        yield loaded
+
+
+def test_a_second_load_of_the_same_adds_nothing(shop: Vault) -> None:
+    """Loading is idempotent, and every test of the plan holds."""
+    assert shop.load() == {}
+    assert shop.broken() == {}
+    assert shop.lost() == {}
+
+
+def test_a_changed_row_adds_one_row_to_its_satellite(shop: Vault) -> None:
+    """What did not change is not written again, not even the row's other satellite."""
+    shop.change("UPDATE shop.customer SET city = 'elsewhere' WHERE id = 3")
+    assert shop.load() == {"sat_customer": 1}
+    history = shop.rows(
+        "SELECT city FROM model.sat_customer JOIN model.hub_customer USING"
+        " (customer_hk) WHERE id = 3 ORDER BY model.sat_customer.load_date"
+    )
+    assert history == [("c0",), ("elsewhere",)]
+    assert shop.lost() == {}
+
+
+def test_a_state_changes_in_a_satellite_of_its_own(shop: Vault) -> None:
+    """A balance that moves adds no copy of the columns that stay."""
+    shop.change("UPDATE shop.customer SET balance = balance + 1")
+    assert shop.load() == {"sat_customer_state": 12}
+    assert shop.lost() == {}
+
+
+def test_a_new_row_comes_with_its_keys_links_and_descriptions(shop: Vault) -> None:
+    """Hub, links, satellites and effectivity each get the one row."""
+    shop.change("INSERT INTO shop.orders VALUES (99, 1, NULL, 2, DATE '2025-01-01')")
+    assert shop.load() == {
+        "hub_orders": 1,
+        "sat_orders": 1,
+        "lnk_orders_customer": 1,
+        "lnk_orders_employee_seller": 1,
+        "sat_orders_customer_effectivity": 1,
+        "sat_orders_employee_seller_effectivity": 1,
+    }
+    assert shop.lost() == {}
+
+
+def test_a_deleted_row_is_recorded_and_may_come_back(shop: Vault) -> None:
+    """Nothing is taken out: a row says that it is gone, the next that it is back."""
+    shop.change(
+        "CREATE TABLE aside AS FROM shop.employee WHERE id = 8",
+        "DELETE FROM shop.employee WHERE id = 8",
+    )
+    assert shop.load() == {"sat_employee": 1, "sat_employee_manager_effectivity": 1}
+    assert shop.lost() == {}
+    assert shop.load() == {}
+    shop.change("INSERT INTO shop.employee FROM aside")
+    assert shop.load() == {"sat_employee": 1, "sat_employee_manager_effectivity": 1}
+    marks = shop.rows(
+        "SELECT is_deleted, name FROM model.sat_employee JOIN model.hub_employee"
+        " USING (employee_hk) WHERE id = 8 ORDER BY model.sat_employee.load_date"
+    )
+    assert marks == [(False, "e8"), (True, "e8"), (False, "e8")]
+    assert shop.lost() == {}
+
+
+def test_a_changed_reference_ends_the_old_link_and_begins_the_new_one(shop: Vault) -> None:
+    """The link keeps both, its satellite says which of them stands."""
+    shop.change("UPDATE shop.orders SET customer_id = 12 WHERE id = 1")
+    assert shop.load() == {"lnk_orders_customer": 1, "sat_orders_customer_effectivity": 2}
+    stands = """
+        SELECT c.id, e.is_deleted FROM model.lnk_orders_customer l
+        JOIN model.hub_orders o USING (orders_hk) JOIN model.hub_customer c USING (customer_hk)
+        JOIN model.sat_orders_customer_effectivity e USING (orders_customer_lk)
+        WHERE o.id = 1 ORDER BY e.load_date, e.is_deleted DESC"""
+    assert shop.rows(stands) == [(2, False), (2, True), (12, False)]
+    assert shop.lost() == {}
+    shop.change("UPDATE shop.orders SET customer_id = 2 WHERE id = 1")
+    assert shop.load() == {"sat_orders_customer_effectivity": 2}
+    assert shop.lost() == {}
+
+
+def test_an_orphan_is_kept_in_the_hub_and_in_the_link(shop: Vault) -> None:
+    """A key that only a reference holds is a business key all the same, and its source is told."""
+    shop.change("UPDATE shop.orders SET customer_id = 77 WHERE id = 1")
+    shop.load()
+    assert shop.rows("SELECT record_source FROM model.hub_customer WHERE id = 77") == [
+        ("shop.orders",)
+    ]
+    assert shop.lost() == {}
+    assert shop.broken() == {}
+
+
+def test_an_orphan_that_cannot_be_looked_up_is_lost_no_more_than_any(shop: Vault) -> None:
+    """Without its natural key it leads to the ghost record, and its own columns tell it apart."""
+    shop.change(
+        "INSERT INTO shop.customer_product VALUES (1, 501), (1, 502)",
+        "INSERT INTO shop.order_line VALUES (1, 9, 501, 3, 1), (1, 10, 502, NULL, 1)",
+    )
+    shop.load()
+    ghosts = """
+        SELECT count(*) FROM model.lnk_customer_product JOIN model.hub_product USING (product_hk)
+        WHERE sku IS NULL"""
+    assert shop.rows(ghosts) == [(2,)]
+    assert shop.lost() == {}
+    assert shop.broken() == {}
+
+
+def test_a_missing_optional_reference_leads_to_the_ghost_record(shop: Vault) -> None:
+    """A link of several hubs is whole even where one of them is not known."""
+    unknown = """
+        SELECT count(*) FROM model.tl_order_line l
+        JOIN model.hub_employee e ON e.employee_hk = l.employee_packer_hk WHERE e.id IS NULL"""
+    nulls = "SELECT count(*) FROM shop.order_line WHERE packer_id IS NULL"
+    assert shop.rows(unknown) == shop.rows(nulls)
+
+
+def test_rows_of_one_parent_are_each_followed_on_their_own(shop: Vault) -> None:
+    """Of several phones one is changed, one is gone and one is new."""
+    shop.change(
+        "UPDATE shop.customer_phone SET digits = '0' WHERE customer_id = 1 AND kind = 'home'",
+        "DELETE FROM shop.customer_phone WHERE customer_id = 1 AND kind = 'work'",
+        "INSERT INTO shop.customer_phone VALUES (1, 'car', '2')",
+    )
+    assert shop.load() == {"mas_customer_phone": 3}
+    assert shop.lost() == {}
+
+
+def test_rows_without_a_key_are_counted(shop: Vault) -> None:
+    """One more of a row, and the last of another, are one row each in the history."""
+    shop.change(
+        "INSERT INTO shop.visit VALUES (1, 'page0')", "DELETE FROM shop.visit WHERE customer_id = 2"
+    )
+    gone = shop.rows("SELECT count(DISTINCT row_hash) FROM model.kls_visit WHERE customer_id = 2")
+    assert shop.load() == {"kls_visit": 1 + int(str(gone[0][0]))}
+    assert shop.lost() == {}
+
+
+def test_a_code_that_changes_its_meaning_keeps_the_old_one(shop: Vault) -> None:
+    """Code lists have a history like satellites."""
+    shop.change(
+        "UPDATE shop.country SET name = 'Deutschland' WHERE code = 'de'",
+        "DELETE FROM shop.country WHERE code = 'ch'",
+    )
+    assert shop.load() == {"ref_country": 2}
+    assert shop.lost() == {}
+
+
+def test_a_composite_reference_that_is_null_in_part_is_not_lost(shop: Vault) -> None:
+    """No link stands for it, and both its columns are still there."""
+    shop.change("UPDATE shop.product SET part_no = NULL WHERE id = 4")
+    assert shop.load() == {"sat_product": 1, "sat_product_part_effectivity": 1}
+    assert shop.lost() == {}
+
+
+def test_a_key_that_repeats_breaks_a_test_and_hides_no_row(shop: Vault) -> None:
+    """A key that stops holding is told by the satellite's test; both rows are there to be seen."""
+    shop.change(
+        "ALTER TABLE shop.part RENAME TO part_before",
+        "CREATE TABLE shop.part AS FROM shop.part_before",
+        "INSERT INTO shop.part VALUES ('f0', 9, 500), ('f0', 9, 501)",
+    )
+    assert shop.load() == {"hub_part": 1, "sat_part": 2}
+    assert shop.broken() == {"sat_part_unique": 1}
+
+
+def test_everything_can_go_and_come_back(shop: Vault) -> None:
+    """Emptied tables leave their keys and their history."""
+    tables = [source.table for source in shop.plan.sources]
+    for table in tables:
+        shop.change(f"CREATE TABLE aside_{table} AS FROM shop.{table}", f"DELETE FROM shop.{table}")
+    shop.load()
+    assert shop.lost() == {}
+    assert shop.load() == {}
+    for table in tables:
+        shop.change(f"INSERT INTO shop.{table} FROM aside_{table}")
+    shop.load()
+    assert shop.lost() == {}
+    assert shop.broken() == {}
+
+
+_IDS = st.integers(1, 14)
+_TEXTS = st.sampled_from(["a", "", "|", "^^", "\\", "||a", "'"])
+_REFERENCES = st.none() | st.integers(1, 30)
+
+
+def _values(*values: object) -> str:
+    texts = (
+        "NULL"
+        if v is None
+        else str(v)
+        if isinstance(v, int)
+        else "'" + str(v).replace("'", "''") + "'"
+        for v in values
+    )
+    return f"({', '.join(texts)})"
+
+
+_CHANGES = st.one_of(
+    st.builds(
+        lambda i, t: f"UPDATE shop.customer SET name = {_values(t)} WHERE id = {i}", _IDS, _TEXTS
+    ),
+    st.builds(
+        lambda i, b: f"UPDATE shop.customer SET balance = {_values(b)} WHERE id = {i}",
+        _IDS,
+        _REFERENCES,
+    ),
+    st.builds(
+        lambda i, c: f"UPDATE shop.orders SET customer_id = {_values(c)} WHERE id = {i}",
+        _IDS,
+        _REFERENCES,
+    ),
+    st.builds(
+        lambda i, c: f"UPDATE shop.orders SET ship_customer_id = {_values(c)} WHERE id = {i}",
+        _IDS,
+        _REFERENCES,
+    ),
+    st.builds(
+        lambda i, c: f"UPDATE shop.employee SET manager_id = {_values(c)} WHERE id = {i}",
+        _IDS,
+        _REFERENCES,
+    ),
+    st.builds(
+        lambda i, c: f"UPDATE shop.product SET part_no = {_values(c)} WHERE id = {i}",
+        _IDS,
+        _REFERENCES,
+    ),
+    st.builds(
+        lambda i, t: f"UPDATE shop.product SET sku = {_values(f'{t}{i}')} WHERE id = {i}",
+        _IDS,
+        _TEXTS,
+    ),
+    st.builds(
+        lambda i, p, e: (
+            f"UPDATE shop.order_line SET product_id = {_values(p)},"
+            f" packer_id = {_values(e)} WHERE order_id = {i}"
+        ),
+        _IDS,
+        _REFERENCES,
+        _REFERENCES,
+    ),
+    st.builds(
+        lambda i, t: (
+            f"UPDATE shop.customer_phone SET digits = {_values(t)} WHERE customer_id = {i}"
+        ),
+        _IDS,
+        _TEXTS,
+    ),
+    st.builds(
+        lambda i, t: f"INSERT OR REPLACE INTO shop.customer_detail VALUES {_values(i, t)}",
+        st.integers(1, 40),
+        _TEXTS,
+    ),
+    st.builds(
+        lambda i, t: f"INSERT OR IGNORE INTO shop.customer_phone VALUES {_values(i, t, t)}",
+        _IDS,
+        _TEXTS,
+    ),
+    st.builds(
+        lambda i, p: f"INSERT OR IGNORE INTO shop.customer_product VALUES {_values(i, p)}",
+        st.integers(1, 40),
+        st.integers(1, 40),
+    ),
+    st.builds(lambda i, t: f"INSERT INTO shop.visit VALUES {_values(i, t)}", _REFERENCES, _TEXTS),
+    st.builds(
+        lambda t, i: f"DELETE FROM shop.{t} WHERE id = {i}",
+        st.sampled_from(["customer", "orders", "employee", "product"]),
+        _IDS,
+    ),
+    st.builds(
+        lambda t, i: f"DELETE FROM shop.{t} WHERE customer_id = {i}",
+        st.sampled_from(["visit", "customer_detail", "customer_phone", "customer_product"]),
+        _IDS,
+    ),
+    st.builds(
+        lambda c, t: f"INSERT OR REPLACE INTO shop.country VALUES {_values(c, t)}", _TEXTS, _TEXTS
+    ),
+)
+
+
+@settings(
+    max_examples=5,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(loads=st.lists(st.lists(_CHANGES, min_size=1, max_size=8), min_size=1, max_size=2))
+def test_whatever_changes_nothing_is_lost_and_nothing_is_loaded_twice(
+    tmp_path_factory: pytest.TempPathFactory, loads: list[list[str]]
+) -> None:
+    """After any changes that leave the keys whole, the vault gives every table back as it is."""
+    with vault(tmp_path_factory.mktemp("shop"), SHOP, REFERENCES) as shop:
+        for changes in loads:
+            shop.change(*changes)
+            shop.load()
+            assert shop.lost() == {}
+        assert shop.broken() == {}
+        assert shop.load() == {}

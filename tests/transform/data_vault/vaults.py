@@ -1,0 +1,150 @@
+"""Vaults for tests: made of a DuckDB file that can be changed between two loads."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import duckdb
+
+from fluid_build.modeling.data_vault import build
+from fluid_build.modeling.dv2 import DataVaultModel, HashKeyStrategy
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.profiling import profile_source
+from fluid_build.profiling.profile import ForeignKey, Profile
+from fluid_build.sources import open_source
+from fluid_build.sources.base import OpenSource, Table
+from fluid_build.sources.sql import quote
+from fluid_build.transform.plan import BuildTest, TransformPlan
+from fluid_build.transform.plans import rebuilds, transform_plan
+from fluid_build.transform.run import FIRST_LOAD, Built, built
+from tests.transform.databases import database
+
+
+@dataclass
+class Vault:
+    """A vault that was loaded once, and its source, open for changes as ``shop``."""
+
+    model: LogicalModel
+    plan: TransformPlan
+    built: Built
+    day: datetime = FIRST_LOAD
+
+    @property
+    def dv2(self) -> DataVaultModel:
+        """The vault of the model."""
+        assert self.model.dv2 is not None
+        return self.model.dv2
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """Where source and vault are."""
+        return self.built.connection
+
+    def change(self, *statements: str) -> None:
+        """Change the source; its tables are in the database ``shop``."""
+        for statement in statements:
+            self.connection.execute(statement)
+
+    def load(self) -> dict[str, int]:
+        """Load once more, a day later; how many rows each relation of the vault has got more."""
+        before = self.sizes()
+        self.day += timedelta(days=1)
+        self.built.load(self.day)
+        after = self.sizes()
+        return {name: after[name] - before[name] for name in after if after[name] != before[name]}
+
+    def sizes(self) -> dict[str, int]:
+        """How many rows each relation of the vault has."""
+        return {b.name: self.built.rows(f"model.{b.name}") for b in self.plan.published}
+
+    def rows(self, sql: str) -> list[tuple[object, ...]]:
+        """The rows of a query."""
+        return self.connection.execute(sql).fetchall()
+
+    def lost(self) -> dict[str, tuple[int, int]]:
+        """For each source table that is not given back: rows missing, rows too many."""
+        found = {}
+        for rebuild in rebuilds(self.model):
+            missing = _differing(self.connection, rebuild.original, rebuild.sql)
+            added = _differing(self.connection, rebuild.sql, rebuild.original)
+            there = self.connection.sql(rebuild.original)
+            again = self.connection.sql(rebuild.sql)
+            assert (again.columns, again.types) == (there.columns, there.types)
+            if missing or added:
+                found[rebuild.table] = (missing, added)
+        return found
+
+    def broken(self) -> dict[str, int]:
+        """The tests of the plan that do not hold, with the rows that break them."""
+        return broken_tests(self.built)
+
+
+def _differing(connection: duckdb.DuckDBPyConnection, one: str, other: str) -> int:
+    row = connection.execute(f"SELECT count(*) FROM ({one} EXCEPT ALL ({other}))").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def broken_tests(result: Built) -> dict[str, int]:
+    """The tests of published builds that do not hold, with the rows that break them."""
+    found = {}
+    for build_ in result.plan.published:
+        for test in build_.tests:
+            row = result.connection.execute(_violations(build_.name, test)).fetchone()
+            assert row is not None
+            if row[0]:
+                found[test.name] = int(row[0])
+    return found
+
+
+def _violations(relation: str, test: BuildTest) -> str:
+    columns = ", ".join(test.columns)
+    if test.kind == "unique":
+        grouped = f"SELECT {columns} FROM model.{relation} GROUP BY {columns} HAVING count(*) > 1"
+        return f"SELECT count(*) FROM ({grouped})"
+    if test.kind == "not_null":
+        return f"SELECT count(*) FROM model.{relation} WHERE {columns} IS NULL"
+    (column,), (key,) = test.columns, test.to_columns
+    return (
+        f"SELECT count(*) FROM model.{relation} WHERE {column} IS NOT NULL"
+        f" AND {column} NOT IN (SELECT {key} FROM model.{test.to_model})"
+    )
+
+
+@contextmanager
+def vault(
+    path: Path,
+    statements: Sequence[str],
+    references: Sequence[ForeignKey] | None = None,
+    strategy: HashKeyStrategy | None = None,
+) -> Iterator[Vault]:
+    """The vault of the database that statements make, loaded once.
+
+    ``references`` are taken for what was found in it, where they are given.
+    """
+    file = database(path / "shop.duckdb", *statements)
+    profile, tables = _read(file, tuple(statements))
+    if references is not None:
+        profile = profile.model_copy(update={"foreign_keys": tuple(references)})
+    model = build(profile, strategy)
+    # Small queries are quicker without a second thread to wait for.
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute(f"ATTACH '{file}' AS shop")
+    connection.execute("SET TimeZone = 'UTC'")
+    moved = tuple(replace(table, relation=f"shop.main.{quote(table.name)}") for table in tables)
+    plan = transform_plan(model)
+    with OpenSource("duckdb", "shop", connection, moved) as open_, built(open_, plan) as result:
+        yield Vault(model, plan, result)
+
+
+_known: dict[tuple[str, ...], tuple[Profile, tuple[Table, ...]]] = {}
+
+
+def _read(file: Path, statements: tuple[str, ...]) -> tuple[Profile, tuple[Table, ...]]:
+    """The profile and the tables of a database, measured once for the same statements."""
+    if statements not in _known:
+        with open_source(file) as source:
+            _known[statements] = (profile_source(source), source.tables)
+    return _known[statements]
