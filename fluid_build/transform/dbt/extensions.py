@@ -5,6 +5,8 @@ dbt-duckdb lets a project run code of its own on each new connection, so the pro
 wheel at run time and names no place of any machine.
 """
 
+import duckdb
+
 from fluid_build.sources.engine import Scanner
 
 PLUGIN_FOLDER = "plugins"
@@ -49,6 +51,12 @@ def in_wheel():
             return "'" + str(file).replace("'", "''") + "'"
     return None
 '''
+
+
+def packages(scanner: Scanner) -> tuple[str, ...]:
+    """The wheel of a scanner, and the DuckDB that it was made for."""
+    version = duckdb.__version__
+    return (f"duckdb=={version}", f"duckdb-extension-{scanner}-scanner=={version}")
 
 
 def plugin(scanner: Scanner) -> str:

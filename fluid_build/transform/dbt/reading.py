@@ -14,7 +14,7 @@ from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import locate
 from fluid_build.transform.dbt import landing
-from fluid_build.transform.dbt.extensions import PLUGIN_FILE, plugin
+from fluid_build.transform.dbt.extensions import PLUGIN_FILE, packages, plugin
 from fluid_build.transform.dbt.location import (
     base_of,
     connection_string,
@@ -99,6 +99,7 @@ def _from_database(
         entries=tuple(_attached_entry(one, table, alias, scanner) for one, table in pairs),
         profiles_yml=profile.text,
         files={PLUGIN_FILE: plugin(scanner)} if scanner else {},
+        packages=packages(scanner) if scanner else (),
         notes=notes,
         database=database,
         schema=DUCKDB_SCHEMA,

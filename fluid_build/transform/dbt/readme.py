@@ -51,7 +51,8 @@ def _introduction(plan: TransformPlan, model: LogicalModel, dialect: Dialect, na
 
 
 def _running(reading: Readings, dialect: Dialect) -> str:
-    commands = f"pip install {_ADAPTERS[dialect.target]}\ndbt build"
+    packages = " ".join((_ADAPTERS[dialect.target], *reading.packages))
+    commands = f"pip install {packages}\ndbt build"
     lines = [
         "## How to run it",
         "In this folder, which holds its own `profiles.yml`:",

@@ -44,7 +44,8 @@ class Readings:
     text files by their path below the project folder, ``landed`` the copies that still have to be
     written. ``notes`` are sentences for the README and the screen. ``database`` and ``schema`` are
     those that the profile's target builds in, None where only the environment tells; ``variables``
-    are the environment variables that the project reads, each with what it is for.
+    are the environment variables that the project reads, each with what it is for. ``packages``
+    are needed beside dbt and its adapter, as pip takes them.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Readings:
     database: str | None = None
     schema: str | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
+    packages: tuple[str, ...] = ()
 
     def entry(self, source_id: str) -> SourceEntry:
         """The entry of that plan source; KeyError if there is none."""

@@ -50,6 +50,8 @@ def test_a_sqlite_file_is_attached_and_read_alike(sqlite_file: Path, project: Pa
     """Clean tables are attached as they are, dirty ones queried so that no value is bent."""
     with project_of(f"sqlite:///{sqlite_file}", project) as made:
         assert made.external("clean") == ""
+        wheel = f"duckdb-extension-sqlite-scanner=={duckdb.__version__}"
+        assert wheel in (project / "README.md").read_text()
         assert "sqlite_query('source_data'" in made.external("dirty")
         for one in made.plan.sources:
             assert made.differing(one.id) == 0
