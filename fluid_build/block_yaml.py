@@ -8,6 +8,7 @@ could take for something else than text stands in quotes, and nothing is folded 
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 _BARE = re.compile(r"[A-Za-z_(][^\n]*")
 # A colon or a hash may end a bare text early, and blanks at its end would be lost.
@@ -32,7 +33,7 @@ def _mapping(value: Mapping[str, object], first: str, indent: str, lines: list[s
     """Lines of a mapping; the first one begins with ``first``, the others with ``indent``."""
     start = first
     for key, item in value.items():
-        head = f"{start}{_text(key)}:"
+        head = f"{start}{_key(key)}:"
         start = indent
         if isinstance(item, str):
             lines.append(f"{head} {_text(item)}")
@@ -88,6 +89,12 @@ def _text(value: str) -> str:
         return f"'{value}'" if value.lower() in _NOT_TEXT else value
     quoted = value.replace("'", "''")
     return f"'{quoted}'"
+
+
+@lru_cache(maxsize=1024)
+def _key(value: str) -> str:
+    """A key: the same few come again and again."""
+    return _text(value)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -6,11 +6,13 @@ Built-in tests: https://docs.getdbt.com/reference/resource-properties/data-tests
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from fluid_build.modeling.sql_names import free_name
 from fluid_build.sources.sql import literal
+from fluid_build.transform.dbt.references import with_references
+from fluid_build.transform.dbt.targets import Dialect
 from fluid_build.transform.plan import Build, BuildTest, TransformPlan
 
 # dbt puts an accepted value between quotes as it stands, after Jinja took it for an expression.
@@ -21,7 +23,6 @@ _ROWS_REPEATED = "coalesce(sum(n_records - 1), 0)"
 _ROWS_COUNTED = "coalesce(sum(n_records), 0)"
 
 Entry = dict[str, object]
-Translate = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +42,38 @@ class DataTests:
     singular: list[SingularTest] = field(default_factory=list)
 
 
-def data_tests(plan: TransformPlan, translate: Translate) -> DataTests:
-    """The tests of a plan; those of severity ``info`` are figures, and dbt has no word for them.
-
-    ``translate`` turns a query in DuckDB's dialect into the text of a file of the project.
-    """
+def data_tests(plan: TransformPlan, dialect: Dialect) -> DataTests:
+    """The tests of a plan; those of severity ``info`` are figures, and dbt has no word for them."""
     tests = DataTests()
-    taken = {build.name for build in plan.builds}
+    builds = {build.name: build for build in plan.builds}
+    taken = set(builds)
     for build in plan.builds:
         for test in build.tests:
             if test.severity != "info":
-                for name, single in _named(test, taken):
-                    _add(tests, build, name, single, translate)
+                for name, claim in _named(test, taken):
+                    _add(
+                        tests, name, _Claim(build, claim, builds.get(claim.to_model or "")), dialect
+                    )
     return tests
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A test of a build, and the build that it refers to, if it does."""
+
+    build: Build
+    test: BuildTest
+    parent: Build | None
+
+    @property
+    def compares_text(self) -> bool:
+        """Whether a reference pairs text with another type, which not every database compares."""
+        if self.parent is None:
+            return False
+        ours = [self.build.column(column).type for column in self.test.columns]
+        theirs = [self.parent.column(column).type for column in self.test.to_columns]
+        pairs = zip(ours, theirs, strict=True)
+        return any(one != other and "VARCHAR" in (one, other) for one, other in pairs)
 
 
 def _named(test: BuildTest, taken: set[str]) -> Iterator[tuple[str, BuildTest]]:
@@ -68,10 +88,11 @@ def _named(test: BuildTest, taken: set[str]) -> Iterator[tuple[str, BuildTest]]:
         yield name, test.model_copy(update={"columns": claim})
 
 
-def _add(tests: DataTests, build: Build, name: str, test: BuildTest, translate: Translate) -> None:
-    arguments = _arguments(build, test)
+def _add(tests: DataTests, name: str, claim: _Claim, dialect: Dialect) -> None:
+    test = claim.test
+    arguments = _arguments(claim)
     if arguments is None:
-        sql = f"{_config(test)}\n\n{translate(_query(build, test))}\n"
+        sql = f"{_config(test)}\n\n{_text(claim, dialect)}\n"
         tests.singular.append(SingularTest(name, sql, test.reason))
         return
     entry: Entry = {"name": name}
@@ -84,17 +105,19 @@ def _add(tests: DataTests, build: Build, name: str, test: BuildTest, translate: 
         config["fail_calc"] = _ROWS_REPEATED if test.kind == "unique" else _ROWS_COUNTED
     if config:
         entry["config"] = config
-    tests.entries.setdefault((build.name, test.columns[0]), []).append({test.kind: entry})
+    place = (claim.build.name, test.columns[0])
+    tests.entries.setdefault(place, []).append({test.kind: entry})
 
 
-def _arguments(build: Build, test: BuildTest) -> Entry | None:
+def _arguments(claim: _Claim) -> Entry | None:
     """What the built-in test is told; None where it cannot make the claim."""
-    if len(test.columns) != 1:
+    test = claim.test
+    if len(test.columns) != 1 or claim.compares_text:
         return None
     if test.kind == "relationships":
         return {"to": f"ref('{test.to_model}')", "field": test.to_columns[0]}
     if test.kind == "accepted_values":
-        return _accepted(build.column(test.columns[0]).type, test.values)
+        return _accepted(claim.build.column(test.columns[0]).type, test.values)
     return {}
 
 
@@ -120,12 +143,19 @@ def _config(test: BuildTest) -> str:
     return f"{{{{ config({written}) }}}}"
 
 
-def _query(build: Build, test: BuildTest) -> str:
+def _text(claim: _Claim, dialect: Dialect) -> str:
+    """The query of a test in the words of its target, and of dbt."""
+    test, name = claim.test, claim.build.name
     if test.kind == "unique":
-        return _repeated(build.name, test.columns)
-    if test.kind == "relationships":
-        return _orphans(build.name, test)
-    return _other_values(build.name, test.columns[0], test.values)
+        sql = _repeated(name, test.columns)
+    elif test.kind == "relationships":
+        sql = _orphans(name, test, "CAST({} AS VARCHAR)" if claim.compares_text else "{}")
+    else:
+        sql = _other_values(name, test.columns[0], test.values)
+    if "CAST(" in sql:
+        # The others are of names and keywords alone, which are the same everywhere.
+        sql = dialect.query(sql)
+    return with_references(sql, own="", source="", backslashes=dialect.backslashes)
 
 
 def _repeated(name: str, columns: Collection[str]) -> str:
@@ -137,11 +167,11 @@ def _repeated(name: str, columns: Collection[str]) -> str:
     )
 
 
-def _orphans(name: str, test: BuildTest) -> str:
+def _orphans(name: str, test: BuildTest, compared: str) -> str:
     listed = ",\n    ".join(f"child.{column}" for column in test.columns)
     filled = "\n    AND ".join(f"child.{column} IS NOT NULL" for column in test.columns)
     pairs = "\n    AND ".join(
-        f"parent.{theirs} = child.{ours}"
+        f"{compared.format(f'parent.{theirs}')} = {compared.format(f'child.{ours}')}"
         for ours, theirs in zip(test.columns, test.to_columns, strict=True)
     )
     return (

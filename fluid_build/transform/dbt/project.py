@@ -13,7 +13,7 @@ from fluid_build.transform.dbt.models import FOLDERS, MATERIALIZED, model_files
 from fluid_build.transform.dbt.naming import project_name
 from fluid_build.transform.dbt.properties import properties, singular_properties, source_properties
 from fluid_build.transform.dbt.readme import readme
-from fluid_build.transform.dbt.references import LOAD_DATE, with_references
+from fluid_build.transform.dbt.references import LOAD_DATE
 from fluid_build.transform.dbt.semantic import semantic_document, semantic_json
 from fluid_build.transform.dbt.source_entries import Readings
 from fluid_build.transform.dbt.targets import Target, check_target, dialect_of
@@ -50,13 +50,7 @@ def dbt_project(
     """
     dialect = dialect_of(check_target(target))
     name = project_name(plan)
-
-    def translate(sql: str) -> str:
-        return with_references(
-            dialect.query(sql), own="", source=reading.name, backslashes=dialect.backslashes
-        )
-
-    tests = data_tests(plan, translate)
+    tests = data_tests(plan, dialect)
     models = model_files(plan.builds, reading.name, dialect)
     files = {
         "dbt_project.yml": block_yaml(_project(plan, name, dialect.target)),

@@ -6,7 +6,6 @@ Properties: https://docs.getdbt.com/reference/configs-and-properties.
 from collections.abc import Iterable, Mapping
 
 from fluid_build.block_yaml import block_yaml
-from fluid_build.modeling.element import Element
 from fluid_build.transform.dbt.data_tests import DataTests, SingularTest
 from fluid_build.transform.dbt.jinja import literal_document
 from fluid_build.transform.dbt.models import FOLDERS
@@ -58,15 +57,23 @@ def singular_properties(singular: Iterable[SingularTest]) -> str:
 
 def yaml_file(document: Mapping[str, object]) -> str:
     """A properties file; nothing in it is Jinja but what was marked as such."""
+    text = block_yaml({"version": 2, **document})
+    if "{" not in text and "\\" not in text:
+        # Neither a brace nor a character that YAML spells with a backslash: nothing to escape.
+        return text
     literal = literal_document(document)
     return block_yaml({"version": 2, **literal})  # type: ignore[dict-item]
 
 
 def _model(build: Build, tests: DataTests, dialect: Dialect) -> _Entry:
     published = build.layer != "staging"
-    meta = {"title": build.title} | _lineage(build)
-    if build.key:
-        meta["key"] = list(build.key)
+    meta = _filled(
+        {
+            "title": build.title,
+            "key": list(build.key),
+            "source_tables": list(build.mapped_source_tables),
+        }
+    )
     return _filled(
         {
             "name": build.name,
@@ -87,7 +94,7 @@ def _column(column: PlanColumn, tests: list[_Entry], dialect: Dialect) -> _Entry
         {
             "semantic_type": column.semantic_type,
             "pii": True if column.pii else None,
-            **_lineage(column),
+            "source_columns": [f"{c.table}.{c.column}" for c in column.source_columns],
         }
     )
     tags = [*column.tags, *(["pii"] if column.pii else [])]
@@ -130,15 +137,6 @@ def _source_table(entry: SourceEntry, table: PlanSource) -> _Entry:
             "columns": [
                 {"name": name, "data_type": type_, "quote": True} for name, type_ in table.columns
             ],
-        }
-    )
-
-
-def _lineage(element: Element) -> _Entry:
-    return _filled(
-        {
-            "source_tables": list(element.mapped_source_tables),
-            "source_columns": [f"{c.table}.{c.column}" for c in element.source_columns],
         }
     )
 

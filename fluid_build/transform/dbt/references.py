@@ -13,7 +13,6 @@ from fluid_build.transform.dbt.jinja import literally
 LOAD_DATE = "{{ load_date() }}"
 _RELATION = r"(?<![\w$.])(?P<kind>source|model)\.(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
 _LOAD_DATE = r"(?P<load_date>(?i:getvariable)\(\s*'load_date'\s*\))"
-_OTHER_WORD = r"[^\W\d][\w$]*(?:\.[^\W\d][\w$]*)*"
 _COMMENT = r"--[^\n]*|(?P<comment>/\*)"
 _QUOTED = r'"(?:[^"]|"")*"'
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
@@ -74,5 +73,5 @@ def _tokens(backslashes: bool) -> re.Pattern[str]:
             r"'(?:[^']|'')*'",
             r"(?<![\w$])\$(?P<tag>\w*)\$.*?\$(?P=tag)\$",
         )
-    parts = (*texts, _QUOTED, _COMMENT, _LOAD_DATE, _RELATION, _OTHER_WORD)
+    parts = (*texts, _QUOTED, _COMMENT, _LOAD_DATE, _RELATION)
     return re.compile("|".join(parts), re.DOTALL)

@@ -62,10 +62,10 @@ def semantic_names(plan: TransformPlan) -> SemanticNames:
     return SemanticNames(datasets, fields, composite_keys)
 
 
-def references(build: Build, plan_names: Collection[str]) -> Iterator[BuildTest]:
+def references(build: Build, builds: Collection[str]) -> Iterator[BuildTest]:
     """The tests of a build that say it refers to one of these builds."""
     for test in build.tests:
-        if test.kind == "relationships" and test.to_model in plan_names:
+        if test.kind == "relationships" and test.to_model in builds:
             yield test
 
 
@@ -95,18 +95,18 @@ def legal(name: str, kind: str) -> str:
 
 def _ambiguous(plan: TransformPlan) -> set[str]:
     """Columns whose name means different things in different builds."""
+    published = {build.name for build in plan.published}
     roles: dict[str, set[Role]] = defaultdict(set)
     for build in plan.published:
-        keys = _keys(build, plan)
+        keys = _keys(build, published)
         for column in build.columns:
             time: Role = "time" if is_time(column.contract_type) else "category"
             roles[column.name].add("key" if column.name in keys else time)
     return {name for name, found in roles.items() if len(found) > 1} | _unrelated_keys(plan)
 
 
-def _keys(build: Build, plan: TransformPlan) -> set[str]:
-    published = {published.name for published in plan.published}
-    referring = {c for test in references(build, published) for c in test.columns}
+def _keys(build: Build, published: Collection[str]) -> set[str]:
+    referring = {column for test in references(build, published) for column in test.columns}
     own = build.key if len(build.key) == 1 else ()
     return {*own, *referring, *unique_columns(build)}
 

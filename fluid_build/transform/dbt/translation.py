@@ -7,6 +7,7 @@ and Databricks.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache
 
 import sqlglot
 from sqlglot import exp
@@ -72,7 +73,7 @@ def _rewritten(tree: exp.Expr, target: Target) -> exp.Expr:
     rewrites = _REWRITES[target]
     for node in list(tree.walk(bfs=False)):
         if isinstance(node, exp.Cast):
-            node.set("to", _type(node.to, target))
+            node.set("to", _type(node.to, target).copy())
         rewrite = rewrites.get(type(node))
         if rewrite is not None:
             node.replace(rewrite(node))
@@ -81,8 +82,12 @@ def _rewritten(tree: exp.Expr, target: Target) -> exp.Expr:
 
 def _type(type_: exp.DataType, target: Target) -> exp.DataType:
     name = type_.sql(dialect="duckdb")
-    duckdb_type = _DUCKDB_NAMES.get(name, name)
-    return exp.DataType.build(target_type(duckdb_type, target).name, dialect=target)
+    return _named_type(target_type(_DUCKDB_NAMES.get(name, name), target).name, target)
+
+
+@cache
+def _named_type(name: str, target: Target) -> exp.DataType:
+    return exp.DataType.build(name, dialect=target)
 
 
 def _call(name: str, *arguments: exp.Expr | str) -> exp.Expr:
