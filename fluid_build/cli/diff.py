@@ -38,10 +38,10 @@ def diff(
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
-    """Compare two contracts or two models: what breaks, what is added, what is cosmetic.
+    """Compare two contracts or two models.
 
-    Judged as a reader of the data would; fails where something breaks, and suggests the next
-    semantic version.
+    What breaks, what is added, what is cosmetic, judged as a reader of the data would. Fails
+    where something breaks, and suggests the next semantic version.
 
     \b
     Example:  fluid diff shop-model new-shop-model

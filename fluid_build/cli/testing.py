@@ -51,10 +51,11 @@ def test(
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
-    """Test live data against a contract: its tables, columns, types and quality rules.
+    """Test live data against a contract.
 
-    Fails where a promise of the severity error is broken; broken warnings are shown. No SQL of the
-    contract is run, and no value of the data is printed.
+    Its tables, columns, types and quality rules. Fails where a promise of the severity error is
+    broken; broken warnings are shown. No SQL of the contract is run, and no value of the data is
+    printed.
 
     \b
     Example:  fluid test contract.fluid.yaml --uri duckdb:///warehouse.duckdb
