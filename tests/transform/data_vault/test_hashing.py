@@ -1,0 +1,161 @@
+"""Hash inputs: never the same for two keys, and the same for one key wherever it is read."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from fluid_build.modeling.dv2 import HashKeyStrategy
+from fluid_build.sources.sql import literal
+from fluid_build.transform.data_vault.hashing import hashed, written, written_or_token, zero_key
+from tests.transform.data_vault.shop import REFERENCES, SHOP
+from tests.transform.data_vault.vaults import vault
+
+_SIGNS = "|\\^~#a0-. "
+_CONNECTION = duckdb.connect()
+
+
+@st.composite
+def strategies(draw: st.DrawFn) -> HashKeyStrategy:
+    """Any strategy that can tell its own signs apart."""
+    escape, delimiter, null = draw(st.permutations(_SIGNS))[:3]
+    tail = st.text(_SIGNS, max_size=2)
+    return HashKeyStrategy(
+        algorithm=draw(st.sampled_from(["md5", "sha256"])),
+        escape=escape,
+        delimiter=delimiter + draw(tail),
+        null_token=null + draw(tail),
+    )
+
+
+_TEXT = st.none() | st.text(_SIGNS + "b", max_size=4)
+_KEYS = st.integers(1, 3).flatmap(
+    lambda width: st.tuples(*(st.tuples(*[_TEXT] * width) for _ in range(2)))
+)
+
+
+def hash_of(key: tuple[str | None, ...], strategy: HashKeyStrategy) -> object:
+    """The hash key that the SQL of a build gives."""
+    texts = ["CAST(NULL AS VARCHAR)" if text is None else literal(text) for text in key]
+    parts = [written_or_token(text, "VARCHAR", strategy) for text in texts]
+    row = _CONNECTION.execute(f"SELECT {hashed(parts, strategy, '')}").fetchone()
+    assert row is not None
+    return row[0]
+
+
+@settings(max_examples=300, deadline=None)
+@given(strategies(), _KEYS)
+def test_two_different_keys_never_share_a_hash(
+    strategy: HashKeyStrategy, keys: tuple[tuple[str | None, ...], tuple[str | None, ...]]
+) -> None:
+    """Whatever the signs of the strategy, and wherever they occur in a key."""
+    one, other = keys
+    assert (hash_of(one, strategy) == hash_of(other, strategy)) == (one == other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("a|", "b"), ("a", "|b")),
+        (("a||b", ""), ("a", "b||")),
+        (("^^", "x"), (None, "x")),
+        (("", None), (None, "")),
+        (("a\\", "b"), ("a", "\\b")),
+        (("\\|", ""), ("|", "")),
+        (("a", "b"), ("b", "a")),
+        (("1", "11"), ("11", "1")),
+    ],
+)
+def test_the_usual_suspects_are_told_apart(
+    one: tuple[str | None, ...], other: tuple[str | None, ...]
+) -> None:
+    """Delimiters and null tokens inside a part, order, and the borders between parts."""
+    assert hash_of(one, HashKeyStrategy()) != hash_of(other, HashKeyStrategy())
+
+
+@pytest.mark.parametrize(
+    "signs",
+    [
+        {"escape": "\\\\"},
+        {"escape": ""},
+        {"delimiter": ""},
+        {"null_token": ""},
+        {"delimiter": "^|"},
+        {"delimiter": "\\n"},
+        {"escape": "^"},
+    ],
+)
+def test_signs_that_cannot_be_told_apart_are_refused(signs: dict[str, str]) -> None:
+    """A strategy whose escape, delimiter and null token begin alike is no strategy."""
+    with pytest.raises(ValidationError):
+        HashKeyStrategy.model_validate(signs)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "(-9223372036854775807)::BIGINT",
+        "(-1.50)::DECIMAL(9, 2)",
+        "TRUE",
+        "DATE '0044-03-15 (BC)'",
+        "'infinity'::TIMESTAMP",
+        "TIMESTAMPTZ '2020-01-01 00:00:00.5+02'",
+        "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::UUID",
+    ],
+)
+@pytest.mark.parametrize("sign", list("-.:+ (eTf0"))
+def test_signs_inside_a_value_of_any_type_are_escaped(value: str, sign: str) -> None:
+    """Where a type's text is known to lack a sign it is left alone, and only there."""
+    strategy = HashKeyStrategy(delimiter=sign)
+    row = _CONNECTION.execute(f"SELECT typeof({value}), {value}::VARCHAR").fetchone()
+    assert row is not None
+    type_, _ = row
+    text = _CONNECTION.execute(f"SELECT {written(value, type_, strategy)}").fetchone()
+    assert text is not None
+    bare = str(text[0]).replace("\\" + sign, "")
+    assert sign not in bare
+
+
+def test_a_time_with_a_zone_hashes_the_same_in_every_zone() -> None:
+    """The text of such a value depends on the session, its hash does not."""
+    value = "TIMESTAMPTZ '2020-01-01 00:00:00+02'"
+    part = written(value, "TIMESTAMP WITH TIME ZONE", HashKeyStrategy())
+    found = set()
+    for zone in ("UTC", "Asia/Tokyo", "America/New_York"):
+        with duckdb.connect() as connection:
+            connection.execute(f"SET TimeZone = '{zone}'")
+            found.add(connection.execute(f"SELECT {part}").fetchone())
+    assert len(found) == 1
+
+
+def test_keys_that_differ_in_case_alone_are_one_where_the_strategy_says_so() -> None:
+    """Upper case is for keys; whether a row has changed is still told to the letter."""
+    upper = HashKeyStrategy(case="upper")
+    assert hash_of(("ab",), upper) == hash_of(("AB",), upper)
+    assert hash_of(("ab",), HashKeyStrategy()) != hash_of(("AB",), HashKeyStrategy())
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        HashKeyStrategy(algorithm="sha256"),
+        HashKeyStrategy(case="upper"),
+        HashKeyStrategy(delimiter="0", escape="1", null_token="SKU"),
+    ],
+    ids=["sha256", "upper", "odd signs"],
+)
+def test_a_vault_of_any_strategy_gives_everything_back(
+    tmp_path: Path, strategy: HashKeyStrategy
+) -> None:
+    """Nothing is lost, whichever way hash keys are made."""
+    with vault(tmp_path, SHOP, REFERENCES, strategy) as shop:
+        assert shop.lost() == {}
+        assert shop.broken() == {}
+        length = len(zero_key(strategy)) - 2
+        assert shop.rows("SELECT DISTINCT length(product_hk) FROM model.hub_product") == [(length,)]
+        shop.change("UPDATE shop.customer SET name = upper(name)")
+        assert shop.load() == {"sat_customer": 12}
+        assert shop.lost() == {}
