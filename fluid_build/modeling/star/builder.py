@@ -167,7 +167,7 @@ def _widened(fact: Fact, dimensions: list[Dimension]) -> Fact:
     """The fact with the columns of its dimensions in it: one wide table."""
     by_name = {one.name: one for one in dimensions}
     taken = {one.key for one in fact.dimensions}
-    taken |= {one.name for one in (*fact.attributes, *fact.measures)}
+    taken |= {one.name for one in fact.attributes} | {one.name for one in fact.measures}
     return fact.model_copy(
         update={
             "dimensions": tuple(

@@ -17,6 +17,8 @@ _LIFE = frozenset(
     release released since
     """.split()
 )
+_PLANNED = ("commit", "due", "estimat", "expect", "plan", "promis", "requir", "schedul", "target")
+"""How words begin that say that a date was foreseen, and is not the day of the event."""
 _NAMING = ("name", "title", "label")
 _DESCRIBING = ("desc", "description")
 _REMARKS = frozenset("comment comments note notes remark remarks text memo".split())
@@ -70,6 +72,11 @@ def event_dates(entity: Entity) -> tuple[Attribute, ...]:
     if events:
         return tuple(events)
     return tuple(one for one in dates if _is_creation(one) and _varies(one, entity))
+
+
+def is_planned(attribute: Attribute) -> bool:
+    """Whether a date says when something should happen."""
+    return any(word.startswith(_PLANNED) for word in words(attribute.name))
 
 
 def is_naming(attribute: Attribute) -> bool:

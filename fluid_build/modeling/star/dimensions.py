@@ -232,7 +232,7 @@ class _Draft:
 
     def _loop(self, one: Relationship) -> None:
         names = self.layout.names
-        role = names.spoken_role(one)
+        role = names.spoken_role(one, self.layout.graph.entities[self.entity])
         key = free_column(prefixed(role, self.layout.keys[self.entity]), self.taken)
         join = self._join(prefixed(role, names.member(self.entity)), self.entity, one.name, "")
         self.links.append(
@@ -307,12 +307,16 @@ class _Draft:
         if said in self.said and prefix:
             said = prefixed(prefix, said)
         if said in self.said:
-            said = prefixed(names.spoken_role(one), member)
+            said = prefixed(
+                names.spoken_role(one, self.layout.graph.entities[one.from_entity]), member
+            )
         return free_column(said, self.said)
 
     def _link(self, one: Relationship, whole: str, join: str, prefix: str) -> None:
         layout = self.layout
         role = layout.names.role(one)
+        if not role and whole != one.to_entity:
+            role = layout.names.member(one.to_entity)
         wanted = prefixed(role, layout.keys[whole]) if role else layout.keys[whole]
         if wanted in self.taken and prefix:
             wanted = prefixed(prefix, wanted)

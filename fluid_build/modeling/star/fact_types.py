@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional import FactType
+from fluid_build.modeling.star.columns import is_date, is_record_stamp
 from fluid_build.modeling.star.graph import Graph
 
 _MEMBERS_A_DAY = 2
 _DENSE = 0.2
+_OPEN = 0.005
 
 
 def fact_type(
@@ -15,11 +17,11 @@ def fact_type(
 ) -> tuple[FactType, str]:
     """The type of an entity's fact, and the sentence that says why."""
     key = set(graph.keys[entity.name])
-    taken_on = [one for one in dates if one.name in key]
-    if measured and taken_on and _is_dense(graph, entity, taken_on[0]):
-        return "periodic_snapshot", f"Many are measured at once, on each {taken_on[0].name}."
-    if len(dates) > 1 and any(one.evidence.nulls for one in dates[1:]):
-        open_ = next(one for one in dates[1:] if one.evidence.nulls)
+    taken_on = next((one for one in dates if _is_dense(graph, entity, one)), None)
+    if measured and taken_on is not None:
+        return "periodic_snapshot", f"Many are measured at once, on each {taken_on.name}."
+    open_ = next((one for one in dates[1:] if _is_reached_later(dates[0], one)), None)
+    if open_ is not None:
         return (
             "accumulating_snapshot",
             f"It passes {len(dates)} milestones; {open_.name} is filled when it is reached.",
@@ -34,17 +36,25 @@ def fact_type(
 
 
 def _is_dense(graph: Graph, entity: Entity, taken_on: Attribute) -> bool:
-    """Whether most members have a row for most of the days."""
+    """Whether a member and the day identify a row, and many members have one for many days."""
     days = taken_on.evidence.distinct or 0
-    others = [
-        entity.attribute(name).evidence.distinct or 0
-        for name in graph.keys[entity.name]
-        if name != taken_on.name
-    ]
-    if not days or not others:
+    if not days or entity.rows < _MEMBERS_A_DAY * days:
         return False
-    members = max(others)
-    return entity.rows >= _MEMBERS_A_DAY * days and entity.rows >= _DENSE * days * members
+    referring = {name for one in graph.parents[entity.name] for name in one.from_attributes}
+    for key in graph.unique[entity.name]:
+        others = key - {taken_on.name}
+        if taken_on.name not in key or not others or not others <= referring:
+            continue
+        members = max(entity.attribute(name).evidence.distinct or 0 for name in others)
+        if entity.rows >= _DENSE * days * members:
+            return True
+    return False
+
+
+def _is_reached_later(first: Attribute, later: Attribute) -> bool:
+    """Whether a date is open in some rows, in more than the first one happens to be."""
+    share = later.evidence.nulls / max(1, later.evidence.rows)
+    return share >= _OPEN and later.evidence.nulls > 2 * first.evidence.nulls
 
 
 def _is_state(graph: Graph, entity: Entity, key: set[str]) -> bool:
@@ -57,7 +67,5 @@ def _is_state(graph: Graph, entity: Entity, key: set[str]) -> bool:
     }
     if any(one.measure and one.measure.additivity == "semi-additive" for one in entity.attributes):
         return True
-    dated = any(
-        one.type in {"date"} or one.type.startswith("timestamp") for one in entity.attributes
-    )
+    dated = any(is_date(one) and not is_record_stamp(one) for one in entity.attributes)
     return bool(key) and key <= referring and len(key) > 1 and not dated

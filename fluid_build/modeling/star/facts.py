@@ -24,6 +24,7 @@ from fluid_build.modeling.star.columns import (
     is_date,
     is_distinctive,
     is_numbering,
+    is_planned,
 )
 from fluid_build.modeling.star.derived import Derived, derived_dimensions
 from fluid_build.modeling.star.dimensions import Layout
@@ -108,7 +109,7 @@ class _Draft:
         type_, why = fact_type(
             layout.graph,
             entity,
-            dates,
+            dates or self._calendar_days(),
             measured=bool(measures),
             is_line=bool(self.headers),
         )
@@ -189,6 +190,16 @@ class _Draft:
                 self.columns_of_keys[one.name] = key
         return dates
 
+    def _calendar_days(self) -> tuple[Attribute, ...]:
+        """The columns by which the event refers to a calendar of the source's own."""
+        layout = self.drawing.layout
+        return tuple(
+            self.entity.attribute(name)
+            for one in layout.graph.parents[self.entity.name]
+            if is_calendar(layout.graph.entities[one.to_entity])
+            for name in one.from_attributes
+        )
+
     def _has_calendar(self) -> bool:
         layout = self.drawing.layout
         return any(
@@ -215,7 +226,8 @@ class _Draft:
                 self._take_over(one, header, places)
 
     def _dated_by_header(self, drawn: Drawn) -> bool:
-        return drawn.fact.dated_by is not None and not event_dates(self.entity)
+        own = [one for one in event_dates(self.entity) if not is_planned(one)]
+        return drawn.fact.dated_by is not None and not own
 
     def _join_header(self, header: Relationship, drawn: Drawn) -> dict[str, str]:
         """Join a header with all that it joins; the names of its joins here, by those there."""
@@ -323,14 +335,15 @@ class _Draft:
         return found if all(one in named for one in key) else ()
 
     def _dated_by(self, dates: tuple[Attribute, ...]) -> FactDate | None:
-        if dates:
-            first = next((one for one in dates if one.required), dates[0])
+        happened = [one for one in dates if not is_planned(one)]
+        if happened:
+            first = next((one for one in happened if one.required), happened[0])
             return FactDate(attribute=first.name)
         for header, drawn in self.headers:
             joined = [one for one in self.joins if one.relationship == header.name]
             if drawn.fact.dated_by is not None and not drawn.fact.dated_by.source and joined:
                 return FactDate(source=joined[0].name, attribute=drawn.fact.dated_by.attribute)
-        return None
+        return FactDate(attribute=dates[0].name) if dates else None
 
 
 def refer(
@@ -350,11 +363,13 @@ def refer(
     wanted = dimension.member_key if by_member else dimension.surrogate_key
     names = layout.names
     role = names.role(one)
-    if not role and (one.to_entity != whole):
+    if not role and one.to_entity != whole:
         role = names.member(one.to_entity)
+    if not role and _is_one_of_several(layout, one):
+        role = names.spoken_role(one, layout.graph.entities[one.from_entity])
     key = prefixed(role, wanted) if role else wanted
     if key in taken:
-        role = names.spoken_role(one)
+        role = names.spoken_role(one, layout.graph.entities[one.from_entity])
         key = prefixed(role, wanted)
     return DimensionReference(
         dimension=dimension.name,
@@ -364,6 +379,17 @@ def refer(
         key=free_column(key, taken),
         to_columns=_columns_in(layout, dimension, one),
         reason=one.reason,
+    )
+
+
+def _is_one_of_several(layout: Layout, one: Relationship) -> bool:
+    """Whether the child refers to the same dimension by other columns as well."""
+    whole = layout.whole(one.to_entity)
+    return any(
+        other.name != one.name
+        and layout.roles[other.to_entity].kind in {"dimension", "part"}
+        and layout.whole(other.to_entity) == whole
+        for other in layout.graph.parents[one.from_entity]
     )
 
 

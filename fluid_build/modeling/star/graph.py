@@ -29,6 +29,8 @@ class Graph:
     loops: Mapping[str, tuple[Relationship, ...]]
     children: Mapping[str, tuple[Relationship, ...]]
     unique: Mapping[str, frozenset[frozenset[str]]]
+    longest: Mapping[tuple[str, str], int]
+    """By entity and attribute, the characters of the longest text."""
 
     def relationship(self, name: str) -> Relationship:
         """The reference of that name; KeyError if there is none."""
@@ -78,6 +80,11 @@ def graph_of(profile: Profile, conceptual: ConceptualModel) -> Graph:
         },
         children={n: tuple(one for one in between if one.to_entity == n) for n in names},
         unique=unique,
+        longest={
+            (table.name, column.name): column.max_length or 0
+            for table in profile.tables
+            for column in table.columns
+        },
     )
 
 

@@ -23,6 +23,7 @@ from fluid_build.modeling.star.naming import StarNames, free_column
 
 _FEWEST_MEMBERS = 10
 _FEWEST_ATTRIBUTES = 3
+_LONGEST_LABEL = 64
 _PLACES = frozenset({"city", "country", "country_code", "region", "region_code"})
 
 
@@ -92,7 +93,8 @@ def _type(graph: Graph, entity: Entity, one: Attribute) -> tuple[ScdType, str]:
         return 1, "Overwritten: a number that moves; the events have their own."
     if is_date(one) or is_naming(one):
         return 1, "Overwritten: a name or date is corrected, and seldom grouped by."
-    if _is_place(one) or _is_group(one):
+    short = graph.longest[entity.name, one.name] <= _LONGEST_LABEL
+    if short and (_is_place(one) or _is_group(one)):
         distinct = one.evidence.distinct or 0
         return 2, (
             f"Versioned: {distinct} values in {one.evidence.rows} members are what events are "

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.naming import identifier
 from fluid_build.modeling.sql_names import SqlNames, fit, free_name, is_reserved
-from fluid_build.profiling.names import KEY_WORDS, common_prefix_words, singular, words
+from fluid_build.profiling.names import common_prefix_words, singular, strip_key_suffix, words
 
 _TECHNICAL = frozenset(
     "dim dimension fact fct lkp lookup ods raw src stage staging stg tbl".split()
@@ -53,17 +53,16 @@ class StarNames:
         """What a child calls this parent, as part of a name; "" where it has no word for it."""
         return identifier(relationship.role) if relationship.role else ""
 
-    def spoken_role(self, relationship: Relationship) -> str:
+    def spoken_role(self, relationship: Relationship, child: Entity) -> str:
         """A role that is never empty: the referring columns without the words that mean key."""
         if relationship.role:
             return identifier(relationship.role)
-        parts = [
-            part
+        columns = [
+            tuple(self.bare_column(child, one).strip("_").split("_"))
             for one in relationship.from_attributes
-            for part in self.column(relationship.from_entity, one).strip("_").split("_")
         ]
-        named = [part for part in parts if part not in KEY_WORDS]
-        return "_".join(named or parts)
+        named = [part for column in columns for part in strip_key_suffix(column)]
+        return "_".join(named or columns[0])
 
     def moment(self, entity: str, attribute: str) -> str:
         """What a date is called where a fact refers to the calendar by it: ``order_date``."""
@@ -76,8 +75,10 @@ class StarNames:
 
 
 def prefixed(prefix: str, name: str) -> str:
-    """A name under a prefix, without saying the same word twice in a row."""
+    """A name under a prefix, without saying what it says already."""
     head, tail = prefix.split("_"), name.split("_")
+    if f"_{prefix}_" in f"_{name}_":
+        return name
     for overlap in range(min(len(head), len(tail)), 0, -1):
         said = [singular(word) for word in tail[:overlap]]
         if [singular(word) for word in head[-overlap:]] == said:
