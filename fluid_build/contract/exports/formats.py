@@ -16,11 +16,11 @@ from fluid_build.contract.exports.odcs import odcs_document
 from fluid_build.contract.exports.odcs_versions import (
     ODCS_VERSIONS,
     OdcsVersion,
-    odcs_schema,
+    odcs_validator,
 )
 from fluid_build.contract.exports.official import (
     model_findings,
-    packaged_schema,
+    packaged_validator,
     published_model,
     schema_findings,
 )
@@ -129,12 +129,12 @@ def findings(format_: Format, version: str, document: Json) -> tuple[str, ...]:
     if format_ == "osi":
         return model_findings(lambda: OsiDocument, document)
     if format_ == "odcs":
-        schema = odcs_schema(cast(OdcsVersion, version))
+        validator = odcs_validator(cast(OdcsVersion, version))
         package, name = "open_data_contract_standard", "OpenDataContractStandard"
     else:
-        schema = packaged_schema("datacontract_specification")
+        validator = packaged_validator("datacontract_specification")
         package, name = "datacontract_specification", "DataContractSpecification"
-    return schema_findings(schema, document) or model_findings(
+    return schema_findings(validator, document) or model_findings(
         lambda: published_model(package, name), document
     )
 

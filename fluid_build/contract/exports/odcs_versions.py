@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, Literal, get_args
 
+import jsonschema_rs
 from pydantic import BaseModel
 
 from fluid_build.contract.exports.official import (
@@ -107,8 +108,8 @@ def check_odcs(document: object) -> str:
     if not isinstance(document, dict):
         raise ContractError("This is no ODCS contract: it is not a mapping.", hint=_NAME_ONE)
     version = _version_of(document)
-    schema = odcs_3_0_schema() if version.startswith("3.0.") else odcs_schema(LATEST)
-    found = schema_findings(schema, document) or model_findings(_published, document)
+    validator = _validator_of_3_0() if version.startswith("3.0.") else odcs_validator(LATEST)
+    found = schema_findings(validator, document) or model_findings(_published, document)
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise ContractError(
@@ -146,8 +147,14 @@ def _published() -> type[BaseModel]:
 
 
 @cache
-def odcs_3_0_schema() -> dict[str, Any]:
-    """A schema for documents of 3.0: the latest, without what 3.0 did not ask of a document.
+def odcs_validator(version: OdcsVersion) -> jsonschema_rs.Validator:
+    """The validator of a version of the standard."""
+    return jsonschema_rs.validator_for(odcs_schema(version))
+
+
+@cache
+def _validator_of_3_0() -> jsonschema_rs.Validator:
+    """For documents of 3.0: the latest schema, without what 3.0 did not ask of a document.
 
     There, a library check names its metric as ``rule``, no check needs a bound, and exclusive
     bounds are flags.
@@ -161,7 +168,7 @@ def odcs_3_0_schema() -> dict[str, Any]:
         options = branch.get("then", {}).get("properties", {}).get("logicalTypeOptions", {})
         for key in ("exclusiveMinimum", "exclusiveMaximum"):
             options.get("properties", {}).get(key, {}).pop("type", None)
-    return schema
+    return jsonschema_rs.validator_for(schema)
 
 
 def _is_about(branch: dict[str, Any], words: Iterable[str]) -> bool:

@@ -34,13 +34,21 @@ def published_model(package: str, name: str) -> type[BaseModel]:
     return model
 
 
-def schema_findings(schema: dict[str, Any], document: Mapping[str, object]) -> tuple[str, ...]:
-    """What keeps a document from being valid under a JSON schema; at most 20 findings.
+@cache
+def packaged_validator(package: str) -> jsonschema_rs.Validator:
+    """The validator of the JSON schema that an official package holds."""
+    return jsonschema_rs.validator_for(packaged_schema(package))
+
+
+def schema_findings(
+    validator: jsonschema_rs.Validator, document: Mapping[str, object]
+) -> tuple[str, ...]:
+    """What a JSON schema has against a document; at most 20 findings.
 
     Each is one line, ``path: what is wrong``, escaped and short.
     """
     found = []
-    for error in jsonschema_rs.validator_for(schema).iter_errors(document):
+    for error in validator.iter_errors(document):
         found.append(_line(tuple(error.instance_path), error.message))
         if len(found) == MOST_FINDINGS:
             break
