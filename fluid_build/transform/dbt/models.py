@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from fluid_build.transform.dbt.references import with_references
-from fluid_build.transform.dbt.targets import Dialect
+from fluid_build.transform.dbt.targets import Dialect, Target
 from fluid_build.transform.plan import Build, Layer, Materialization
 
 FOLDERS: Mapping[Layer, str] = {
@@ -20,6 +20,9 @@ MATERIALIZED: Mapping[Layer, Materialization] = {
 }
 """How a folder's models are made where a file does not say otherwise."""
 
+_STRATEGIES: Mapping[Target, str] = {"bigquery": "merge"}
+"""BigQuery knows no append; a merge without a key inserts and nothing else."""
+
 _ADDED_ONLY = "{%- if is_incremental() %}"
 
 
@@ -31,11 +34,22 @@ def model_files(builds: tuple[Build, ...], source: str, dialect: Dialect) -> dic
     }
 
 
+def materialization_config(materialized: Materialization, target: Target) -> dict[str, str]:
+    """How dbt is told to make a model; an incremental one only ever gets rows added."""
+    config: dict[str, str] = {"materialized": materialized}
+    if materialized == "incremental":
+        config["incremental_strategy"] = _STRATEGIES.get(target, "append")
+        config["on_schema_change"] = "fail"
+    return config
+
+
 def _model(build: Build, source: str, dialect: Dialect) -> str:
-    config = ""
+    head = ""
     if build.materialization != MATERIALIZED[build.layer]:
-        config = f"{{{{ config(materialized='{build.materialization}') }}}}\n\n"
-    return f"{config}{_body(build, source, dialect)}\n"
+        config = materialization_config(build.materialization, dialect.target)
+        written = ", ".join(f"{key}='{value}'" for key, value in config.items())
+        head = f"{{{{ config({written}) }}}}\n\n"
+    return f"{head}{_body(build, source, dialect)}\n"
 
 
 def _body(build: Build, source: str, dialect: Dialect) -> str:
@@ -45,6 +59,8 @@ def _body(build: Build, source: str, dialect: Dialect) -> str:
     first = written(dialect.query(build.sql))
     if build.incremental is None:
         return first
+    if dialect.target == "duckdb":
+        return f"{first}\n{_ADDED_ONLY}\n{written(build.incremental)}\n{{%- endif %}}"
     again = written(dialect.query(f"{build.sql}\n{build.incremental}"))
     if again.startswith(f"{first}\n"):
         return f"{first}\n{_ADDED_ONLY}{again[len(first) :]}\n{{%- endif %}}"

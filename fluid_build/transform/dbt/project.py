@@ -4,12 +4,15 @@ The SQL is the plan's own; this package only says it in dbt's words. No package 
 is downloaded, and nothing of a source's text can become Jinja or YAML.
 """
 
-from collections.abc import Mapping
-
 from fluid_build.block_yaml import block_yaml
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt.data_tests import data_tests
-from fluid_build.transform.dbt.models import FOLDERS, MATERIALIZED, model_files
+from fluid_build.transform.dbt.models import (
+    FOLDERS,
+    MATERIALIZED,
+    materialization_config,
+    model_files,
+)
 from fluid_build.transform.dbt.naming import project_name
 from fluid_build.transform.dbt.properties import properties, singular_properties, source_properties
 from fluid_build.transform.dbt.readme import readme
@@ -36,8 +39,6 @@ _LOAD_DATE_MACRO = """\
     {{ var('load_date', run_started_at.strftime('%Y-%m-%d %H:%M:%S.%f')) }}
 {%- endmacro %}
 """
-_STRATEGIES: Mapping[Target, str] = {"bigquery": "merge"}
-"""BigQuery knows no append; a merge without a key inserts and nothing else."""
 
 
 def dbt_project(
@@ -95,16 +96,12 @@ def _project(plan: TransformPlan, name: str, target: Target) -> dict[str, object
         "clean-targets": ["target", "dbt_packages", "logs"],
         "flags": {"send_anonymous_usage_stats": False},
         "models": {
-            name: {FOLDERS[layer]: _layer_config(MATERIALIZED[layer], target) for layer in layers}
+            name: {
+                FOLDERS[layer]: {
+                    f"+{key}": value
+                    for key, value in materialization_config(MATERIALIZED[layer], target).items()
+                }
+                for layer in layers
+            }
         },
-    }
-
-
-def _layer_config(materialized: str, target: Target) -> dict[str, object]:
-    if materialized != "incremental":
-        return {"+materialized": materialized}
-    return {
-        "+materialized": materialized,
-        "+incremental_strategy": _STRATEGIES.get(target, "append"),
-        "+on_schema_change": "fail",
     }

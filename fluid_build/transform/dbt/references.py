@@ -74,4 +74,5 @@ def _tokens(backslashes: bool) -> re.Pattern[str]:
             r"(?<![\w$])\$(?P<tag>\w*)\$.*?\$(?P=tag)\$",
         )
     parts = (*texts, _QUOTED, _COMMENT, _LOAD_DATE, _RELATION)
-    return re.compile("|".join(parts), re.DOTALL)
+    # Few characters begin anything of interest, and looking for one of them first is quick.
+    return re.compile(rf"(?=['\"`$/\-eEgGsm])(?:{'|'.join(parts)})", re.DOTALL)

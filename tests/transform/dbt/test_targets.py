@@ -53,10 +53,20 @@ def needs_corpus(name: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("technique", sorted(TECHNIQUES))
-@pytest.mark.parametrize("name", ["chinook", "sakila", "pubs"])
+@pytest.mark.parametrize(
+    ("name", "technique"),
+    [
+        ("adventureworks_lt", "flat"),
+        ("pubs", "data_vault_2"),
+        ("jaffle_shop", "data_vault_2"),
+        ("chinook", "dimensional"),
+        ("northwind", "dimensional"),
+    ],
+)
 def test_each_target_can_read_what_is_written_for_it(name: str, technique: str) -> None:
     """Every model and test of a corpus database parses in its target's dialect."""
+    if technique not in TECHNIQUES:
+        pytest.skip(f"there is no technique {technique} yet")
     with modelled(needs_corpus(name), technique) as shop:
         for target in TARGETS:
             for file, sql in queries(shop, target).items():

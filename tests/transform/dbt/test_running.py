@@ -1,0 +1,44 @@
+"""Running dbt: what it says is read, what it needs is named, what is secret stays so."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from fluid_build.block_yaml import block_yaml
+from fluid_build.errors import DbtFailedError, DbtMissingError
+from fluid_build.transform.dbt.running import DbtNode, DbtResult, run_dbt
+from tests.transform.dbt.projects import written
+
+
+def test_where_dbt_is_missing_the_hint_says_how_to_install_it(tmp_path: Path) -> None:
+    """The interpreter that a virtual environment is made of has no dbt."""
+    bare = Path(sys.base_prefix) / "bin" / "python3"
+    if sys.prefix == sys.base_prefix or not bare.exists():
+        pytest.skip("these tests do not run in a virtual environment")
+    with pytest.raises(DbtMissingError, match="dbt is not installed") as missing:
+        run_dbt(tmp_path, python=str(bare))
+    assert missing.value.hint == "Install it with: pip install 'fluid-forge[dbt]'"
+
+
+def test_a_project_that_dbt_cannot_read_is_an_error_without_its_secrets(tmp_path: Path) -> None:
+    """Dbt repeats what it trips over, and that may be a password."""
+    profile = {"type": "{{ env_var('SHOP_PASSWORD') }}"}
+    files = {
+        "dbt_project.yml": block_yaml({"name": "shop", "profile": "shop", "version": "1.0"}),
+        "profiles.yml": block_yaml({"shop": {"target": "dev", "outputs": {"dev": profile}}}),
+    }
+    with pytest.raises(DbtFailedError) as failed:
+        run_dbt(written(files, tmp_path), environment={"SHOP_PASSWORD": "xyzzy-1234"})
+    assert "dbt built nothing" in failed.value.message
+    assert "*****" in failed.value.message
+    assert "xyzzy" not in failed.value.message
+
+
+def test_nothing_built_is_no_success() -> None:
+    """A run without a model, a failure or something left out is not green."""
+    built = DbtNode("a", "model", "built", "", None, 0.1)
+    skipped = DbtNode("b", "test", "skipped", "", None, 0.0)
+    assert DbtResult((built,)).ok
+    assert not DbtResult(()).ok
+    assert not DbtResult((built, skipped)).ok
