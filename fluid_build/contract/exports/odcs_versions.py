@@ -102,14 +102,14 @@ def _as_of_3_1(schema: dict[str, Any]) -> dict[str, Any]:
 def check_odcs(document: object) -> str:
     """The version of an ODCS document that can be read; ContractError where it is none.
 
-    Documents of 3.0 are held against what 3.0 asks, later ones against the latest schema, as the
-    official package does.
+    It can where the official schema of its version and the published model have nothing against
+    it.
     """
     if not isinstance(document, dict):
         raise ContractError("This is no ODCS contract: it is not a mapping.", hint=_NAME_ONE)
     version = _version_of(document)
-    validator = _validator_of_3_0() if version.startswith("3.0.") else odcs_validator(LATEST)
-    found = schema_findings(validator, document) or model_findings(_published, document)
+    found = schema_findings(_reading_validator(version), document)
+    found = found or model_findings(_published, document)
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise ContractError(
@@ -153,21 +153,28 @@ def odcs_validator(version: OdcsVersion) -> jsonschema_rs.Validator:
 
 
 @cache
-def _validator_of_3_0() -> jsonschema_rs.Validator:
-    """For documents of 3.0: the latest schema, without what 3.0 did not ask of a document.
+def _reading_validator(version: str) -> jsonschema_rs.Validator:
+    """What a document of others is held against: the schema of its version, mistakes mended.
 
-    There, a library check names its metric as ``rule``, no check needs a bound, and exclusive
-    bounds are flags.
+    3.2.0 asks a property without ``logicalType`` for what only a map needs. 3.0 is read by the
+    schema of 3.1 without what 3.0 did not ask: a status, bounds of checks, and a ``metric`` where
+    it said ``rule``; its exclusive bounds were flags.
     """
-    schema = copy.deepcopy(packaged_schema("open_data_contract_standard"))
+    schema = copy.deepcopy(odcs_schema("3.2.0" if version == "3.2.0" else "3.1.0"))
     definitions = schema["$defs"]
-    operators = definitions["DataQualityOperators"]
-    operators["anyOf"] = [*operators.pop("oneOf"), {}]
-    del definitions["DataQualityLibrary"]["required"]
-    for branch in definitions["SchemaBaseProperty"]["allOf"]:
-        options = branch.get("then", {}).get("properties", {}).get("logicalTypeOptions", {})
-        for key in ("exclusiveMinimum", "exclusiveMaximum"):
-            options.get("properties", {}).get(key, {}).pop("type", None)
+    branches = definitions["SchemaBaseProperty"]["allOf"]
+    for branch in branches:
+        if "required" in branch.get("then", {}):
+            branch["if"]["required"] = ["logicalType"]
+    if version.startswith("3.0."):
+        operators = definitions["DataQualityOperators"]
+        operators["anyOf"] = [*operators.pop("oneOf"), {}]
+        del definitions["DataQualityLibrary"]["required"]
+        schema["required"].remove("status")
+        for branch in branches:
+            options = branch.get("then", {}).get("properties", {}).get("logicalTypeOptions", {})
+            for key in ("exclusiveMinimum", "exclusiveMaximum"):
+                options.get("properties", {}).get(key, {}).pop("type", None)
     return jsonschema_rs.validator_for(schema)
 
 
