@@ -135,24 +135,24 @@ def _forge() -> TyperGroup:
     data_model = Group(
         name="data-model",
         rich_markup_mode=None,
-        help="Write a logical model and a data contract.",
+        help="Write a logical model, a data contract and a dbt project, and prove them.",
         commands=[
             LazyCommand(
                 "from-source",
                 "fluid_build.cli.forge:from_source",
-                "Forge a model and a contract from a database or from files.",
+                "Forge a model, a contract and a dbt project from a database or from files.",
             ),
             LazyCommand(
                 "from-ddl",
                 "fluid_build.cli.forge:from_ddl",
-                "Forge a model and a contract from CREATE TABLE statements.",
+                "Forge a model, a contract and a dbt project from CREATE TABLE statements.",
             ),
         ],
     )
     return Group(
         name="forge",
         rich_markup_mode=None,
-        help="Write what was found as a model and a contract.",
+        help="Write what was found as a model, a contract and a dbt project.",
         commands=[data_model],
     )
 
