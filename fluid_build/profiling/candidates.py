@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from fluid_build.profiling.inclusion import Inclusion, Prober
 from fluid_build.profiling.judgement import judge, value_evidence
-from fluid_build.profiling.likeness import synonyms
-from fluid_build.profiling.schema import Node, name_refers
+from fluid_build.profiling.likeness import refers, same_name, synonyms
+from fluid_build.profiling.names import ColumnName
+from fluid_build.profiling.schema import Node, group_by_table, name_refers
 
 _NAMED = 0.4
 _NAMED_ATTRIBUTE = 0.6
@@ -39,29 +40,49 @@ class CandidateSearch:
     def __init__(self, parents: Sequence[Node], prober: Prober) -> None:
         self.prober = prober
         self.names = _NameIndex(parents)
-        self.primary = [p for p in parents if p.table.primary_key == (p.stats.name,)]
+        self.of_table = group_by_table(parents)
+        self.primary = [p for p in parents if _is_primary(p)]
         self.telling = [p for p in self.primary if not p.dense]
         self.dense = [p for p in self.primary if p.dense]
+        self._meant: dict[int, list[tuple[Node, float]]] = {}
 
     def candidates(self, child: Node) -> list[Candidate]:
         """The keys worth measuring, most credible first."""
         found = {
-            id(parent): c for parent in self.names.near(child) if (c := self._named(child, parent))
+            id(parent): candidate
+            for parent, score in self._named(child)
+            if (candidate := self._judged(child, parent, score))
         }
         if not any(candidate.guess > _CONVINCING for candidate in found.values()):
             for parent in self._fitting(child):
-                unnamed = self._judged(child, parent, 0.0)
-                if id(parent) not in found and unnamed is not None:
+                if id(parent) not in found and (unnamed := self._judged(child, parent, 0.0)):
                     found[id(parent)] = unnamed
         return sorted(found.values(), key=lambda c: (-c.guess, str(c.parent)))
 
-    def _named(self, child: Node, parent: Node) -> Candidate | None:
-        if parent is child or not _bounds_overlap(child, parent):
-            return None
-        score = name_refers(child, parent)
-        primary = parent.table.primary_key == (parent.stats.name,)
-        least = _NAMED if primary else _NAMED_ATTRIBUTE
-        return self._judged(child, parent, score) if score >= least else None
+    def _named(self, child: Node) -> Iterable[tuple[Node, float]]:
+        """The keys that a column's name may point at, and how well it does."""
+        scored = [(parent, 0.0) for parent in self.of_table.get(child.table.index, ())]
+        scored += [near for near in self._meant_by(child.name) if near[0].table is not child.table]
+        for parent, known in scored:
+            if parent is child or not _bounds_overlap(child, parent):
+                continue
+            score = name_refers(child, parent, known)
+            if score >= (_NAMED if _is_primary(parent) else _NAMED_ATTRIBUTE):
+                yield parent, score
+
+    def _meant_by(self, name: ColumnName) -> list[tuple[Node, float]]:
+        """The keys that a name may point at wherever it stands; columns often share their names."""
+        if id(name) not in self._meant:
+            scored = (
+                (p, refers(name, p.name, p.table.names.table, p.self_explaining))
+                for p in self.names.near(name)
+            )
+            self._meant[id(name)] = [
+                (parent, score)
+                for parent, score in scored
+                if score >= _NAMED or same_name(name, parent.name)
+            ]
+        return self._meant[id(name)]
 
     def _judged(self, child: Node, parent: Node, score: float) -> Candidate | None:
         share = self.prober.share(child, parent)
@@ -95,39 +116,37 @@ class _NameIndex:
     def __init__(self, parents: Sequence[Node]) -> None:
         self.starts: dict[str, list[Node]] = defaultdict(list)
         self.glued: dict[str, list[Node]] = defaultdict(list)
-        self.tables: dict[int, list[Node]] = defaultdict(list)
         for parent in parents:
-            self.tables[parent.table.index].append(parent)
             for start in _filed_under(_naming_words(parent)):
                 self.starts[start].append(parent)
             for phrase in (parent.table.names.table.entity, parent.name.entity):
                 if len(whole := "".join(phrase)) >= _GLUED:
                     self.glued[whole].append(parent)
 
-    def near(self, child: Node) -> Iterable[Node]:
-        """The keys whose names a column's name could mean, in the order of the schema.
+    def near(self, name: ColumnName) -> Iterable[Node]:
+        """The keys whose names a column's name could mean.
 
         A beginning that very many keys share tells nothing; of those, only the keys whose whole
         name ends the column's name are found.
         """
-        own = _own_words(child)
-        found = {id(p): p for p in self.tables[child.table.index]}
+        own = {*name.entity, *name.bare, *name.full}
+        found: dict[int, Node] = {}
         for start in _looked_up({*own, *(s for word in own for s in synonyms(word))}):
             filed = self.starts.get(start, ())
             if len(filed) <= _TELLING:
                 found.update((id(p), p) for p in filed)
-        whole = "".join(child.name.entity)
+        whole = "".join(name.entity)
         for cut in range(len(whole) - _GLUED + 1):
             found.update((id(p), p) for p in self.glued.get(whole[cut:], ()))
-        return sorted(found.values(), key=lambda p: (p.table.index, p.position))
+        return found.values()
 
 
 def _naming_words(parent: Node) -> set[str]:
     return {*parent.table.names.table.entity, *parent.name.entity, *parent.name.full}
 
 
-def _own_words(child: Node) -> set[str]:
-    return {*child.name.entity, *child.name.bare, *child.name.full}
+def _is_primary(parent: Node) -> bool:
+    return parent.table.primary_key == (parent.stats.name,)
 
 
 def _filed_under(words: Iterable[str]) -> set[str]:

@@ -11,7 +11,9 @@ Sets of columns are bit masks here.
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import compress, pairwise
+from operator import eq, itemgetter
+from typing import TypeAlias
 
 import duckdb
 
@@ -31,6 +33,9 @@ _LEARNT_AT_ONCE = 400
 _SORTED_ROWS = 400
 _FIRST_AGREEMENTS = 60
 _REPEATS = 24
+_BITS = tuple(1 << index for index in range(MAX_SEARCHED))
+
+Row: TypeAlias = tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -123,7 +128,7 @@ class _Search:
         self.stats = stats
         self.columns = columns
         self.everything = (1 << len(columns)) - 1
-        self.codes = [column.codes for column in columns]
+        self.rows: list[Row] = list(zip(*(column.codes for column in columns), strict=True))
         self.plausible = [plausibility(column) for column in columns]
         self.open: set[int] = {0}
         self.verified: set[int] = set()
@@ -187,20 +192,19 @@ class _Search:
 
     def _sampled_agreements(self) -> list[int]:
         """Agreements of neighbouring sampled rows, sorted by each column in turn."""
-        rows = len(self.codes[0])
-        step = max(1, rows // _SORTED_ROWS)
+        step = max(1, len(self.rows) // _SORTED_ROWS)
+        rows = self.rows[::step]
         seen: set[int] = set()
-        for lead in self.codes:
-            order = sorted(range(0, rows, step), key=lead.__getitem__)
-            for one, other in pairwise(order):
-                if lead[one] == lead[other]:
-                    seen.add(_agreement(self.codes, one, other))
+        for lead in range(len(self.columns)):
+            for one, other in pairwise(sorted(rows, key=itemgetter(lead))):
+                if one[lead] == other[lead]:
+                    seen.add(_agreement(one, other))
         return _maximal(seen)[:_FIRST_AGREEMENTS]
 
     def _repeats(self, mask: int) -> list[int] | None:
         """Agreements of rows that repeat in ``mask``; empty if none do; None if not looked for."""
         if not mask:
-            return [_agreement(self.codes, 0, 1)]
+            return [_agreement(self.rows[0], self.rows[1])]
         if self._combinations(mask) < self.stats.rows:
             return [mask]
         agreements = self._repeats_in_sample(mask)
@@ -252,13 +256,15 @@ class _Search:
         return product
 
     def _repeats_in_sample(self, mask: int) -> list[int]:
-        codes = [self.codes[index] for index in _bits(mask)]
-        seen: dict[tuple[int, ...], int] = {}
+        keys = list(zip(*(self.columns[index].codes for index in _bits(mask)), strict=True))
+        if len(set(keys)) == len(keys):
+            return []
+        seen: dict[Row, Row] = {}
         agreements: set[int] = set()
-        for row, key in enumerate(zip(*codes, strict=True)):
+        for key, row in zip(keys, self.rows, strict=True):
             other = seen.setdefault(key, row)
-            if other != row:
-                agreements.add(_agreement(self.codes, other, row))
+            if other is not row:
+                agreements.add(_agreement(other, row))
                 if len(agreements) >= _REPEATS:
                     break
         return _maximal(agreements)
@@ -276,7 +282,7 @@ class _Search:
         for row in rows:
             groups.setdefault(tuple(row[index] for index in members), []).append(row)
         agreements = {
-            mask | _equal_columns(one, other)
+            mask | _agreement(one, other)
             for group in groups.values()
             for one, other in pairwise(group)
         }
@@ -333,20 +339,9 @@ def _readable(column: ColumnStats) -> str:
     return f"CAST({name} AS VARCHAR)" if column.kind == "temporal" else name
 
 
-def _agreement(codes: Sequence[Sequence[int]], one: int, other: int) -> int:
-    agreed = 0
-    for index, column in enumerate(codes):
-        if column[one] == column[other]:
-            agreed |= 1 << index
-    return agreed
-
-
-def _equal_columns(one: Sequence[object], other: Sequence[object]) -> int:
-    agreed = 0
-    for index, (left, right) in enumerate(zip(one, other, strict=True)):
-        if left == right:
-            agreed |= 1 << index
-    return agreed
+def _agreement(one: Sequence[object], other: Sequence[object]) -> int:
+    """The columns in which two rows agree."""
+    return sum(compress(_BITS, map(eq, one, other)))
 
 
 def _maximal(masks: Iterable[int]) -> list[int]:

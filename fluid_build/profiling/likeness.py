@@ -157,19 +157,13 @@ def explains(key: ColumnName, table: TableName) -> float:
     return 0.0
 
 
-def refers(
-    child: ColumnName, child_table: TableName, key: ColumnName, parent: TableName, owned: float
-) -> float:
+def refers(child: ColumnName, key: ColumnName, parent: TableName, owned: float) -> float:
     """How well a column's name says that it refers to ``key`` of another table; 0 to 1.
 
     ``owned`` is how well the key explains that table (``explains``).
     """
-    best = 0.0
+    best = 0.55 + 0.45 * owned if same_name(child, key) else 0.0
     phrase, entity = child.entity, parent.entity
-    if _same_name(child, key):
-        best = 0.55 + 0.45 * owned
-        if _kin(child_table, parent):
-            best = max(best, 0.9)
     if entity and entity[-1] in STAFF_WORDS and not ACTING_WORDS.isdisjoint(child.bare[-2:]):
         best = max(best, 0.72)
     if not phrase or not (child.keyed or owned):
@@ -213,7 +207,8 @@ def is_hierarchical(child: ColumnName, table: TableName) -> bool:
     return bool(said & LEADER_WORDS and set(table.entity) & _PEOPLE_WORDS)
 
 
-def _same_name(child: ColumnName, key: ColumnName) -> bool:
+def same_name(child: ColumnName, key: ColumnName) -> bool:
+    """Whether two columns are called the same, by a name that tells something."""
     if not child.full or not key.full:
         return False
     if child.bare_squashed == key.squashed or child.squashed == key.squashed:
@@ -221,7 +216,7 @@ def _same_name(child: ColumnName, key: ColumnName) -> bool:
     return child.bare_squashed == key.bare_squashed and not key.generic
 
 
-def _kin(child: TableName, parent: TableName) -> bool:
+def kin(child: TableName, parent: TableName) -> bool:
     """Whether a table's name begins with the other's: ``employee pay history`` and ``employee``."""
     size = len(parent.entity)
     if not size or len(child.entity) < size:

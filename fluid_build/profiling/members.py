@@ -3,39 +3,34 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 
-from fluid_build.profiling.likeness import ACTING_WORDS, STAFF_WORDS, ends_with
-from fluid_build.profiling.names import KEY_WORDS, Words
-from fluid_build.profiling.schema import Entity, Node, name_refers
+from fluid_build.profiling.likeness import ACTING_WORDS, STAFF_WORDS, ends_with, refers
+from fluid_build.profiling.names import KEY_WORDS, ColumnName, Words
+from fluid_build.profiling.schema import Entity, Node
 
 LEAST_ALIKE = 0.55
+_SAME_TARGET = 0.85
 _GLUED = 4
 
 
-def member_likeness(node: Node, member: Node, targets: Mapping[int, Node]) -> float:
-    """How well a column stands for a member of another table's composite key; 0 to 1.
+def name_likeness(own: ColumnName, member: Node) -> float:
+    """How well a name says that a column stands for a member of another table's key; 0 to 1.
 
-    It does if it has the same name, if its name ends in the member's, or if both refer to the
-    same key elsewhere.
+    It does if it is the same name, if it ends in the member's, or if it refers to the member.
     """
-    scores = [0.0]
-    own, other = node.name, member.name
-    generic = all(word in KEY_WORDS for word in other.bare)
+    other = member.name
+    generic = KEY_WORDS.issuperset(other.bare)
     if own.squashed == other.squashed or own.bare_squashed == other.squashed:
-        scores.append(1.0)
+        return 1.0
     if not generic and own.bare_squashed == other.bare_squashed:
-        scores.append(1.0)
+        return 1.0
+    best = 0.0
     if not generic and len(own.bare) > len(other.bare) and _tail_equals(own.bare, other.bare):
-        scores.append(0.8)
+        best = 0.8
     if len(own.bare) > len(other.full) and _tail_equals(own.bare, other.full):
-        scores.append(0.8)
-    if not generic and other.entity and ends_with(own.entity, other.entity):
-        scores.append(0.7)
-    scores.append(0.9 * name_refers(node, member))
-    if id(node) in targets and (
-        targets[id(node)] is targets.get(id(member)) or targets[id(node)] is member
-    ):
-        scores.append(0.85)
-    return max(scores)
+        best = 0.8
+    if best < 0.7 and not generic and other.entity and ends_with(own.entity, other.entity):
+        best = 0.7
+    return max(best, 0.9 * refers(own, other, member.table.names.table, member.self_explaining))
 
 
 def _tail_equals(longer: Words, tail: Words) -> bool:
@@ -43,41 +38,68 @@ def _tail_equals(longer: Words, tail: Words) -> bool:
 
 
 class MemberSearch:
-    """The columns of a schema, filed so that only those that could be alike are compared.
+    """The columns of a schema, their names filed so that only such as could be alike are compared.
 
     Of a schema with many composite keys, to compare each member with every column would take
-    longer than all else. ``_marks`` and ``_looked_up`` follow the rules of ``member_likeness``
-    and of what it calls: a pair that reaches LEAST_ALIKE shares a mark.
+    longer than all else. ``_marks`` and ``_looked_up`` follow the rules of ``name_likeness``
+    and of what it calls: names that reach LEAST_ALIKE share a mark.
     """
 
     def __init__(self, entities: Iterable[Entity], targets: Mapping[int, Node]) -> None:
         self.targets = targets
-        self.filed: dict[Hashable, list[Node]] = defaultdict(list)
+        self.named: dict[tuple[str, int], list[Node]] = defaultdict(list)
+        self.filed: dict[Hashable, list[ColumnName]] = defaultdict(list)
+        self.referring: dict[tuple[str, int], list[Node]] = defaultdict(list)
         for entity in entities:
             for node in entity.nodes:
                 if node.comparable and node.stats.present:
-                    for mark in set(_marks(node, targets)):
-                        self.filed[node.comparable, mark].append(node)
+                    self._file(node)
+
+    def _file(self, node: Node) -> None:
+        kind = node.comparable
+        if id(node) in self.targets:
+            self.referring[kind, id(self.targets[id(node)])].append(node)
+        namesakes = self.named[kind, id(node.name)]
+        if not namesakes:
+            for mark in set(_marks(node.name)):
+                self.filed[kind, mark].append(node.name)
+        namesakes.append(node)
 
     def alike(self, member: Node) -> dict[int, list[tuple[float, Node]]]:
-        """The columns that may be meant by a member, best first, by the index of their table."""
-        marks = set(_looked_up(member, self.targets))
-        near = {id(n): n for mark in marks for n in self.filed.get((member.comparable, mark), ())}
+        """The columns that may be meant by a member, best first, by the index of their table.
+
+        Their names say so, or they refer to the same key elsewhere, or to the member itself.
+        """
+        scores = {id(node): (_SAME_TARGET, node) for node in self._same_target(member)}
+        for node, score in self._named_alike(member):
+            known, _ = scores.get(id(node), (0.0, node))
+            scores[id(node)] = (max(score, known), node)
         found: dict[int, list[tuple[float, Node]]] = defaultdict(list)
-        for node in near.values():
-            if node.table is member.table:
-                continue
-            score = member_likeness(node, member, self.targets)
-            if score >= LEAST_ALIKE:
+        for score, node in scores.values():
+            if node.table is not member.table:
                 found[node.table.index].append((score, node))
         for choices in found.values():
             choices.sort(key=lambda choice: (-choice[0], choice[1].position))
         return found
 
+    def _same_target(self, member: Node) -> Iterator[Node]:
+        yield from self.referring.get((member.comparable, id(member)), ())
+        if id(member) in self.targets:
+            target = id(self.targets[id(member)])
+            yield from self.referring.get((member.comparable, target), ())
 
-def _marks(node: Node, targets: Mapping[int, Node]) -> Iterator[Hashable]:
-    """Where a column is filed: its names, their ends, and the letters its words begin with."""
-    name = node.name
+    def _named_alike(self, member: Node) -> Iterator[tuple[Node, float]]:
+        kind = member.comparable
+        marks = set(_looked_up(member))
+        near = {id(name): name for mark in marks for name in self.filed.get((kind, mark), ())}
+        for name in near.values():
+            score = name_likeness(name, member)
+            if score >= LEAST_ALIKE:
+                yield from ((node, score) for node in self.named[kind, id(name)])
+
+
+def _marks(name: ColumnName) -> Iterator[Hashable]:
+    """Where a name is filed: as it is, by its ends, and by the letters its words begin with."""
     yield "name", name.squashed
     yield "name", name.bare_squashed
     for start in range(1, len(name.bare)):
@@ -89,12 +111,10 @@ def _marks(node: Node, targets: Mapping[int, Node]) -> Iterator[Hashable]:
         yield back, word[0]
     if not ACTING_WORDS.isdisjoint(name.bare[-2:]):
         yield "acting"
-    if id(node) in targets:
-        yield "to", id(targets[id(node)])
 
 
-def _looked_up(member: Node, targets: Mapping[int, Node]) -> Iterator[Hashable]:
-    """Under what a column that stands for a member must be filed.
+def _looked_up(member: Node) -> Iterator[Hashable]:
+    """Under what a name that stands for a member must be filed.
 
     Words that are alike begin with the same letter, mere synonyms not being alike enough; glued
     words share their ends.
@@ -113,6 +133,3 @@ def _looked_up(member: Node, targets: Mapping[int, Node]) -> Iterator[Hashable]:
         yield "first", word[0]
     if not STAFF_WORDS.isdisjoint(table[-1:]):
         yield "acting"
-    yield "to", id(member)
-    if id(member) in targets:
-        yield "to", id(targets[id(member)])

@@ -171,15 +171,24 @@ class TableNames:
 
 
 def name_tables(tables: Sequence[tuple[str, Sequence[str]]]) -> list[TableNames]:
-    """Take the names of a whole schema apart; ``tables`` holds (table, columns)."""
+    """Take the names of a whole schema apart; ``tables`` holds (table, columns).
+
+    Columns whose names come apart alike share one ColumnName, so that what is learnt of a name can
+    be kept by its identity.
+    """
     bare_names = [name.rsplit(".", 1)[-1] for name, _ in tables]
     shared_words = _shared_table_prefix(bare_names)
     shared_glue = "" if shared_words else _glued_table_prefix(bare_names)
     vocabulary = _vocabulary(bare_names, [columns for _, columns in tables])
+    known: dict[tuple[Words, Words], ColumnName] = {}
     named = []
     for bare, (_, columns) in zip(bare_names, tables, strict=True):
         table = _table_name(bare, shared_words, shared_glue, vocabulary)
-        named.append(TableNames(table, _column_names(columns, vocabulary)))
+        parted = _column_words(columns)
+        for full, own in parted:
+            if (full, own) not in known:
+                known[full, own] = _column_name(full, own, vocabulary)
+        named.append(TableNames(table, tuple(known[words] for words in parted)))
     return named
 
 
@@ -278,7 +287,8 @@ def hump_prefix(names: Sequence[str]) -> str:
     return prefix if prefix.isupper() and size <= 3 else ""
 
 
-def _column_names(names: Sequence[str], vocabulary: Vocabulary) -> tuple[ColumnName, ...]:
+def _column_words(names: Sequence[str]) -> list[tuple[Words, Words]]:
+    """The words of a table's columns, all of them and without the prefix that the names share."""
     humps = hump_prefix(names)
     parts = [_words_after(humps, name) for name in names]
     firsts = Counter(part[:1] for part in parts)
@@ -292,8 +302,8 @@ def _column_names(names: Sequence[str], vocabulary: Vocabulary) -> tuple[ColumnN
             bare = full[1:]
         elif glue and name.lower().startswith(glue) and len(name) > len(glue):
             bare = words(name[len(glue) :])
-        parted.append(_column_name(full, bare, vocabulary))
-    return tuple(parted)
+        parted.append((full, bare))
+    return parted
 
 
 def _words_after(prefix: str, name: str) -> Words:

@@ -5,6 +5,8 @@ than a few thousand values do.
 """
 
 import math
+import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -74,9 +76,9 @@ def _most_frequent(counted: Mapping[str, int]) -> list[tuple[str, int]]:
     ranked = sorted(counted)
     ranked.sort(key=counted.__getitem__, reverse=True)
     if len(ranked) > SAMPLE_VALUES:
-        edge = counted[ranked[SAMPLE_VALUES - 1]]
-        first = next(place for place, value in enumerate(ranked) if counted[value] == edge)
-        ties = [value for value in ranked[first:] if counted[value] == edge]
+        edge = -counted[ranked[SAMPLE_VALUES - 1]]
+        first = bisect_left(ranked, edge, key=lambda value: -counted[value])
+        ties = ranked[first : bisect_right(ranked, edge, first, key=lambda value: -counted[value])]
         wanted = SAMPLE_VALUES - first
         ranked[first:] = [ties[place * len(ties) // wanted] for place in range(wanted)]
     return [(value, counted[value]) for value in ranked]
@@ -92,7 +94,7 @@ def _take_whole(stats: ColumnStats, counted: Mapping[str, int]) -> bool:
     if stats.kind == "text":
         _take_lengths(stats, counted)
     read = _READ.get(stats.column.type.partition("(")[0])
-    if read is None or (stats.kind == "temporal" and not all(map(_is_of_our_era, counted))):
+    if read is None or (stats.kind == "temporal" and not all(map(_OF_OUR_ERA, counted))):
         return False
     values = list(map(read, counted))
     if stats.kind == "float":
@@ -110,14 +112,12 @@ def _take_lengths(stats: ColumnStats, counted: Mapping[str, int]) -> None:
     stats.avg_length = sum(map(mul, lengths, counted.values())) / stats.present
 
 
-def _is_of_our_era(text: str) -> bool:
-    """Whether a date or time sorts as its text does: not so in late years, before Christ, never."""
-    return (text[4:5] == "-" == text[7:8] and text[-1] != ")") or text[2:3] == ":"
-
-
 def _nan_last(value: float) -> tuple[bool, float]:
     return math.isnan(value), value
 
+
+# A date or time that sorts as its text does: not so in late years, before Christ, and never.
+_OF_OUR_ERA = re.compile(r"\d{4}-\d\d-[^)]*$|\d\d:").match
 
 # How text becomes the value that DuckDB would give; of what is not named here, DuckDB is asked.
 _READ: Mapping[str, Callable[[str], Any]] = {

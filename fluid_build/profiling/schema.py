@@ -1,12 +1,13 @@
 """The measured schema: tables, columns and keys side by side, for the search for relations."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from fluid_build.profiling.column_stats import ColumnStats, TableStats
 from fluid_build.profiling.keys import CandidateKeys, reads_like_prose
-from fluid_build.profiling.likeness import explains, refers, refers_within
+from fluid_build.profiling.likeness import explains, kin, refers_within, same_name
 from fluid_build.profiling.names import ColumnName, TableNames, name_tables
 from fluid_build.sources.sql import quote
 
@@ -122,11 +123,23 @@ def comparable(column: ColumnStats) -> str:
     return "date" if column.kind == "temporal" and column.column.type == "DATE" else ""
 
 
-def name_refers(child: Node, parent: Node) -> float:
-    """How well a column's name says that it refers to another column; 0 to 1."""
+def group_by_table(nodes: Iterable[Node]) -> dict[int, list[Node]]:
+    """Columns by the index of their table."""
+    groups: dict[int, list[Node]] = defaultdict(list)
+    for node in nodes:
+        groups[node.table.index].append(node)
+    return groups
+
+
+def name_refers(child: Node, parent: Node, known: float) -> float:
+    """How well a column's name says that it refers to another column; 0 to 1.
+
+    ``known`` is what the names alone say (``refers``); where the columns are of one table, or the
+    child's table is named after the parent's, they say more.
+    """
     named = parent.table.names.table
     if child.table is parent.table:
         return refers_within(child.name, parent.name, named)
-    return refers(
-        child.name, child.table.names.table, parent.name, named, owned=parent.self_explaining
-    )
+    if same_name(child.name, parent.name) and kin(child.table.names.table, named):
+        return max(known, 0.9)
+    return known
