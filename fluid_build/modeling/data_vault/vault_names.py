@@ -23,8 +23,9 @@ class VaultNames:
         self._hash_keys = {*columns, *TECHNICAL}
 
     def relation(self, prefix: str, *stems: str) -> str:
-        """A name for a relation."""
-        name = free_name(fit(prefix, *filter(None, stems)), self._relations)
+        """A name for a relation. After a prefix, no word is reserved any more."""
+        plain = (stem.rstrip("_") for stem in stems if stem)
+        name = free_name(fit(prefix, *plain), self._relations)
         self._relations.add(name)
         return name
 

@@ -48,7 +48,7 @@ class VaultSources:
         }
         found = {}
         for table in self.staged:
-            found[table] = free_name(fit("hsh", self.names.table(table)), taken)
+            found[table] = free_name(fit("hsh", self.names.table(table).rstrip("_")), taken)
             taken.add(found[table])
         return found
 
