@@ -65,7 +65,7 @@ _FLUID = {
     "map": "map",
     "vector": "array",
 }
-_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _BOUNDED = ("integer", "number", "date", "time", "timestamp")
 _EXACT = frozenset("decimal dec numeric number bignumeric".split())
 _BY_NAME = {name: word for word, names in _ODCS.items() for name in names.split()}
@@ -148,7 +148,7 @@ def rules_of(column: ContractColumn) -> list[Rule]:
 
 def bounds(logical: str, constraint: str) -> dict[str, object]:
     """The bounds in a constraint, empty where it does not hold what the type may be bounded by."""
-    known = _BOUNDS if logical in _BOUNDED else ()
+    known = BOUNDS if logical in _BOUNDED else ()
     try:
         value = json.loads(constraint)
     except (ValueError, RecursionError):

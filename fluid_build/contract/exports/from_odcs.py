@@ -163,16 +163,26 @@ def _metadata(read: Reading, custom: Custom) -> Json:
     on_call = read_custom(team, ("oncall",)).own.get("oncall")
     owner: Json = {"team": team.text("name"), "oncall": on_call}
     for channel in read.parts("support"):
-        tool, name = channel.peek("tool"), channel.peek("channel")
-        if tool in ("email", "slack") and owner.get(str(tool)) is None:
-            owner[str(tool)] = channel.text("channel")
-            channel.take("tool")
-            if channel.peek("url") == f"mailto:{name}":
-                channel.take("url")
+        _add_channel(channel, owner)
     _add_owning_member(read, owner)
     kept = _as_mapping(custom.own.get("metadata")) or {}
     created = read.text("contractCreatedTs")
     return {**said({"createdAt": created}), **kept, "owner": said(owner)}
+
+
+def _add_channel(channel: Reading, owner: Json) -> None:
+    """A way to reach the owner, by its tool; an e-mail's address says more than its name."""
+    tool, url = channel.peek("tool"), str(channel.peek("url"))
+    if tool not in ("email", "slack") or owner.get(str(tool)) is not None:
+        return
+    channel.take("tool")
+    if tool == "email" and url.startswith("mailto:"):
+        channel.take("url")
+        owner["email"] = url.removeprefix("mailto:")
+        if channel.peek("channel") == owner["email"]:
+            channel.take("channel")
+    else:
+        owner[str(tool)] = channel.text("channel")
 
 
 def _add_owning_member(read: Reading, owner: Json) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import get_args
 
 from fluid_build.contract.exports.column_types import (
+    BOUNDS,
     bounds,
     fluid_type,
     is_fluid_type,
@@ -247,10 +248,11 @@ def _validation_rules(part: Reading, column: Json, labels: dict[str, str]) -> li
     pattern = new.pop("pattern", None)
     if isinstance(pattern, str):
         rules.append({"type": "regex", "constraint": pattern})
-    limits = bounds(odcs_type(type_), json.dumps(new))
-    if limits:
+    limits = {key: new[key] for key in BOUNDS if key in new}
+    if bounds(odcs_type(type_), json.dumps(limits)):
         rules.append({"type": "range", "constraint": json.dumps(limits)})
-    elif new:
+        new = {key: value for key, value in new.items() if key not in limits}
+    if new:
         labels.setdefault("logical-type-options", json.dumps(new, ensure_ascii=False))
     return rules if rules or kept is not None else None
 

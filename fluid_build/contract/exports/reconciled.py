@@ -155,7 +155,7 @@ def _add_rule(
             "threshold": 1,
             "operator": ">=",
             "severity": "error",
-            "labels": {**labels, **more},
+            **({"labels": {**labels, **more}} if labels or more else {}),
         }
     )
 
