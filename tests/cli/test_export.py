@@ -1,0 +1,154 @@
+"""``fluid export`` and ``fluid import``: checked documents, in a file or on stdout, honestly told."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cli.conftest import Fluid
+
+CONTRACT = """\
+fluidVersion: 0.7.2
+kind: DataProduct
+id: shop
+name: Shop
+metadata:
+  owner:
+    team: sales
+exposes:
+- exposeId: orders
+  kind: table
+  binding:
+    platform: local
+    format: csv
+    location:
+      path: orders.csv
+  contract:
+    schema:
+    - name: order_id
+      type: decimal(10,0)
+      required: true
+      description: '!!python/object/apply:os.system [echo]'
+builds:
+- id: made
+  engine: dbt
+"""
+
+
+@pytest.fixture
+def contract(tmp_path: Path) -> Path:
+    path = tmp_path / "contract.fluid.yaml"
+    path.write_text(CONTRACT)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("format_", "first"),
+    [
+        ("odcs", {"apiVersion": "v3.2.0"}),
+        ("dcs", {"dataContractSpecification": "1.2.1"}),
+        ("osi", {"version": "0.1.1"}),
+    ],
+)
+def test_the_document_is_all_there_is_on_stdout(
+    fluid: Fluid, contract: Path, format_: str, first: dict[str, str]
+) -> None:
+    """The YAML document alone is on stdout; what was checked and what is unsaid are on stderr."""
+    done = fluid("export", format_, contract)
+    assert done.code == 0
+    assert yaml.safe_load(done.out).items() >= first.items()
+    assert "valid" in done.err
+    assert "builds (2)" in done.err
+
+
+def test_odcs_is_written_in_the_version_that_is_asked_for(fluid: Fluid, contract: Path) -> None:
+    """``--version`` names it, with or without the v of ODCS."""
+    for version in ("3.1.0", "v3.1.0"):
+        done = fluid("export", "odcs", contract, "--version", version)
+        assert yaml.safe_load(done.out)["apiVersion"] == "v3.1.0"
+
+
+def test_a_file_is_written_and_comes_back(fluid: Fluid, contract: Path, tmp_path: Path) -> None:
+    """Through ODCS and back, the contract has lost nothing but what was told."""
+    odcs, back = tmp_path / "made" / "shop.odcs.yaml", tmp_path / "back.yaml"
+    done = fluid("export", "odcs", contract, "-o", odcs)
+    assert (done.code, done.out) == (0, "")
+    done = fluid("import", "odcs", odcs, "-o", back)
+    assert (done.code, done.out) == (0, "")
+    assert "Everything is said" in done.err
+    expected = yaml.safe_load(CONTRACT)
+    del expected["builds"]
+    assert yaml.safe_load(back.read_text()) == expected
+    assert fluid("validate", back).code == 0
+
+
+def test_json_tells_everything_at_once(fluid: Fluid, contract: Path, tmp_path: Path) -> None:
+    """The document, or where it was written, and all that is unsaid."""
+    told = json.loads(fluid("export", "odcs", contract, "--json").out)
+    assert (told["format"], told["version"], told["valid"]) == ("odcs", "3.2.0", True)
+    assert told["document"]["id"] == "shop"
+    assert told["unsaid"] == [{"path": "builds", "count": 2}]
+    out = tmp_path / "shop.odcs.yaml"
+    told = json.loads(fluid("export", "odcs", contract, "--json", "-o", out).out)
+    assert (told["file"], told["document"]) == (str(out), None)
+    told = json.loads(fluid("import", "odcs", out, "--json").out)
+    assert (told["version"], told["contract"]["id"], told["unsaid"]) == ("3.2.0", "shop", [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("export", "odbc", "{contract}"), "Known here: odcs, dcs, osi."),
+        (("import", "dcs", "{contract}"), "Known here: odcs."),
+        (("export", "odcs", "{contract}", "--version", "2.2.2"), "Known are `3.1.0` or `3.2.0`."),
+        (("export", "odcs", "nowhere.yaml"), "There is no file"),
+        (("export", "odcs", "{contract}", "-o", "{contract}"), "is the document that is read"),
+        (("import", "odcs", "{contract}"), "FLUID contract already"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_two_sentences(
+    fluid: Fluid, contract: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    """Exit code 2, nothing on stdout, nothing changed, and the known words where one is unknown."""
+    done = fluid(*(word.format(contract=contract) for word in arguments))
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert contract.read_text() == CONTRACT
+
+
+def test_no_contract_is_not_exported(fluid: Fluid, tmp_path: Path) -> None:
+    """A document that FLUID's validator refuses is not turned into anything."""
+    path, out = tmp_path / "broken.yaml", tmp_path / "out.yaml"
+    path.write_text(CONTRACT.replace("kind: table", "kind: tabel"))
+    done = fluid("export", "dcs", path, "-o", out)
+    assert done.code == 2
+    assert "exposes[0].kind" in done.err
+    assert not out.exists()
+
+
+def test_an_old_odcs_document_is_refused_by_its_version(fluid: Fluid, tmp_path: Path) -> None:
+    """2.x is another format by the same name."""
+    path = tmp_path / "old.yaml"
+    path.write_text("apiVersion: v2.2.2\nkind: DataContract\nuuid: x\n")
+    done = fluid("import", "odcs", path)
+    assert done.code == 2
+    assert "ODCS 2.2.2" in done.err
+
+
+def test_the_same_contract_gives_the_same_bytes(fluid: Fluid, contract: Path) -> None:
+    """Run twice, every export is the same."""
+    for format_ in ("odcs", "dcs", "osi"):
+        first, second = (fluid("export", format_, contract).out for _ in range(2))
+        assert first == second
+
+
+def test_a_terminal_that_cannot_write_the_document_is_told(
+    fluid_process: Fluid, tmp_path: Path
+) -> None:
+    """YAML with characters missing would be another document: none is written then."""
+    path = tmp_path / "contract.yaml"
+    path.write_text(CONTRACT.replace("name: Shop", "name: Läden"), encoding="utf-8")
+    done = fluid_process("export", "odcs", path, PYTHONIOENCODING="ascii")
+    assert (done.code, done.out) == (2, "")
+    assert "-o" in done.err
