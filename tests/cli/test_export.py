@@ -1,4 +1,4 @@
-"""``fluid export`` and ``fluid import``: checked documents, in a file or on stdout, honestly told."""
+"""``fluid export`` and ``fluid import``: checked documents, in a file or alone on stdout."""
 
 import json
 from pathlib import Path

@@ -20,7 +20,7 @@ from fluid_build.contract.exports.from_odcs_tables import (
 )
 from fluid_build.contract.exports.odcs import PRODUCT_KEPT, SERVICE, STATUS, UNVERSIONED
 from fluid_build.contract.exports.odcs_versions import check_odcs
-from fluid_build.contract.exports.reading import Json, Reading, said
+from fluid_build.contract.exports.reading import Json, Reading, free_name, said
 from fluid_build.contract.exports.reconciled import reconciled
 from fluid_build.contract.exports.servers import binding_of
 from fluid_build.contract.fluid import FluidContract
@@ -29,7 +29,7 @@ from fluid_build.contract.fluid.policy import Permission
 from fluid_build.contract.fluid.quality import ExposeQoS
 from fluid_build.contract.structure import Path
 from fluid_build.errors import ContractError
-from fluid_build.modeling.naming import identifier, identifiers
+from fluid_build.modeling.naming import identifier
 
 _ROOT_OWN = ("version", "kind", "metadata", "lifecycle", "docs", "accessPolicy", *PRODUCT_KEPT)
 _STATES = {word: state for state, word in STATUS.items()} | {
@@ -82,7 +82,7 @@ def _tables(read: Reading) -> list[ReadTable]:
             hint="A FLUID contract exposes at least one; give the document a schema.",
         )
     names = [str(part.peek("name")) for part in parts]
-    plain = identifiers(name for name in names if not _fits(_IDENTIFIER, name))
+    taken = {name for name in names if _fits(_IDENTIFIER, name)}
     servers = {str(s.peek("server")): s for s in reversed(read.parts("servers"))}
     bindings: dict[str, Json] = {}
     first = next(reversed(servers), None)
@@ -92,7 +92,9 @@ def _tables(read: Reading) -> list[ReadTable]:
         if server in servers and server not in bindings:
             bindings[server] = binding_of(servers[server])
         binding = bindings.get(server or "", _NOWHERE)
-        tables.append(read_table(part, plain.get(name, name), binding))
+        expose_id = name if name in taken else free_name(identifier(name), taken)
+        taken.add(expose_id)
+        tables.append(read_table(part, expose_id, binding))
     return tables
 
 

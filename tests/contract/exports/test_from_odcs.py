@@ -151,6 +151,16 @@ def test_tables_and_columns_of_others_are_exposed() -> None:
     assert (second.contract.columns or [])[2].type == "varchar(12)"
 
 
+def test_tables_of_nearly_one_name_stay_apart() -> None:
+    """Names that FLUID has to respell do not meet those that it need not."""
+    found = imported(document(schema=[orders(), orders(name="orders"), orders(name="ORDERS")]))
+    assert [expose.expose_id for expose in found.contract.exposes] == [
+        "orders_2",
+        "orders",
+        "orders_3",
+    ]
+
+
 def test_keys_and_references_of_others_become_rules() -> None:
     """A composite key in the order of its positions, and a reference to another table."""
     contract = imported(document()).contract
