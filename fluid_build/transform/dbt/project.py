@@ -57,7 +57,7 @@ def dbt_project(
         "dbt_project.yml": block_yaml(_project(plan, name, dialect.target)),
         "profiles.yml": reading.profiles_yml,
         ".gitignore": _GITIGNORE,
-        "models/staging/_sources.yml": source_properties(plan, reading),
+        "models/staging/_sources.yml": source_properties(plan, reading, dialect),
         **models,
         **properties(plan, tests, dialect),
         **{f"tests/{test.name}.sql": test.sql for test in tests.singular},

@@ -29,7 +29,7 @@ def properties(plan: TransformPlan, tests: DataTests, dialect: Dialect) -> dict[
     }
 
 
-def source_properties(plan: TransformPlan, reading: Readings) -> str:
+def source_properties(plan: TransformPlan, reading: Readings, dialect: Dialect) -> str:
     """The file that says where the source tables lie."""
     blocks: dict[tuple[str | None, str], list[SourceEntry]] = {}
     for entry in reading.entries:
@@ -38,7 +38,8 @@ def source_properties(plan: TransformPlan, reading: Readings) -> str:
     return yaml_file(
         {
             "sources": [
-                _source(reading.name, place, entries, tables) for place, entries in blocks.items()
+                _source(reading.name, place, entries, tables, dialect)
+                for place, entries in blocks.items()
             ]
         }
     )
@@ -114,6 +115,7 @@ def _source(
     place: tuple[str | None, str],
     entries: list[SourceEntry],
     tables: Mapping[str, PlanSource],
+    dialect: Dialect,
 ) -> _Entry:
     database, schema = place
     return _filled(
@@ -122,12 +124,12 @@ def _source(
             "database": database,
             "schema": schema,
             "quoting": {"database": True, "schema": True, "identifier": True},
-            "tables": [_source_table(entry, tables[entry.id]) for entry in entries],
+            "tables": [_source_table(entry, tables[entry.id], dialect) for entry in entries],
         }
     )
 
 
-def _source_table(entry: SourceEntry, table: PlanSource) -> _Entry:
+def _source_table(entry: SourceEntry, table: PlanSource, dialect: Dialect) -> _Entry:
     return _filled(
         {
             "name": entry.id,
@@ -135,7 +137,8 @@ def _source_table(entry: SourceEntry, table: PlanSource) -> _Entry:
             "description": _sentences(f"The table {entry.table} of the source.", entry.note),
             "config": {"meta": dict(entry.meta)} if entry.meta else None,
             "columns": [
-                {"name": name, "data_type": type_, "quote": True} for name, type_ in table.columns
+                {"name": name, "data_type": dialect.type(type_), "quote": True}
+                for name, type_ in table.columns
             ],
         }
     )

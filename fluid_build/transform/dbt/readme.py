@@ -1,5 +1,6 @@
 """The project's README: how to run it, what is in it, what is known not to hold."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from fluid_build.modeling.logical import LogicalModel, Technique
@@ -23,6 +24,13 @@ _TECHNIQUES: Mapping[Technique, str] = {
 }
 
 
+_HASHES = re.compile(r"\b(?:md5|sha256)\(", re.IGNORECASE)
+_OWN_HASHES = (
+    "Hashes are of the text that the database itself makes of a number or a time; compare them"
+    " with each other and not with those of another database."
+)
+
+
 def readme(
     plan: TransformPlan, model: LogicalModel, reading: Readings, dialect: Dialect, name: str
 ) -> str:
@@ -32,7 +40,7 @@ def readme(
         _running(reading, dialect),
         _contents(plan),
         _loading(plan),
-        _proof(plan),
+        _proof(plan, dialect),
         _known(plan),
         _renamed(plan),
         _target(plan, dialect),
@@ -104,16 +112,23 @@ def _loading(plan: TransformPlan) -> str:
     )
 
 
-def _proof(plan: TransformPlan) -> str:
+def _proof(plan: TransformPlan, dialect: Dialect) -> str:
     what = {
         "flat": "each source table comes back row by row, both ways",
         "data_vault_2": "each source table comes back from the vault alone, row by row, both ways",
         "dimensional": "rows at each grain, the sums of all measures and every reference agree",
     }[plan.technique]
-    command = fenced("fluid verify .. --dbt", "sh")
+    if dialect.target == "duckdb":
+        command, figures = "fluid verify .. --dbt", "this takes them again from what dbt builds"
+    else:
+        command = "fluid verify .."
+        figures = (
+            "this takes them again. They are of the same queries run in DuckDB; on"
+            f" {dialect.target} the project's own tests have to speak"
+        )
     return (
-        f"## What is proven\n\nThat {what}. `../proof.json` has the figures of the forge; this"
-        f" takes them again from what dbt builds:\n\n{command}"
+        f"## What is proven\n\nThat {what}. `../proof.json` has the figures of the forge;"
+        f" {figures}:\n\n{fenced(command, 'sh')}"
     )
 
 
@@ -148,6 +163,10 @@ def _renamed(plan: TransformPlan) -> str:
 def _target(plan: TransformPlan, dialect: Dialect) -> str:
     losses = [f"- {loss}" for loss in _losses(plan, dialect)]
     notes = [f"- {text(note)}" for note in dialect.notes]
+    if dialect.target != "duckdb" and any(
+        "md5(" in b.sql or "sha256(" in b.sql for b in plan.builds
+    ):
+        notes.append(f"- {_OWN_HASHES}")
     if not losses and not notes:
         return ""
     return f"## What is different on {dialect.target}\n\n" + "\n".join([*losses, *notes])

@@ -107,18 +107,19 @@ def _extract(part: str) -> _Rewrite:
     return rewrite
 
 
-def _shifted(function: str, by: int) -> _Rewrite:
-    """A function whose first number of a week is another than DuckDB's."""
-
-    def rewrite(node: exp.Expr) -> exp.Expr:
-        return exp.Paren(this=_call(function, node.this) + by)
-
-    return rewrite
-
-
 def _bigquery_weekday(node: exp.Expr) -> exp.Expr:
-    """BigQuery counts from Sunday as 1."""
+    """BigQuery counts from Sunday as 1, DuckDB as 0."""
     return exp.Paren(this=_extract("DAYOFWEEK")(node) - 1)
+
+
+def _databricks_weekday(node: exp.Expr) -> exp.Expr:
+    """Databricks counts from Sunday as 1, DuckDB as 0."""
+    return exp.Paren(this=_call("DAYOFWEEK", node.this) - 1)
+
+
+def _databricks_iso_weekday(node: exp.Expr) -> exp.Expr:
+    """Databricks' WEEKDAY counts from Monday as 0."""
+    return exp.Paren(this=_call("WEEKDAY", node.this) + 1)
 
 
 def _postgres_sha256(node: exp.Expr) -> exp.Expr:
@@ -134,6 +135,13 @@ def _snowflake_joined(node: exp.Expr) -> exp.Expr:
     """Snowflake's CONCAT_WS is null where any of its values is."""
     separator, *values = node.expressions
     return _call("ARRAY_TO_STRING", _call("ARRAY_CONSTRUCT_COMPACT", *values), separator)
+
+
+def _bigquery_truncated(node: exp.Expr) -> exp.Expr:
+    """BigQuery's DATE_TRUNC takes a date as well as a time; its weeks begin on Sunday."""
+    unit = node.args["unit"].name.upper()
+    unit = "ISOWEEK" if unit == "WEEK" else unit
+    return _call("DATE_TRUNC", node.this, exp.Var(this=unit))
 
 
 def _bigquery_joined(node: exp.Expr) -> exp.Expr:
@@ -157,11 +165,12 @@ _REWRITES: Mapping[Target, Mapping[type[exp.Expr], _Rewrite]] = {
         exp.SHA2: _bigquery_sha256,
         exp.DayOfWeek: _bigquery_weekday,
         exp.ConcatWs: _bigquery_joined,
+        exp.TimestampTrunc: _bigquery_truncated,
         exp.Week: _extract("ISOWEEK"),
     },
     "databricks": {
-        exp.DayOfWeek: _shifted("DAYOFWEEK", -1),
-        exp.DayOfWeekIso: _shifted("WEEKDAY", 1),
+        exp.DayOfWeek: _databricks_weekday,
+        exp.DayOfWeekIso: _databricks_iso_weekday,
         exp.Week: _extract("WEEK"),
     },
 }
