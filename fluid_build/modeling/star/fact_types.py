@@ -38,7 +38,8 @@ def fact_type(
 def _is_dense(graph: Graph, entity: Entity, taken_on: Attribute) -> bool:
     """Whether a member and the day identify a row, and many members have one for many days."""
     days = taken_on.evidence.distinct or 0
-    if not days or entity.rows < _MEMBERS_A_DAY * days:
+    # What lines refer to is an event, however regularly it comes.
+    if graph.children[entity.name] or not days or entity.rows < _MEMBERS_A_DAY * days:
         return False
     referring = {name for one in graph.parents[entity.name] for name in one.from_attributes}
     for key in graph.unique[entity.name]:

@@ -162,6 +162,8 @@ class _Judge:
         if dates and strong and not self._names_itself(entity):
             return f"It measures ({strong[0].name}) what happened on a date ({dates[0].name})."
         named = any(is_naming(one) and is_distinctive(one, entity) for one in entity.attributes)
+        if strong and not named:
+            return f"It measures {strong[0].name}, and names no thing."
         if len(self.graph.keys[entity.name]) > 1 and not named:
             return "Several columns together identify a row, and none of them names a thing."
         return ""

@@ -368,7 +368,7 @@ def _columns(star: Star, dimension: Dimension) -> list[PlanColumn]:
                 sources=sources,
             )
         )
-    found += [_attribute_column(star, dimension, one) for one in dimension.attributes]
+    found += [attribute_column(star, dimension, one) for one in dimension.attributes]
     found += [
         technical(
             link.key,
@@ -388,7 +388,8 @@ def _columns(star: Star, dimension: Dimension) -> list[PlanColumn]:
     return found
 
 
-def _attribute_column(star: Star, dimension: Dimension, one: DimensionAttribute) -> PlanColumn:
+def attribute_column(star: Star, dimension: Dimension, one: DimensionAttribute) -> PlanColumn:
+    """The column of one attribute of a dimension."""
     if not one.attribute:
         return technical(
             one.name,

@@ -16,9 +16,8 @@ from fluid_build.transform.dimensional.columns import (
     kept_columns,
     key_column,
     measure_columns,
-    of_attribute,
 )
-from fluid_build.transform.dimensional.dimensions import UNKNOWN
+from fluid_build.transform.dimensional.dimensions import UNKNOWN, attribute_column
 from fluid_build.transform.dimensional.star import (
     BEGINNING,
     LAST_MOMENT,
@@ -127,19 +126,11 @@ def _carried(star: Star, one: DimensionReference, column: str, name: str) -> Pla
     dimension = star.dimensions[one.dimension]
     attribute = next(found for found in dimension.attributes if found.name == column)
     if is_generated(dimension):
-        found = next(found for found in calendar_columns(dimension) if found.name == column)
-        return found.model_copy(update={"name": name})
-    return of_attribute(
-        star,
-        star.joined_entity(dimension.entity_name, dimension.joins, attribute.source),
-        star.attribute(
-            star.joined_entity(dimension.entity_name, dimension.joins, attribute.source),
-            attribute.attribute,
-        ),
-        name,
-        attribute,
-        required=False,
-    )
+        columns = calendar_columns(dimension)
+        found = next(found for found in columns if found.name == column)
+    else:
+        found = attribute_column(star, dimension, attribute)
+    return found.model_copy(update={"name": name, "tags": ()})
 
 
 def is_derived(star: Star, one: DimensionReference) -> bool:

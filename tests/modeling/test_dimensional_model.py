@@ -1,0 +1,258 @@
+"""The star of a small shop: grain, roles, histories, variants, and where everything came from."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from fluid_build.errors import UsageError
+from fluid_build.modeling.dimensional import DimensionalModel
+from fluid_build.modeling.logical import LogicalModel, model_json
+from fluid_build.modeling.star import build
+from fluid_build.profiling import profile_source
+from fluid_build.profiling.profile import Profile
+from fluid_build.sources import open_source
+from tests.modeling.profiles import column, profile, profiles, reference, table
+from tests.transform.databases import database
+from tests.transform.dimensional.shop import SHOP
+from tests.transform.dimensional.stars import bridge, dimension, fact, star_of
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Profile]:
+    path: Path = tmp_path_factory.mktemp("shop") / "shop.duckdb"
+    with open_source(database(path, *SHOP)) as source:
+        yield profile_source(source)
+
+
+@pytest.fixture(scope="module")
+def star(shop: Profile) -> DimensionalModel:
+    return star_of(build(shop))
+
+
+def test_each_event_is_a_fact_at_its_own_grain(star: DimensionalModel) -> None:
+    """Orders, their lines and payments are three facts; none repeats what another measures."""
+    measured = {one.name: [measure.name for measure in one.measures] for one in star.facts}
+    assert measured == {
+        "fct_order_line": ["quantity", "unit_price"],
+        "fct_orders": ["freight"],
+        "fct_payment": ["amount"],
+        "fct_visit": [],
+    }
+    assert fact(star, "fct_order_line").grain == "One row for each order line: order_id, line_no."
+    assert fact(star, "fct_order_line").grain_columns == ("order_id", "line_no")
+
+
+def test_a_line_takes_over_the_dimensions_of_its_header(star: DimensionalModel) -> None:
+    """Lines are looked at by customer and date of the order, and carry its number."""
+    line = fact(star, "fct_order_line")
+    places = {one.key: one.source for one in line.dimensions}
+    assert places["product_key"] == ""
+    assert places["customer_key"] == places["order_date_key"] == "orders"
+    assert "order_id" in line.degenerate_dimensions
+
+
+def test_one_dimension_is_referred_to_in_several_roles(star: DimensionalModel) -> None:
+    """Who orders and who gets it are both customers, each by a key named for the role."""
+    keys = {
+        one.key: one.optional
+        for one in fact(star, "fct_orders").dimensions
+        if one.dimension == "dim_customer"
+    }
+    assert keys == {"customer_key": False, "ship_customer_key": True}
+    assert dimension(star, "dim_customer").conformed
+
+
+def test_fact_types_are_told_apart(star: DimensionalModel) -> None:
+    """An order is shipped later, a payment happens once, a visit has no measure."""
+    assert {one.name: one.fact_type for one in star.facts} == {
+        "fct_order_line": "transaction",
+        "fct_orders": "accumulating_snapshot",
+        "fct_payment": "transaction",
+        "fct_visit": "factless",
+    }
+
+
+def test_a_chain_of_lookups_is_collapsed(star: DimensionalModel) -> None:
+    """A product tells its category and department under their names."""
+    names = {one.name for one in dimension(star, "dim_product").attributes}
+    assert {"category_name", "department_name"} <= names
+
+
+def test_a_lookup_of_which_some_rows_are_unused_keeps_a_dimension(star: DimensionalModel) -> None:
+    """A category without products and a region without customers are not lost."""
+    apart = [one.name for one in star.dimensions if one.dimension_type == "outrigger"]
+    assert apart == ["dim_category", "dim_region"]
+
+
+def test_a_part_is_merged_with_a_flag_that_says_where_it_is(star: DimensionalModel) -> None:
+    """Not every product has a text."""
+    found = {one.name: one.source for one in dimension(star, "dim_product").attributes}
+    assert found["is_product_text"] == found["product_text_body"] == "product_text"
+
+
+def test_a_reference_to_its_own_kind_leads_to_the_parent(star: DimensionalModel) -> None:
+    """An employee has the key of the manager."""
+    (link,) = dimension(star, "dim_employee").links
+    assert (link.key, link.dimension) == ("manager_employee_key", "dim_employee")
+
+
+def test_several_flags_make_one_junk_dimension(star: DimensionalModel) -> None:
+    """Channel and gift together are a short list of combinations."""
+    junk = dimension(star, "dim_order_flags")
+    assert junk.dimension_type == "junk"
+    assert junk.natural_key_columns == ("channel_code", "is_gift")
+
+
+def test_bridges_tie_dimensions_and_events_to_dimensions(star: DimensionalModel) -> None:
+    """Products have tags; orders have reasons, found by the order's number."""
+    assert {(one.left, one.right) for one in star.bridges} == {
+        ("dim_product", "dim_tag"),
+        ("fct_orders", "dim_reason"),
+    }
+    assert [one.name for one in bridge(star, "brg_order_reason").attributes] == ["order_id"]
+
+
+def test_each_attribute_says_what_becomes_of_its_history(star: DimensionalModel) -> None:
+    """Keys and births stay, what events are grouped by is versioned, the rest is overwritten."""
+    types = {one.name: one.scd_type for one in dimension(star, "dim_customer").attributes}
+    assert types == {
+        "id": 0, "name": 1, "email": 1, "city": 2, "segment": 2, "region_id": 2, "region_name": 1,
+    }  # fmt: skip
+    assert all(one.reason for one in dimension(star, "dim_customer").attributes)
+
+
+def test_personal_data_is_never_versioned(star: DimensionalModel, shop: Profile) -> None:
+    """What the source forgets is forgotten."""
+    personal = {
+        (table_.name, one.name) for table_ in shop.tables for one in table_.columns if one.pii
+    }
+    versioned = {
+        (one.entity_name, attribute.attribute)
+        for one in star.dimensions
+        for attribute in one.attributes
+        if attribute.scd_type == 2
+    }
+    assert personal and not personal & versioned
+
+
+def test_nothing_is_versioned_that_no_dated_event_refers_to(star: DimensionalModel) -> None:
+    """A version is only met by way of an event's day."""
+    assert dimension(star, "dim_tag").history == ""
+    assert dimension(star, "dim_customer").history == "dim_customer_history"
+
+
+def test_every_source_table_is_in_the_star(star: DimensionalModel, shop: Profile) -> None:
+    """Each is mapped by a fact, dimension or bridge, and each element has a reason."""
+    elements = (*star.facts, *star.dimensions, *star.bridges)
+    mapped = {name for one in elements for name in one.mapped_source_tables}
+    assert mapped == {one.name for one in shop.tables}
+    assert all(one.reason for one in elements)
+    assert all(one.source_columns for one in elements if one.name != "fct_visit")
+
+
+def test_the_variant_follows_the_shape(star: DimensionalModel, shop: Profile) -> None:
+    """Facts that share dimensions make a galaxy, and the model says so."""
+    assert star.variant == "galaxy"
+    assert "share conformed dimensions" in star.variant_reason
+    single = profile(
+        table("sale", column("id"), column("amount", "DOUBLE", distinct=70), primary_key=("id",))
+    )
+    assert star_of(build(single)).variant == "flat"
+
+
+def test_a_variant_may_be_asked_for(shop: Profile) -> None:
+    """A snowflake collapses nothing and keeps every lookup; the advice is still told."""
+    snowflake = star_of(build(shop, "Snowflake"))
+    assert snowflake.variant_reason.startswith("Asked for.")
+    assert "dim_department" in {one.name for one in snowflake.dimensions}
+    product = dimension(snowflake, "dim_product")
+    assert "category_name" not in {one.name for one in product.attributes}
+    assert "category_key" in {one.key for one in product.links}
+
+
+def test_flat_facts_carry_the_columns_of_their_dimensions(shop: Profile) -> None:
+    """One wide table a fact, its columns named by role."""
+    wide = fact(star_of(build(shop, "flat")), "fct_orders")
+    carried = {name for one in wide.dimensions for _, name in one.carried}
+    assert {"customer_city", "ship_customer_city", "order_date_year_number"} <= carried
+
+
+def test_an_unknown_variant_is_refused_with_those_that_are_known(shop: Profile) -> None:
+    """A typing error gets the word that was probably meant."""
+    with pytest.raises(UsageError) as caught:
+        build(shop, "snowflak")
+    assert caught.value.hint == (
+        "Did you mean 'snowflake'? Known variants: star, snowflake, galaxy, flat."
+    )
+
+
+def test_a_reference_to_what_identifies_nothing_stays_a_column() -> None:
+    """Following it would double rows."""
+    measured = profile(
+        table("thing", column("code", distinct=40), column("name", "VARCHAR")),
+        table(
+            "sale",
+            column("id"),
+            column("code", distinct=40),
+            column("amount", "DOUBLE", distinct=70),
+            primary_key=("id",),
+        ),
+        foreign_keys=[reference("sale", "code", "thing", "code")],
+    )
+    sale = fact(star_of(build(measured)), "fct_sale")
+    assert sale.dimensions == ()
+    assert "code" in {one.name for one in sale.attributes}
+
+
+def test_a_value_that_leads_nowhere_is_kept_beside_the_unknown_member() -> None:
+    """An orphan's number would be forgotten by its key."""
+    thing = table("thing", column("id"), column("name", "VARCHAR"), primary_key=("id",))
+    sale = table(
+        "sale",
+        column("id"),
+        column("thing", distinct=40),
+        column("amount", "DOUBLE", distinct=70),
+        primary_key=("id",),
+    )
+    for orphans, kept in ((0, False), (3, True)):
+        measured = profile(
+            thing, sale, foreign_keys=[reference("sale", "thing", "thing", "id", orphans)]
+        )
+        found = fact(star_of(build(measured)), "fct_sale")
+        assert ("thing" in {one.name for one in found.attributes}) is kept
+
+
+def test_a_key_in_text_stays_text_where_its_other_end_does() -> None:
+    """``007`` and ``7`` are two keys, though both are numbers."""
+    text = {"measured_type": "BIGINT", "reversible": False}
+    measured = profile(
+        table("thing", column("id", "VARCHAR", **text), column("name", "VARCHAR"),
+              primary_key=("id",)),
+        table("sale", column("thing", "VARCHAR", **text, distinct=40),
+              column("amount", "DOUBLE", distinct=70)),
+        foreign_keys=[reference("sale", "thing", "thing", "id")],
+    )  # fmt: skip
+    model = build(measured)
+    assert model.conceptual.entity("thing").attribute("id").conversion is None
+    assert model.conceptual.entity("sale").attribute("thing").conversion is None
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(profiles())
+def test_any_profile_makes_a_model_that_maps_every_table_once(measured: Profile) -> None:
+    """Whatever was measured: names are unique and short, and the JSON reads back the same."""
+    model = build(measured)
+    found = star_of(model)
+    elements = (*found.facts, *found.dimensions, *found.bridges)
+    names = [one.name for one in elements] + [
+        one.history for one in found.dimensions if one.history
+    ]
+    assert len(set(names)) == len(names)
+    assert all(len(name) <= 63 for name in names)
+    mapped = {name for one in elements for name in one.mapped_source_tables}
+    assert mapped == {one.name for one in measured.tables}
+    text = model_json(model)
+    assert LogicalModel.model_validate_json(text) == model
+    assert model_json(build(measured)) == text

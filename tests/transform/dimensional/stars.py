@@ -1,0 +1,150 @@
+"""Stars for tests: made of a DuckDB file that can be changed between two loads."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import duckdb
+
+from fluid_build.modeling.dimensional import Bridge, Dimension, DimensionalModel, Fact
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.star import build
+from fluid_build.profiling import profile_source
+from fluid_build.profiling.profile import ForeignKey, Profile
+from fluid_build.sources import open_source
+from fluid_build.sources.base import OpenSource
+from fluid_build.sources.sql import quote
+from fluid_build.transform.plan import BuildTest, TransformPlan
+from fluid_build.transform.plans import transform_plan
+from fluid_build.transform.proof import Proof, prove
+from fluid_build.transform.run import FIRST_LOAD, Built, built
+from tests.transform.databases import database
+
+
+@dataclass
+class Star:
+    """A star that was loaded once, and its source, open for changes as ``shop``."""
+
+    model: LogicalModel
+    plan: TransformPlan
+    built: Built
+    day: datetime = FIRST_LOAD
+
+    @property
+    def star(self) -> DimensionalModel:
+        """The dimensional layer of the model."""
+        return star_of(self.model)
+
+    def change(self, *statements: str) -> None:
+        """Change the source; its tables are in the database ``shop``."""
+        for statement in statements:
+            self.built.connection.execute(statement)
+
+    def load(self) -> dict[str, int]:
+        """Load once more, a day later; how many rows each relation has got more."""
+        before = self.sizes()
+        self.day += timedelta(days=1)
+        self.built.load(self.day)
+        after = self.sizes()
+        return {name: after[name] - before[name] for name in after if after[name] != before[name]}
+
+    def sizes(self) -> dict[str, int]:
+        """How many rows each mart has."""
+        return {one.name: self.built.rows(f"model.{one.name}") for one in self.plan.published}
+
+    def rows(self, sql: str) -> list[tuple[object, ...]]:
+        """The rows of a query."""
+        return self.built.connection.execute(sql).fetchall()
+
+    def proof(self) -> Proof:
+        """The comparison with the source."""
+        return prove(self.built, self.model)
+
+    def failures(self) -> list[str]:
+        """What the proof and the plan's tests find wrong."""
+        proof = self.proof()
+        found = [
+            f"{table.table}: {check.name}: {check.expected} and {check.actual}"
+            for table in proof.tables
+            for check in table.checks
+            if not check.holds
+        ]
+        found += [
+            f"{table.table}: {table.missing} missing, {table.unexpected} unexpected"
+            for table in proof.tables
+            if table.missing or table.unexpected or table.types_equal is False
+        ]
+        return [*found, *self.broken_tests()]
+
+    def broken_tests(self) -> list[str]:
+        """The tests of the plan that do not hold."""
+        return [
+            test.name
+            for one in self.plan.published
+            for test in one.tests
+            if self.rows(_violations(one.name, test)) != [(0,)]
+        ]
+
+
+def star_of(model: LogicalModel) -> DimensionalModel:
+    """The dimensional layer of a model."""
+    assert model.dimensional is not None
+    return model.dimensional
+
+
+def fact(star: DimensionalModel, name: str) -> Fact:
+    """The fact of that name."""
+    return next(one for one in star.facts if one.name == name)
+
+
+def dimension(star: DimensionalModel, name: str) -> Dimension:
+    """The dimension of that name."""
+    return star.dimension(name)
+
+
+def bridge(star: DimensionalModel, name: str) -> Bridge:
+    """The bridge of that name."""
+    return next(one for one in star.bridges if one.name == name)
+
+
+@contextmanager
+def star(
+    path: Path,
+    statements: Sequence[str],
+    references: Sequence[ForeignKey] | None = None,
+    variant: str | None = None,
+) -> Iterator[Star]:
+    """The star of the database that statements make, loaded once.
+
+    ``references`` are taken for what was found in it, where they are given.
+    """
+    file = database(path / "shop.duckdb", *statements)
+    with open_source(file) as source:
+        profile: Profile = profile_source(source)
+        tables = source.tables
+    if references is not None:
+        profile = profile.model_copy(update={"foreign_keys": tuple(references)})
+    model = build(profile, variant)
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute(f"ATTACH '{file}' AS shop")
+    connection.execute("SET TimeZone = 'UTC'")
+    moved = tuple(replace(table, relation=f"shop.main.{quote(table.name)}") for table in tables)
+    plan = transform_plan(model)
+    with OpenSource("duckdb", "shop", connection, moved) as open_, built(open_, plan) as result:
+        yield Star(model, plan, result)
+
+
+def _violations(relation: str, test: BuildTest) -> str:
+    columns = ", ".join(test.columns)
+    if test.kind == "unique":
+        grouped = f"SELECT {columns} FROM model.{relation} GROUP BY {columns} HAVING count(*) > 1"
+        return f"SELECT count(*) FROM ({grouped})"
+    if test.kind == "not_null":
+        return f"SELECT count(*) FROM model.{relation} WHERE {columns} IS NULL"
+    (column,), (key,) = test.columns, test.to_columns
+    return (
+        f"SELECT count(*) FROM model.{relation} WHERE {column} IS NOT NULL"
+        f" AND {column} NOT IN (SELECT {key} FROM model.{test.to_model})"
+    )
