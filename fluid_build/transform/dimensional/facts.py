@@ -10,6 +10,7 @@ from fluid_build.modeling.dimensional import (
     Fact,
 )
 from fluid_build.modeling.star.naming import free_alias
+from fluid_build.sources.sql import literal
 from fluid_build.transform.dimensional.calendar import calendar_columns
 from fluid_build.transform.dimensional.columns import (
     is_generated,
@@ -79,7 +80,9 @@ def _build(star: Star, owner: Fact | Bridge) -> Build:
     columns += [(own("", one.attribute), one.name) for one in owner.attributes]
     columns += [(own("", one.column), one.name) for one in measures]
     columns += [
-        (f"{aliases[one.key]}.{column}", name) for one in references for column, name in one.carried
+        (_carried_value(star, one, column, aliases[one.key]), name)
+        for one in references
+        for column, name in one.carried
     ]
     clauses = [
         *join_clauses(star, joins, own),
@@ -131,6 +134,17 @@ def _carried(star: Star, one: DimensionReference, column: str, name: str) -> Pla
     else:
         found = attribute_column(star, dimension, attribute)
     return found.model_copy(update={"name": name, "tags": ()})
+
+
+def _carried_value(star: Star, one: DimensionReference, column: str, alias: str) -> str:
+    """A column of the member, or what the unknown member has there."""
+    dimension = star.dimensions[one.dimension]
+    unknown = next(found.unknown for found in dimension.attributes if found.name == column)
+    value = f"{alias}.{column}"
+    if not unknown:
+        return value
+    missing = f"{alias}.{dimension.surrogate_key} IS NULL"
+    return f"CASE WHEN {missing} THEN {literal(unknown)} ELSE {value} END"
 
 
 def is_derived(star: Star, one: DimensionReference) -> bool:
