@@ -50,10 +50,9 @@ def data_tests(plan: TransformPlan, dialect: Dialect) -> DataTests:
     for build in plan.builds:
         for test in build.tests:
             if test.severity != "info":
+                parent = builds.get(test.to_model or "")
                 for name, claim in _named(test, taken):
-                    _add(
-                        tests, name, _Claim(build, claim, builds.get(claim.to_model or "")), dialect
-                    )
+                    _add(tests, name, _Claim(build, claim, parent), dialect)
     return tests
 
 
@@ -78,10 +77,9 @@ class _Claim:
 
 def _named(test: BuildTest, taken: set[str]) -> Iterator[tuple[str, BuildTest]]:
     """The test under a name of its own; one for each column where they are separate claims."""
-    apart = test.kind == "not_null"
-    claims: list[tuple[str, ...]] = (
-        [(column,) for column in test.columns] if apart else [test.columns]
-    )
+    claims = [test.columns]
+    if test.kind == "not_null":
+        claims = [(column,) for column in test.columns]
     for claim in claims:
         name = free_name(test.name, taken)
         taken.add(name)

@@ -22,8 +22,6 @@ _TECHNIQUES: Mapping[Technique, str] = {
     "data_vault_2": "a Data Vault 2.0",
     "dimensional": "a dimensional model",
 }
-
-
 _HASHES = re.compile(r"\b(?:md5|sha256)\(", re.IGNORECASE)
 _OWN_HASHES = (
     "Hashes are of the text that the database itself makes of a number or a time; compare them"
@@ -85,18 +83,17 @@ def _contents(plan: TransformPlan) -> str:
     for layer in dict.fromkeys(build.layer for build in plan.builds):
         builds = [build for build in plan.builds if build.layer == layer]
         made = sorted({build.materialization for build in builds})
-        tests = sum(len(build.tests) for build in builds)
+        tests = sum(test.severity != "info" for build in builds for test in build.tests)
         rows.append(
             (code(f"models/{FOLDERS[layer]}"), str(len(builds)), ", ".join(made), str(tests))
         )
     return (
         "## What is in it\n\n"
-        + table(("folder", "models#", "made as", "claims#"), rows)
+        + table(("folder", "models#", "made as", "tests#"), rows)
         + (
             "\n\nEvery model and column is described in the YAML file of its folder, with the"
             " source tables and columns that it comes from. Published models have an enforced"
-            " contract."
-            " `osi/` holds the semantic model, which dbt reads from version 1.12 on."
+            " contract. `osi/` holds the semantic model, which dbt reads from version 1.12 on."
         )
     )
 
@@ -163,9 +160,7 @@ def _renamed(plan: TransformPlan) -> str:
 def _target(plan: TransformPlan, dialect: Dialect) -> str:
     losses = [f"- {loss}" for loss in _losses(plan, dialect)]
     notes = [f"- {text(note)}" for note in dialect.notes]
-    if dialect.target != "duckdb" and any(
-        "md5(" in b.sql or "sha256(" in b.sql for b in plan.builds
-    ):
+    if dialect.target != "duckdb" and any(_HASHES.search(build.sql) for build in plan.builds):
         notes.append(f"- {_OWN_HASHES}")
     if not losses and not notes:
         return ""

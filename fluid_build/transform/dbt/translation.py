@@ -70,8 +70,9 @@ class Translation:
 
 
 def _rewritten(tree: exp.Expr, target: Target) -> exp.Expr:
+    """The tree in the target's terms; children first, as a parent takes copies of them along."""
     rewrites = _REWRITES[target]
-    for node in list(tree.walk(bfs=False)):
+    for node in reversed(list(tree.walk(bfs=False))):
         if isinstance(node, exp.Cast):
             node.set("to", _type(node.to, target).copy())
         rewrite = rewrites.get(type(node))

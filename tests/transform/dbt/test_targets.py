@@ -106,6 +106,14 @@ def test_a_hash_is_lower_case_hex_of_the_text_on_each_target(target: str, expect
     assert " ".join(sql.split()) == f"SELECT {expected} AS h"
 
 
+def test_what_a_hash_is_made_of_is_translated_as_well() -> None:
+    """A type and a function inside a hash are in the target's words too."""
+    query = "SELECT sha256(concat_ws('|', CAST(a AS UBIGINT), b)) AS h"
+    sql = dialect_of("bigquery").query(query)
+    joined = "ARRAY_TO_STRING([CAST(a AS BIGNUMERIC), b], '|')"
+    assert " ".join(sql.split()) == f"SELECT TO_HEX(SHA256({joined})) AS h"
+
+
 def test_md5_is_hex_on_bigquery() -> None:
     """BigQuery's own MD5 gives bytes."""
     sql = dialect_of("bigquery").query("SELECT md5(a) AS h")
