@@ -311,6 +311,38 @@ def test_several_rows_of_one_parent_are_a_multi_active_satellite() -> None:
     assert phones.columns == ("digits",)
 
 
+def test_a_relationship_over_time_is_a_link_with_a_date_as_its_child_key() -> None:
+    """It measures nothing and may be corrected: no transaction, but a link with several rows."""
+    found = vault(
+        CUSTOMER,
+        PRODUCT,
+        table(
+            "lease",
+            column("customer_id"),
+            column("product_id"),
+            column("since", "DATE"),
+            column("until", "DATE", nulls=9),
+            primary_key=["customer_id", "product_id", "since"],
+        ),
+        reference("lease", "customer_id", "customer", "id"),
+        reference("lease", "product_id", "product", "id"),
+    )
+    lease = link(found, "lnk_lease")
+    assert (lease.link_type, lease.dependent_child_keys) == ("standard", ("since",))
+
+
+def test_a_key_that_is_another_table_s_second_key_makes_a_hub_of_its_own() -> None:
+    """It does not lead to the other's hub by itself, so it is linked to it."""
+    found = vault(
+        keyed("member", "code:text", "name:text", unique=[unique("code")]),
+        keyed("card", "colour:text", key="member_code"),
+        keyed("party", "x:text", key="member_id"),
+        reference("card", "member_code", "member", "code"),
+        reference("party", "member_id", "member", "id"),
+    )
+    assert {"hub_member", "hub_card", "lnk_card_member", "sat_party"} <= relations(found)
+
+
 def test_a_short_list_of_codes_is_a_reference_table() -> None:
     """Its codes stay where they are used, and no link leads to it."""
     codes = [

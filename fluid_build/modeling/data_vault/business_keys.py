@@ -121,7 +121,7 @@ def _is_code(attribute: Attribute) -> bool:
 
 def _evidence(key: EntityKey) -> str:
     if key.origin == "declared":
-        return "it is declared unique and never null"
+        return "it is declared unique, and never null"
     return f"it is unique and never null in {key.evidence.rows} rows"
 
 

@@ -89,7 +89,8 @@ def _role(draft: Draft, relationship: Relationship, leads: Way, several: bool) -
         return ""
     child = relationship.from_entity
     columns = (draft.schema.bare(child, column) for column in relationship.from_attributes)
-    role = identifier("_".join(word for bare in columns for word in strip_key_suffix(bare)))
+    said = [word for bare in columns for word in strip_key_suffix(bare)]
+    role = identifier("_".join(said)) if said else ""
     return "" if role in (parent, singular(parent)) else role
 
 

@@ -37,7 +37,7 @@ def _of_a_hub(draft: Draft, entity: Entity, links: Sequence[Link]) -> Iterator[S
         yield _satellite(draft, entity, via, columns, (), f"{reason} {_UNKNOWN}")
         return
     parted = tuple(column for column in columns if column in fast)
-    why = f"{', '.join(parted)} move with what happens, the other columns with what is corrected."
+    why = f"What happens moves {', '.join(parted)}, what is corrected the other columns."
     yield _satellite(draft, entity, via, slow, (), f"{reason} {why}", rate="slow")
     yield _satellite(draft, entity, via, parted, ("state",), f"{reason} {why}", rate="fast")
 

@@ -194,11 +194,14 @@ def _of_its_own(schema: VaultSchema, entity: Entity, codes: Set[str]) -> Shape:
         return Shape("link", f"Its key is made of the keys of {_parents(within)}.")
     if named := _stands_for_something(schema, entity, key):
         return Shape("hub", f"It has a key of its own, and {named}.")
+    if within and not own:
+        parents = _parents(within)
+        return Shape("hub", f"Its key is found in {parents}, though not as what identifies a row.")
     if within and _ends(references) == 1:
         reason = f"Several rows, told apart by {_listed(own)}, belong to one of {_parents(within)}."
         return Shape("multi-active", reason, within[0])
     if within:
-        kind: Kind = "transaction" if _happens(entity) else "link"
+        kind: Kind = "transaction" if _is_measured(entity) else "link"
         reason = f"Its rows relate {_parents(references)} and are told apart by {_listed(own)}."
         return Shape(kind, reason)
     bound = [r for r in references if schema.complete(name, r.from_attributes)]
@@ -239,11 +242,15 @@ def _names_another(schema: VaultSchema, entity: Entity, column: str) -> bool:
 
 
 def _happens(entity: Entity) -> bool:
-    """Whether rows are events: dated, or measured by more than a level that stands."""
-    measured = any(
+    """Whether rows are events: measured, or dated at least."""
+    return _is_measured(entity) or any(map(is_event_date, entity.attributes))
+
+
+def _is_measured(entity: Entity) -> bool:
+    """Whether a table measures more than a level that stands until it is moved."""
+    return any(
         a.measure is not None and a.measure.additivity != "semi-additive" for a in entity.attributes
     )
-    return measured or any(map(is_event_date, entity.attributes))
 
 
 def _parents(references: Sequence[Relationship]) -> str:
