@@ -1,0 +1,47 @@
+"""Known databases as stars: everything agrees with the source, and looks as a modeller draws it."""
+
+from pathlib import Path
+
+import pytest
+
+from fluid_build.modeling.star import build
+from fluid_build.profiling import profile_source
+from fluid_build.sources import open_source
+from fluid_build.transform.plans import transform_plan
+from fluid_build.transform.proof import prove
+from fluid_build.transform.run import built
+from tests.transform.dimensional.stars import dimension, fact, star_of
+
+CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
+SOME = ["chinook", "gtfs_nyc", "northwind", "oracle_co", "pubs", "sakila", "tpcc", "world"]
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_a_known_database_is_proven(name: str) -> None:
+    """Rows, sums, references and every value agree with the source; every table is compared."""
+    folder = CORPUS / name / "data"
+    if not folder.is_dir():
+        pytest.skip("the corpus of databases is not beside the repository")
+    with open_source(folder) as source:
+        model = build(profile_source(source))
+        with built(source, transform_plan(model)) as result:
+            proof = prove(result, model)
+    assert proof.verdict == "proven"
+    assert {one.verdict for one in proof.tables} <= {"proven", "empty"}
+    assert all(one.holds for table in proof.tables for one in table.checks)
+
+
+def test_rentals_are_drawn_as_a_modeller_would_draw_them() -> None:
+    """Rental and payment are facts of film, store, customer and staff; films have actors."""
+    folder = CORPUS / "sakila" / "data"
+    if not folder.is_dir():
+        pytest.skip("the corpus of databases is not beside the repository")
+    with open_source(folder) as source:
+        star = star_of(build(profile_source(source)))
+    rental = fact(star, "fct_rental")
+    assert rental.fact_type == "accumulating_snapshot"
+    assert {"film_key", "store_key", "customer_key", "staff_key", "return_date_key"} <= {
+        one.key for one in rental.dimensions
+    }
+    assert {one.name for one in dimension(star, "dim_customer").attributes} >= {"city", "country"}
+    assert {one.name for one in star.bridges} == {"brg_film_actor", "brg_film_category"}

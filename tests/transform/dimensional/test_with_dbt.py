@@ -1,0 +1,68 @@
+"""The same star, built by dbt: twice, with a change of the source in between."""
+
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+
+from fluid_build.modeling.star import build
+from fluid_build.profiling import profile_source
+from fluid_build.sources import open_source
+from fluid_build.transform.dbt.project import dbt_project
+from fluid_build.transform.plans import transform_plan
+from tests.modeling.profiles import reference
+from tests.transform.databases import database
+from tests.transform.dbt.projects import duckdb_reading, written
+
+_SMALL = (
+    "CREATE TABLE customer (id INTEGER PRIMARY KEY, name VARCHAR, city VARCHAR, segment VARCHAR)",
+    "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, ordered DATE, paid DOUBLE)",
+    "INSERT INTO customer SELECT i, 'n' || i, 'c' || i % 3, 's' || i % 2 FROM range(1, 31) r(i)",
+    "INSERT INTO orders SELECT i, 1 + i % 30, DATE '2024-01-01' + i::INTEGER, i / 3 "
+    "FROM range(60) r(i)",
+)
+
+
+def test_dbt_keeps_versions_and_lets_each_event_meet_its_own(tmp_path: Path) -> None:
+    """A move adds one version; orders before it stay with the old city."""
+    shop = database(tmp_path / "shop.duckdb", *_SMALL)
+    with open_source(shop) as source:
+        profile = profile_source(source)
+    references = (reference("orders", "customer_id", "customer", "id"),)
+    model = build(profile.model_copy(update={"foreign_keys": references}))
+    plan = transform_plan(model)
+    project = written(
+        dbt_project(plan, model, reading=duckdb_reading(plan, shop)), tmp_path / "dbt"
+    )
+    for day, change in (
+        (datetime(2024, 1, 1), ""),
+        (datetime(2024, 1, 16), "UPDATE customer SET city = 'new' WHERE id = 5"),
+    ):
+        if change:
+            with duckdb.connect(str(shop)) as connection:
+                connection.execute(change)
+        _dbt(project, day)
+    with duckdb.connect(str(project / "shop.duckdb"), read_only=True) as connection:
+        found = connection.execute(
+            "SELECT o.ordered_date_key < 20240116, c.city FROM main.fct_orders o"
+            " JOIN main.dim_customer c USING (customer_key) WHERE c.id = 5 ORDER BY o.id"
+        ).fetchall()
+        versions = connection.execute("SELECT count(*) FROM main.dim_customer_history").fetchone()
+    assert found == [(True, "c2"), (False, "new")]
+    assert versions == (31,)
+
+
+def _dbt(project: Path, load_date: datetime) -> None:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "dbt.cli.main", "run", "--vars", f"load_date: '{load_date}'"),
+            *("--project-dir", str(project), "--profiles-dir", str(project)),
+        ],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
