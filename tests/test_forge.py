@@ -17,7 +17,7 @@ from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.validation import validate
 from fluid_build.contract.yaml_text import as_document
 from fluid_build.errors import EmptySourceError, OutputError, UsageError
-from fluid_build.forge import InvalidOwnContractError, artifacts, forge
+from fluid_build.forge import InvalidOwnContractError, Opened, artifacts, forge
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
@@ -183,13 +183,14 @@ def test_without_out_nothing_is_written(shop: Path) -> None:
     assert sorted(shop.parent.iterdir()) == before
 
 
-def test_stages_are_reported_in_order(shop: Path) -> None:
+def test_stages_are_reported_in_order(shop: Path, tmp_path: Path) -> None:
     """Whoever waits hears of each stage once it begins."""
     heard: list[Progress] = []
     with open_source(shop) as source:
-        forge(source, on_progress=heard.append)
+        opened = Opened(str(shop))
+        forge(source, opened=opened, out=tmp_path / "out", on_progress=heard.append)
     stages = list(dict.fromkeys(progress.stage for progress in heard))
-    assert stages[-5:] == ["model", "build", "prove", "contract", "write"]
+    assert stages[-6:] == ["model", "build", "prove", "contract", "project", "write"]
 
 
 def test_an_unknown_technique_is_refused_before_anything_is_read(tmp_path: Path) -> None:

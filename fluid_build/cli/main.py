@@ -166,17 +166,17 @@ def _export() -> TyperGroup:
             LazyCommand(
                 "odcs",
                 "fluid_build.cli.export:odcs",
-                "As a contract of the Open Data Contract Standard.",
+                "Write a contract as one of the Open Data Contract Standard.",
             ),
             LazyCommand(
                 "dcs",
                 "fluid_build.cli.export:dcs",
-                "As a contract of the Data Contract Specification.",
+                "Write a contract as one of the Data Contract Specification 1.2.1.",
             ),
             LazyCommand(
                 "osi",
                 "fluid_build.cli.export:osi",
-                "As a semantic model of Open Semantic Interchange.",
+                "Write a contract's semantic model as Open Semantic Interchange 0.1.1.",
             ),
         ],
     )
@@ -191,7 +191,7 @@ def _import() -> TyperGroup:
             LazyCommand(
                 "odcs",
                 "fluid_build.cli.import_:odcs",
-                "From a contract of the Open Data Contract Standard.",
+                "Write a contract of the Open Data Contract Standard as a FLUID contract.",
             ),
         ],
     )
