@@ -26,9 +26,9 @@ class ColumnStats:
 
     ``low`` and ``high`` are Python values of the column's own type; dates and times are text.
     ``values`` are up to a hundred values as text with their counts, most frequent first, over
-    ``sample_rows`` rows; ``codes`` numbers the sample's values row by row (-1 for null), for the
-    search of keys. ``bounds`` are the least and greatest whole number, also of text that holds
-    such.
+    ``sample_rows`` rows; ``codes`` numbers the sample's values row by row where the column may be
+    part of a composite key. ``bounds`` are the least and greatest whole number, also of text that
+    holds such.
     """
 
     column: Column

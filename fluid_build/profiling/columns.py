@@ -11,7 +11,7 @@ import duckdb
 
 from fluid_build.profiling.column_stats import ColumnStats, TableStats, Value, kind_of
 from fluid_build.profiling.measured_types import find_measured_types
-from fluid_build.profiling.samples import SAMPLE_ROWS, SAMPLE_VALUES, read_sample
+from fluid_build.profiling.samples import SAMPLE_ROWS, SAMPLE_VALUES, read_sample, read_whole
 from fluid_build.sources.base import Table
 from fluid_build.sources.sql import quote
 
@@ -32,10 +32,11 @@ def measure_table(connection: duckdb.DuckDBPyConnection, table: Table) -> TableS
         column.nulls = rows
     if rows == 0 or not stats:
         return measured
-    asked = read_sample(connection, measured)
+    asked = read_whole(connection, measured) if measured.complete else stats
     for start in range(0, len(asked), _COLUMNS_A_QUERY):
         _one_pass(connection, measured, asked[start : start + _COLUMNS_A_QUERY])
     if not measured.complete:
+        read_sample(connection, measured)
         _count_near_unique(connection, measured)
         _count_low_cardinality(connection, measured)
     find_measured_types(connection, measured)
@@ -126,17 +127,30 @@ def count_distinct(connection: duckdb.DuckDBPyConnection, table: Table, stats: C
 
 def _count_low_cardinality(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
     """Count the values of columns with few of them over the whole table."""
-    for stats in measured.columns:
-        if stats.kind in {"nested", "binary", "float"} or not 0 < stats.distinct <= LOW_CARDINALITY:
-            continue
-        name = quote(stats.column.alias)
-        counted = connection.execute(
-            "SELECT CAST(value AS VARCHAR), n FROM ("
-            f"SELECT {name} AS value, count(*) AS n FROM {measured.table.relation}"
-            f" WHERE {name} IS NOT NULL GROUP BY {name}) ORDER BY 2 DESC, 1"
-        ).fetchall()
+    columns = [
+        stats
+        for stats in measured.columns
+        if stats.kind not in {"nested", "binary", "float"} and 0 < stats.distinct <= LOW_CARDINALITY
+    ]
+    for start in range(0, len(columns), _COLUMNS_A_QUERY):
+        _count_values(connection, measured, columns[start : start + _COLUMNS_A_QUERY])
+
+
+def _count_values(
+    connection: duckdb.DuckDBPyConnection, measured: TableStats, columns: Sequence[ColumnStats]
+) -> None:
+    counts = " UNION ALL ".join(
+        f"SELECT {place}, CAST(value AS VARCHAR), n FROM (SELECT {name} AS value, count(*) AS n"
+        f" FROM {measured.table.relation} WHERE {name} IS NOT NULL GROUP BY value)"
+        for place, name in enumerate(quote(stats.column.alias) for stats in columns)
+    )
+    found: list[list[tuple[str, int]]] = [[] for _ in columns]
+    for place, value, count in connection.execute(counts).fetchall():
+        found[place].append((str(value), int(count)))
+    for stats, counted in zip(columns, found, strict=True):
+        counted.sort(key=lambda item: (-item[1], item[0]))
         stats.distinct, stats.distinct_exact = len(counted), True
-        stats.values = [(str(value), int(count)) for value, count in counted[:SAMPLE_VALUES]]
+        stats.values = counted[:SAMPLE_VALUES]
         stats.sample_rows = measured.rows
 
 

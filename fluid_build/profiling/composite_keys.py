@@ -8,10 +8,10 @@ from itertools import islice, product
 from typing import TypeAlias
 
 from fluid_build.profiling.foreign_keys import Reference
+from fluid_build.profiling.held_values import HeldValues
 from fluid_build.profiling.inclusion import Inclusion, measure_inclusion, probe_tuples
 from fluid_build.profiling.members import MemberSearch
 from fluid_build.profiling.schema import Entity, Node
-from fluid_build.profiling.small_tables import SmallTables
 
 Choices: TypeAlias = Sequence[tuple[float, Node]]
 
@@ -40,7 +40,7 @@ class CompositeReference:
 
 
 def find_composite_references(
-    tables: SmallTables,
+    held: HeldValues,
     entities: Sequence[Entity],
     references: Sequence[Reference],
 ) -> list[CompositeReference]:
@@ -56,14 +56,14 @@ def find_composite_references(
         alike = [search.alike(member) if member.comparable else {} for member in key]
         for index in sorted(set.intersection(*map(set, alike))):
             choices = [columns[index] for columns in alike]
-            for reference in list(_roles(tables, choices, key, targets, taken[index])):
+            for reference in list(_roles(held, choices, key, targets, taken[index])):
                 found.append(reference)
                 taken[index].update(map(id, reference.child))
     return _one_direction(_nearest(found))
 
 
 def _roles(
-    tables: SmallTables,
+    held: HeldValues,
     choices: Sequence[Choices],
     key: tuple[Node, ...],
     targets: Mapping[int, Node],
@@ -71,13 +71,13 @@ def _roles(
 ) -> Iterator[CompositeReference]:
     """Every group of columns that refers to a key, each in a role of its own, the best first."""
     spent: set[int] = set()
-    while best := _best_match(tables, choices, key, targets, taken, spent):
+    while best := _best_match(held, choices, key, targets, taken, spent):
         yield best
         spent.update(id(node) for node in best.child)
 
 
 def _best_match(
-    tables: SmallTables,
+    held: HeldValues,
     choices: Sequence[Choices],
     key: tuple[Node, ...],
     targets: Mapping[int, Node],
@@ -93,9 +93,9 @@ def _best_match(
     for combination in islice(_combinations(left), _TRIED_A_PAIR):
         nodes = tuple(node for _, node in combination)
         score = sum(alike for alike, _ in combination) / len(combination)
-        if probe_tuples(tables.connection, nodes, key) < _LEAST_PROBED:
+        if probe_tuples(held.connection, nodes, key) < _LEAST_PROBED:
             continue
-        inclusion = measure_inclusion(tables, nodes, key)
+        inclusion = measure_inclusion(held, nodes, key)
         if inclusion.share < _LEAST_INCLUDED:
             continue
         odds = judge_composite(nodes, key, score, inclusion, targets)

@@ -3,6 +3,7 @@
 import duckdb
 
 from fluid_build.profiling import checks
+from fluid_build.profiling.held_values import HeldValues
 from fluid_build.profiling.inclusion import (
     Inclusion,
     measure_inclusion,
@@ -12,7 +13,6 @@ from fluid_build.profiling.inclusion import (
 )
 from fluid_build.profiling.profile import Evidence, ForeignKey, ForeignKeyEvidence, KeyClaim
 from fluid_build.profiling.schema import Entity, Node
-from fluid_build.profiling.small_tables import SmallTables
 from fluid_build.sources.base import DeclaredForeignKey
 from fluid_build.sources.sql import quote, quote_all
 
@@ -72,7 +72,7 @@ def _count_distinct(
 
 
 def check_declared_reference(
-    tables: SmallTables,
+    held: HeldValues,
     child: Entity,
     declared: DeclaredForeignKey,
     parent: Entity,
@@ -80,7 +80,7 @@ def check_declared_reference(
     """Measure a declared foreign key; it is kept whatever comes out."""
     nodes = [child.by_name[name] for name in declared.columns]
     keys = [parent.by_name[name] for name in declared.to_columns]
-    inclusion = measure_inclusion(tables, nodes, keys)
+    inclusion = measure_inclusion(held, nodes, keys)
     reason = "declared by the source"
     if inclusion.orphans:
         rows = "one row" if inclusion.orphans == 1 else f"{inclusion.orphans} rows"

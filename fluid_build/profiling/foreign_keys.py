@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fluid_build.profiling.candidates import Candidate, CandidateSearch
+from fluid_build.profiling.held_values import HeldValues
 from fluid_build.profiling.inclusion import Inclusion, Prober, group_by_kind, measure_inclusion
 from fluid_build.profiling.judgement import judge, value_evidence
 from fluid_build.profiling.schema import Entity, Node
-from fluid_build.profiling.small_tables import SmallTables
 
 MEASURED_A_CHILD = 6
 ACCEPTED = 0.55
@@ -37,10 +37,10 @@ class Reference:
         return 1.0 / (1.0 + math.exp(-self.log_odds))
 
 
-def find_references(tables: SmallTables, entities: Sequence[Entity]) -> list[Reference]:
+def find_references(held: HeldValues, entities: Sequence[Entity]) -> list[Reference]:
     """Find the columns that refer to a key, at most one parent each."""
     nodes = [node for entity in entities for node in entity.nodes if node.comparable]
-    prober = Prober(tables, nodes)
+    prober = Prober(held, nodes)
     keys = group_by_kind(_possible_parents(entities))
     searches = {kind: CandidateSearch(parents, prober) for kind, parents in keys.items()}
     chosen = []
@@ -48,7 +48,7 @@ def find_references(tables: SmallTables, entities: Sequence[Entity]) -> list[Ref
         if not _could_refer(child) or child.comparable not in searches:
             continue
         candidates = searches[child.comparable].candidates(child)
-        best = _choose(_judge_all(tables, child, candidates))
+        best = _choose(_judge_all(held, child, candidates))
         if best is not None:
             chosen.append(best)
     prober.close()
@@ -67,7 +67,7 @@ def _could_refer(child: Node) -> bool:
 
 
 def _judge_all(
-    tables: SmallTables,
+    held: HeldValues,
     child: Node,
     candidates: Sequence[Candidate],
 ) -> list[Reference]:
@@ -76,7 +76,7 @@ def _judge_all(
         parent, name_score = candidate.parent, candidate.name_score
         if _beyond_reach(judged, candidate):
             break
-        inclusion = measure_inclusion(tables, [child], [parent])
+        inclusion = measure_inclusion(held, [child], [parent])
         evidence = value_evidence(child, parent, inclusion)
         odds = judge(child, parent, name_score, inclusion, evidence)
         judged.append(Reference(child, parent, name_score, inclusion, evidence, odds))

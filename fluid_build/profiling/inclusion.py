@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import duckdb
 
 from fluid_build.profiling import checks
+from fluid_build.profiling.held_values import HeldValues, Values
 from fluid_build.profiling.schema import Node
-from fluid_build.profiling.small_tables import SmallTables, Values
 from fluid_build.sources.base import Table
 from fluid_build.sources.sql import quote
 
@@ -83,9 +83,9 @@ class Prober:
     The keys of small tables are at hand; for any other key one query tells of all columns.
     """
 
-    def __init__(self, tables: SmallTables, nodes: Sequence[Node]) -> None:
-        self.tables = tables
-        self.connection = tables.connection
+    def __init__(self, held: HeldValues, nodes: Sequence[Node]) -> None:
+        self.held = held
+        self.connection = held.connection
         self.probes = {id(node): probes_of(node) for node in nodes}
         self.numbers = {
             id(node): sorted(_numbers(self.probes[id(node)]))
@@ -134,11 +134,11 @@ class Prober:
             return (
                 bisect_right(numbers, parent.high or 0) - bisect_left(numbers, parent.low or 0)
             ) / len(probes)
-        keys = self.tables.values([parent])
-        if keys is None:
+        if not self.held.can_hold([parent]):
             return self._hits_in(parent).get(id(child), 0) / len(probes)
+        keys = self.held.values([parent]).counts
         sought = self.numbers.get(id(child), probes)
-        return len([value for value in sought if value in keys.counts]) / len(probes)
+        return len([value for value in sought if value in keys]) / len(probes)
 
     def _hits_in(self, parent: Node) -> dict[int, int]:
         if parent.comparable not in self._loaded:
@@ -163,9 +163,7 @@ def _numbers(values: Iterable[str]) -> Iterable[int]:
             yield int(value)
 
 
-def measure_inclusion(
-    tables: SmallTables, child: Sequence[Node], parent: Sequence[Node]
-) -> Inclusion:
+def measure_inclusion(held: HeldValues, child: Sequence[Node], parent: Sequence[Node]) -> Inclusion:
     """Measure on every row how the child's columns, taken together, occur in the parent's.
 
     Where the parent's integers are without gaps, the child's bounds alone settle it exactly.
@@ -175,11 +173,12 @@ def measure_inclusion(
         distinct = min(stats.distinct, keys)
         near = (child[0].high or 0) - (child[0].low or 0) + 1
         return Inclusion(stats.present, stats.present, distinct, distinct, keys, near)
-    if all(one.comparable == other.comparable for one, other in zip(child, parent, strict=True)):
-        ours, theirs = tables.values(child), tables.values(parent)
-        if ours is not None and theirs is not None:
-            return _compare(child[0], ours, theirs)
-    return _join(tables.connection, child, parent)
+    alike = all(
+        one.comparable == other.comparable for one, other in zip(child, parent, strict=True)
+    )
+    if alike and held.can_hold(child) and held.can_hold(parent):
+        return _compare(child[0], held.values(child), held.values(parent))
+    return _join(held.connection, child, parent)
 
 
 def _compare(child: Node, ours: Values, theirs: Values) -> Inclusion:
@@ -206,7 +205,7 @@ def _join(
         f" FROM {parent[0].table.stats.table.relation} WHERE {known}),"
         f" judged AS (SELECT n, EXISTS (FROM parent WHERE {matches}) AS found FROM child)"
         " SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (found), 0), count(*),"
-        f" count(*) FILTER (found), (SELECT count(*) FROM parent), {_near(child[0])} FROM judged"
+        f" count(*) FILTER (found), {_keys(parent)}, {_near(child[0], parent)} FROM judged"
     ).fetchone()
     return Inclusion(*(int(figure) for figure in row or (0,) * 6))
 
@@ -241,10 +240,20 @@ def _aliased(nodes: Sequence[Node], names: Sequence[str]) -> str:
     return ", ".join(f"{node.sql} AS {name}" for node, name in zip(nodes, names, strict=True))
 
 
-def _near(child: Node) -> str:
+def _keys(parent: Sequence[Node]) -> str:
+    """SQL for the number of a parent's keys, which is known of a unique column that is compared."""
+    if len(parent) == 1 and parent[0].stats.unique and parent[0].is_plain:
+        return str(parent[0].stats.distinct)
+    return "(SELECT count(*) FROM parent)"
+
+
+def _near(child: Node, parent: Sequence[Node]) -> str:
     """SQL for the number of parent keys within a child's bounds; 0 where that means nothing."""
     if child.low is None or child.high is None:
         return "0"
+    if len(parent) == 1 and parent[0].dense and parent[0].is_plain:
+        low, high = max(child.low, parent[0].low or 0), min(child.high, parent[0].high or 0)
+        return str(max(high - low + 1, 0))
     return f"(SELECT count(*) FROM parent WHERE v0 BETWEEN {child.low} AND {child.high})"
 
 

@@ -15,6 +15,7 @@ from fluid_build.profiling.declared import (
     reference_evidence,
 )
 from fluid_build.profiling.foreign_keys import Reference
+from fluid_build.profiling.held_values import HeldValues
 from fluid_build.profiling.inclusion import is_settled_by_bounds, place_of
 from fluid_build.profiling.keys import CandidateKeys, find_candidate_keys
 from fluid_build.profiling.likeness import role
@@ -30,7 +31,6 @@ from fluid_build.profiling.profile import (
 from fluid_build.profiling.relations import Relations, relate
 from fluid_build.profiling.schema import Entity, build_schema
 from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify
-from fluid_build.profiling.small_tables import SmallTables
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 
@@ -47,11 +47,11 @@ def profile_source(source: Source, *, on_progress: OnProgress = ignore) -> Profi
     candidates = _find_keys(source.connection, measured, on_progress)
     entities = build_schema(measured, candidates)
     on_progress(Progress("relations", 0, 1))
-    small = SmallTables(source.connection)
-    relations = relate(small, entities)
+    held = HeldValues(source.connection)
+    relations = relate(held, entities)
     _settle_distinct(relations)
     claims = [check_declared_keys(source.connection, entity) for entity in entities]
-    foreign_keys = _foreign_keys(small, entities, relations)
+    foreign_keys = _foreign_keys(held, entities, relations)
     on_progress(Progress("relations", 1, 1))
     tables = [
         _table_profile(source.connection, entity, relations, claim)
@@ -109,9 +109,9 @@ def _settle_distinct(relations: Relations) -> None:
 
 
 def _foreign_keys(
-    tables: SmallTables, entities: Sequence[Entity], relations: Relations
+    held: HeldValues, entities: Sequence[Entity], relations: Relations
 ) -> list[ForeignKey]:
-    declared = _declared_references(tables, entities)
+    declared = _declared_references(held, entities)
     taken = {(key.from_table, frozenset(key.from_columns)) for key in declared}
     found = [
         key
@@ -128,7 +128,7 @@ def _foreign_keys(
     )
 
 
-def _declared_references(tables: SmallTables, entities: Sequence[Entity]) -> list[ForeignKey]:
+def _declared_references(held: HeldValues, entities: Sequence[Entity]) -> list[ForeignKey]:
     by_name = {entity.name: entity for entity in entities}
     found = []
     for entity in entities:
@@ -137,7 +137,7 @@ def _declared_references(tables: SmallTables, entities: Sequence[Entity]) -> lis
             if parent is None or not set(declared.columns) <= set(entity.by_name):
                 continue
             if set(declared.to_columns) <= set(parent.by_name):
-                found.append(check_declared_reference(tables, entity, declared, parent))
+                found.append(check_declared_reference(held, entity, declared, parent))
     return found
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from fluid_build.profiling.composite_keys import CompositeReference, find_composite_references
 from fluid_build.profiling.foreign_keys import Reference, find_references
+from fluid_build.profiling.held_values import HeldValues
 from fluid_build.profiling.keys import plausibility
 from fluid_build.profiling.primary_keys import Choice, choose_composite, choose_single
 from fluid_build.profiling.schema import Entity, Node
-from fluid_build.profiling.small_tables import SmallTables
 
 _CLEAR_SINGLE = 1.2
 _CLEAR_COMPOSITE = 0.8
@@ -30,7 +30,7 @@ class Relations:
         return id(reference) in self.implied
 
 
-def relate(tables: SmallTables, entities: Sequence[Entity]) -> Relations:
+def relate(held: HeldValues, entities: Sequence[Entity]) -> Relations:
     """Choose primary keys and foreign keys of a whole schema.
 
     Keys of one column that are clear by their names come first, for references need parents;
@@ -41,13 +41,13 @@ def relate(tables: SmallTables, entities: Sequence[Entity]) -> Relations:
         choice = _declared(entity) or choose_single(entity)
         if choice is not None and choice.score >= _CLEAR_SINGLE:
             _settle(found, entity, choice)
-    found.references = find_references(tables, entities)
+    found.references = find_references(held, entities)
     for entity in entities:
         if not entity.primary_key:
             choice = _late_choice(entity, _referring(found, entity))
             if choice is not None:
                 _settle(found, entity, choice)
-    found.composites = find_composite_references(tables, entities, found.references)
+    found.composites = find_composite_references(held, entities, found.references)
     _take_keys_from_references(found)
     found.implied = _implied(found)
     return found

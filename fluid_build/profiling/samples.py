@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from operator import mul
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 from uuid import UUID
 
 import duckdb
 
 from fluid_build.profiling.column_stats import ColumnStats, TableStats
+from fluid_build.sources.base import Table
 from fluid_build.sources.sql import quote
 
 SAMPLE_ROWS = 4096
@@ -27,24 +28,60 @@ _SLICE_ROWS = 512
 _CODES = tuple(range(SAMPLE_ROWS))
 
 
-def read_sample(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> list[ColumnStats]:
-    """Read the sample of a table into its columns; those whose bounds it does not tell."""
-    names = ", ".join(_as_text(stats) for stats in measured.columns)
-    source = measured.table.relation
-    if measured.complete:
-        rows = connection.execute(f"SELECT {names} FROM {source}").fetchall()
-    else:
-        step = (measured.rows - _SLICE_ROWS) // (_SLICES - 1)
-        rows = []
-        for index in range(_SLICES):
-            part = f"(SELECT * FROM {source} LIMIT {_SLICE_ROWS} OFFSET {index * step})"
-            rows.extend(connection.execute(f"SELECT {names} FROM {part}").fetchall())
+def read_whole(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> list[ColumnStats]:
+    """Read a small table into its columns; gives those whose bounds its text does not tell."""
+    names = ", ".join(map(_as_text, measured.columns))
+    rows = connection.execute(f"SELECT {names} FROM {measured.table.relation}").fetchall()
     unbounded = []
     for stats, values in zip(measured.columns, zip(*rows, strict=True), strict=True):
-        counted = _take_sample(stats, values, measured.complete)
-        if not measured.complete or not _take_whole(stats, counted):
+        counted, stats.nulls = _count(values)
+        stats.distinct, stats.distinct_exact = len(counted), True
+        _take_sample(stats, values, counted)
+        if not _take_figures(stats, counted):
             unbounded.append(stats)
     return unbounded
+
+
+def read_sample(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
+    """Read slices of a large table into its columns."""
+    names = ", ".join(map(_as_text, measured.columns))
+    step = (measured.rows - _SLICE_ROWS) // (_SLICES - 1)
+    starts = [index * step for index in range(_SLICES)]
+    rows = _read_by_number(connection, measured.table, names, starts)
+    if len(rows) < _SLICES * _SLICE_ROWS:
+        rows = _read_by_offset(connection, measured.table, names, starts)
+    for stats, values in zip(measured.columns, zip(*rows, strict=True), strict=True):
+        counted, _ = _count(values)
+        _take_sample(stats, values, counted)
+
+
+Rows: TypeAlias = list[tuple[str | None, ...]]
+
+
+def _read_by_number(
+    connection: duckdb.DuckDBPyConnection, table: Table, names: str, starts: Sequence[int]
+) -> Rows:
+    """Slices by the numbers that DuckDB gives the rows of a table, several times faster.
+
+    Nothing for a view, which has no such numbers; too few where rows were deleted.
+    """
+    if any(column.alias.lower() == "rowid" for column in table.columns):
+        return []
+    slices = " OR ".join(f"rowid BETWEEN {start} AND {start + _SLICE_ROWS - 1}" for start in starts)
+    try:
+        return connection.execute(f"SELECT {names} FROM {table.relation} WHERE {slices}").fetchall()
+    except duckdb.BinderException:
+        return []
+
+
+def _read_by_offset(
+    connection: duckdb.DuckDBPyConnection, table: Table, names: str, starts: Sequence[int]
+) -> Rows:
+    rows: Rows = []
+    for start in starts:
+        part = f"(SELECT * FROM {table.relation} LIMIT {_SLICE_ROWS} OFFSET {start})"
+        rows.extend(connection.execute(f"SELECT {names} FROM {part}").fetchall())
+    return rows
 
 
 def _as_text(stats: ColumnStats) -> str:
@@ -54,21 +91,21 @@ def _as_text(stats: ColumnStats) -> str:
     return name if stats.kind == "text" else f"CAST({name} AS VARCHAR)"
 
 
-def _take_sample(
-    stats: ColumnStats, values: Sequence[str | None], complete: bool
-) -> Mapping[str, int]:
+def _count(values: Sequence[str | None]) -> tuple[Mapping[str, int], int]:
+    """The values with their counts, in the order they come in, and how many are null."""
     seen = Counter(values)
     nulls = seen.pop(None, 0)
-    counted = cast("Mapping[str, int]", seen)
+    return cast("Mapping[str, int]", seen), nulls
+
+
+def _take_sample(
+    stats: ColumnStats, values: Sequence[str | None], counted: Mapping[str, int]
+) -> None:
     stats.sample_rows = len(values)
-    if complete:
-        stats.nulls, stats.distinct, stats.distinct_exact = nulls, len(counted), True
-    if not complete or (not nulls and 1 < len(counted) < len(values)):
-        code_of: dict[str | None, int] = dict(zip(counted, _CODES, strict=False))
-        code_of[None] = -1
-        stats.codes = list(map(code_of.__getitem__, values))
     stats.values = _most_frequent(counted)
-    return counted
+    if not stats.nulls and not stats.is_key:
+        code_of: dict[str | None, int] = dict(zip(counted, _CODES, strict=False))
+        stats.codes = list(map(code_of.__getitem__, values))
 
 
 def _most_frequent(counted: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -84,7 +121,7 @@ def _most_frequent(counted: Mapping[str, int]) -> list[tuple[str, int]]:
     return [(value, counted[value]) for value in ranked]
 
 
-def _take_whole(stats: ColumnStats, counted: Mapping[str, int]) -> bool:
+def _take_figures(stats: ColumnStats, counted: Mapping[str, int]) -> bool:
     """Take lengths and bounds from all values of a column; False where text hides the order."""
     if stats.kind in {"nested", "binary"}:
         return True

@@ -43,6 +43,11 @@ class Node:
         return quoted
 
     @property
+    def is_plain(self) -> bool:
+        """Whether the column is compared as it is read."""
+        return self.sql == quote(self.stats.column.alias)
+
+    @property
     def low(self) -> int | None:
         """The least value of an integer column."""
         return self.stats.bounds[0] if self.stats.bounds and self.comparable == "integer" else None

@@ -318,7 +318,7 @@ TEXT = st.one_of(st.none(), st.text("ab ", max_size=2))
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(VALUE, TEXT), max_size=12))
-def test_small_tables_agree_with_counting_by_hand(
+def test_held_values_agree_with_counting_by_hand(
     rows: list[tuple[int | None, str | None]],
 ) -> None:
     """Nulls, distinct values and bounds of any small table are those of Python."""

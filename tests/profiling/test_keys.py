@@ -62,7 +62,7 @@ def tables(draw: st.DrawFn, nulls: bool = False) -> Rows:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tables())
-def test_small_tables_agree_with_trying_everything(rows: Rows) -> None:
+def test_held_values_agree_with_trying_everything(rows: Rows) -> None:
     """Of any small table just the minimal keys are found."""
     assert set(keys_of(rows).keys) == oracle(rows)
 

@@ -38,7 +38,7 @@ def refers_to(child_table: str, child: str, parent_table: str, key: str) -> floa
     if child_table == parent_table:
         return refers_within(ours.column, theirs.column, theirs.table)
     owned = explains(theirs.column, theirs.table)
-    return refers(ours.column, ours.table, theirs.column, theirs.table, owned)
+    return refers(ours.column, theirs.column, theirs.table, owned)
 
 
 @pytest.mark.parametrize(
