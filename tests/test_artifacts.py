@@ -189,3 +189,37 @@ def test_a_system_folder_that_takes_no_files_is_reported(tmp_path: Path) -> None
     with pytest.raises(OutputError, match="could not be written") as caught:
         write_artifacts(Path("/proc/self/fluid-out"), {"a": "x"})
     assert caught.value.hint
+
+
+def test_files_are_taken_away_with_the_rest_or_not_at_all(tmp_path: Path) -> None:
+    """What is to be removed goes when everything else is written, and stays where that fails."""
+    write_artifacts(tmp_path, {"a/old": "1", "keep": "1"})
+    (tmp_path / "way").mkdir()
+    with pytest.raises(OutputError):
+        write_artifacts(tmp_path, {"way": "2"}, remove=["a/old"])
+    assert (tmp_path / "a" / "old").read_text() == "1"
+    write_artifacts(tmp_path, {"new": "2"}, remove=["a/old", "never/there"])
+    assert not (tmp_path / "a" / "old").exists()
+    assert (tmp_path / "keep").read_text() == "1"
+
+
+def test_a_file_that_is_written_is_not_taken_away(tmp_path: Path) -> None:
+    """A name on both lists is written."""
+    write_artifacts(tmp_path, {"a": "1"})
+    write_artifacts(tmp_path, {"a": "2"}, remove=["a"])
+    assert (tmp_path / "a").read_text() == "2"
+
+
+def test_a_file_may_hold_what_another_one_does(tmp_path: Path) -> None:
+    """Content that is too large for memory is copied from a file."""
+    (tmp_path / "from").write_bytes(b"\0\1")
+    write_artifacts(tmp_path / "out", {"to": tmp_path / "from"})
+    assert (tmp_path / "out" / "to").read_bytes() == b"\0\1"
+
+
+def test_nothing_outside_is_taken_away(tmp_path: Path) -> None:
+    """A name that leads out of the folder is refused."""
+    (tmp_path / "mine").write_text("1")
+    with pytest.raises(OutputError):
+        write_artifacts(tmp_path / "out", {"a": "1"}, remove=["../mine"])
+    assert (tmp_path / "mine").read_text() == "1"
