@@ -21,7 +21,7 @@ from fluid_build.modeling.star.comparable import with_comparable_keys
 from fluid_build.modeling.star.dimensions import Layout, draw_dimensions, layout_of
 from fluid_build.modeling.star.facts import CALENDAR_DAY, Calendar, draw_facts
 from fluid_build.modeling.star.graph import graph_of
-from fluid_build.modeling.star.history import dated_dimensions, with_history
+from fluid_build.modeling.star.history import with_history
 from fluid_build.modeling.star.naming import StarNames, free_column, prefixed
 from fluid_build.modeling.star.roles import roles_of
 from fluid_build.modeling.star.variants import check_variant, constellation, recommended
@@ -59,20 +59,18 @@ def build(profile: Profile, variant: str | None = None) -> LogicalModel:
 def _star(profile: Profile, conceptual: ConceptualModel, asked: Variant | None) -> DimensionalModel:
     graph = graph_of(profile, conceptual)
     roles = roles_of(graph, profile)
-    variant, reason = recommended(graph, roles)
-    if asked is not None and asked != variant:
-        reason = f"Asked for. By its shape it would be a {variant}: {reason}"
-        variant = asked
-    names = StarNames(sql_names(conceptual))
-    layout = layout_of(graph, roles, names, variant)
+    shape, reason = recommended(graph, roles)
+    layout = layout_of(graph, roles, StarNames(sql_names(conceptual)), asked or shape)
     relations = set(layout.kept.values())
     calendar = Calendar(free_column("dim_date", relations), "date_key")
     dimensions = draw_dimensions(layout)
     drawn = draw_facts(layout, dimensions, calendar, relations)
-    dimensions = _historised(layout, dimensions, [one.fact for one in drawn], relations)
     facts = [one.fact for one in drawn]
-    if asked is None and variant == "star":
-        variant, reason = constellation(facts, calendar.name) or (variant, reason)
+    dimensions = _historised(layout, dimensions, facts, relations)
+    if shape == "star":
+        shape, reason = constellation(facts, calendar.name) or (shape, reason)
+    if asked not in {None, shape}:
+        reason = f"Asked for. By its shape it would be a {shape}: {reason}"
     named = {one.entity_name: one.name for one in facts}
     bridges = draw_bridges(layout, dimensions, named, relations)
     whole = [
@@ -80,10 +78,10 @@ def _star(profile: Profile, conceptual: ConceptualModel, asked: Variant | None) 
         *(derived.dimension for one in drawn for derived in one.derived),
         *_calendar(calendar, facts),
     ]
-    if variant == "flat":
+    if layout.variant == "flat":
         facts = [_widened(fact, whole) for fact in facts]
     return DimensionalModel(
-        variant=variant,
+        variant=asked or shape,
         variant_reason=reason,
         facts=tuple(facts),
         dimensions=tuple(_shared(dimension, facts) for dimension in whole),
@@ -92,23 +90,18 @@ def _star(profile: Profile, conceptual: ConceptualModel, asked: Variant | None) 
 
 
 def _historised(
-    layout: Layout,
-    dimensions: dict[str, Dimension],
-    facts: list[Fact],
-    relations: set[str],
+    layout: Layout, dimensions: dict[str, Dimension], facts: list[Fact], relations: set[str]
 ) -> dict[str, Dimension]:
-    dated = dated_dimensions(
-        [
-            (reference.dimension, fact.dated_by is not None)
-            for fact in facts
-            for reference in fact.dimensions
-        ]
-    )
+    """The dimensions with the type of each attribute; ``relations`` are the names taken."""
+    dated = {
+        reference.dimension
+        for fact in facts
+        if fact.dated_by is not None
+        for reference in fact.dimensions
+    }
     return {
-        entity: with_history(
-            layout.graph, layout.names, dimension, dimension.name in dated, relations
-        )
-        for entity, dimension in dimensions.items()
+        entity: with_history(layout.graph, layout.names, one, one.name in dated, relations)
+        for entity, one in dimensions.items()
     }
 
 

@@ -76,7 +76,7 @@ def _groups(entity: Entity, free: list[Attribute]) -> Iterator[tuple[str, list[A
     by_prefix: dict[str, list[Attribute]] = {}
     for one in free:
         parts = words(one.name)
-        if kind(one) == "text" and len(parts) > 1 and not is_numbering_alone(one):
+        if kind(one) == "text" and len(parts) > 1 and not _numbers_the_event(one):
             by_prefix.setdefault(parts[0], []).append(one)
     if len(by_prefix) == 1 and len(free) == sum(map(len, by_prefix.values())):
         return
@@ -87,7 +87,7 @@ def _groups(entity: Entity, free: list[Attribute]) -> Iterator[tuple[str, list[A
             yield prefix, group
 
 
-def is_numbering_alone(one: Attribute) -> bool:
+def _numbers_the_event(one: Attribute) -> bool:
     """Whether a column numbers the event, other than by a code of a place."""
     if one.semantic_type in _OF_AN_ADDRESS or is_code(one.name):
         return False

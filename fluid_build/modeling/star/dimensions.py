@@ -4,7 +4,7 @@ A chain of lookups is collapsed into the dimension that it leads away from. A lo
 rows are referred to by nothing keeps a dimension of its own as well, so that none is lost.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
@@ -58,7 +58,7 @@ class Layout:
             return True
         if is_person(self.graph.entities[entity]):
             return False
-        return entity not in self.used or self._width(entity, ()) <= _WIDE
+        return entity not in self.used or self._width(entity) <= _WIDE
 
     def copied(self, entity: str) -> frozenset[str]:
         """The attributes of an entity that what refers to it takes over.
@@ -75,21 +75,17 @@ class Layout:
             return frozenset()
         return frozenset(one.name for one in found if is_naming(one))
 
-    def _width(self, entity: str, path: Names) -> int:
-        """How many columns come with an entity where it is collapsed."""
-        own = [
-            one
-            for one in self.graph.entities[entity].attributes
-            if not is_record_stamp(one) and one.name not in self.graph.keys[entity]
-        ]
-        further = [
-            self._width(one.to_entity, (*path, entity))
+    def _width(self, entity: str) -> int:
+        """How many columns come with an entity where it is collapsed, its lookups included."""
+        lookups = {
+            one.to_entity
             for one in self.graph.parents[entity]
-            if not one.implied
-            and self.roles[one.to_entity].kind == "dimension"
-            and one.to_entity not in (*path, entity)
-        ]
-        return len(own) + sum(further)
+            if not one.implied and self.roles[one.to_entity].kind == "dimension"
+        }
+        return sum(
+            len(self.graph.entities[name].attributes) - len(self.graph.keys[name])
+            for name in (entity, *sorted(lookups - {entity}))
+        )
 
     def in_whole(self, one: Relationship) -> Names:
         """The attributes of the whole that a relationship to it, or to a part of it, points at."""
@@ -105,8 +101,8 @@ class Layout:
 def layout_of(graph: Graph, roles: Roles, names: StarNames, variant: Variant) -> Layout:
     """Which dimensions there are.
 
-    Those that facts and bridges refer to, those that nothing refers to, and the lookups that would
-    lose a row if they were only collapsed; in a snowflake every one of them.
+    Those that facts and bridges refer to, those that nothing refers to, wholes of parts, calendars,
+    and the lookups that would lose a row if they were only collapsed; in a snowflake all of them.
     """
     things = [name for name, role in roles.items() if role.kind == "dimension"]
     keys = {name: _key_name(graph, names, name) for name in things}
@@ -120,17 +116,16 @@ def layout_of(graph: Graph, roles: Roles, names: StarNames, variant: Variant) ->
     )
     kept = {name for name in things if variant == "snowflake" or name in used}
     kept |= {name for name in things if not _is_looked_up(graph, roles, name)}
+    kept |= {name for name in things if is_calendar(graph.entities[name])}
+    kept |= {empty.whole(name) for name, role in roles.items() if role.kind == "part"}
+    _keep_what_is_not_covered(graph, roles, things, kept)
     while True:
         layout = Layout(graph, roles, names, variant, _named(names, things, kept), used, keys)
         complete = _complete(layout)
-        parts = [name for name, role in roles.items() if role.kind == "part"]
-        missing = [
-            *(name for name in things if name not in complete),
-            *(layout.whole(name) for name in parts if name not in complete),
-        ]
+        missing = [name for name in things if name not in complete]
         if not missing:
             return layout
-        kept.add(_outermost(graph, missing))
+        kept.update(missing)
 
 
 def draw_dimensions(layout: Layout) -> dict[str, Dimension]:
@@ -424,13 +419,28 @@ def _is_covered(one: Relationship) -> bool:
     return one.coverage == 1.0 and evidence.exact and not evidence.orphans and evidence.rows > 0
 
 
-def _outermost(graph: Graph, missing: list[str]) -> str:
-    """The entity to keep first: the others may be reached from it."""
-    lost = set(missing)
-    return min(missing, key=lambda name: sum(1 for _ in _lost_children(graph, name, lost)))
+def _keep_what_is_not_covered(
+    graph: Graph, roles: Roles, things: Sequence[str], kept: set[str]
+) -> None:
+    """Keep each lookup that has rows to which nothing leads from what is kept already."""
+    while missing := set(things) - _covered(graph, roles, things, kept):
+        # What others of the missing lead to may be covered once these are kept.
+        outermost = {
+            name
+            for name in missing
+            if not any(one.from_entity in missing for one in graph.children[name])
+        }
+        kept.update(outermost or {next(name for name in things if name in missing)})
 
 
-def _lost_children(graph: Graph, name: str, lost: set[str]) -> Iterator[str]:
-    for one in graph.children[name]:
-        if one.from_entity in lost:
-            yield one.from_entity
+def _covered(graph: Graph, roles: Roles, things: Sequence[str], kept: set[str]) -> set[str]:
+    """What is kept, and the lookups of which every row is met on the way from there."""
+    found = set(kept) | {name for name, role in roles.items() if role.kind == "part"}
+    waiting = sorted(found)
+    wanted = set(things)
+    for name in waiting:
+        for one in graph.parents[name]:
+            if one.to_entity in wanted - found and not one.implied and _is_covered(one):
+                found.add(one.to_entity)
+                waiting.append(one.to_entity)
+    return found

@@ -134,7 +134,7 @@ class _Draft:
                 ),
                 source_columns=tuple(
                     SourceColumn(table=entity.name, column=one)
-                    for one in layout.graph.keys[entity.name]
+                    for one in layout.graph.keys[entity.name] or _all(entity)
                 ),
                 reason=f"{layout.roles[entity.name].reason} {why}",
             ),
@@ -344,6 +344,10 @@ class _Draft:
             if drawn.fact.dated_by is not None and not drawn.fact.dated_by.source and joined:
                 return FactDate(source=joined[0].name, attribute=drawn.fact.dated_by.attribute)
         return FactDate(attribute=dates[0].name) if dates else None
+
+
+def _all(entity: Entity) -> Names:
+    return tuple(one.name for one in entity.attributes)
 
 
 def refer(

@@ -29,15 +29,13 @@ class Graph:
     loops: Mapping[str, tuple[Relationship, ...]]
     children: Mapping[str, tuple[Relationship, ...]]
     unique: Mapping[str, frozenset[frozenset[str]]]
+    named: Mapping[str, Relationship]
     longest: Mapping[tuple[str, str], int]
     """By entity and attribute, the characters of the longest text."""
 
     def relationship(self, name: str) -> Relationship:
         """The reference of that name; KeyError if there is none."""
-        for relationship in self.conceptual.relationships:
-            if relationship.name == name:
-                return relationship
-        raise KeyError(name)
+        return self.named[name]
 
     def is_unique(self, entity: str, attributes: Names) -> bool:
         """Whether no two rows of an entity share the values of these attributes."""
@@ -80,6 +78,7 @@ def graph_of(profile: Profile, conceptual: ConceptualModel) -> Graph:
         },
         children={n: tuple(one for one in between if one.to_entity == n) for n in names},
         unique=unique,
+        named={one.name: one for one in conceptual.relationships},
         longest={
             (table.name, column.name): column.max_length or 0
             for table in profile.tables

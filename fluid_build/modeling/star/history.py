@@ -5,8 +5,6 @@ reference. It pays only where an event of a known day refers to the dimension. W
 versioned later is versioned now, for a past that was overwritten is gone.
 """
 
-from collections.abc import Collection
-
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional import Dimension, DimensionAttribute, ScdType
 from fluid_build.modeling.star.columns import (
@@ -112,8 +110,3 @@ def _is_group(one: Attribute) -> bool:
 
 def _is_place(one: Attribute) -> bool:
     return one.semantic_type in _PLACES and (one.evidence.distinct or 0) > 1
-
-
-def dated_dimensions(references: Collection[tuple[str, bool]]) -> set[str]:
-    """The dimensions that an event of a known day refers to: (dimension, whether it is dated)."""
-    return {dimension for dimension, dated in references if dated}

@@ -14,10 +14,9 @@ from fluid_build.transform.plan import Build
 
 
 def mart_builds(
-    model: LogicalModel, names: SqlNames, staging: Sequence[Build]
+    model: LogicalModel, names: SqlNames, _staging: Sequence[Build]
 ) -> tuple[Build, ...]:
     """The marts on the staging of a dimensional model."""
-    del staging
     star = star_of(model, names)
     return (
         *(build for one in star.model.dimensions for build in _dimension(star, one)),
