@@ -4,6 +4,8 @@ They are plain SQL that DuckDB, SQLite and PostgreSQL all read. A table is given
 query, quoted (``TableProfile.sql``).
 """
 
+from typing import Literal
+
 from fluid_build.sources.sql import literal, quote, quote_all
 
 
@@ -29,17 +31,37 @@ def other_values(table: str, column: str, accepted: tuple[str, ...]) -> str:
     return f"SELECT * FROM {table} WHERE CAST({quote(column)} AS VARCHAR) NOT IN ({values})"
 
 
+Form = Literal["plain", "number", "letters"]
+"""How a column is compared: as it is, as the whole number that its text holds, or as small letters
+(which is what two spellings of one UUID have in common)."""
+
+_FORMS: dict[Form, str] = {
+    "plain": "{}",
+    "number": "CAST({} AS BIGINT)",
+    "letters": "LOWER(CAST({} AS VARCHAR))",
+}
+
+
 def orphans(
-    table: str, columns: tuple[str, ...], parent: str, parent_columns: tuple[str, ...]
+    table: str,
+    columns: tuple[str, ...],
+    parent: str,
+    parent_columns: tuple[str, ...],
+    forms: tuple[tuple[Form, Form], ...] = (),
 ) -> str:
     """Child rows without a parent; a row with a null in any of the columns refers to nothing.
 
-    A join, since SQLite looks a correlated NOT EXISTS up row by row, without an index.
+    ``forms`` says of each pair of columns how the child's and how the parent's is compared, where
+    not all are as they are: PostgreSQL compares no text with a number. A join, since SQLite looks a
+    correlated NOT EXISTS up row by row, without an index.
     """
     filled = " AND ".join(f"c.{quote(column)} IS NOT NULL" for column in columns)
     matches = " AND ".join(
-        f"p.{quote(theirs)} = c.{quote(ours)}"
-        for ours, theirs in zip(columns, parent_columns, strict=True)
+        f"{_FORMS[theirs_as].format('p.' + quote(theirs))}"
+        f" = {_FORMS[ours_as].format('c.' + quote(ours))}"
+        for ours, theirs, (ours_as, theirs_as) in zip(
+            columns, parent_columns, forms or (("plain", "plain"),) * len(columns), strict=True
+        )
     )
     return (
         f"SELECT c.* FROM {table} AS c LEFT JOIN {parent} AS p ON {matches} "

@@ -126,10 +126,5 @@ def reference_evidence(
         coverage=round(inclusion.coverage, 6),
         name_score=None if name_score is None else round(name_score, 4),
         reason=reason,
-        sql=orphans_sql(
-            child[0].table.stats.table,
-            [node.stats.name for node in child],
-            parent[0].table.stats.table,
-            [node.stats.name for node in parent],
-        ),
+        sql=orphans_sql(child, parent),
     )

@@ -264,13 +264,30 @@ def is_settled_by_bounds(child: Node, parent: Node) -> bool:
     return child.low >= (parent.low or 0) and child.high <= (parent.high or 0)
 
 
-def orphans_sql(
-    child_table: Table, child: Sequence[str], parent_table: Table, parent: Sequence[str]
-) -> str:
-    """A query, in any SQL dialect, for the rows whose parent is missing."""
+def orphans_sql(child: Sequence[Node], parent: Sequence[Node]) -> str:
+    """A query, in any SQL dialect, for the rows whose parent is missing, compared as measured."""
     return checks.orphans(
-        place_of(child_table), tuple(child), place_of(parent_table), tuple(parent)
+        place_of(child[0].table.stats.table),
+        tuple(node.stats.name for node in child),
+        place_of(parent[0].table.stats.table),
+        tuple(node.stats.name for node in parent),
+        tuple(_forms(one, other) for one, other in zip(child, parent, strict=True)),
     )
+
+
+def _forms(child: Node, parent: Node) -> tuple[checks.Form, checks.Form]:
+    """How the columns of a pair are compared: text that is spelled as its type needs no cast."""
+    nodes = (child, parent)
+    if all(node.stats.kind == "text" and node.stats.reversible for node in nodes):
+        return "plain", "plain"
+    return _form(child, parent), _form(parent, child)
+
+
+def _form(node: Node, other: Node) -> checks.Form:
+    if "uuid" in (node.comparable, other.comparable):
+        same = node.stats.kind == other.stats.kind == "uuid"
+        return "plain" if same else "letters"
+    return "number" if node.comparable == "integer" and node.stats.kind == "text" else "plain"
 
 
 def repeats_sql(table: Table, columns: Iterable[str]) -> str:

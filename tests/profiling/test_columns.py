@@ -249,6 +249,61 @@ def test_the_type_that_text_really_has(values: tuple[str | None, ...], type_: st
     assert text_of(*values).measured_type == type_
 
 
+@pytest.mark.parametrize(
+    ("values", "type_", "reversible"),
+    [
+        (("2024-01-31", "1999-12-01", None), "DATE", True),
+        (("2024-1-31", "1999-12-01"), "DATE", False),
+        ((" 2024-01-31", "1999-12-01"), "DATE", False),
+        (("31.01.2024", "01.12.1999"), "DATE (%d.%m.%Y)", True),
+        (("31.01.2024", "1.12.1999"), "DATE (%d.%m.%Y)", False),
+        (("31/01/2024", "01/12/1999"), "DATE (%d/%m/%Y)", True),
+        (("20240131", "19991201"), "DATE (%Y%m%d)", True),
+        (("2024-01-31 10:00:00", "2024-01-31 23:59:00"), "TIMESTAMP", True),
+        (("2024-01-31 10:00:00", "2024-01-31T23:59"), "TIMESTAMP", False),
+        (("1", "22", "-3"), "BIGINT", True),
+        (("1", "+22"), "BIGINT", False),
+        (("1 ", "22"), "BIGINT", False),
+        (("1.5", "2.25", "-0.125"), "DOUBLE", True),
+        (("1.50", "2.25"), "DOUBLE", False),
+        (("1.5", "2"), "DOUBLE", False),
+        (("1.5", "2.0"), "DOUBLE", True),
+        (("true", "false"), "BOOLEAN", True),
+        (("true", "FALSE"), "BOOLEAN", False),
+        (("yes", "no"), "BOOLEAN", False),
+        (("3f2504e0-4f89-11d3-9a0c-0305e82c3301",), "UUID", True),
+        (("3F2504E0-4F89-11D3-9A0C-0305E82C3301",), "UUID", False),
+        (("apple", "1"), None, False),
+    ],
+)
+def test_text_is_reversible_where_each_value_is_written_as_its_type_is(
+    values: tuple[str | None, ...], type_: str | None, reversible: bool
+) -> None:
+    """Read as its type and written back, reversible text is spelled as before, value by value."""
+    column = text_of(*values)
+    assert (column.measured_type, column.reversible) == (type_, reversible)
+
+
+def test_one_odd_spelling_far_down_makes_text_irreversible() -> None:
+    """The spelling of every value of a large table is compared, not that of a sample."""
+    odd = "CASE WHEN i = 64321 THEN '+64321' ELSE CAST(i AS VARCHAR) END"
+    column = measured_column(odd, LARGE).columns[0]
+    assert (column.measured_type, column.reversible) == ("BIGINT", False)
+    assert measured_column("CAST(i AS VARCHAR)", LARGE).columns[0].reversible
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.one_of(st.integers(-99, 99), st.floats(-9, 9)), min_size=1, max_size=9))
+def test_reversible_text_comes_back_by_plain_casts(numbers: list[float]) -> None:
+    """What is said to be reversible is: cast to its type and back it is the very same text."""
+    column = text_of(*map(str, numbers))
+    if column.reversible:
+        there = f"CAST(value AS {column.measured_type})"
+        values = ", ".join(f"('{number}')" for number in numbers)
+        rows = duckdb.sql(f"SELECT value, CAST({there} AS VARCHAR) FROM (VALUES {values}) t(value)")
+        assert all(value == again for value, again in rows.fetchall())
+
+
 def test_one_value_far_down_spoils_a_type() -> None:
     """Every value of a large table is checked, not a sample."""
     odd = "CASE WHEN i = 64321 THEN 'n/a' ELSE CAST(i AS VARCHAR) END"

@@ -2,6 +2,10 @@
 
 import pytest
 
+from fluid_build.profiling import profile_source
+from fluid_build.sources import open_source
+from tests.conftest import PostgresDatabase
+
 from .databases import database, profiled, reference, references
 from .domains import DOMAINS, LOGISTICS
 from .spelling import STYLES, respelled
@@ -380,6 +384,50 @@ def test_reserved_words_and_spaces_in_names_are_no_obstacle() -> None:
     with database(script) as source:
         for key in found.foreign_keys:
             assert source.connection.execute(key.evidence.sql).fetchall() == []
+
+
+NUMBER, UUID = "7000 + 13 * {0}", "CAST(md5(CAST({0} AS VARCHAR)) AS UUID)"
+MIXED = {
+    "text and number": ("CAST({0} AS VARCHAR)", "{0}", NUMBER),
+    "number and text": ("{0}", "CAST({0} AS VARCHAR)", NUMBER),
+    "text and text": ("' ' || ({0})", "CAST({0} AS VARCHAR)", NUMBER),
+    "text and uuid": ("CAST({0} AS VARCHAR)", "{0}", UUID),
+    "uuid and text": ("{0}", "upper(CAST({0} AS VARCHAR))", UUID),
+}
+
+
+def mixed(types: str) -> str:
+    """A database of 60 shops and 300 sales, three of them of no shop, keyed by two types."""
+    child, parent, value = MIXED[types]
+    shop = "if(i % 100 = 0, 900 + i, i * 37 % 60)"
+    return (
+        f"CREATE TABLE sale AS SELECT i + 1 AS sale_id, {child.format(value.format(shop))}"
+        f" AS shop_id FROM generate_series(0, 299) AS t(i);"
+        f"CREATE TABLE shop AS SELECT {parent.format(value.format('i'))} AS shop_id,"
+        " 'n' || i AS name FROM generate_series(0, 59) AS t(i);"
+    )
+
+
+@pytest.mark.parametrize("types", MIXED)
+def test_the_query_for_orphans_compares_as_was_measured(types: str) -> None:
+    """Where the two columns differ in type, the query in the evidence finds the same orphans."""
+    script = mixed(types)
+    found = reference(profiled(script), "sale(shop_id) -> shop(shop_id)").evidence
+    assert (found.orphans, found.matched) == (3, 297)
+    with database(script) as source:
+        listed = source.connection.execute(found.sql).fetchall()
+    assert sorted(row[0] for row in listed) == [1, 101, 201]
+
+
+@pytest.mark.parametrize("types", MIXED)
+def test_postgres_reads_the_query_for_orphans(types: str, postgres: PostgresDatabase) -> None:
+    """PostgreSQL, which compares no text with a number, runs the query in the evidence as it is."""
+    case = "CASE WHEN i % 100 = 0 THEN 900 + i ELSE i * 37 % 60 END"
+    postgres.run(mixed(types).replace("if(i % 100 = 0, 900 + i, i * 37 % 60)", f"({case})"))
+    with open_source(postgres.uri) as source:
+        found = reference(profile_source(source), "sale(shop_id) -> shop(shop_id)").evidence
+    listed = postgres.run(f"SELECT count(*) FROM ({found.sql}) AS orphans")
+    assert (found.orphans, listed) == (3, "3")
 
 
 def test_orphans_in_a_large_table_are_counted_exactly() -> None:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fluid_build.profiling import checks
 from fluid_build.profiling.held_values import HeldValues
-from fluid_build.profiling.inclusion import Inclusion, measure_inclusion, orphans_sql, repeats_sql
+from fluid_build.profiling.inclusion import Inclusion, measure_inclusion, repeats_sql
 from fluid_build.sources.base import Table
 
 from .databases import database, schema_of
@@ -105,7 +106,7 @@ def test_the_query_for_orphans_returns_them() -> None:
         connection.execute('INSERT INTO "the child" VALUES (1, 5), (2, NULL), (3, 6)')
         connection.execute('CREATE TABLE "select" ("from" INTEGER)')
         connection.execute('INSERT INTO "select" VALUES (5)')
-        sql = orphans_sql(Table("the child", (), ""), ['a "b'], Table("select", (), ""), ["from"])
+        sql = checks.orphans('"the child"', ('a "b',), '"select"', ("from",))
         assert connection.execute(sql).fetchall() == [(3, 6)]
 
 
