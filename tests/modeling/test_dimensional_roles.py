@@ -67,6 +67,27 @@ def test_a_header_is_an_event_and_what_it_refers_to_is_not() -> None:
     }
 
 
+def test_a_header_may_refer_to_something_that_most_of_its_rows_lack() -> None:
+    """An order is an event though few orders come with a voucher."""
+    shop = sales()
+    vouchers = table("voucher", column("code", "VARCHAR"), **key("code"))
+    orders = shop.table("orders")
+    orders = orders.model_copy(
+        update={"columns": (*orders.columns, column("voucher", "VARCHAR", nulls=90, distinct=9))}
+    )
+    others = tuple(one for one in shop.tables if one.name != "orders")
+    shop = shop.model_copy(
+        update={
+            "tables": (*others, orders, vouchers),
+            "foreign_keys": (
+                *shop.foreign_keys,
+                reference("orders", "voucher", "voucher", "code", nulls=90),
+            ),
+        }
+    )
+    assert roles(shop)["orders"] == "fact"
+
+
 def test_names_do_not_decide() -> None:
     """The same tables under names that say nothing come out the same."""
     said = {"category": "t1", "product": "t2", "customer": "t3", "orders": "t4", "line": "t5"}

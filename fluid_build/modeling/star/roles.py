@@ -175,7 +175,8 @@ class _Judge:
         dates, strong = event_dates(entity), self._additive(entity)
         if dates and strong and not parents:
             return f"It is dated ({dates[0].name}) and measured ({strong[0].name})."
-        if not parents or not all(map(is_filled, parents)):
+        firm = [one for one in parents if is_filled(one)]
+        if not firm:
             return ""
         days = [one for one in parents if is_calendar(self.graph.entities[one.to_entity])]
         if days and strong:
@@ -183,13 +184,13 @@ class _Judge:
         named = any(is_naming(one) and is_distinctive(one, entity) for one in entity.attributes)
         if dates and (strong or not named):
             return (
-                f"It is dated ({dates[0].name}), refers to {_listed(parents)}, and at most "
+                f"It is dated ({dates[0].name}), refers to {_listed(firm)}, and at most "
                 f"{_MOST_LINES} rows on average refer to one of its rows: an event with lines."
             )
         bare = not any(self._describes(entity, one) for one in entity.attributes)
         whole = len({one.to_entity for one in parents}) > 1 and all(map(is_mandatory, parents))
         if whole and (strong or bare) and not named:
-            return f"It brings {_listed(parents)} together and says little else."
+            return f"It brings {_listed(firm)} together and says little else."
         return ""
 
     def _leaf(self, entity: Entity, parents: list[Relationship]) -> str:
