@@ -18,6 +18,7 @@ from fluid_build.transform.dimensional.star import (
     KEY_TYPE,
     Star,
     hashed,
+    hashed_key,
     indented,
     join_clauses,
     joined,
@@ -44,8 +45,10 @@ def derived_build(star: Star, dimension: Dimension) -> Build:
     entity = dimension.entity_name
     alias = star.alias(entity, ())
     values = [f"{alias}.{star.column(entity, one.attribute)}" for one in dimension.attributes]
+    types = [star.type(entity, one.attribute) for one in dimension.attributes]
+    typed = list(zip(values, types, strict=True))
     columns = [
-        (hashed(values), dimension.surrogate_key),
+        (hashed(typed), dimension.surrogate_key),
         *zip(values, (one.name for one in dimension.attributes), strict=True),
     ]
     sql = f"SELECT DISTINCT\n{selected(columns)}\nFROM {star.staged(entity)} AS {alias}"
@@ -67,7 +70,9 @@ def _plain(star: Star, dimension: Dimension) -> Build:
     def own(_: str, attribute: str) -> str:
         return f"{alias}.{star.column(entity, attribute)}"
 
-    key = hashed([own("", one.name) for one in natural_key(star, dimension)])
+    key = hashed_key(
+        [(own("", one.name), star.type(entity, one.name)) for one in natural_key(star, dimension)]
+    )
     columns = [(key, dimension.surrogate_key), *_selected(star, dimension, own)]
     clauses = join_clauses(star, dimension.joins, own)
     sql = "\n".join(
@@ -93,8 +98,11 @@ def _selected(
         found.append((expression, one.name))
     for link in dimension.links:
         entity = joins[link.source].entity
-        values = [f"{link.source}.{star.column(entity, name)}" for name in link.attributes]
-        found.append((key_or_unknown(hashed(values), UNKNOWN, values[0]), link.key))
+        values = [
+            (f"{link.source}.{star.column(entity, name)}", star.type(entity, name))
+            for name in link.attributes
+        ]
+        found.append((key_or_unknown(hashed_key(values), UNKNOWN, values[0][0]), link.key))
     return found
 
 
@@ -110,7 +118,12 @@ def _history(star: Star, dimension: Dimension) -> Build:
     alias = star.alias(entity, ())
     key = [star.column(entity, one.name) for one in natural_key(star, dimension)]
     kept = [star.column(entity, one.attribute) for one in _versioned_attributes(dimension)]
-    row_hash = hashed([f"{alias}.{name}" for name in kept])
+    row_hash = hashed(
+        [
+            (f"{alias}.{star.column(entity, one.attribute)}", star.type(entity, one.attribute))
+            for one in _versioned_attributes(dimension)
+        ]
+    )
     columns = [
         *((f"{alias}.{name}", name) for name in (*key, *kept)),
         (row_hash, "row_hash"),
@@ -202,10 +215,10 @@ def _versioned(star: Star, dimension: Dimension) -> Build:
         return f"{owner}.{star.column(entity, attribute)}"
 
     key = [one.name for one in natural_key(star, dimension)]
-    values = [own("", name) for name in key]
+    values = [(own("", name), star.type(entity, name)) for name in key]
     columns = [
-        (hashed([*values, f"{_MEMBERS}.valid_from"]), dimension.surrogate_key),
-        (hashed(values), dimension.durable_key),
+        (hashed([*values, (f"{_MEMBERS}.valid_from", "TIMESTAMP")]), dimension.surrogate_key),
+        (hashed_key(values), dimension.durable_key),
         *_selected(star, dimension, own),
         *((f"{_MEMBERS}.{name}", name) for name in ("valid_from", "valid_to", "is_current")),
     ]

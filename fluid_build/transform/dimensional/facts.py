@@ -182,7 +182,9 @@ def _key(star: Star, owner: Fact | Bridge, one: DimensionReference, aliases: dic
 def _derived_key(star: Star, owner: Fact | Bridge, one: DimensionReference) -> str:
     place = source_alias(star, owner, one)
     entity = star.dimensions[one.dimension].entity_name
-    return hashed([f"{place}.{star.column(entity, name)}" for name in one.columns])
+    return hashed(
+        [(f"{place}.{star.column(entity, name)}", star.type(entity, name)) for name in one.columns]
+    )
 
 
 def wanted_key(owner: Fact | Bridge, dimension: Dimension) -> str:

@@ -9,7 +9,8 @@ from fluid_build.modeling.dv2 import HashKeyStrategy
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.star.naming import free_alias
-from fluid_build.transform.hashing import HASH_TYPE, hash_key
+from fluid_build.sources.sql import literal
+from fluid_build.transform.hashing import HASH_TYPE, hash_input
 from fluid_build.transform.staging import by_value, staged_type, staging_builds
 
 KEY_TYPE = HASH_TYPE
@@ -23,6 +24,11 @@ _NUMBERS = (
     "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT FLOAT "
     "DOUBLE DECIMAL"
 ).split()
+_PLAIN = frozenset((*_NUMBERS, "BOOLEAN", "DATE", "TIME", "TIMESTAMP", "UUID"))
+"""Types whose values, as text, hold nothing that means something where keys are joined."""
+
+Typed = tuple[str, str]
+"""An SQL expression and DuckDB's type of it."""
 
 Relation = Callable[[str], str]
 """The SQL that may follow FROM, of an entity with our names and types."""
@@ -126,9 +132,25 @@ def joined(kind: str, relation: str, alias: str, conditions: Sequence[str]) -> s
     return f"{kind} {relation} AS {alias}\n    ON " + "\n    AND ".join(conditions)
 
 
-def hashed(values: Sequence[str]) -> str:
-    """The surrogate key of several values."""
-    return hash_key(values, _HASHING)
+def hashed_key(values: Sequence[Typed]) -> str:
+    """The surrogate key of a natural key, of which no part is null."""
+    if len(values) == 1:
+        return f"{_HASHING.algorithm}({as_text(*values[0])})"
+    return hashed(values)
+
+
+def hashed(values: Sequence[Typed]) -> str:
+    """The hash of several values, which may be null; different ones never share its input."""
+    delimiter = f" || {literal(_HASHING.delimiter)} || "
+    return f"{_HASHING.algorithm}({delimiter.join(map(_hash_part, values))})"
+
+
+def _hash_part(value: Typed) -> str:
+    """A value as a part of what is hashed; nothing is to be escaped in numbers and dates."""
+    expression, type_ = value
+    if type_.partition("(")[0] in _PLAIN:
+        return f"COALESCE({as_text(expression, type_)}, {literal(_HASHING.null_token)})"
+    return hash_input([expression], _HASHING)
 
 
 def key_or_unknown(key: str, unknown: str, present: str) -> str:
