@@ -1,6 +1,7 @@
 """How fast a source is profiled, against the floor and against what people use.
 
     python bench/profiling.py tpch tpcds corpus chinook wide
+    python bench/profiling.py --many-tables 500
 
 In one run, on the same data in the same DuckDB connection, it times three things and prints the
 ratios: the floor (one DuckDB pass with count, min, max and approximate distinct of every column),
@@ -10,7 +11,8 @@ of the machine falls on all three alike.
 
 ``tpch`` and ``tpcds`` are generated at ``--scale`` by the DuckDB extensions of those names, from
 the wheels ``duckdb-extension-tpch`` and ``duckdb-extension-tpcds``. ``wide`` is a made-up source of
-1,000 tables and 15,000 columns.
+1,000 tables and 15,000 columns. ``--many-tables`` measures a made-up business database of so many
+small tables with keys and foreign keys among them (``synthetic.py``).
 """
 
 import argparse
@@ -24,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+from synthetic import write_duckdb
 
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
@@ -33,13 +36,16 @@ from fluid_build.sources.sql import literal, quote
 HERE = Path(__file__).resolve().parent
 CORPUS = HERE.parent.parent / "shared" / "corpus"
 SETS = ("tpch", "tpcds", "corpus", "chinook", "wide")
+USUAL = ["tpch", "corpus", "chinook"]
+MANY = "many"
 
 
 def main() -> int:
     options = read_options()
     heads = ("rows", "columns", "floor s", "SUMMARIZE s", "profile s", "x floor", "x SUMM.", "MB")
     print(f"{'data':10}" + "".join(f"{head:>13}" for head in heads))
-    for name in options.sets:
+    many = [MANY] if options.many_tables else []
+    for name in [*options.sets, *many] or USUAL:
         with tempfile.TemporaryDirectory() as scratch:
             total = Times()
             for path in build(name, Path(scratch), options):
@@ -78,12 +84,18 @@ class Times:
 
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("sets", nargs="*", default=["tpch", "corpus", "chinook"], choices=SETS)
+    names = f"any of {', '.join(SETS)}; default: {', '.join(USUAL)}"
+    parser.add_argument("sets", nargs="*", help=names)
+    parser.add_argument("--many-tables", type=int, default=0, metavar="N")
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--corpus", type=Path, default=CORPUS)
-    return parser.parse_args()
+    options = parser.parse_args()
+    unknown = sorted({*options.sets} - {*SETS})
+    if unknown:
+        parser.error(f"unknown: {', '.join(unknown)}; known are {', '.join(SETS)}")
+    return options
 
 
 def build(name: str, scratch: Path, options: argparse.Namespace) -> list[Path]:
@@ -94,6 +106,9 @@ def build(name: str, scratch: Path, options: argparse.Namespace) -> list[Path]:
     if name == "chinook":
         return [load(options.corpus / "chinook", scratch)]
     path = scratch / f"{name}.duckdb"
+    if name == MANY:
+        write_duckdb(path, options.many_tables)
+        return [path]
     with duckdb.connect(str(path)) as connection:
         if name == "wide":
             build_wide(connection)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 
-from fluid_build.profiling.likeness import ACTING_WORDS, STAFF_WORDS, ends_with, refers
+from fluid_build.profiling.likeness import ACTING_WORDS, STAFF_WORDS, ends_with, refers, synonyms
 from fluid_build.profiling.names import KEY_WORDS, ColumnName, Words
 from fluid_build.profiling.schema import Entity, Node
 
@@ -116,8 +116,8 @@ def _marks(name: ColumnName) -> Iterator[Hashable]:
 def _looked_up(member: Node) -> Iterator[Hashable]:
     """Under what a name that stands for a member must be filed.
 
-    Words that are alike begin with the same letter, mere synonyms not being alike enough; glued
-    words share their ends.
+    Words that are alike begin with the same letter, but for synonyms, which are alike enough only
+    at the end of a name; glued words share their ends.
     """
     name, table = member.name, member.table.names.table.entity
     yield "name", name.squashed
@@ -129,6 +129,8 @@ def _looked_up(member: Node) -> Iterator[Hashable]:
             letter = phrase[0][0]
             yield from (("first", letter), (1, letter), (len(phrase), letter))
             yield "end", "".join(phrase)[-_GLUED:]
+    for synonym in synonyms(name.entity[0]) if name.entity else ():
+        yield len(name.entity), synonym[0]
     for word in table:
         yield "first", word[0]
     if not STAFF_WORDS.isdisjoint(table[-1:]):

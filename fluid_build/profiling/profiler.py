@@ -91,6 +91,9 @@ def _find_keys(
     for done, stats in enumerate(measured):
         on_progress(Progress("keys", done, len(measured), stats.table.name))
         found.append(find_candidate_keys(connection, stats))
+        for column in stats.columns:
+            # Of many tables the sampled rows are most of the memory, and nothing needs them now.
+            column.codes.clear()
     on_progress(Progress("keys", len(measured), len(measured)))
     return found
 

@@ -3,6 +3,7 @@
 import math
 import sqlite3
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
@@ -424,3 +425,36 @@ def test_long_bounds_are_clipped() -> None:
     assert clip("x" * 5000) == "x" * 199 + "…"
     assert clip(None) is None
     assert clip(math.inf) == "inf"
+
+
+def sampled(script: str) -> ColumnStats:
+    """The figures of the first column of table ``t`` that a script makes."""
+    with database(script) as source:
+        return measured(source, "t").columns[0]
+
+
+def test_a_sample_is_spread_over_the_table() -> None:
+    """The slices begin at the first row, end at the last and lie evenly between."""
+    stats = sampled(f"CREATE TABLE t AS SELECT i AS c FROM {LARGE}")
+    assert stats.sample_rows == 2048
+    shown = sorted(int(value) for value, _ in stats.values)
+    assert shown[0] == 0
+    assert shown[-1] > LARGE_ROWS - 512
+    assert max(b - a for a, b in pairwise(shown)) < LARGE_ROWS / 3
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"CREATE VIEW t AS SELECT i AS c FROM {LARGE}",
+        f"CREATE TABLE t AS SELECT i AS rowid FROM {LARGE}",
+        f"CREATE TABLE t AS SELECT i - 90000 AS c FROM range({LARGE_ROWS + 90000}) AS t(i);"
+        "DELETE FROM t WHERE c < 0",
+    ],
+    ids=["view", "column rowid", "deleted rows"],
+)
+def test_a_sample_is_the_same_where_rows_are_not_numbered(script: str) -> None:
+    """A view, a table with a column rowid and one with deleted rows are sampled all the same."""
+    plain = sampled(f"CREATE TABLE t AS SELECT i AS c FROM {LARGE}")
+    stats = sampled(script)
+    assert (stats.values, stats.sample_rows) == (plain.values, plain.sample_rows)
