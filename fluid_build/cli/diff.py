@@ -101,9 +101,9 @@ def _what(change: Change) -> str:
         renamed = f", probably renamed to {change.renamed_to}" if change.renamed_to else ""
         return f" {change.action}{renamed}"
     if change.action == "added":
-        return f": {change.field} {change.after} added"
+        return f": {change.field} added ({change.after})"
     if change.action == "removed":
-        return f": {change.field} {change.before} removed"
+        return f": {change.field} removed ({change.before})"
     if not change.before:
         return f": {change.field} changed ({change.after})"
     if change.before == change.after:

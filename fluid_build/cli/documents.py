@@ -57,7 +57,7 @@ def tell_unsaid(unsaid: Sequence[Unsaid], format_: str) -> None:
     named = ", ".join(f"{kind.path} ({kind.count})" for kind in unsaid[:_SHOWN])
     more = len(unsaid) - _SHOWN
     rest = f" and {counted(more, 'more kind')} (--json lists them)" if more > 0 else ""
-    screen.tell(f"Not said in {format_}: {values}: {named}{rest}.")
+    screen.tell(f"{format_} cannot say {values}: {named}{rest}.")
 
 
 def unsaid_as_json(unsaid: Sequence[Unsaid]) -> list[dict[str, object]]:

@@ -119,19 +119,21 @@ def _in_figures(result: LiveResult) -> str:
 
 def _overview(result: LiveResult) -> RenderableType:
     grid = Table(box=None, pad_edge=False, header_style="dim")
+    elsewhere = any(expose.table != expose.expose_id for expose in result.exposes)
     grid.add_column("expose", style="cyan")
-    grid.add_column("table")
+    if elsewhere:
+        grid.add_column("table")
     grid.add_column("rows", justify="right")
     for name in ("passed", "failed", "warnings", "not checked"):
         grid.add_column(name, justify="right")
     for expose in result.exposes:
-        grid.add_row(*_overview_row(expose))
+        place = [expose.table if expose.table is not None else "not there"] if elsewhere else []
+        names = [screen.text(name) for name in (expose.expose_id, *place)]
+        grid.add_row(*names, *_overview_figures(expose))
     return grid
 
 
-def _overview_row(expose: ExposeResult) -> Iterator[Text]:
-    yield screen.text(expose.expose_id)
-    yield screen.text(expose.table if expose.table is not None else "not there")
+def _overview_figures(expose: ExposeResult) -> Iterator[Text]:
     yield screen.text(f"{expose.rows:,}" if expose.rows is not None else "-")
     figures = (
         (sum(check.status == "passed" for check in expose.checks), ""),

@@ -15,10 +15,10 @@ from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.proof_table import TICK, proof_lines
 from fluid_build.cli.reading import reading
 from fluid_build.cli.text import counted
-from fluid_build.errors import SourceChangedError
+from fluid_build.errors import SourceChangedError, SourceNotFoundError
 from fluid_build.sources.uri import locate, redact
 from fluid_build.transform.dbt.running import DbtNode
-from fluid_build.transform.manifest import place_of
+from fluid_build.transform.manifest import MANIFEST_FILE, place_of
 from fluid_build.transform.proof_files import PROOF_FILE
 from fluid_build.verification import (
     DbtVerified,
@@ -71,7 +71,13 @@ def _place(forged: ForgedFolder) -> str:
     """Where the manifest says the source is, if what lies there is what it says."""
     place = place_of(forged.manifest, forged.folder)
     kind = forged.manifest.source.kind
-    found = locate(place).kind
+    try:
+        found = locate(place).kind
+    except SourceNotFoundError as error:
+        raise SourceNotFoundError(
+            f"The source is not where {MANIFEST_FILE} says it is: {redact(place)}.",
+            hint="Say with --uri where it is now.",
+        ) from error
     if found != kind:
         raise SourceChangedError(
             f"{redact(place)} was forged as {kind}, and is {found} now.",
@@ -136,7 +142,7 @@ def _report(found: Verified) -> Iterator[RenderableType]:
     forged = found.forged
     tables = counted(len(forged.plan.sources), "table")
     yield Text.assemble(
-        screen.text(str(forged.folder), "bold"),
+        screen.text(_named(forged.folder), "bold"),
         "  ",
         screen.text(f"{forged.model.technique} · {tables} · {_relations(forged)}", "dim"),
     )
@@ -161,6 +167,11 @@ def _report(found: Verified) -> Iterator[RenderableType]:
         remark = "the model was proven, not these" if found.dbt is None else ""
         yield screen.heading("Not as the forge wrote them", remark)
         yield from _listed(list(forged.edited), "yellow")
+
+
+def _named(folder: Path) -> str:
+    """The folder as it was named, or by its own name where that is only a way up, as ``..``."""
+    return str(folder) if folder.name not in ("", "..") else folder.resolve().name
 
 
 def _nothing_lost(found: Verified) -> bool:

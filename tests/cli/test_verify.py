@@ -93,7 +93,7 @@ def test_the_source_may_be_somewhere_else(
     moved.parent.mkdir()
     shutil.move(duckdb_shop, moved)
     lost = fluid("verify", folder)
-    assert (lost.code, "There is nothing at" in lost.err) == (2, True)
+    assert (lost.code, "with --uri where it is now" in lost.err) == (2, True)
     assert fluid("verify", folder, "--uri", moved).code == 0
 
 

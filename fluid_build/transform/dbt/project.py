@@ -68,7 +68,7 @@ def dbt_project(
     if any(LOAD_DATE in text for text in models.values()):
         files["macros/load_date.sql"] = _LOAD_DATE_MACRO
     files |= _semantic_files(plan, reading)
-    files["README.md"] = readme(plan, model, reading, dialect, name)
+    files["README.md"] = readme(plan, model, reading, dialect, name, files)
     return files
 
 

@@ -1,13 +1,14 @@
 """The project's README: how to run it, what is in it, what is known not to hold."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.modeling.markdown import code, codes, fenced, table, text
 from fluid_build.transform.dbt.models import FOLDERS
 from fluid_build.transform.dbt.source_entries import Readings
 from fluid_build.transform.dbt.targets import Dialect, Target, target_type
+from fluid_build.transform.dbt.time_spine import FOLDER as SEMANTIC
 from fluid_build.transform.plan import TransformPlan
 
 _ADAPTERS: Mapping[Target, str] = {
@@ -30,19 +31,24 @@ _OWN_HASHES = (
 
 
 def readme(
-    plan: TransformPlan, model: LogicalModel, reading: Readings, dialect: Dialect, name: str
+    plan: TransformPlan,
+    model: LogicalModel,
+    reading: Readings,
+    dialect: Dialect,
+    name: str,
+    files: Collection[str],
 ) -> str:
-    """The README of a project as Markdown."""
+    """The README of a project as Markdown; ``files`` are the paths of its other files."""
     sections = (
         _introduction(plan, model, dialect, name),
+        _notes(reading),
         _running(reading, dialect),
-        _contents(plan),
+        _contents(plan, files),
         _loading(plan),
-        _proof(plan, dialect),
+        _proof(plan, model, dialect),
         _known(plan),
         _renamed(plan),
         _target(plan, dialect),
-        _notes(reading),
     )
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -78,7 +84,7 @@ def _running(reading: Readings, dialect: Dialect) -> str:
     return "\n\n".join(lines)
 
 
-def _contents(plan: TransformPlan) -> str:
+def _contents(plan: TransformPlan, files: Collection[str]) -> str:
     rows = []
     for layer in dict.fromkeys(build.layer for build in plan.builds):
         builds = [build for build in plan.builds if build.layer == layer]
@@ -87,6 +93,9 @@ def _contents(plan: TransformPlan) -> str:
         rows.append(
             (code(f"models/{FOLDERS[layer]}"), str(len(builds)), ", ".join(made), str(tests))
         )
+    calendars = [f for f in files if f.startswith(f"models/{SEMANTIC}/") and f.endswith(".sql")]
+    if calendars:
+        rows.append((code(f"models/{SEMANTIC}"), str(len(calendars)), "table", "0"))
     return (
         "## What is in it\n\n"
         + table(("folder", "models#", "made as", "tests#"), rows)
@@ -109,7 +118,7 @@ def _loading(plan: TransformPlan) -> str:
     )
 
 
-def _proof(plan: TransformPlan, dialect: Dialect) -> str:
+def _proof(plan: TransformPlan, model: LogicalModel, dialect: Dialect) -> str:
     what = {
         "flat": "each source table comes back row by row, both ways",
         "data_vault_2": "each source table comes back from the vault alone, row by row, both ways",
@@ -122,6 +131,11 @@ def _proof(plan: TransformPlan, dialect: Dialect) -> str:
         figures = (
             "this takes them again. They are of the same queries run in DuckDB; on"
             f" {dialect.target} the project's own tests have to speak"
+        )
+    if not any(entity.rows for entity in model.conceptual.entities):
+        return (
+            "## What is proven\n\nNothing: the source held no row when it was forged. Forge it"
+            f" again from where its rows are, and {code('fluid verify')} can show that {what}."
         )
     return (
         f"## What is proven\n\nThat {what}. `../proof.json` has the figures of the forge;"

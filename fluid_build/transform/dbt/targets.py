@@ -64,7 +64,7 @@ def check_target(target: str) -> Target:
     near = get_close_matches(wanted, [*TARGETS, *_ALIASES], n=1)
     meant = f"Did you mean {_ALIASES.get(near[0], near[0])!r}? " if near else ""
     raise UsageError(
-        f"there is no target {target!r}",
+        f"There is no target {target!r}.",
         hint=f"{meant}Known targets: {', '.join(sorted(TARGETS))}.",
     )
 

@@ -302,6 +302,22 @@ def test_the_readme_tells_what_was_renamed_and_what_does_not_hold(shop: Shop) ->
     assert "load_date" in text
 
 
+def test_the_readme_names_every_folder_of_models(shop: Shop) -> None:
+    """Also that of the calendar, which dbt builds and no plan knows."""
+    text = (shop.project / "README.md").read_text(encoding="utf-8")
+    folders = {path.parent.name for path in (shop.project / "models").rglob("*.sql")}
+    assert [name for name in folders if f"| `models/{name}` |" not in text] == []
+
+
+def test_the_readme_claims_no_proof_where_there_was_no_row(tmp_path: Path) -> None:
+    """Of empty tables nothing was compared."""
+    path = database(tmp_path / "empty.duckdb", "CREATE TABLE a (id INTEGER PRIMARY KEY)")
+    with modelled(path) as source:
+        plan = transform_plan(source.model)
+        files = dbt_project(plan, source.model, reading=duckdb_reading(plan, path))
+    assert "## What is proven\n\nNothing: the source held no row" in files["README.md"]
+
+
 def test_a_project_never_takes_the_name_of_a_package_of_dbt(shop: Shop) -> None:
     """A project called dbt would hide dbt's own macros."""
     assert project_name(shop.plan.model_copy(update={"name": "dbt_duckdb"})) == "dbt_duckdb_project"

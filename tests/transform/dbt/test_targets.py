@@ -208,7 +208,7 @@ def test_losses_are_told_in_the_readme(tmp_path: Path) -> None:
 
 def test_an_unknown_target_is_refused_with_the_known_ones() -> None:
     """The error names what was asked for, what is meant perhaps, and what there is."""
-    with pytest.raises(UsageError, match="there is no target 'postgre'") as refused:
+    with pytest.raises(UsageError, match="There is no target 'postgre'") as refused:
         check_target("postgre")
     assert refused.value.hint is not None
     assert "Did you mean 'postgres'?" in refused.value.hint
