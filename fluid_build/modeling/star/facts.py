@@ -4,7 +4,7 @@ A line carries what its header is looked at by, and the header's number; what is
 header stays in the header's own fact, so that nothing is added up twice.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
@@ -33,6 +33,8 @@ from fluid_build.modeling.star.graph import Names, may_miss
 from fluid_build.modeling.star.naming import free_alias, free_column, prefixed
 
 CALENDAR_DAY = "full_date"
+_MOST_STEPS = 2
+"""Events whose dimensions an event takes over, one behind the other: its header, and that one's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +220,12 @@ class _Draft:
                 one
                 for one in drawn.fact.dimensions
                 if one.dimension not in own or one.dimension in calendars
+                if len(_way(drawn.fact, one.source)) < _MOST_STEPS
             ]
             if not wanted and not self._dated_by_header(drawn):
                 continue
-            places = self._join_header(header, drawn)
+            sources = {step for one in wanted for step in _way(drawn.fact, one.source)}
+            places = self._join_header(header, drawn, sources)
             for one in wanted:
                 self._take_over(one, header, places)
 
@@ -229,11 +233,13 @@ class _Draft:
         own = [one for one in event_dates(self.entity) if not is_planned(one)]
         return drawn.fact.dated_by is not None and not own
 
-    def _join_header(self, header: Relationship, drawn: Drawn) -> dict[str, str]:
-        """Join a header with all that it joins; the names of its joins here, by those there."""
+    def _join_header(self, header: Relationship, drawn: Drawn, sources: Set[str]) -> dict[str, str]:
+        """Join a header with those of its sources; the names of its joins here, by those there."""
         names = self.drawing.layout.names
         places = {"": self._join(names.stem(header.to_entity), header.to_entity, header.name, "")}
         for one in drawn.fact.joins:
+            if one.name not in sources:
+                continue
             parent = places[one.parent]
             places[one.name] = self._join(one.name, one.entity, one.relationship, parent)
         return places
@@ -423,3 +429,13 @@ def _columns_in(layout: Layout, dimension: Dimension, one: Relationship) -> Name
     """The dimension's columns that hold what a relationship points at."""
     named = {one.attribute: one.name for one in dimension.attributes if not one.source}
     return tuple(named[name] for name in layout.in_whole(one))
+
+
+def _way(fact: Fact, source: str) -> list[str]:
+    """The joins that lead from a fact to one of its sources."""
+    parents = {one.name: one.parent for one in fact.joins}
+    way = []
+    while source:
+        way.append(source)
+        source = parents[source]
+    return way
