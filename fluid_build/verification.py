@@ -27,6 +27,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.uri import locate
+from fluid_build.transform.confinement import check_confined
 from fluid_build.transform.dbt import landing
 from fluid_build.transform.dbt.database import built_by_dbt
 from fluid_build.transform.dbt.location import DSN_VARIABLE, PATH_VARIABLE, base_of
@@ -52,6 +53,8 @@ DBT_FOLDER = "dbt"
 _WATCHED = (MODEL_FILE, PLAN_FILE, PROFILE_FILE)
 _WATCHED_FOLDERS = (QUERIES_FOLDER, DBT_FOLDER)
 _OUR_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+_UNFIT = (AssertionError, RuntimeError, StopIteration)
+"""What comes of a model that refers to what it does not hold, or to itself without end."""
 _TYPE = re.compile(r"[A-Z_][A-Z0-9_ ]*(\(\d+(, ?\d+)?\))?")
 
 
@@ -232,13 +235,19 @@ def _plan(path: Path, model: LogicalModel) -> TransformPlan:
         _check_types(model)
         plan = transform_plan(model)
         _check_names(plan)
-        _check_queries(plan, model)
-    except (LookupError, ValueError, duckdb.Error) as error:
+        check_confined(_queries(plan, model), plan)
+    except (LookupError, ValueError, duckdb.Error, *_UNFIT) as error:
         raise SourceUnreadableError(
-            f"No plan can be made of {path}: {str(error).splitlines()[0]}.",
+            f"No plan can be made of {path}: {_why(error)}.",
             hint="It was edited, or written by another version of Fluid Forge; forge it again.",
         ) from error
     return plan
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, _UNFIT):
+        return "its parts do not fit together"
+    return str(error).splitlines()[0]
 
 
 def _check_layers(model: LogicalModel) -> None:
@@ -266,13 +275,6 @@ def _names(plan: TransformPlan) -> Iterator[str]:
     for build in plan.builds:
         yield build.name
         yield from (column.name for column in build.columns)
-
-
-def _check_queries(plan: TransformPlan, model: LogicalModel) -> None:
-    for sql in _queries(plan, model):
-        statements = duckdb.extract_statements(sql)
-        if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
-            raise ValueError("a build would be something else than one SELECT")
 
 
 def _queries(plan: TransformPlan, model: LogicalModel) -> Iterator[str]:

@@ -341,6 +341,54 @@ def test_no_sql_of_a_file_is_run(fluid: Fluid, folder: Path, tmp_path: Path, fie
     assert not target.exists()
 
 
+@pytest.fixture(scope="module")
+def dated_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The star of one table of dated orders, beside its source."""
+    place = tmp_path_factory.mktemp("dated")
+    run(
+        place / "dated.duckdb",
+        "CREATE TABLE orders AS SELECT i AS order_id, DATE '2024-01-01' + CAST(i AS INTEGER) AS"
+        " ordered_on, CAST(i * 1.5 AS DECIMAL(8,2)) AS total FROM range(60) AS t (i)",
+    )
+    forged(place / "dated.duckdb", place / "star", "dimensional")
+    return place
+
+
+def test_no_name_of_a_file_reads_another_file(
+    fluid: Fluid, dated_once: Path, tmp_path: Path
+) -> None:
+    """A column that is really a query of its own is refused, though it would be one SELECT."""
+    star = Path(shutil.copytree(dated_once / "star", tmp_path / "star"))
+    secret = tmp_path / "secret.txt"
+    secret.write_text("geheim")
+
+    def change(model: Any) -> None:
+        (reference,) = model["dimensional"]["facts"][0]["dimensions"]
+        reading = f"(SELECT COUNT(*) FROM read_text('{secret}')) = 1"
+        reference["to_columns"] = [f"full_date IS NULL AND {reading} OR dim_date.full_date"]
+
+    edit(star / "model.json", change)
+    done = fluid("verify", star, "--uri", dated_once / "dated.duckdb")
+    assert (done.code, done.out) == (2, "")
+    assert "a build would read something else than its relations" in done.err
+
+
+def test_a_model_whose_parts_do_not_fit_is_refused(
+    fluid: Fluid, dated_once: Path, tmp_path: Path
+) -> None:
+    """A column that a fact takes over from a dimension, which has no such one, is no crash."""
+    star = Path(shutil.copytree(dated_once / "star", tmp_path / "star"))
+
+    def change(model: Any) -> None:
+        (reference,) = model["dimensional"]["facts"][0]["dimensions"]
+        reference["carried"] = [["nothing", "nothing"]]
+
+    edit(star / "model.json", change)
+    done = fluid("verify", star, "--uri", dated_once / "dated.duckdb")
+    assert (done.code, done.out) == (2, "")
+    assert "its parts do not fit together" in done.err
+
+
 def test_a_password_is_never_shown(fluid: Fluid, folder: Path) -> None:
     """Not even where the server that it is for cannot be reached."""
     done = fluid("verify", folder, "--uri", "postgresql://u:geheim@127.0.0.1:1/x")
