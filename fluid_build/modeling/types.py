@@ -48,6 +48,12 @@ _NAMES: dict[str, str] = {
     "TIMESTAMP WITH TIME ZONE": "timestamptz",
     "INTERVAL": "interval",
 }
+_NUMBERS = frozenset(
+    """
+    TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT FLOAT
+    DOUBLE DECIMAL
+    """.split()
+)
 _NESTED = {"STRUCT": "struct", "MAP": "map", "UNION": "variant", "ENUM": "enum"}
 _FAMILIES: dict[str, Family] = {
     "boolean": "boolean",
@@ -84,6 +90,11 @@ _LIMITED_TEXT = re.compile(
     r"\s*\(\s*(?P<length>[1-9]\d{0,8})\b[^)]*\)\s*",
     re.IGNORECASE,
 )
+
+
+def is_number(type_: str) -> bool:
+    """Whether values of a DuckDB type are numbers, whatever their width."""
+    return type_.partition("(")[0] in _NUMBERS
 
 
 def type_name(duckdb_type: str) -> str:

@@ -1,7 +1,7 @@
-"""Hash keys as SQL: text that two different keys never share, and the hash of it.
+"""Hash keys and hash diffs: columns written as text, told apart, joined and hashed.
 
-Without the escapes the keys ``('a|', 'b')`` and ``('a', '|b')`` would be joined to one text, and a
-value that is spelled like the token for a null would be taken for one.
+No two lists of values share a hash input. Inside a part every character that a delimiter or a null
+token begins with is escaped, and so is the escape; what stands unescaped is ours.
 """
 
 from collections.abc import Sequence
@@ -9,31 +9,63 @@ from collections.abc import Sequence
 from fluid_build.modeling.dv2 import HashKeyStrategy
 from fluid_build.sources.sql import literal
 
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT")
+_LETTERS: dict[str, frozenset[str]] = {
+    **dict.fromkeys(_NUMBERS, frozenset("-0123456789")),
+    "UINTEGER": frozenset("0123456789"),
+    "UBIGINT": frozenset("0123456789"),
+    "UHUGEINT": frozenset("0123456789"),
+    "DECIMAL": frozenset("-.0123456789"),
+    "BOOLEAN": frozenset("aeflrstuAEFLRSTU"),
+    "DATE": frozenset("-0123456789 ()BCinftyINFTY"),
+    "TIMESTAMP": frozenset("-.:0123456789 ()BCinftyINFTY"),
+    "TIMESTAMP WITH TIME ZONE": frozenset("-.:0123456789 ()BCinftyINFTY"),
+    "TIME": frozenset("-.:0123456789"),
+    "FLOAT": frozenset("-+.0123456789aefin"),
+    "DOUBLE": frozenset("-+.0123456789aefin"),
+    "UUID": frozenset("-0123456789abcdefABCDEF"),
+}
 HASH_TYPE = "VARCHAR"
+_LENGTHS = {"md5": 32, "sha256": 64}
 
 
-def hash_key(values: Sequence[str], strategy: HashKeyStrategy) -> str:
-    """The hash of several values, each an SQL expression of any type, in their order."""
-    return f"{strategy.algorithm}({hash_input(values, strategy)})"
+def exact(strategy: HashKeyStrategy) -> HashKeyStrategy:
+    """The strategy for rows and their changes, of which none may be overlooked."""
+    return strategy.model_copy(update={"case": "preserve"})
 
 
-def hash_input(values: Sequence[str], strategy: HashKeyStrategy) -> str:
-    """The text that is hashed: injective, a null told apart from every value."""
-    delimiter = f" || {literal(strategy.delimiter)} || "
-    return delimiter.join(_part(value, strategy) for value in values)
+def zero_key(strategy: HashKeyStrategy) -> str:
+    """The hash key of nothing: what an optional reference leads to where it is missing."""
+    return literal("0" * _LENGTHS[strategy.algorithm])
 
 
-def _part(value: str, strategy: HashKeyStrategy) -> str:
-    text = f"CAST({value} AS VARCHAR)"
+def written(expression: str, type_: str, strategy: HashKeyStrategy) -> str:
+    """SQL for the text of a value as a part of a hash input; null where the value is."""
+    text = expression if type_ == "VARCHAR" else f"CAST({_stable(expression, type_)} AS VARCHAR)"
     if strategy.case == "upper":
-        text = f"upper({text})"
-    for character in _escaped(strategy):
-        escaped = literal(strategy.escape + character)
-        text = f"replace({text}, {literal(character)}, {escaped})"
-    return f"coalesce({text}, {literal(strategy.null_token)})"
+        text = f"UPPER({text})"
+    letters = _LETTERS.get(type_.partition("(")[0])
+    for special in strategy.special:
+        if letters is None or special in letters:
+            text = f"REPLACE({text}, {literal(special)}, {literal(strategy.escape + special)})"
+    return text
 
 
-def _escaped(strategy: HashKeyStrategy) -> list[str]:
-    """What a value may not hold bare: the escape itself first, then what has a meaning."""
-    meaning = dict.fromkeys(strategy.delimiter + strategy.null_token[:1])
-    return [strategy.escape, *(character for character in meaning if character != strategy.escape)]
+def written_or_token(expression: str, type_: str, strategy: HashKeyStrategy) -> str:
+    """SQL for the text of a value as a part of a hash input, the null token where it is null."""
+    return f"COALESCE({written(expression, type_, strategy)}, {literal(strategy.null_token)})"
+
+
+def hashed(parts: Sequence[str], strategy: HashKeyStrategy, indent: str) -> str:
+    """SQL for the hash of several texts, null where one of them is; one part a line."""
+    if len(parts) == 1:
+        return f"{strategy.algorithm.upper()}({parts[0]})"
+    inner = f"\n{indent}    || {literal(strategy.delimiter)} || ".join(parts)
+    return f"{strategy.algorithm.upper()}(\n{indent}    {inner}\n{indent})"
+
+
+def _stable(expression: str, type_: str) -> str:
+    """The value as it is written the same in every session, whatever its time zone."""
+    if type_ == "TIMESTAMP WITH TIME ZONE":
+        return f"{expression} AT TIME ZONE 'UTC'"
+    return expression

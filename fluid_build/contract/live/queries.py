@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from fluid_build.contract.column_types import ValueType
+from fluid_build.modeling.types import is_number
 from fluid_build.sources.base import Column, Table
 from fluid_build.sources.sql import literal, quote
 
@@ -126,23 +127,12 @@ def _filled(columns: Sequence[Column]) -> str:
 
 
 def _is_comparable(one: str, other: str) -> bool:
-    return one == other or (_is_number(one) and _is_number(other))
-
-
-def _is_number(type_: str) -> bool:
-    bare = type_.partition("(")[0]
-    return bare.removeprefix("U").endswith("INT") or bare in (
-        "INTEGER",
-        "UINTEGER",
-        "DECIMAL",
-        "FLOAT",
-        "DOUBLE",
-    )
+    return one == other or (is_number(one) and is_number(other))
 
 
 def _is_plain_type(type_: str) -> bool:
     """Whether a literal can be read as that type by naming it in SQL."""
-    return _is_number(type_) or type_ in ("BOOLEAN", "DATE", "TIMESTAMP", "UUID")
+    return is_number(type_) or type_ in ("BOOLEAN", "DATE", "TIMESTAMP", "UUID")
 
 
 def _duckdb_type(wanted: ValueType) -> str | None:

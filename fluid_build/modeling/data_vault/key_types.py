@@ -50,11 +50,6 @@ def widest(types: Collection[str]) -> str:
     return f"DECIMAL({max(precision for precision, _ in parts)},{parts[0][1]})"
 
 
-def is_number(type_: str) -> bool:
-    """Whether values of a type are numbers, whatever their width."""
-    return type_ in _DIGITS or type_ in {"FLOAT", "DOUBLE"} or bool(_DECIMAL.fullmatch(type_))
-
-
 def _writing(type_: str) -> str:
     if _is_text(type_):
         return "text"

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from fluid_build.modeling.data_vault.key_types import is_number
 from fluid_build.modeling.dv2 import HubReference, KeylessTable, Link
+from fluid_build.modeling.types import is_number
 from fluid_build.sources.sql import literal
 from fluid_build.transform.data_vault.columns import (
     RECORD_SOURCE,
@@ -12,14 +12,14 @@ from fluid_build.transform.data_vault.columns import (
     plain,
     reference_key,
 )
-from fluid_build.transform.data_vault.hashing import (
+from fluid_build.transform.data_vault.sources import VaultSources
+from fluid_build.transform.hashing import (
     exact,
     hashed,
     written,
     written_or_token,
     zero_key,
 )
-from fluid_build.transform.data_vault.sources import VaultSources
 from fluid_build.transform.plan import Build, PlanColumn
 
 _INDENT = "    "

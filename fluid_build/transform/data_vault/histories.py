@@ -18,9 +18,9 @@ from fluid_build.transform.data_vault.columns import (
     reference_key,
     unique,
 )
-from fluid_build.transform.data_vault.hashing import exact, hashed, written_or_token
 from fluid_build.transform.data_vault.history import History, changes, loading
 from fluid_build.transform.data_vault.sources import VaultSources
+from fluid_build.transform.hashing import exact, hashed, written_or_token
 from fluid_build.transform.plan import LOAD_DATE, Build, BuildTest, PlanColumn
 
 _INDENT = "        "

@@ -12,8 +12,8 @@ from fluid_build.transform.data_vault.columns import (
     not_null,
     unique,
 )
-from fluid_build.transform.data_vault.hashing import zero_key
 from fluid_build.transform.data_vault.sources import VaultSources
+from fluid_build.transform.hashing import zero_key
 from fluid_build.transform.plan import LOAD_DATE, Build, BuildTest, PlanColumn
 
 GHOST = "ghost record"

@@ -9,8 +9,9 @@ from fluid_build.modeling.dv2 import HashKeyStrategy
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.star.naming import free_alias
+from fluid_build.modeling.types import is_number
 from fluid_build.sources.sql import literal
-from fluid_build.transform.hashing import HASH_TYPE, hash_input
+from fluid_build.transform.hashing import HASH_TYPE, written_or_token
 from fluid_build.transform.staging import by_value, staged_type, staging_builds
 
 KEY_TYPE = HASH_TYPE
@@ -20,12 +21,6 @@ END = "TIMESTAMP '9999-12-31 00:00:00'"
 LAST_MOMENT = "TIMESTAMP '9999-12-30 00:00:00'"
 """A moment at which every version of today is valid: where an event has no day, or none to come."""
 _HASHING = HashKeyStrategy()
-_NUMBERS = (
-    "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT FLOAT "
-    "DOUBLE DECIMAL"
-).split()
-_PLAIN = frozenset((*_NUMBERS, "BOOLEAN", "DATE", "TIME", "TIMESTAMP", "UUID"))
-"""Types whose values, as text, hold nothing that means something where keys are joined."""
 
 Typed = tuple[str, str]
 """An SQL expression and DuckDB's type of it."""
@@ -73,7 +68,7 @@ class Star:
 
     def equal(self, left: str, left_type: str, right: str, right_type: str) -> str:
         """A condition that two values are the same, whatever their types."""
-        if left_type == right_type or (_is_number(left_type) and _is_number(right_type)):
+        if left_type == right_type or (is_number(left_type) and is_number(right_type)):
             return f"{left} = {right}"
         return f"{as_text(left, left_type)} = {as_text(right, right_type)}"
 
@@ -141,16 +136,9 @@ def hashed_key(values: Sequence[Typed]) -> str:
 
 def hashed(values: Sequence[Typed]) -> str:
     """The hash of several values, which may be null; different ones never share its input."""
+    parts = [written_or_token(expression, type_, _HASHING) for expression, type_ in values]
     delimiter = f" || {literal(_HASHING.delimiter)} || "
-    return f"{_HASHING.algorithm}({delimiter.join(map(_hash_part, values))})"
-
-
-def _hash_part(value: Typed) -> str:
-    """A value as a part of what is hashed; nothing is to be escaped in numbers and dates."""
-    expression, type_ = value
-    if type_.partition("(")[0] in _PLAIN:
-        return f"COALESCE({as_text(expression, type_)}, {literal(_HASHING.null_token)})"
-    return hash_input([expression], _HASHING)
+    return f"{_HASHING.algorithm}({delimiter.join(parts)})"
 
 
 def key_or_unknown(key: str, unknown: str, present: str) -> str:
@@ -176,7 +164,3 @@ def as_text(expression: str, type_: str) -> str:
 def indented(sql: str, by: str = "    ") -> str:
     """SQL moved to the right."""
     return "\n".join(by + line if line else line for line in sql.splitlines())
-
-
-def _is_number(type_: str) -> bool:
-    return type_.partition("(")[0] in _NUMBERS

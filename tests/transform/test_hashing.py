@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from fluid_build.modeling.dv2 import HashKeyStrategy
 from fluid_build.sources.sql import literal
-from fluid_build.transform.data_vault.hashing import hashed, written, written_or_token, zero_key
+from fluid_build.transform.dimensional.star import hashed as versions_hash
+from fluid_build.transform.hashing import hashed, written, written_or_token, zero_key
 from tests.transform.data_vault.shop import REFERENCES, SHOP
 from tests.transform.data_vault.vaults import vault
 
@@ -159,3 +160,16 @@ def test_a_vault_of_any_strategy_gives_everything_back(
         shop.change("UPDATE shop.customer SET name = upper(name)")
         assert shop.load() == {"sat_customer": 12}
         assert shop.lost() == {}
+
+
+def test_a_version_is_hashed_alike_in_every_time_zone() -> None:
+    """A moment with a zone is no new version because a later load runs elsewhere."""
+    moment = "TIMESTAMP WITH TIME ZONE"
+    value = f"CAST('2024-01-01 00:00:00+00' AS {moment})"
+    sql = f"SELECT {versions_hash([(value, moment)])}"
+    found = set()
+    with duckdb.connect() as connection:
+        for zone in ("UTC", "Asia/Tokyo"):
+            connection.execute(f"SET TimeZone = '{zone}'")
+            found.add(connection.execute(sql).fetchone())
+    assert len(found) == 1
