@@ -1,6 +1,7 @@
 """What a user names a source by: its kind, its place, and never its password in print."""
 
 import difflib
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,6 +78,25 @@ def without_passwords(dsn: str) -> str:
         rest = f"{user.partition(':')[0]}@{server}"
     kept = "&".join(part for part in query.split("&") if not _SECRET_WORD.match(part))
     return f"{scheme[0]}{rest}{mark if kept else ''}{kept}"
+
+
+def surely_without_passwords(dsn: str) -> str | None:
+    """A connection string without its password; None where the two cannot be told apart."""
+    bare = without_passwords(dsn)
+    return bare if redact(bare) == bare else None
+
+
+def path_from(folder: Path, path: Path) -> str | None:
+    """The way from a folder to a path, with ``/``.
+
+    None where there is none (another drive of Windows): an absolute path is nobody else's business.
+    """
+    absolute = path.absolute()
+    real = Path(os.path.realpath(absolute.parent)) / absolute.name
+    try:
+        return Path(os.path.relpath(real, os.path.realpath(folder))).as_posix()
+    except ValueError:
+        return None
 
 
 def locate(text: str) -> Address:

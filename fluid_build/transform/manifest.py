@@ -21,7 +21,7 @@ from fluid_build.errors import (
 )
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel, Technique
-from fluid_build.sources.uri import Kind, locate, redact, without_passwords
+from fluid_build.sources.uri import Kind, locate, path_from, surely_without_passwords
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.proof_files import PROOF_FILE
 
@@ -66,9 +66,9 @@ def manifest_source(
     address = locate(place)
     return ManifestSource(
         kind=address.kind,
-        location=_server(address.place)
+        location=surely_without_passwords(address.place)
         if address.kind == "postgres"
-        else _relative(address.place, folder),
+        else path_from(folder, Path(address.place)),
         schemas=tuple(schemas),
         dialect=dialect,
     )
@@ -183,18 +183,3 @@ def not_as_written(path: Path, error: ValidationError) -> SourceUnreadableError:
         f"{path} is not as a forge writes it{where}: {first['msg']}.",
         hint="It was edited, or written by another version of Fluid Forge; forge it again.",
     )
-
-
-def _server(dsn: str) -> str | None:
-    bare = without_passwords(dsn)
-    return bare if redact(bare) == bare else None
-
-
-def _relative(place: str, folder: Path) -> str | None:
-    path = Path(place).absolute()
-    real = Path(os.path.realpath(path.parent)) / path.name
-    try:
-        return Path(os.path.relpath(real, os.path.realpath(folder))).as_posix()
-    except ValueError:
-        # Another drive: there is no relative path, and an absolute one is nobody else's business.
-        return None

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fluid_build.sources.sql import literal
-from fluid_build.sources.uri import as_pattern, is_glob, passwords, redact, without_passwords
+from fluid_build.sources.uri import (
+    as_pattern,
+    is_glob,
+    passwords,
+    path_from,
+    surely_without_passwords,
+)
 from fluid_build.transform.dbt.jinja import Jinja, literally
 
 PATH_VARIABLE = "FLUID_SOURCE_PATH"
@@ -66,17 +72,21 @@ def base_of(place: str, project: Path) -> Base:
         parts = path.parts
         plain = next((i for i, part in enumerate(parts) if is_glob(part)), len(parts))
         path = Path(*parts[:plain])
-    return Base(path.absolute(), _relative(path.absolute(), project))
+    return Base(path.absolute(), path_from(project, path))
 
 
 def connection_string(dsn: str) -> Jinja:
     """A server's connection string, without any password, as a template that renders to it."""
-    return variable(DSN_VARIABLE, _bare(dsn))
+    return variable(DSN_VARIABLE, surely_without_passwords(dsn))
 
 
 def connection_variables(dsn: str) -> Mapping[str, str]:
     """The variables by which the server is reached, each with what it is for."""
-    what = "where it is another one than the forge read" if _bare(dsn) else "without a password"
+    what = (
+        "where it is another one than the forge read"
+        if surely_without_passwords(dsn)
+        else "without a password"
+    )
     found = {DSN_VARIABLE: f"The connection string of the source, {what}."}
     if passwords(dsn):
         found["PGPASSWORD"] = (
@@ -103,17 +113,3 @@ def jinja_string(text: str) -> str:
 def common_folder(paths: Sequence[Path]) -> Path:
     """The lowest folder that all files are in."""
     return Path(os.path.commonpath([path.absolute().parent for path in paths]))
-
-
-def _bare(dsn: str) -> str | None:
-    """The connection string without its password; None where the two cannot be told apart."""
-    bare = without_passwords(dsn)
-    return bare if redact(bare) == bare else None
-
-
-def _relative(path: Path, project: Path) -> str | None:
-    real = Path(os.path.realpath(path.parent)) / path.name
-    try:
-        return Path(os.path.relpath(real, os.path.realpath(project))).as_posix()
-    except ValueError:
-        return None
