@@ -14,6 +14,7 @@ from pydantic_core import to_json
 
 from fluid_build.artifacts import Content, write_artifacts
 from fluid_build.block_yaml import block_yaml
+from fluid_build.contract.files import CONTRACT_FILE as CONTRACT_FILE
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.from_model import DBT_FOLDER, contract_from_model
 from fluid_build.contract.validation import validate
@@ -45,7 +46,6 @@ from fluid_build.transform.proof import Proof, prove
 from fluid_build.transform.proof_files import proof_files
 from fluid_build.transform.run import built
 
-CONTRACT_FILE = "contract.fluid.yaml"
 MODEL_FILE = "model.json"
 PLAN_FILE = "plan.json"
 PROFILE_FILE = "profile.json"

@@ -13,7 +13,8 @@ import duckdb
 from pydantic import ValidationError
 
 from fluid_build.artifacts import write_artifacts
-from fluid_build.contract.files import read_contract
+from fluid_build.contract.files import CONTRACT_FILE, read_contract
+from fluid_build.contract.from_model import DBT_FOLDER
 from fluid_build.contract.model_agreement import Disagreement, disagreements
 from fluid_build.contract.validation import parse_contract
 from fluid_build.errors import (
@@ -22,7 +23,7 @@ from fluid_build.errors import (
     SourceUnreadableError,
     UsageError,
 )
-from fluid_build.forge import CONTRACT_FILE, MODEL_FILE, PLAN_FILE, PROFILE_FILE
+from fluid_build.forge import MODEL_FILE, PLAN_FILE, PROFILE_FILE
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
@@ -49,7 +50,6 @@ from fluid_build.transform.run import built
 from fluid_build.transform.source_changes import check_unchanged, key_changes
 
 _MOST_BYTES = 256 * 1024 * 1024
-DBT_FOLDER = "dbt"
 _WATCHED = (MODEL_FILE, PLAN_FILE, PROFILE_FILE)
 _WATCHED_FOLDERS = (QUERIES_FOLDER, DBT_FOLDER)
 _OUR_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")

@@ -8,6 +8,9 @@ from fluid_build.contract.parsers import read_json, read_yaml
 from fluid_build.contract.validation import Finding, validate
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError
 
+CONTRACT_FILE = "contract.fluid.yaml"
+"""The contract in a folder that was forged."""
+
 MAX_BYTES = 128 * 1024 * 1024
 
 

@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from typing import get_args
 
 from fluid_build.errors import UsageError
 from fluid_build.modeling import data_vault, flat, star
 from fluid_build.modeling.dimensional import Variant
 from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.modeling.star.variants import check_variant
 from fluid_build.profiling.profile import Profile
 
-VARIANTS: tuple[Variant, ...] = get_args(Variant)
 TECHNIQUES: Mapping[Technique, Callable[[Profile, Variant | None], LogicalModel]] = {
     "flat": lambda profile, _: flat.build(profile),
     "data_vault_2": lambda profile, _: data_vault.build(profile),
@@ -37,13 +36,7 @@ def check_technique(technique: str, variant: str | None = None) -> tuple[Techniq
             f"The technique {found} has no variants.",
             hint="Leave --variant out, or choose --technique dimensional.",
         )
-    for known in VARIANTS:
-        if known == variant.strip().lower():
-            return found, known
-    raise UsageError(
-        f"there is no variant {variant!r}",
-        hint=f"Known variants: {', '.join(sorted(VARIANTS))}.",
-    )
+    return found, check_variant(variant)
 
 
 def build_model(
@@ -63,6 +56,6 @@ def _technique(technique: str) -> Technique:
     near = get_close_matches(wanted, [*TECHNIQUES, *aliases], n=1)
     meant = f"Did you mean {near[0]!r}? " if near else ""
     raise UsageError(
-        f"there is no technique {technique!r}",
+        f"There is no technique {technique!r}.",
         hint=f"{meant}Known techniques: {', '.join(sorted(TECHNIQUES))}.",
     )

@@ -7,14 +7,11 @@ from typing import Literal
 from pydantic import ValidationError
 
 from fluid_build.contract.differences.comparing import Document
-from fluid_build.contract.files import read_contract
+from fluid_build.contract.files import CONTRACT_FILE, read_contract
 from fluid_build.contract.shown import escaped, path_shown
 from fluid_build.contract.validation import parse_contract
 from fluid_build.errors import ContractError, SourceNotFoundError, SourceUnreadableError
 from fluid_build.modeling.logical import LogicalModel
-
-CONTRACT_FILE = "contract.fluid.yaml"
-"""The contract in a folder that was forged."""
 
 _MODEL_KEYS = frozenset({"technique", "conceptual"})
 
