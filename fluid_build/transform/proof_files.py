@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.markdown import visible
 from fluid_build.transform.plan import Check, Rebuild
 from fluid_build.transform.plans import checks, rebuilds, transform_plan
 from fluid_build.transform.proof import Proof
@@ -71,9 +72,9 @@ def _checks_text(table: str, figures: Iterable[Check]) -> str:
         )
     ]
     for check in figures:
-        reason = (_one_line(check.reason),) if check.reason else ()
+        reason = (visible(check.reason),) if check.reason else ()
         parts.append(
-            _commented((f"{check.kind}: {_one_line(check.name)}", *reason))
+            _commented((f"{check.kind}: {visible(check.name)}", *reason))
             + f"SELECT\n    ({_inside(check.expected)}) AS expected,\n"
             f"    ({_inside(check.actual)}) AS actual;\n"
         )
@@ -94,9 +95,4 @@ def _commented(lines: Iterable[str]) -> str:
 
 
 def _named(name: str) -> str:
-    return f'"{_one_line(name)}"'
-
-
-def _one_line(text: str) -> str:
-    """A stranger's text that cannot leave the line of a comment."""
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
+    return f'"{visible(name)}"'
