@@ -1,5 +1,6 @@
 """What was built of a source, on a screen: relations, the verdict of the proof, and files."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -86,6 +87,15 @@ def files(paths: Sequence[Path]) -> Iterator[RenderableType]:
     yield _indented(grid)
 
 
+def next_steps(paths: Sequence[Path]) -> Iterator[RenderableType]:
+    """What to do with the files."""
+    folder = _folder(paths)
+    dbt = shlex.quote(str(folder / "dbt"))
+    yield heading("Next")
+    yield _indented(text(f"cd {dbt} && dbt build", "green"))
+    yield _indented(text(f"fluid verify {shlex.quote(str(folder))} --dbt", "green"))
+
+
 def _folder(paths: Sequence[Path]) -> Path:
     return next(path.parent for path in paths if path.name == MANIFEST_FILE)
 
@@ -103,7 +113,7 @@ def _kind(build: Build) -> str:
 
 def _renamed(renamed: Sequence[Renaming]) -> Iterator[RenderableType]:
     for one in renamed[:_MOST_RENAMED]:
-        place = one.table if one.source_name == one.table else f"{one.table}.{one.source_name}"
+        place = one.table if one.kind == "table" else f"{one.table}.{one.source_name}"
         yield _indented(text(f"{place} is called {one.name}: {one.reason}.", "dim"))
     left = len(renamed) - _MOST_RENAMED
     if left > 0:

@@ -64,7 +64,11 @@ def _next_steps(database: Path, forged: Forged) -> Iterator[RenderableType]:
     contract = next(path for path in forged.files if path.suffix == ".yaml")
     steps = (
         (f"{fluid} profile {database} --table customers", "one table, column by column"),
-        (f"{fluid} validate {contract}", "check the contract"),
+        (f"{fluid} verify {contract.parent}", "prove again that nothing was lost"),
+        (
+            f"{fluid} forge data-model from-source --uri {database} --technique dv2",
+            "the same shop as a Data Vault",
+        ),
         (f"{fluid} profile postgresql://user@host/database", "your own data"),
     )
     yield screen.heading("Next")

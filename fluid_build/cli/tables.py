@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from fluid_build.cli.built import built, files
+from fluid_build.cli.built import built, files, next_steps
 from fluid_build.cli.screen import heading, text
 from fluid_build.cli.text import counted
 from fluid_build.forge import Forged
@@ -52,6 +52,7 @@ def forged(result: Forged, found: Sequence[Notice]) -> Iterator[RenderableType]:
     yield from attention(found)
     yield from built(result)
     yield from files(result.files)
+    yield from next_steps(result.files)
 
 
 def _in_figures(profile: Profile) -> str:

@@ -114,8 +114,9 @@ class PlanSource(ModelPart):
 
 
 class Renaming(ModelPart):
-    """A name that more than its spelling had to be changed of, and why."""
+    """A name of a table or column that had to be changed in more than its spelling, and why."""
 
+    kind: Literal["table", "column"]
     table: str
     source_name: str
     name: str

@@ -5,6 +5,7 @@ Everything here follows from the model alone: the same model gives the same plan
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.logical import LogicalModel
@@ -87,18 +88,20 @@ def _renamed(conceptual: ConceptualModel, names: SqlNames) -> tuple[Renaming, ..
     for entity in conceptual.entities:
         table = names.table(entity.name)
         if table != identifier(entity.name):
-            found.append(_renaming(entity.name, entity.name, table))
+            found.append(_renaming("table", entity.name, entity.name, table))
         for attribute in entity.attributes:
             column = names.column(entity.name, attribute.name)
             if column != identifier(attribute.name):
-                found.append(_renaming(entity.name, attribute.name, column))
+                found.append(_renaming("column", entity.name, attribute.name, column))
     return tuple(found)
 
 
-def _renaming(table: str, source_name: str, name: str) -> Renaming:
+def _renaming(
+    kind: Literal["table", "column"], table: str, source_name: str, name: str
+) -> Renaming:
     reason = (
         "a target or the build itself reserves that word"
         if is_reserved(source_name)
         else "another name of the source is spelled the same in snake_case"
     )
-    return Renaming(table=table, source_name=source_name, name=name, reason=reason)
+    return Renaming(kind=kind, table=table, source_name=source_name, name=name, reason=reason)

@@ -109,7 +109,7 @@ def test_the_demo_tells_what_is_dirty_where_the_files_are_and_what_to_type_next(
     assert "customers.registered: Stored as text, and every value is a DATE." in said
     for name in ("MODEL.md", "contract.fluid.yaml", "model.json", "profile.json", "shop.db"):
         assert (folder / name).is_file()
-    assert "fluid validate" in said
+    assert "fluid verify" in said
 
 
 def test_the_demo_may_be_run_again(demo: tuple[Outcome, Path, float], fluid: Fluid) -> None:

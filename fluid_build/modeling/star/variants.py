@@ -24,7 +24,7 @@ def check_variant(variant: str) -> Variant:
     near = get_close_matches(wanted, VARIANTS, n=1)
     meant = f"Did you mean {near[0]!r}? " if near else ""
     raise UsageError(
-        f"there is no dimensional variant {variant!r}",
+        f"There is no variant {variant!r}.",
         hint=f"{meant}Known variants: {', '.join(VARIANTS)}.",
     )
 

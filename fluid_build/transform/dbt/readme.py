@@ -163,11 +163,13 @@ def _renamed(plan: TransformPlan) -> str:
     if not plan.renamed:
         return ""
     rows = [
-        (code(r.table), code(r.source_name), code(r.name), text(r.reason)) for r in plan.renamed
+        (code(r.table), r.kind, code(r.source_name), code(r.name), text(r.reason))
+        for r in plan.renamed
     ]
     return (
         "## Names that had to change\n\nAll names are in snake_case. In these more than the"
-        " spelling changed.\n\n" + table(("table", "name at the source", "name here", "why"), rows)
+        " spelling changed.\n\n"
+        + table(("table", "what", "name at the source", "name here", "why"), rows)
     )
 
 
