@@ -123,13 +123,6 @@ def unique(model: str, columns: Sequence[str], reason: str) -> BuildTest:
     )
 
 
-def not_null(model: str, column: str, reason: str) -> BuildTest:
-    """A column is never null."""
-    return BuildTest(
-        name=fit(model, column, "not_null"), kind="not_null", columns=(column,), reason=reason
-    )
-
-
 def leads_to(model: str, column: str, parent: str, key: str, role: str = "") -> BuildTest:
     """Every hash key is one of the parent's."""
     return BuildTest(

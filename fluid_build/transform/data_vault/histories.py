@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from fluid_build.modeling.dv2 import Hub, KeylessTable, Link, ReferenceTable, Satellite
 from fluid_build.modeling.sql_names import SqlNames, free_name
 from fluid_build.sources.sql import literal
+from fluid_build.transform.built_tests import not_null
 from fluid_build.transform.data_vault.columns import (
     DELETED,
     HASH_DIFF,
@@ -13,7 +14,6 @@ from fluid_build.transform.data_vault.columns import (
     RECORD_SOURCE,
     ROW_HASH,
     leads_to,
-    not_null,
     plain,
     reference_key,
     unique,

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from fluid_build.modeling.dv2 import Hub, HubReference
 from fluid_build.modeling.sql_names import free_name
 from fluid_build.sources.sql import literal
+from fluid_build.transform.built_tests import not_null
 from fluid_build.transform.data_vault.columns import (
     LOADED,
     RECORD_SOURCE,
     hub_key,
-    not_null,
     unique,
 )
 from fluid_build.transform.data_vault.sources import VaultSources

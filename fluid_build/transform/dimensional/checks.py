@@ -16,7 +16,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.sources.sql import quote_all
 from fluid_build.transform.dimensional.columns import is_generated
-from fluid_build.transform.dimensional.dimensions import UNKNOWN, natural_key
+from fluid_build.transform.dimensional.dimensions import UNKNOWN
 from fluid_build.transform.dimensional.facts import (
     is_derived,
     references_of,
@@ -24,7 +24,7 @@ from fluid_build.transform.dimensional.facts import (
     wanted_key,
 )
 from fluid_build.transform.dimensional.rebuilds import Finder, finder_of
-from fluid_build.transform.dimensional.star import Star, join_clauses, joined, star_of
+from fluid_build.transform.dimensional.star import Star, join_clauses, joined, natural_key, star_of
 from fluid_build.transform.plan import Check
 from fluid_build.transform.staging import aliases
 

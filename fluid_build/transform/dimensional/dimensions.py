@@ -7,9 +7,7 @@ overwritten comes from the source of the day, lookups by the version's own refer
 
 from collections.abc import Callable
 
-from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.dimensional import UNKNOWN_KEY, Dimension, DimensionAttribute, Join
-from fluid_build.modeling.element import SourceColumn
 from fluid_build.sources.sql import literal
 from fluid_build.transform.dimensional.columns import of_attribute, technical
 from fluid_build.transform.dimensional.star import (
@@ -19,14 +17,19 @@ from fluid_build.transform.dimensional.star import (
     Star,
     hashed,
     hashed_key,
-    indented,
     join_clauses,
     joined,
     key_or_unknown,
+    natural_key,
     selected,
 )
-from fluid_build.transform.dimensional.tests import key_tests, not_null, reference_tests
-from fluid_build.transform.plan import LOAD_DATE, Build, BuildTest, PlanColumn
+from fluid_build.transform.dimensional.tests import key_tests, reference_tests
+from fluid_build.transform.dimensional.versions import (
+    history_build,
+    is_in_history,
+    versioned_attributes,
+)
+from fluid_build.transform.plan import Build, PlanColumn
 
 UNKNOWN = literal(UNKNOWN_KEY)
 _MEMBERS = "members"
@@ -36,7 +39,7 @@ _VERSIONS = "versions"
 def dimension_builds(star: Star, dimension: Dimension) -> tuple[Build, ...]:
     """The build of a dimension, after the one of its history where it has one."""
     if dimension.history:
-        return _history(star, dimension), _versioned(star, dimension)
+        return history_build(star, dimension), _versioned(star, dimension)
     return (_plain(star, dimension),)
 
 
@@ -53,14 +56,6 @@ def derived_build(star: Star, dimension: Dimension) -> Build:
     ]
     sql = f"SELECT DISTINCT\n{selected(columns)}\nFROM {star.staged(entity)} AS {alias}"
     return _build(star, dimension, f"{sql}\n{_unknown(star, dimension)}")
-
-
-def natural_key(star: Star, dimension: Dimension) -> tuple[Attribute, ...]:
-    """The attributes of the dimension's own entity that are its natural key, in order."""
-    own = {one.name: one.attribute for one in dimension.attributes if not one.source}
-    return tuple(
-        star.attribute(dimension.entity_name, own[name]) for name in dimension.natural_key_columns
-    )
 
 
 def _plain(star: Star, dimension: Dimension) -> Build:
@@ -113,101 +108,13 @@ def _present(star: Star, join: Join) -> str:
     return f"{join.name}.{star.column(join.entity, attributes[0])}"
 
 
-def _history(star: Star, dimension: Dimension) -> Build:
-    entity, history = dimension.entity_name, dimension.history
-    alias = star.alias(entity, ())
-    key = [star.column(entity, one.name) for one in natural_key(star, dimension)]
-    kept = [star.column(entity, one.attribute) for one in _versioned_attributes(dimension)]
-    row_hash = hashed(
-        [
-            (f"{alias}.{star.column(entity, one.attribute)}", star.type(entity, one.attribute))
-            for one in _versioned_attributes(dimension)
-        ]
-    )
-    columns = [
-        *((f"{alias}.{name}", name) for name in (*key, *kept)),
-        (row_hash, "row_hash"),
-        (LOAD_DATE, "load_date"),
-        ("FALSE", "is_deleted"),
-    ]
-    latest = indented(_latest(star, dimension, (*key, *kept)))
-    same = [f"latest.{name} = {alias}.{name}" for name in key]
-    gone = [
-        *((f"latest.{name}", name) for name in (*key, *kept)),
-        ("latest.row_hash", "row_hash"),
-        (LOAD_DATE, "load_date"),
-        ("TRUE", "is_deleted"),
-    ]
-    return Build(
-        name=history,
-        layer="mart",
-        materialization="incremental",
-        title=f"{entity}, every version",
-        description=(
-            f"One row for each version of each member of {dimension.name}, and one where a member "
-            "has gone. Rows are only ever added."
-        ),
-        sql=f"SELECT\n{selected(columns)}\nFROM {star.staged(entity)} AS {alias}",
-        incremental="\n".join(
-            (
-                joined("LEFT JOIN", f"(\n{latest}\n)", "latest", same),
-                "WHERE",
-                "    latest.row_hash IS NULL",
-                "    OR latest.is_deleted",
-                f"    OR latest.row_hash <> {row_hash}",
-                "UNION ALL",
-                f"SELECT\n{selected(gone)}",
-                f"FROM (\n{latest}\n) AS latest",
-                joined("LEFT JOIN", star.staged(entity), alias, same),
-                f"WHERE\n    {alias}.{key[0]} IS NULL\n    AND NOT latest.is_deleted",
-            )
-        ),
-        ref_models=(star.names.staging(entity),),
-        columns=(
-            *_history_columns(star, dimension),
-            technical("row_hash", KEY_TYPE, "The hash of what is versioned."),
-            technical("load_date", "TIMESTAMP", "When the version was first seen."),
-            technical("is_deleted", "BOOLEAN", "Whether the member was gone then."),
-        ),
-        key=(*key, "load_date"),
-        tests=(
-            *(not_null(history, name, "It identifies the member.") for name in key),
-            _versions_test(history, (*key, "load_date")),
-        ),
-        mapped_source_tables=(entity,),
-        source_columns=tuple(
-            SourceColumn(table=entity, column=one.attribute)
-            for one in dimension.attributes
-            if not one.source and _is_in_history(dimension, one)
-        ),
-        reason=f"Without it the past of {dimension.name} would be lost with each load.",
-    )
-
-
-def _latest(star: Star, dimension: Dimension, columns: tuple[str, ...]) -> str:
-    """The latest version of each member, gone or not."""
-    key = [star.column(dimension.entity_name, one.name) for one in natural_key(star, dimension)]
-    listed = ",\n".join(f"    {name}" for name in (*columns, "row_hash", "is_deleted"))
-    ranked = ",\n".join(f"        {name}" for name in (*columns, "row_hash", "is_deleted"))
-    return f"""\
-SELECT
-{listed}
-FROM (
-    SELECT
-{ranked},
-        ROW_NUMBER() OVER (PARTITION BY {", ".join(key)} ORDER BY load_date DESC) AS recency
-    FROM model.{dimension.history}
-) AS ranked
-WHERE recency = 1"""
-
-
 def _versioned(star: Star, dimension: Dimension) -> Build:
     entity = dimension.entity_name
     alias = star.alias(entity, dimension.joins)
     historic = {
         one.attribute
         for one in dimension.attributes
-        if not one.source and _is_in_history(dimension, one)
+        if not one.source and is_in_history(dimension, one)
     }
 
     def own(_: str, attribute: str) -> str:
@@ -242,7 +149,7 @@ def _members(star: Star, dimension: Dimension) -> str:
     key = [star.column(entity, one.name) for one in natural_key(star, dimension)]
     kept = [
         *key,
-        *(star.column(entity, one.attribute) for one in _versioned_attributes(dimension)),
+        *(star.column(entity, one.attribute) for one in versioned_attributes(dimension)),
     ]
     by_time = f"PARTITION BY {', '.join(key)} ORDER BY load_date"
     columns = ",\n".join(f"        {name}" for name in kept)
@@ -265,42 +172,6 @@ WITH {_VERSIONS} AS (
     FROM {_VERSIONS}
     WHERE NOT is_deleted
 )"""
-
-
-def _versioned_attributes(dimension: Dimension) -> list[DimensionAttribute]:
-    return [one for one in dimension.attributes if not one.source and one.scd_type == 2]
-
-
-def _is_in_history(dimension: Dimension, one: DimensionAttribute) -> bool:
-    return one.scd_type == 2 or one.name in dimension.natural_key_columns
-
-
-def _history_columns(star: Star, dimension: Dimension) -> list[PlanColumn]:
-    entity = dimension.entity_name
-    key = natural_key(star, dimension)
-    named = {one.attribute: one for one in dimension.attributes if not one.source}
-    kept = [one.attribute for one in _versioned_attributes(dimension)]
-    return [
-        of_attribute(
-            star,
-            entity,
-            star.attribute(entity, name),
-            star.column(entity, name),
-            named[name],
-            required=name in {one.name for one in key},
-        )
-        for name in (*(one.name for one in key), *kept)
-    ]
-
-
-def _versions_test(relation: str, key: tuple[str, ...]) -> BuildTest:
-    return BuildTest(
-        name=f"{relation[:48]}_versions_unique",
-        kind="unique",
-        columns=key,
-        key_kind="primary",
-        reason="A member changes at most once a load.",
-    )
 
 
 def _unknown(star: Star, dimension: Dimension) -> str:

@@ -87,6 +87,14 @@ def star_of(model: LogicalModel, names: SqlNames) -> Star:
     )
 
 
+def natural_key(star: Star, dimension: Dimension) -> tuple[Attribute, ...]:
+    """The attributes of the dimension's own entity that are its natural key, in order."""
+    own = {one.name: one.attribute for one in dimension.attributes if not one.source}
+    return tuple(
+        star.attribute(dimension.entity_name, own[name]) for name in dimension.natural_key_columns
+    )
+
+
 def join_clauses(
     star: Star,
     joins: Sequence[Join],

@@ -2,6 +2,7 @@
 
 from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.sql_names import fit
+from fluid_build.transform.built_tests import not_null
 from fluid_build.transform.plan import BuildTest, Severity
 
 
@@ -16,13 +17,6 @@ def key_tests(relation: str, key: str) -> tuple[BuildTest, ...]:
             key_kind="primary",
             reason="A surrogate key names one row.",
         ),
-    )
-
-
-def not_null(relation: str, column: str, reason: str) -> BuildTest:
-    """A column is never null."""
-    return BuildTest(
-        name=fit(relation, column, "not_null"), kind="not_null", columns=(column,), reason=reason
     )
 
 
