@@ -1,8 +1,8 @@
 """DuckDB databases for the tests of building: opened, profiled, modelled."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -12,7 +12,10 @@ from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
-from fluid_build.sources.base import Source
+from fluid_build.sources.base import OpenSource, Source, Table
+from fluid_build.sources.sql import quote
+from fluid_build.transform.plan import BuildTest, TransformPlan
+from fluid_build.transform.run import Built, built
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,33 @@ def database(path: Path, *statements: str) -> Path:
         for statement in statements:
             connection.execute(statement)
     return path
+
+
+@contextmanager
+def loaded(file: Path, tables: Sequence[Table], plan: TransformPlan) -> Iterator[Built]:
+    """What a plan builds of a DuckDB file, which is attached as ``shop`` and open for changes."""
+    # Small queries are quicker without a second thread to wait for.
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute(f"ATTACH '{file}' AS shop")
+    connection.execute("SET TimeZone = 'UTC'")
+    moved = tuple(replace(table, relation=f"shop.main.{quote(table.name)}") for table in tables)
+    with OpenSource("duckdb", "shop", connection, moved) as source, built(source, plan) as result:
+        yield result
+
+
+def violations(relation: str, test: BuildTest) -> str:
+    """A query for the number of rows that break a test of a built relation."""
+    columns = ", ".join(test.columns)
+    if test.kind == "unique":
+        grouped = f"SELECT {columns} FROM model.{relation} GROUP BY {columns} HAVING count(*) > 1"
+        return f"SELECT count(*) FROM ({grouped})"
+    if test.kind == "not_null":
+        return f"SELECT count(*) FROM model.{relation} WHERE {columns} IS NULL"
+    (column,), (key,) = test.columns, test.to_columns
+    return (
+        f"SELECT count(*) FROM model.{relation} WHERE {column} IS NOT NULL"
+        f" AND {column} NOT IN (SELECT {key} FROM model.{test.to_model})"
+    )
 
 
 EVERY_TYPE = """

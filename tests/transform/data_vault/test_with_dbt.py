@@ -1,7 +1,5 @@
 """The same vault, loaded by dbt: twice, with a change of the source in between."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import duckdb
@@ -13,7 +11,7 @@ from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.plans import transform_plan
 from tests.modeling.profiles import reference
 from tests.transform.databases import database
-from tests.transform.dbt.projects import duckdb_reading, written
+from tests.transform.dbt.projects import duckdb_reading, run_models, written
 
 _SMALL = (
     "CREATE TABLE customer (id INTEGER PRIMARY KEY, name VARCHAR, city VARCHAR, street VARCHAR)",
@@ -39,11 +37,11 @@ def test_dbt_adds_what_changed_and_nothing_else(tmp_path: Path) -> None:
     project = written(
         dbt_project(plan, model, reading=duckdb_reading(plan, shop)), tmp_path / "dbt"
     )
-    _dbt(project, "2024-01-01 00:00:00")
+    run_models(project, "2024-01-01 00:00:00")
     with duckdb.connect(str(shop)) as connection:
         for change in _CHANGES:
             connection.execute(change)
-    _dbt(project, "2024-01-02 00:00:00")
+    run_models(project, "2024-01-02 00:00:00")
     names = [one.name for one in plan.published]
     with duckdb.connect(str(project / "shop.duckdb"), read_only=True) as connection:
         added = {name: _added(connection, name) for name in names}
@@ -61,17 +59,3 @@ def _added(connection: duckdb.DuckDBPyConnection, name: str) -> int:
     row = connection.execute(query).fetchone()
     assert row is not None
     return int(row[0])
-
-
-def _dbt(project: Path, load_date: str) -> None:
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "dbt.cli.main", "run", "--vars", f"load_date: '{load_date}'"),
-            *("--project-dir", str(project), "--profiles-dir", str(project)),
-        ],
-        cwd=project,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -14,12 +14,11 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import ForeignKey, Profile
 from fluid_build.sources import open_source
-from fluid_build.sources.base import OpenSource, Table
-from fluid_build.sources.sql import quote
-from fluid_build.transform.plan import BuildTest, TransformPlan
+from fluid_build.sources.base import Table
+from fluid_build.transform.plan import TransformPlan
 from fluid_build.transform.plans import rebuilds, transform_plan
-from fluid_build.transform.run import FIRST_LOAD, Built, built
-from tests.transform.databases import database
+from fluid_build.transform.run import FIRST_LOAD, Built
+from tests.transform.databases import database, loaded, violations
 
 
 @dataclass
@@ -92,25 +91,11 @@ def broken_tests(result: Built) -> dict[str, int]:
     found = {}
     for build_ in result.plan.published:
         for test in build_.tests:
-            row = result.connection.execute(_violations(build_.name, test)).fetchone()
+            row = result.connection.execute(violations(build_.name, test)).fetchone()
             assert row is not None
             if row[0]:
                 found[test.name] = int(row[0])
     return found
-
-
-def _violations(relation: str, test: BuildTest) -> str:
-    columns = ", ".join(test.columns)
-    if test.kind == "unique":
-        grouped = f"SELECT {columns} FROM model.{relation} GROUP BY {columns} HAVING count(*) > 1"
-        return f"SELECT count(*) FROM ({grouped})"
-    if test.kind == "not_null":
-        return f"SELECT count(*) FROM model.{relation} WHERE {columns} IS NULL"
-    (column,), (key,) = test.columns, test.to_columns
-    return (
-        f"SELECT count(*) FROM model.{relation} WHERE {column} IS NOT NULL"
-        f" AND {column} NOT IN (SELECT {key} FROM model.{test.to_model})"
-    )
 
 
 @contextmanager
@@ -129,13 +114,8 @@ def vault(
     if references is not None:
         profile = profile.model_copy(update={"foreign_keys": tuple(references)})
     model = build(profile, strategy)
-    # Small queries are quicker without a second thread to wait for.
-    connection = duckdb.connect(config={"threads": 1})
-    connection.execute(f"ATTACH '{file}' AS shop")
-    connection.execute("SET TimeZone = 'UTC'")
-    moved = tuple(replace(table, relation=f"shop.main.{quote(table.name)}") for table in tables)
     plan = transform_plan(model)
-    with OpenSource("duckdb", "shop", connection, moved) as open_, built(open_, plan) as result:
+    with loaded(file, tables, plan) as result:
         yield Vault(model, plan, result)
 
 

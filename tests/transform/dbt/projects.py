@@ -66,12 +66,23 @@ def written(files: Mapping[str, str], folder: Path) -> Path:
     return folder
 
 
+def run_models(project: Path, load_date: str) -> None:
+    """Let dbt make the models of a project, as a load of that moment."""
+    variables = f"load_date: '{load_date}'"
+    _dbt(project, "run", "--vars", variables)
+
+
 def manifest(project: Path, target: Path) -> dict[str, object]:
     """What dbt makes of a project when it reads it."""
+    _dbt(project, "--warn-error", "parse", "--target-path", str(target), "--log-path", str(target))
+    read: dict[str, object] = json.loads((target / "manifest.json").read_text(encoding="utf-8"))
+    return read
+
+
+def _dbt(project: Path, *arguments: str) -> None:
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "dbt.cli.main", "--warn-error", "parse"),
-            *("--target-path", str(target), "--log-path", str(target)),
+            *(sys.executable, "-m", "dbt.cli.main", *arguments),
             *("--project-dir", str(project), "--profiles-dir", str(project)),
         ],
         cwd=project,
@@ -80,5 +91,3 @@ def manifest(project: Path, target: Path) -> dict[str, object]:
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    read: dict[str, object] = json.loads((target / "manifest.json").read_text(encoding="utf-8"))
-    return read

@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-
-import duckdb
 
 from fluid_build.modeling.dimensional import Bridge, Dimension, DimensionalModel, Fact
 from fluid_build.modeling.logical import LogicalModel
@@ -14,13 +12,11 @@ from fluid_build.modeling.star import build
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import ForeignKey, Profile
 from fluid_build.sources import open_source
-from fluid_build.sources.base import OpenSource
-from fluid_build.sources.sql import quote
-from fluid_build.transform.plan import BuildTest, TransformPlan
+from fluid_build.transform.plan import TransformPlan
 from fluid_build.transform.plans import transform_plan
 from fluid_build.transform.proof import Proof, prove
-from fluid_build.transform.run import FIRST_LOAD, Built, built
-from tests.transform.databases import database
+from fluid_build.transform.run import FIRST_LOAD, Built
+from tests.transform.databases import database, loaded, violations
 
 
 @dataclass
@@ -84,7 +80,7 @@ class Star:
             test.name
             for one in self.plan.published
             for test in one.tests
-            if self.rows(_violations(one.name, test)) != [(0,)]
+            if self.rows(violations(one.name, test)) != [(0,)]
         ]
 
 
@@ -127,24 +123,6 @@ def star(
     if references is not None:
         profile = profile.model_copy(update={"foreign_keys": tuple(references)})
     model = build(profile, variant)
-    connection = duckdb.connect(config={"threads": 1})
-    connection.execute(f"ATTACH '{file}' AS shop")
-    connection.execute("SET TimeZone = 'UTC'")
-    moved = tuple(replace(table, relation=f"shop.main.{quote(table.name)}") for table in tables)
     plan = transform_plan(model)
-    with OpenSource("duckdb", "shop", connection, moved) as open_, built(open_, plan) as result:
+    with loaded(file, tables, plan) as result:
         yield Star(model, plan, result)
-
-
-def _violations(relation: str, test: BuildTest) -> str:
-    columns = ", ".join(test.columns)
-    if test.kind == "unique":
-        grouped = f"SELECT {columns} FROM model.{relation} GROUP BY {columns} HAVING count(*) > 1"
-        return f"SELECT count(*) FROM ({grouped})"
-    if test.kind == "not_null":
-        return f"SELECT count(*) FROM model.{relation} WHERE {columns} IS NULL"
-    (column,), (key,) = test.columns, test.to_columns
-    return (
-        f"SELECT count(*) FROM model.{relation} WHERE {column} IS NOT NULL"
-        f" AND {column} NOT IN (SELECT {key} FROM model.{test.to_model})"
-    )

@@ -1,7 +1,5 @@
 """The same star, built by dbt: twice, with a change of the source in between."""
 
-import subprocess
-import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.plans import transform_plan
 from tests.modeling.profiles import reference
 from tests.transform.databases import database
-from tests.transform.dbt.projects import duckdb_reading, written
+from tests.transform.dbt.projects import duckdb_reading, run_models, written
 
 _SMALL = (
     "CREATE TABLE customer (id INTEGER PRIMARY KEY, name VARCHAR, city VARCHAR, segment VARCHAR)",
@@ -43,7 +41,7 @@ def test_dbt_keeps_versions_and_lets_each_event_meet_its_own(tmp_path: Path) -> 
         if change:
             with duckdb.connect(str(shop)) as connection:
                 connection.execute(change)
-        _dbt(project, day)
+        run_models(project, day.isoformat(" "))
     with duckdb.connect(str(project / "shop.duckdb"), read_only=True) as connection:
         found = connection.execute(
             "SELECT o.ordered_date_key < 20240116, c.city FROM main.fct_orders o"
@@ -52,17 +50,3 @@ def test_dbt_keeps_versions_and_lets_each_event_meet_its_own(tmp_path: Path) -> 
         versions = connection.execute("SELECT count(*) FROM main.dim_customer_history").fetchone()
     assert found == [(True, "c2"), (False, "new")]
     assert versions == (31,)
-
-
-def _dbt(project: Path, load_date: datetime) -> None:
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "dbt.cli.main", "run", "--vars", f"load_date: '{load_date}'"),
-            *("--project-dir", str(project), "--profiles-dir", str(project)),
-        ],
-        cwd=project,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
