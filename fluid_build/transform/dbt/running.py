@@ -18,6 +18,8 @@ from typing import IO, Any, Literal
 
 from fluid_build.errors import DbtError, DbtFailedError, DbtMissingError
 from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.sources.uri import passwords
+from fluid_build.transform.dbt.location import DSN_VARIABLE
 
 DbtStatus = Literal["built", "passed", "warned", "failed", "skipped"]
 _STATUSES: Mapping[str, DbtStatus] = {
@@ -34,6 +36,8 @@ _STATUSES: Mapping[str, DbtStatus] = {
 _RESULT_EVENTS = {"LogTestResult", "LogModelResult", "RunResultWarning", "RunResultWarningMessage"}
 _LONGEST_MESSAGE = 1000
 _SECRET_WORDS = ("PASSWORD", "SECRET", "TOKEN")
+_OURS = (DSN_VARIABLE, "PGPASSWORD")
+"""Variables that a project of ours reads, whoever set them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +107,10 @@ def run_dbt(
 ) -> DbtResult:
     """Run ``dbt build`` in the folder of a project that holds its own ``profiles.yml``.
 
-    ``variables`` are dbt's (``load_date``), ``environment`` is added to ours; a secret in it is
-    masked wherever dbt repeats it. Failed models and tests are in the result. Raises
-    DbtMissingError where dbt is not installed, and DbtFailedError where it builds nothing.
+    ``variables`` are dbt's (``load_date``), ``environment`` is added to ours; a secret in it, or in
+    what our projects read from the environment, is masked wherever dbt repeats it. Failed models
+    and tests are in the result. Raises DbtMissingError where dbt is not installed, and
+    DbtFailedError where it builds nothing.
     """
     secrets = _secrets(environment or {})
     with tempfile.TemporaryDirectory(prefix="fluid-dbt-") as name:
@@ -117,9 +122,9 @@ def run_dbt(
         if not results.is_file():
             stderr_text = (folder / "stderr").read_text(encoding="utf-8", errors="replace")
             raise _gave_up(_masked("\n".join([*warnings, stderr_text]), secrets))
-        text = _masked(results.read_text(encoding="utf-8"), secrets)
+        document = json.loads(results.read_text(encoding="utf-8"))
     return DbtResult(
-        nodes=tuple(map(_node, json.loads(text)["results"])),
+        nodes=tuple(_node(result, secrets) for result in document["results"]),
         warnings=tuple(_masked(warning, secrets) for warning in warnings),
     )
 
@@ -178,14 +183,14 @@ def _report(event: Mapping[str, Any], on_progress: OnProgress) -> None:
         on_progress(Progress("dbt", int(data["index"]), int(data["total"]), name))
 
 
-def _node(result: Mapping[str, Any]) -> DbtNode:
+def _node(result: Mapping[str, Any], secrets: Sequence[str]) -> DbtNode:
     kind, _, name = str(result["unique_id"]).split(".")[:3]
     failures = result.get("failures")
     return DbtNode(
         name=name,
         kind=kind,
         status=_STATUSES[str(result["status"])],
-        message=str(result.get("message") or ""),
+        message=_masked(str(result.get("message") or ""), secrets),
         failures=int(failures) if failures is not None else None,
         seconds=float(result["execution_time"]),
     )
@@ -205,11 +210,15 @@ def _gave_up(said: str) -> DbtError:
 
 
 def _secrets(environment: Mapping[str, str]) -> list[str]:
-    return [
+    """Whole secrets, and passwords inside connection strings; the longest first."""
+    given = {**{name: os.environ.get(name, "") for name in _OURS}, **environment}
+    found = {
         value
-        for name, value in environment.items()
+        for name, value in given.items()
         if value and any(word in name.upper() for word in _SECRET_WORDS)
-    ]
+    }
+    found.update(secret for value in given.values() for secret in passwords(value))
+    return sorted(found, key=lambda secret: (-len(secret), secret))
 
 
 def _masked(text: str, secrets: Sequence[str]) -> str:

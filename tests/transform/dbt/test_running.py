@@ -21,15 +21,24 @@ def test_where_dbt_is_missing_the_hint_says_how_to_install_it(tmp_path: Path) ->
     assert missing.value.hint == "Install it with: pip install 'fluid-forge[dbt]'"
 
 
-def test_a_project_that_dbt_cannot_read_is_an_error_without_its_secrets(tmp_path: Path) -> None:
-    """Dbt repeats what it trips over, and that may be a password."""
-    profile = {"type": "{{ env_var('SHOP_PASSWORD') }}"}
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("SHOP_PASSWORD", "xyzzy-1234"),
+        ("FLUID_SOURCE_DSN", "postgresql://reader:xyzzy-1234@localhost/shop"),
+    ],
+)
+def test_a_project_that_dbt_cannot_read_is_an_error_without_its_secrets(
+    tmp_path: Path, variable: str, value: str
+) -> None:
+    """Dbt repeats what it trips over, and that may be a password or hold one."""
+    profile = {"type": f"{{{{ env_var('{variable}') }}}}"}
     files = {
         "dbt_project.yml": block_yaml({"name": "shop", "profile": "shop", "version": "1.0"}),
         "profiles.yml": block_yaml({"shop": {"target": "dev", "outputs": {"dev": profile}}}),
     }
     with pytest.raises(DbtFailedError) as failed:
-        run_dbt(written(files, tmp_path), environment={"SHOP_PASSWORD": "xyzzy-1234"})
+        run_dbt(written(files, tmp_path), environment={variable: value})
     assert "dbt built nothing" in failed.value.message
     assert "*****" in failed.value.message
     assert "xyzzy" not in failed.value.message
