@@ -54,6 +54,4 @@ def _of_expose(expose: Expose, build: Build) -> Iterator[Disagreement]:
             )
     for name in promised:
         if name not in planned:
-            yield Disagreement(
-                build.name, name, "the contract has it, the model does not build it"
-            )
+            yield Disagreement(build.name, name, "the contract has it, the model does not build it")
