@@ -91,7 +91,7 @@ def corpus(options: argparse.Namespace) -> int:
         f"{'forge s':>8}{'dbt s':>8}"
     )
     for folder in databases(options):
-        for technique in TECHNIQUES:
+        for technique in options.techniques:
             with tempfile.TemporaryDirectory() as place:
                 row = _row(folder, technique, Path(place) / "out", with_dbt=options.dbt)
             rows.append(row)
@@ -190,7 +190,7 @@ def same_bytes(options: argparse.Namespace) -> int:
     differing = []
     count = 0
     for folder in databases(options):
-        for technique in TECHNIQUES:
+        for technique in options.techniques:
             with tempfile.TemporaryDirectory() as place:
                 one, other = Path(place, "one", "out"), Path(place, "other", "out")
                 forge(folder / "data", one, technique, PYTHONHASHSEED="1", TZ="UTC")
@@ -213,7 +213,7 @@ def same_bytes(options: argparse.Namespace) -> int:
 def chinook(options: argparse.Namespace) -> int:
     """Wall time of the whole process, everything but dbt's own run."""
     good = True
-    for technique in TECHNIQUES:
+    for technique in options.techniques:
         with tempfile.TemporaryDirectory() as place:
             walls = [
                 forge(options.corpus / "chinook" / "data", Path(place, str(run)), technique)
@@ -233,7 +233,7 @@ def many_tables(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as place:
         source = Path(place, "synthetic.duckdb")
         write_duckdb(source, options.count)
-        for technique in TECHNIQUES:
+        for technique in options.techniques:
             before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
             seconds = forge(source, Path(place, technique), technique)
             most = max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / 1024**2
@@ -274,6 +274,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--corpus", type=Path, default=SHARED / "corpus")
     parser.add_argument("--only", nargs="*", default=())
     parser.add_argument("--dbt", action="store_true")
+    parser.add_argument("--techniques", nargs="*", default=TECHNIQUES, choices=TECHNIQUES)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--models", type=int, default=42)
