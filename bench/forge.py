@@ -1,6 +1,6 @@
 """Whether everything that a forge writes builds, holds and is valid, and how long it takes.
 
-    python bench/forge.py corpus [--dbt] [--only NAME ...]    each database x each technique
+    python bench/forge.py corpus [--dbt] [--jobs N] [--only NAME ...]  every database and technique
     python bench/forge.py bytes [--only NAME ...]             two runs, the same bytes
     python bench/forge.py chinook [--runs N]                  the process' wall time
     python bench/forge.py tables [--count 500]                a source of many tables
@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -86,14 +87,16 @@ def forge(source: Path, out: Path, technique: str, **environment: str) -> float:
 def corpus(options: argparse.Namespace) -> int:
     """Every database in every technique: proof, contract, exports, dbt."""
     rows = []
+    cases = [
+        (folder, technique) for folder in databases(options) for technique in options.techniques
+    ]
     print(
         f"{'database':22}{'technique':14}{'relations':>9}  {'proof':12}{'valid':8}{'dbt':10}"
         f"{'forge s':>8}{'dbt s':>8}"
     )
-    for folder in databases(options):
-        for technique in options.techniques:
-            with tempfile.TemporaryDirectory() as place:
-                row = _row(folder, technique, Path(place) / "out", with_dbt=options.dbt)
+    # Each case is processes of its own, so threads are enough to keep the cores busy.
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for row in pool.map(lambda case: _row(*case, with_dbt=options.dbt), cases):
             rows.append(row)
             print(
                 f"{row.database:22}{row.technique:14}{row.relations:>9}  {row.proof:12}"
@@ -108,7 +111,12 @@ def corpus(options: argparse.Namespace) -> int:
     return 0 if good == len(rows) else 1
 
 
-def _row(folder: Path, technique: str, out: Path, *, with_dbt: bool) -> Row:
+def _row(folder: Path, technique: str, *, with_dbt: bool) -> Row:
+    with tempfile.TemporaryDirectory() as place:
+        return _forged(folder, technique, Path(place) / "out", with_dbt=with_dbt)
+
+
+def _forged(folder: Path, technique: str, out: Path, *, with_dbt: bool) -> Row:
     row = Row(folder.name, technique)
     try:
         row.seconds = forge(folder / "data", out, technique)
@@ -276,6 +284,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--dbt", action="store_true")
     parser.add_argument("--techniques", nargs="*", default=TECHNIQUES, choices=TECHNIQUES)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=1, help="databases at once, for corpus")
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--models", type=int, default=42)
     options = parser.parse_args(arguments)
