@@ -58,12 +58,14 @@ def find_references(held: HeldValues, entities: Sequence[Entity]) -> list[Refere
 def _possible_parents(entities: Iterable[Entity]) -> Iterable[Node]:
     for entity in entities:
         for node in entity.nodes:
-            if node.comparable and node.stats.unique and node.stats.present > 0:
+            unique = node.stats.unique and node.stats.present > 0
+            if node.comparable and unique and not node.is_measure:
                 yield node
 
 
 def _could_refer(child: Node) -> bool:
-    return child.stats.present > 0 and child.stats.kind not in {"decimal", "boolean"}
+    unfit = child.stats.kind in {"decimal", "boolean"} or child.is_measure
+    return child.stats.present > 0 and not unfit
 
 
 def _judge_all(

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from fluid_build.profiling.keys import plausibility
-from fluid_build.profiling.schema import Entity, Node
+from fluid_build.profiling.schema import NAMED_AS_KEY, Entity, Node
 
 _ORDINAL_WORDS = frozenset(
     "line seq sequence ordinal position pos item detail index idx rank step number no nr num "
@@ -33,6 +33,8 @@ def choose_single(entity: Entity) -> Choice | None:
         if len(key) != 1:
             continue
         node = entity.by_name[key[0]]
+        if node.is_measure:
+            continue
         score = score_single(node)
         if best is None or score > best.score:
             best = Choice(key, score, _single_reason(node))
@@ -54,7 +56,7 @@ def score_single(node: Node) -> float:
 
 def _single_reason(node: Node) -> str:
     parts = ["unique and never null"]
-    if node.self_explaining >= 0.7:
+    if node.self_explaining >= NAMED_AS_KEY:
         parts.append("named for its table")
     elif node.name.keyed:
         parts.append("named like a key")

@@ -9,9 +9,14 @@ from fluid_build.profiling.column_stats import ColumnStats, TableStats
 from fluid_build.profiling.keys import CandidateKeys, reads_like_prose
 from fluid_build.profiling.likeness import explains, kin, refers_within, same_name
 from fluid_build.profiling.names import ColumnName, TableNames, name_tables
+from fluid_build.profiling.semantic_types.words import read_name
 from fluid_build.sources.sql import quote
 
 _WIDE_TEXT = 64.0
+NAMED_AS_KEY = 0.7
+"""From here on a name says plainly that the column is the key of its own table."""
+_NOT_AN_AMOUNT = frozenset({"id", "key", "kind", "flag", "date"})
+"""What an amount's word may stand beside: a ``price_type`` or ``amount_id`` is no amount."""
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +61,23 @@ class Node:
     def high(self) -> int | None:
         """The greatest value of an integer column."""
         return self.stats.bounds[1] if self.stats.bounds and self.comparable == "integer" else None
+
+    @property
+    def is_measure(self) -> bool:
+        """Whether the values are amounts: numbers with decimals, or numbers named as money.
+
+        A measure may be unique by chance, and two columns of salaries may hold the same ones, but
+        neither identifies anything nor refers to it.
+        """
+        if self.self_explaining >= NAMED_AS_KEY:
+            return False
+        if self.stats.kind in {"float", "decimal"} and not self.stats.integral:
+            return True
+        numeric = self.stats.kind in {"integer", "float", "decimal"}
+        if not numeric and self.stats.measured_type not in {"BIGINT", "DOUBLE"}:
+            return False
+        concepts = read_name(self.stats.name).concepts
+        return "money" in concepts and not concepts & _NOT_AN_AMOUNT
 
     @property
     def dense(self) -> bool:

@@ -442,3 +442,16 @@ def test_orphans_in_a_large_table_are_counted_exactly() -> None:
     assert (found.rows, found.matched, found.orphans, found.exact) == (70000, 69999, 1, True)
     with database(script) as source:
         assert source.connection.execute(found.sql).fetchall() == [(43211, "gone")]
+
+
+def test_amounts_do_not_refer_to_each_other() -> None:
+    """Two tables that hold the same salaries aren't related by them."""
+    found = profiled(
+        "CREATE TABLE employees AS SELECT 'E' || (100 + i) AS emp_no, 30000 + i * 137 AS salary"
+        " FROM range(40) AS t(i);"
+        "CREATE TABLE reviews AS SELECT i + 1 AS review, 'E' || (100 + i % 40) AS emp_no,"
+        " 30000 + (i % 40) * 137 AS salary FROM range(60) AS t(i)"
+    )
+    assert [(key.from_columns, key.to_columns) for key in found.foreign_keys] == [
+        (("emp_no",), ("emp_no",))
+    ]

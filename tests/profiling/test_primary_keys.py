@@ -79,3 +79,24 @@ def test_an_empty_table_has_no_key() -> None:
     """Nothing was measured, so nothing is claimed."""
     table = profiled("CREATE TABLE log (log_id INTEGER, b INTEGER)").tables[0]
     assert (table.primary_key, table.candidate_keys) == (None, ())
+
+
+def test_an_amount_is_no_key_while_an_identifier_is_unique() -> None:
+    """A salary, price or measurement may be unique by chance; a name of its own isn't needed."""
+    found = profiled(
+        "CREATE TABLE staff AS SELECT 30000 + i * 137 AS salary, 'P-' || (i * 7919 % 1000) AS badge"
+        " FROM range(40) AS t(i);"
+        "CREATE TABLE readings AS SELECT 1.5 + i * 0.731::DOUBLE AS level,"
+        " 'S' || (i * 37 % 91) || 'x' AS sensor FROM range(40) AS t(i)"
+    )
+    assert found.table("staff").primary_key == ("badge",)
+    assert found.table("readings").primary_key == ("sensor",)
+
+
+@pytest.mark.parametrize("amount", ["30000 + i * 137", "1.5 + i * 0.731::DOUBLE"])
+def test_an_amount_alone_is_no_key(amount: str) -> None:
+    """A table whose only unique column is an amount has no key."""
+    script = f"CREATE TABLE pay AS SELECT i % 4 AS band, {amount} AS salary FROM range(40) AS t(i)"
+    table = profiled(script).table("pay")
+    assert ("salary",) in table.candidate_keys
+    assert table.primary_key is None
