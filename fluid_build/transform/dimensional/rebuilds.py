@@ -5,8 +5,8 @@ lookup that was collapsed is found where it went. Nothing of a source row is thr
 comparison with the source shows it.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.dimensional import Bridge, Dimension, DimensionReference, Fact, Join
@@ -14,7 +14,13 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.transform.dimensional.dimensions import UNKNOWN
 from fluid_build.transform.dimensional.facts import aliases_of, references_of, wanted_key
-from fluid_build.transform.dimensional.star import Star, indented, joined, star_of
+from fluid_build.transform.dimensional.star import (
+    Star,
+    indented,
+    joined,
+    selected,
+    star_of,
+)
 from fluid_build.transform.plan import Rebuild
 from fluid_build.transform.staging import by_value, is_by_value, original, restored
 
@@ -25,7 +31,6 @@ class Found:
 
     from_clause: str
     expressions: Mapping[str, str]
-    distinct: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class Finder:
     star: Star
     owners: Mapping[str, Fact | Bridge] = field(default_factory=dict)
     dimensions: Mapping[str, Dimension] = field(default_factory=dict)
-    collapsed: Mapping[str, tuple[Dimension, Join]] = field(default_factory=dict)
+    collapsed: Mapping[str, Sequence[tuple[Dimension, Join]]] = field(default_factory=dict)
 
     def found(self, entity: Entity) -> Found:
         """Where an entity's columns are; KeyError where the star does not hold it."""
@@ -43,7 +48,7 @@ class Finder:
             return self._in_owner(self.owners[entity.name])
         if entity.name in self.dimensions:
             return self._in_dimension(self.dimensions[entity.name])
-        return self._in_other(*self.collapsed[entity.name])
+        return self._in_others(entity, self.collapsed[entity.name])
 
     def _in_owner(self, owner: Fact | Bridge) -> Found:
         """The fact, with those dimensions joined that hold what its keys replaced."""
@@ -54,7 +59,8 @@ class Finder:
             named |= {one.column: one.name for one in owner.measures}
         expressions = {attribute: f"{alias}.{name}" for attribute, name in named.items()}
         clauses = [f"FROM model.{owner.name} AS {alias}"]
-        for one in references_of(owner):
+        # A reference that some rows lack can't give back what another one gives of every row.
+        for one in sorted(references_of(owner), key=lambda one: one.optional):
             missing = [name for name in one.columns if name not in expressions]
             if one.source or not missing:
                 continue
@@ -88,12 +94,23 @@ class Finder:
             {one.attribute: one.name for one in dimension.attributes if not one.source},
         )
 
-    def _in_other(self, dimension: Dimension, join: Join) -> Found:
-        """An entity that came into a dimension by a join: a part of it, or a lookup."""
+    def _in_others(self, entity: Entity, places: Sequence[tuple[Dimension, Join]]) -> Found:
+        """An entity that came into dimensions by joins: a part of one, or a lookup of several.
+
+        A lookup's row is in any dimension that refers to it, and that may be another one tomorrow.
+        """
+        columns = {one.name: self.star.column(entity.name, one.name) for one in entity.attributes}
+        together = "\nUNION ALL\n" if places[0][1].backwards else "\nUNION\n"
+        rows = together.join(self._in_other(dimension, join, columns) for dimension, join in places)
+        expressions = {attribute: f"joined_in.{name}" for attribute, name in columns.items()}
+        return Found(f"FROM (\n{indented(rows)}\n) AS joined_in", expressions)
+
+    def _in_other(self, dimension: Dimension, join: Join, columns: Mapping[str, str]) -> str:
+        """The rows of an entity that one dimension holds, by the names of ``columns``."""
         conditions = [f"{dimension.surrogate_key} <> {UNKNOWN}"]
         if dimension.history:
             conditions.append("is_current")
-        expressions = self._joined_columns(dimension, join)
+        expressions = self.joined_columns(dimension, join)
         relationship = self.star.relationships[join.relationship]
         if join.backwards:
             conditions.append(self._flag(dimension, join))
@@ -102,11 +119,10 @@ class Finder:
                 f"{expressions[name]} IS NOT NULL" for name in relationship.to_attributes
             ]
         where = "\n    AND ".join(conditions)
-        return Found(
-            f"FROM model.{dimension.name}\nWHERE\n    {where}",
-            expressions,
-            distinct=not join.backwards,
-        )
+        # The rows are told apart before their values are spelled as the source spells them.
+        distinct = "" if join.backwards else " DISTINCT"
+        listed = selected((expressions[attribute], name) for attribute, name in columns.items())
+        return f"SELECT{distinct}\n{listed}\nFROM model.{dimension.name}\nWHERE\n    {where}"
 
     def _flag(self, dimension: Dimension, join: Join) -> str:
         return next(
@@ -115,7 +131,7 @@ class Finder:
             if one.source == join.name and not one.attribute
         )
 
-    def _joined_columns(self, dimension: Dimension, join: Join) -> dict[str, str]:
+    def joined_columns(self, dimension: Dimension, join: Join) -> dict[str, str]:
         """The dimension's columns of a joined entity, its end of the relationship among them."""
         found = {
             one.attribute: one.name
@@ -128,11 +144,12 @@ class Finder:
             here, there = there, here
         if join.parent:
             parent = next(one for one in dimension.joins if one.name == join.parent)
-            of_parent = self._joined_columns(dimension, parent)
+            of_parent = self.joined_columns(dimension, parent)
         else:
             of_parent = {one.attribute: one.name for one in dimension.attributes if not one.source}
         for ours, theirs in zip(here, there, strict=True):
-            found.setdefault(theirs, of_parent[ours])
+            if ours in of_parent:
+                found.setdefault(theirs, of_parent[ours])
         return found
 
 
@@ -140,12 +157,7 @@ def finder_of(star: Star) -> Finder:
     """The finder of a star."""
     owners: dict[str, Fact | Bridge] = {one.entity_name: one for one in star.model.facts}
     owners |= {one.entity_name: one for one in star.model.bridges}
-    collapsed: dict[str, tuple[Dimension, Join]] = {}
-    for dimension in star.model.dimensions:
-        for join in dimension.joins:
-            if join.complete:
-                collapsed.setdefault(join.entity, (dimension, join))
-    return Finder(
+    finder = Finder(
         star,
         owners,
         {
@@ -153,8 +165,26 @@ def finder_of(star: Star) -> Finder:
             for one in star.model.dimensions
             if one.entity_name and one.entity_name not in owners
         },
-        collapsed,
     )
+    return replace(finder, collapsed=_collapsed(finder))
+
+
+def _collapsed(finder: Finder) -> dict[str, list[tuple[Dimension, Join]]]:
+    """Where the entities are that have no relation of their own: every join that copied them whole.
+
+    A part is in its whole alone.
+    """
+    found: dict[str, list[tuple[Dimension, Join]]] = {}
+    for dimension in finder.star.model.dimensions:
+        for join in dimension.joins:
+            places = found.setdefault(join.entity, [])
+            entity = finder.star.entities[join.entity]
+            every = {one.name for one in entity.attributes}
+            if every <= set(finder.joined_columns(dimension, join)) and not (
+                places and join.backwards
+            ):
+                places.append((dimension, join))
+    return found
 
 
 def mart_rebuilds(model: LogicalModel, names: SqlNames) -> tuple[Rebuild, ...]:
@@ -168,11 +198,6 @@ def _rebuild(star: Star, entity: Entity, finder: Finder) -> Rebuild:
     found = finder.found(entity)
     columns = restored(entity, by_value, found.expressions)
     sql = f"SELECT\n{columns}\n{found.from_clause}"
-    if found.distinct:
-        # The rows are told apart before their values are spelled as the source spells them.
-        inner = ",\n".join(f"    {one}" for one in dict.fromkeys(found.expressions.values()))
-        rows = indented(f"SELECT DISTINCT\n{inner}\n{found.from_clause}")
-        sql = f"SELECT\n{columns}\nFROM (\n{rows}\n) AS looked_up"
     return Rebuild(
         table=entity.name,
         source=star.names.table(entity.name),

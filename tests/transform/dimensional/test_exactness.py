@@ -1,0 +1,120 @@
+"""The proof of a star is red where something is lost, and nowhere else."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.modeling.profiles import reference
+from tests.transform.dimensional.stars import Star, fact, star
+
+_LEAGUE = (
+    "CREATE TABLE person (id VARCHAR PRIMARY KEY, name VARCHAR)",
+    "CREATE TABLE season (person VARCHAR, year INTEGER, team VARCHAR, PRIMARY KEY (person, year))",
+    "CREATE TABLE salary (person VARCHAR, year INTEGER, paid DECIMAL(9, 2))",
+    "INSERT INTO person SELECT 'p' || i, 'name ' || i FROM range(40) r(i)",
+    "INSERT INTO season SELECT 'p' || i, y, 'team ' || i % 3 FROM range(40) r(i), "
+    "range(2000, 2004) s(y)",
+    "INSERT INTO salary SELECT 'p' || i, y, i * 1.5 FROM range(40) r(i), range(2002, 2007) s(y)",
+)
+"""Salaries of seasons, of which some are not there, and of persons, who are all there."""
+
+_TWO_WAYS = (
+    "CREATE TABLE country (id INTEGER PRIMARY KEY, name VARCHAR, continent VARCHAR)",
+    "CREATE TABLE shop (id INTEGER PRIMARY KEY, name VARCHAR, country INTEGER)",
+    "CREATE TABLE buyer (id INTEGER PRIMARY KEY, name VARCHAR, country INTEGER)",
+    "CREATE TABLE sale (id INTEGER PRIMARY KEY, shop INTEGER, buyer INTEGER, paid DECIMAL(9, 2))",
+    "INSERT INTO country SELECT i, 'country ' || i, 'continent ' || i % 2 FROM range(1, 6) r(i)",
+    "INSERT INTO shop SELECT i, 'shop ' || i, 1 + i % 5 FROM range(1, 21) r(i)",
+    "INSERT INTO buyer SELECT i, 'buyer ' || i, 1 + i % 5 FROM range(1, 31) r(i)",
+    "INSERT INTO sale SELECT i, 1 + i % 20, 1 + i % 30, i * 1.5 FROM range(1, 91) r(i)",
+)
+"""A lookup that two dimensions have in them, every row of it."""
+
+
+@pytest.fixture
+def two_ways(tmp_path: Path) -> Iterator[Star]:
+    references = [
+        reference("shop", "country", "country", "id"),
+        reference("buyer", "country", "country", "id"),
+        reference("sale", "shop", "shop", "id"),
+        reference("sale", "buyer", "buyer", "id"),
+    ]
+    with star(tmp_path, _TWO_WAYS, references) as found:
+        assert {one.name for one in found.star.dimensions} == {"dim_shop", "dim_buyer"}
+        yield found
+
+
+def test_facts_come_back_through_the_reference_that_every_row_has(tmp_path: Path) -> None:
+    """A season that is missing takes the person from no row: the person's own key has it."""
+    references = [
+        reference("salary", "person year", "season", "person year", orphans=120),
+        reference("salary", "person", "person", "id"),
+    ]
+    with star(tmp_path, _LEAGUE, references) as found:
+        salary = fact(found.star, "fct_salary")
+        assert [one.optional for one in salary.dimensions] == [True, False]
+        assert found.failures() == []
+
+
+@pytest.mark.parametrize("left", ["shop", "buyer"])
+def test_a_lookup_s_row_may_move_into_another_dimension(two_ways: Star, left: str) -> None:
+    """Nothing is lost as long as one of the dimensions that have the lookup still has the row."""
+    assert two_ways.failures() == []
+    two_ways.change(f"UPDATE shop.{left} SET country = 1 WHERE country = 3")
+    two_ways.load()
+    assert two_ways.failures() == []
+
+
+def test_a_lookup_s_row_that_is_in_no_dimension_is_lost(two_ways: Star) -> None:
+    """Nobody refers to it any more, and the star has no other place for it."""
+    for name in ("shop", "buyer"):
+        two_ways.change(f"UPDATE shop.{name} SET country = 1 WHERE country = 3")
+    two_ways.load()
+    assert two_ways.failures() == ["country: 1 missing, 0 unexpected"]
+
+
+_DAMAGES = {
+    "a lookup's value in one of two dimensions": (
+        "UPDATE model.dim_buyer SET country_name = 'x' WHERE id = 7",
+        {"buyer", "country"},
+    ),
+    "a lookup's value everywhere": (
+        "UPDATE model.dim_shop SET country_name = 'x' WHERE country = 3;"
+        "UPDATE model.dim_buyer SET country_name = 'x' WHERE country = 3",
+        {"shop", "buyer", "country"},
+    ),
+    "a member": ("DELETE FROM model.dim_shop WHERE id = 7", {"shop", "sale"}),
+    "a fact's row": ("DELETE FROM model.fct_sale WHERE id = 7", {"sale"}),
+    "a fact's row for another's": (
+        "DELETE FROM model.fct_sale WHERE id = 7;"
+        "INSERT INTO model.fct_sale FROM model.fct_sale WHERE id = 8",
+        {"sale"},
+    ),
+    "a measure": ("UPDATE model.fct_sale SET paid = paid + 1 WHERE id = 7", {"sale"}),
+    "two measures that make up for each other": (
+        "UPDATE model.fct_sale SET paid = paid + CASE id WHEN 7 THEN 1 ELSE -1 END "
+        "WHERE id IN (7, 8)",
+        {"sale"},
+    ),
+    "what a fact refers to": (
+        "UPDATE model.fct_sale SET shop_key = (SELECT shop_key FROM model.dim_shop WHERE id = 1) "
+        "WHERE id = 7",
+        {"sale"},
+    ),
+    "a fact's reference": (
+        "UPDATE model.fct_sale SET shop_key = repeat('0', 32) WHERE id = 7",
+        {"sale"},
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", _DAMAGES)
+def test_whatever_is_damaged_is_red(two_ways: Star, damage: str) -> None:
+    """A row that is dropped or a value that is altered shows in the table that it belongs to."""
+    statements, tables = _DAMAGES[damage]
+    for statement in statements.split(";"):
+        two_ways.rows(statement)
+    proof = two_ways.proof()
+    assert proof.verdict == "lost"
+    assert {one.table for one in proof.tables if one.verdict == "lost"} == tables
