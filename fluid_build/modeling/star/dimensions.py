@@ -398,7 +398,9 @@ def _with_completeness(layout: Layout, dimension: Dimension) -> Dimension:
         copied[one.source].add(one.attribute)
     joins = []
     for join in dimension.joins:
-        sure = join.backwards or _is_covered(layout.graph.relationship(join.relationship))
+        sure = join.backwards or _is_covered(
+            layout.graph, layout.graph.relationship(join.relationship)
+        )
         relationship = layout.graph.relationship(join.relationship)
         there = relationship.from_attributes if join.backwards else relationship.to_attributes
         every = _names_of(layout, join.entity) - set(there)
@@ -413,10 +415,20 @@ def _names_of(layout: Layout, entity: str) -> set[str]:
     return {one.name for one in layout.graph.entities[entity].attributes}
 
 
-def _is_covered(one: Relationship) -> bool:
-    """Whether each row of the parent is referred to, and each reference leads somewhere."""
+def _is_covered(graph: Graph, one: Relationship) -> bool:
+    """Whether each row of the parent is referred to, and each reference leads somewhere.
+
+    A row that is null where others refer to it can't be referred to.
+    """
     evidence = one.evidence
-    return one.coverage == 1.0 and evidence.exact and not evidence.orphans and evidence.rows > 0
+    parent = graph.entities[one.to_entity]
+    return (
+        one.coverage == 1.0
+        and evidence.exact
+        and not evidence.orphans
+        and evidence.rows > 0
+        and all(parent.attribute(name).required for name in one.to_attributes)
+    )
 
 
 def _keep_what_is_not_covered(
@@ -440,7 +452,7 @@ def _covered(graph: Graph, roles: Roles, things: Sequence[str], kept: set[str]) 
     wanted = set(things)
     for name in waiting:
         for one in graph.parents[name]:
-            if one.to_entity in wanted - found and not one.implied and _is_covered(one):
+            if one.to_entity in wanted - found and not one.implied and _is_covered(graph, one):
                 found.add(one.to_entity)
                 waiting.append(one.to_entity)
     return found

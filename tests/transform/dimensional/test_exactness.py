@@ -74,6 +74,24 @@ def test_a_lookup_s_row_that_is_in_no_dimension_is_lost(two_ways: Star) -> None:
     assert two_ways.failures() == ["country: 1 missing, 0 unexpected"]
 
 
+def test_a_lookup_s_row_that_nobody_can_refer_to_is_kept(tmp_path: Path) -> None:
+    """Clients refer to a status by its code, and one status has none."""
+    statements = (
+        "CREATE TABLE status (id INTEGER PRIMARY KEY, code VARCHAR UNIQUE, label VARCHAR)",
+        "CREATE TABLE client (id INTEGER PRIMARY KEY, status VARCHAR REFERENCES status (code))",
+        "CREATE TABLE sale (id INTEGER PRIMARY KEY, client INTEGER, paid DECIMAL(9, 2))",
+        "INSERT INTO status VALUES (1, 'A', 'active'), (2, 'B', 'blocked'), (3, NULL, 'nobody')",
+        "INSERT INTO client SELECT i, ['A', 'B'][1 + i % 2] FROM range(1, 31) r(i)",
+        "INSERT INTO sale SELECT i, 1 + i % 30, i * 1.5 FROM range(1, 91) r(i)",
+    )
+    references = [
+        reference("client", "status", "status", "code"),
+        reference("sale", "client", "client", "id"),
+    ]
+    with star(tmp_path, statements, references) as found:
+        assert found.failures() == []
+
+
 _DAMAGES = {
     "a lookup's value in one of two dimensions": (
         "UPDATE model.dim_buyer SET country_name = 'x' WHERE id = 7",
