@@ -1,11 +1,12 @@
 """The flat technique: one table for each entity, with our names and types, under contract."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.transform.evidence_tests import evidence_tests
 from fluid_build.transform.plan import Build, Rebuild
+from fluid_build.transform.relied_keys import ReliedKey
 from fluid_build.transform.staging import by_value, is_by_value, original, restored
 
 
@@ -29,6 +30,16 @@ def flat_builds(
         )
         for staged in staging
     )
+
+
+def flat_keys(conceptual: ConceptualModel, names: SqlNames) -> Iterator[ReliedKey]:
+    """The keys that tables are published with: the chosen one of each, and those declared."""
+    for entity in conceptual.entities:
+        for key in entity.keys:
+            if key.kind != "candidate":
+                staging = names.staging(entity.name)
+                complete = key.kind == "primary"
+                yield ReliedKey(staging, entity.name, key.attributes, complete=complete)
 
 
 def flat_rebuilds(conceptual: ConceptualModel, names: SqlNames) -> tuple[Rebuild, ...]:

@@ -3,7 +3,7 @@
 Everything here follows from the model alone: the same model gives the same plan.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,19 +11,26 @@ from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.naming import identifier
 from fluid_build.modeling.sql_names import SqlNames, is_reserved, sql_names
-from fluid_build.transform.data_vault import vault_builds, vault_rebuilds
-from fluid_build.transform.dimensional import mart_builds, mart_checks, mart_rebuilds
-from fluid_build.transform.flat import flat_builds, flat_rebuilds
-from fluid_build.transform.plan import Build, Check, Rebuild, Renaming, TransformPlan
+from fluid_build.transform.data_vault import vault_builds, vault_rebuilds, vault_relied_keys
+from fluid_build.transform.dimensional import (
+    mart_builds,
+    mart_checks,
+    mart_rebuilds,
+    mart_relied_keys,
+)
+from fluid_build.transform.flat import flat_builds, flat_keys, flat_rebuilds
+from fluid_build.transform.plan import Build, BuildTest, Check, Rebuild, Renaming, TransformPlan
+from fluid_build.transform.relied_keys import ReliedKey, key_tests
 from fluid_build.transform.staging import Keeps, by_spelling, by_value, plan_sources, staging_builds
 
 
 @dataclass(frozen=True, slots=True)
 class _Technique:
-    """What a technique builds on the staging, and what its proof compares."""
+    """What a technique builds on the staging, by which keys, and what its proof compares."""
 
     keeps: Keeps
     builds: Callable[[LogicalModel, SqlNames, Sequence[Build]], tuple[Build, ...]]
+    keys: Callable[[LogicalModel, SqlNames, Sequence[Build]], Iterable[ReliedKey]]
     rebuilds: Callable[[LogicalModel, SqlNames], tuple[Rebuild, ...]]
     checks: Callable[[LogicalModel, SqlNames], tuple[Check, ...]]
 
@@ -33,13 +40,20 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
     technique = _TECHNIQUES[model.technique]
     names = sql_names(model.conceptual)
     staging = staging_builds(model.conceptual, names, technique.keeps)
+    keys = technique.keys(model, names, staging)
+    tests = key_tests(keys, model.conceptual, names)
+    builds = (*staging, *technique.builds(model, names, staging))
     return TransformPlan(
         name=identifier(model.name),
         technique=model.technique,
         sources=plan_sources(model.conceptual, names),
-        builds=(*staging, *technique.builds(model, names, staging)),
+        builds=tuple(_tested(build, tests.get(build.name, ())) for build in builds),
         renamed=_renamed(model.conceptual, names),
     )
+
+
+def _tested(build: Build, tests: tuple[BuildTest, ...]) -> Build:
+    return build.model_copy(update={"tests": (*build.tests, *tests)}) if tests else build
 
 
 def rebuilds(model: LogicalModel) -> tuple[Rebuild, ...]:
@@ -64,18 +78,21 @@ _TECHNIQUES = {
     "flat": _Technique(
         keeps=by_value,
         builds=_flat,
+        keys=lambda model, names, _: flat_keys(model.conceptual, names),
         rebuilds=lambda model, names: flat_rebuilds(model.conceptual, names),
         checks=_nothing,
     ),
     "data_vault_2": _Technique(
         keeps=by_spelling,
         builds=vault_builds,
+        keys=vault_relied_keys,
         rebuilds=vault_rebuilds,
         checks=_nothing,
     ),
     "dimensional": _Technique(
         keeps=by_value,
         builds=mart_builds,
+        keys=mart_relied_keys,
         rebuilds=mart_rebuilds,
         checks=mart_checks,
     ),

@@ -1,6 +1,6 @@
 """Data Vault 2.0: the builds of a vault on its staging, and the way back to the source tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
@@ -11,12 +11,14 @@ from fluid_build.transform.data_vault.histories import (
     satellite_builds,
 )
 from fluid_build.transform.data_vault.hubs import hub_builds
+from fluid_build.transform.data_vault.keys import vault_keys
 from fluid_build.transform.data_vault.links import link_builds
 from fluid_build.transform.data_vault.rebuilds import vault_rebuilds
 from fluid_build.transform.data_vault.sources import vault_sources
 from fluid_build.transform.plan import Build
+from fluid_build.transform.relied_keys import ReliedKey
 
-__all__ = ["vault_builds", "vault_rebuilds"]
+__all__ = ["vault_builds", "vault_rebuilds", "vault_relied_keys"]
 
 
 def vault_builds(
@@ -36,3 +38,10 @@ def vault_builds(
         *link_builds(sources),
         *satellite_builds(sources),
     )
+
+
+def vault_relied_keys(
+    model: LogicalModel, names: SqlNames, staging: Sequence[Build]
+) -> Iterator[ReliedKey]:
+    """The keys of the source that a vault is loaded by; ``staging`` as for ``vault_builds``."""
+    return vault_keys(vault_sources(model, names, staging))

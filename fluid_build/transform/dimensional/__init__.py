@@ -1,7 +1,7 @@
 """The dimensional technique's builds, and how they are compared with the source."""
 
-from fluid_build.transform.dimensional.builds import mart_builds
+from fluid_build.transform.dimensional.builds import mart_builds, mart_relied_keys
 from fluid_build.transform.dimensional.checks import mart_checks
 from fluid_build.transform.dimensional.rebuilds import mart_rebuilds
 
-__all__ = ["mart_builds", "mart_checks", "mart_rebuilds"]
+__all__ = ["mart_builds", "mart_checks", "mart_rebuilds", "mart_relied_keys"]

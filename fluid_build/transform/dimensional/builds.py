@@ -1,6 +1,6 @@
 """The builds of a star, in the order of building: dimensions, then what refers to them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.dimensional import Dimension
 from fluid_build.modeling.logical import LogicalModel
@@ -9,8 +9,10 @@ from fluid_build.transform.dimensional.calendar import calendar_build
 from fluid_build.transform.dimensional.columns import is_generated
 from fluid_build.transform.dimensional.dimensions import derived_build, dimension_builds
 from fluid_build.transform.dimensional.facts import bridge_build, fact_build
+from fluid_build.transform.dimensional.keys import mart_keys
 from fluid_build.transform.dimensional.star import Star, star_of
 from fluid_build.transform.plan import Build
+from fluid_build.transform.relied_keys import ReliedKey
 
 
 def mart_builds(
@@ -23,6 +25,13 @@ def mart_builds(
         *(fact_build(star, one) for one in star.model.facts),
         *(bridge_build(star, one) for one in star.model.bridges),
     )
+
+
+def mart_relied_keys(
+    model: LogicalModel, names: SqlNames, _staging: Sequence[Build]
+) -> Iterator[ReliedKey]:
+    """The keys of the source that the marts are built by."""
+    return mart_keys(star_of(model, names))
 
 
 def _dimension(star: Star, dimension: Dimension) -> tuple[Build, ...]:
