@@ -28,6 +28,7 @@ from fluid_build.profiling.profile import Profile
 from fluid_build.profiling.report import profile_json
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
+from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.uri import Kind
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.reading import landed_files, readings
@@ -64,6 +65,7 @@ class Opened:
     place: str
     schemas: Sequence[str] = ()
     dialect: str | None = None
+    conventions: Conventions = NO_ANSWERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,13 @@ def _written(
     origin = (
         ManifestSource(kind=cast("Kind", source.kind), location=None)
         if opened is None
-        else manifest_source(opened.place, out, schemas=opened.schemas, dialect=opened.dialect)
+        else manifest_source(
+            opened.place,
+            out,
+            schemas=opened.schemas,
+            dialect=opened.dialect,
+            conventions=opened.conventions,
+        )
     )
     texts = {**documents, **(project.files if project else {})}
     manifest = manifest_json(forged.model, origin, texts, target=target)

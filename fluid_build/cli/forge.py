@@ -8,10 +8,13 @@ from typing import Annotated
 import typer
 
 from fluid_build.cli import failures, screen, tables
+from fluid_build.cli.conventions import conventions
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.kinds import KINDS, check_kind, check_outside
 from fluid_build.cli.options import (
+    DateOrder,
     Debug,
+    Decimal,
     Dialect,
     Json,
     Out,
@@ -39,6 +42,8 @@ def from_source(
         typer.Option("--source", metavar="KIND", help=f"Its kind: {', '.join(KINDS)}."),
     ] = None,
     schema: Schemas = None,
+    decimal: Decimal = None,
+    date_order: DateOrder = None,
     technique: Technique = "flat",
     variant: Variant = None,
     target: Target = "duckdb",
@@ -56,6 +61,7 @@ def from_source(
     """
     check_technique(technique, variant)
     check_target(target)
+    answers = conventions(decimal, date_order)
     address = check_kind(source, uri)
     if out is not None:
         check_outside(out, address)
@@ -65,7 +71,7 @@ def from_source(
             hint="Use 'fluid forge data-model from-ddl FILE' for it.",
         )
     wanted = _Wanted(technique, variant, target, out)
-    forged = _forge(Opened(uri, schemas=schema or ()), context.obj, wanted)
+    forged = _forge(Opened(uri, schemas=schema or (), conventions=answers), context.obj, wanted)
     return _report(forged, json=json)
 
 
@@ -118,6 +124,7 @@ def _forge(opened: Opened, watch: Interrupts, wanted: _Wanted) -> Forged:
             watch,
             schemas=opened.schemas,
             dialect=opened.dialect,
+            conventions=opened.conventions,
             on_progress=on_progress,
         ) as source,
     ):

@@ -17,6 +17,22 @@ Dialect: TypeAlias = Annotated[
     str | None,
     typer.Option("--dialect", metavar="NAME", help="SQL dialect of DDL; detected by default."),
 ]
+Decimal: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar="MARK",
+        help="The decimal mark, . or , where numbers such as 1.234 in text leave it open.",
+    ),
+]
+DateOrder: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--date-order",
+        metavar="ORDER",
+        help="dmy or mdy, where dates such as 01/02/2024 in text leave it open.",
+    ),
+]
 Technique: TypeAlias = Annotated[
     str,
     typer.Option(

@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from fluid_build.cli import failures, screen, tables
-from fluid_build.cli.options import Debug, Dialect, Json, Schemas
+from fluid_build.cli.conventions import conventions
+from fluid_build.cli.options import DateOrder, Debug, Decimal, Dialect, Json, Schemas
 from fluid_build.cli.reading import reading
 from fluid_build.errors import UsageError
 from fluid_build.modeling.attention import notices
@@ -23,6 +24,8 @@ def profile(
     table: Annotated[
         str | None, typer.Option("--table", metavar="NAME", help="Show one table's columns.")
     ] = None,
+    decimal: Decimal = None,
+    date_order: DateOrder = None,
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
@@ -33,10 +36,16 @@ def profile(
     """
     if json and table:
         raise UsageError("--json and --table cannot go together.", hint="Leave one of them out.")
+    answers = conventions(decimal, date_order)
     with (
         screen.progress() as on_progress,
         reading(
-            source, context.obj, schemas=schema or (), dialect=dialect, on_progress=on_progress
+            source,
+            context.obj,
+            schemas=schema or (),
+            dialect=dialect,
+            conventions=answers,
+            on_progress=on_progress,
         ) as opened,
     ):
         found = profile_source(opened, on_progress=on_progress)

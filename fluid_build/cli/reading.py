@@ -10,6 +10,7 @@ from fluid_build.errors import UsageError
 from fluid_build.progress import OnProgress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
+from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 
 
 @contextmanager
@@ -19,6 +20,7 @@ def reading(
     *,
     schemas: Sequence[str] = (),
     dialect: str | None = None,
+    conventions: Conventions = NO_ANSWERS,
     on_progress: OnProgress,
 ) -> Iterator[Source]:
     """The source at a URI or path, open as long as the block lasts."""
@@ -26,7 +28,13 @@ def reading(
         raise UsageError("The source is empty text.", hint="Name a URI, a file or a folder.")
     with (
         _temporary_files(watch),
-        open_source(place, schemas=schemas, dialect=dialect, on_progress=on_progress) as source,
+        open_source(
+            place,
+            schemas=schemas,
+            dialect=dialect,
+            conventions=conventions,
+            on_progress=on_progress,
+        ) as source,
     ):
         yield source
 

@@ -97,6 +97,7 @@ def _verified(
             context.obj,
             schemas=source.schemas,
             dialect=source.dialect,
+            conventions=source.conventions,
             on_progress=on_progress,
         ) as opened,
     ):

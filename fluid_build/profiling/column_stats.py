@@ -49,6 +49,7 @@ class ColumnStats:
     measured_type: str | None = None
     reversible: bool = False
     bounds: tuple[int, int] | None = None
+    notes: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:

@@ -13,6 +13,7 @@ from fluid_build.profiling.column_stats import ColumnStats, TableStats, Value, k
 from fluid_build.profiling.measured_types import find_measured_types
 from fluid_build.profiling.samples import SAMPLE_ROWS, SAMPLE_VALUES, read_sample, read_whole
 from fluid_build.sources.base import Table
+from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.sql import quote
 
 NEAR_UNIQUE = 0.7
@@ -22,8 +23,10 @@ _COLUMNS_A_QUERY = 250
 _CLIP = 200
 
 
-def measure_table(connection: duckdb.DuckDBPyConnection, table: Table) -> TableStats:
-    """Measure every column of a table."""
+def measure_table(
+    connection: duckdb.DuckDBPyConnection, table: Table, answers: Conventions = NO_ANSWERS
+) -> TableStats:
+    """Measure every column of a table; ``answers`` say how text that fits two types is read."""
     stats = [ColumnStats(column, kind_of(column.type)) for column in table.columns]
     rows = _count_rows(connection, table)
     measured = TableStats(table, rows, stats, complete=rows <= SAMPLE_ROWS)
@@ -39,7 +42,7 @@ def measure_table(connection: duckdb.DuckDBPyConnection, table: Table) -> TableS
         read_sample(connection, measured)
         _count_near_unique(connection, measured)
         _count_low_cardinality(connection, measured)
-    find_measured_types(connection, measured)
+    find_measured_types(connection, measured, answers)
     return measured
 
 

@@ -1,12 +1,20 @@
 """The type that text really has: number, date, truth value or UUID, checked on every value."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import duckdb
 
 from fluid_build.profiling.column_stats import ColumnStats, TableStats
+from fluid_build.sources.conventions import (
+    DATE_QUESTION,
+    NO_ANSWERS,
+    NUMBER_QUESTION,
+    Conventions,
+)
 from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.text_classes import ONE_POINT
 
 _LOOKS_LIKE: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("BIGINT", re.compile(r"^\s*[+-]?\d{1,18}\s*$")),
@@ -22,35 +30,123 @@ _DATE_FORMATS = (
     ("%m/%d/%Y", re.compile(r"^\d{1,2}/\d{1,2}/\d{4}$")),
     ("%d.%m.%Y", re.compile(r"^\d{1,2}\.\d{1,2}\.\d{4}$")),
     ("%d-%m-%Y", re.compile(r"^\d{1,2}-\d{1,2}-\d{4}$")),
+    ("%m-%d-%Y", re.compile(r"^\d{1,2}-\d{1,2}-\d{4}$")),
     ("%Y%m%d", re.compile(r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$")),
     ("%d-%b-%Y", re.compile(r"^\d{1,2}-[A-Za-z]{3}-\d{4}$")),
     ("%Y/%m/%d", re.compile(r"^\d{4}/\d{1,2}/\d{1,2}$")),
 )
+_ORDERS = {
+    "dmy": ("DATE (%d/%m/%Y)", "DATE (%d-%m-%Y)"),
+    "mdy": ("DATE (%m/%d/%Y)", "DATE (%m-%d-%Y)"),
+}
 
 
-def find_measured_types(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
-    """Find the type that every value of a text column has, checked on every value."""
+@dataclass(frozen=True, slots=True)
+class _Suspected:
+    """A type that the values of a column may have, and what came of checking it on all of them."""
+
+    stats: ColumnStats
+    type: str
+    reading: str
+    holds: bool = False
+    same: bool = False
+    bounds: tuple[object, object] = (None, None)
+    fits_both: bool = False
+
+
+def find_measured_types(
+    connection: duckdb.DuckDBPyConnection,
+    measured: TableStats,
+    answers: Conventions = NO_ANSWERS,
+) -> None:
+    """Find the type that every value of a text column has, checked on every value.
+
+    What fits two conventions follows the answers, or else the table's other columns of text, or
+    stays text with a note.
+    """
     suspects = [
-        (stats, type_name, expression)
+        _Suspected(stats, type_name, expression)
         for stats in measured.columns
         if stats.kind == "text"
         for type_name, expression in _suspected_types(stats)
     ]
     if not suspects:
         return
+    found = [one for one in _checked(connection, measured, suspects) if one.holds]
+    by_column: dict[int, list[_Suspected]] = {}
+    for one in found:
+        by_column.setdefault(id(one.stats), []).append(one)
+    settled = {
+        fits[0].type for fits in by_column.values() if len(fits) == 1 and not fits[0].fits_both
+    }
+    for fits in by_column.values():
+        chosen = _chosen(fits, answers, settled)
+        if chosen is not None:
+            _take(chosen)
+
+
+def _checked(
+    connection: duckdb.DuckDBPyConnection, measured: TableStats, suspects: Sequence[_Suspected]
+) -> list[_Suspected]:
     checks = ", ".join(
-        f"count({name}) = count({reading}), coalesce(bool_and({written} = {name}), TRUE),"
-        f" {_bounds(type_name, reading)}"
-        for stats, type_name, reading in suspects
-        for name, written in [(quote(stats.column.alias), _written(type_name, reading))]
+        f"count({name}) = count({one.reading}),"
+        f" coalesce(bool_and({_written(one.type, one.reading)} = {name}), TRUE),"
+        f" {_bounds(one.type, one.reading)}, {_all_fit_both(one.type, name)}"
+        for one in suspects
+        for name in [quote(one.stats.column.alias)]
     )
     row = connection.execute(f"SELECT {checks} FROM {measured.table.relation}").fetchone() or ()
-    answers = zip(row[::4], row[1::4], row[2::4], row[3::4], strict=True)
-    for (stats, type_name, _), (holds, same, low, high) in zip(suspects, answers, strict=True):
-        if holds and stats.measured_type is None:
-            stats.measured_type, stats.reversible = type_name, same
-            if type_name == "BIGINT":
-                stats.bounds = (int(low), int(high))
+    answers = zip(row[::5], row[1::5], row[2::5], row[3::5], row[4::5], strict=True)
+    return [
+        replace(one, holds=holds, same=same, bounds=(low, high), fits_both=both)
+        for one, (holds, same, low, high, both) in zip(suspects, answers, strict=True)
+    ]
+
+
+def _chosen(
+    fits: Sequence[_Suspected], answers: Conventions, settled: Collection[str]
+) -> _Suspected | None:
+    """The type that holds; of two orders of day and month the one that something settles."""
+    first = fits[0]
+    if first.fits_both:
+        if answers.decimal == "." or (answers.decimal is None and "DOUBLE" in settled):
+            return first
+        first.stats.notes.append(f"{NUMBER_QUESTION}.")
+        return None
+    if len(fits) == 1 or not _order(first.type):
+        return first
+    for one in fits:
+        told = answers.date_order == _order(one.type)
+        if told or (answers.date_order is None and _settles(settled, one, fits)):
+            return one
+    first.stats.notes.append(f"{DATE_QUESTION}.")
+    return None
+
+
+def _settles(settled: Collection[str], one: _Suspected, fits: Sequence[_Suspected]) -> bool:
+    """Whether the table's other dates of the same writing all have this order."""
+    others = {other.type for other in fits if other is not one}
+    return one.type in settled and not others & set(settled)
+
+
+def _order(type_name: str) -> str:
+    """The order of day and month in a date's format where the other one would be possible."""
+    return next((order for order, formats in _ORDERS.items() if type_name in formats), "")
+
+
+def _take(chosen: _Suspected) -> None:
+    stats = chosen.stats
+    stats.measured_type, stats.reversible = chosen.type, chosen.same
+    if chosen.type == "BIGINT":
+        low, high = chosen.bounds
+        stats.bounds = (int(str(low)), int(str(high)))
+
+
+def _all_fit_both(type_name: str, name: str) -> str:
+    """Whether the point in every number could part thousands as well."""
+    if type_name != "DOUBLE":
+        return "FALSE"
+    return f"coalesce(bool_and(regexp_full_match(trim({name}), {literal(ONE_POINT)})), FALSE)"
 
 
 def _bounds(type_name: str, reading: str) -> str:
@@ -73,13 +169,19 @@ def _suspected_types(stats: ColumnStats) -> list[tuple[str, str]]:
         return []
     dated = [fmt for fmt, pattern in _DATE_FORMATS if _all_match(values, pattern)]
     if dated:
-        return [(f"DATE ({fmt})", f"try_strptime(trim({name}), {literal(fmt)})") for fmt in dated]
+        return [(f"DATE ({fmt})", _dated(name, fmt)) for fmt in dated]
     for type_name, pattern in _LOOKS_LIKE:
         if _all_match(values, pattern):
             if type_name in {"BIGINT", "DOUBLE"} and any(map(_LEADING_ZERO.match, values)):
                 return []
             return [(type_name, f"TRY_CAST(trim({name}) AS {type_name})")]
     return []
+
+
+def _dated(name: str, format_: str) -> str:
+    """The date in a text; none for a year of two digits, which strptime takes for the year 24."""
+    read = f"try_strptime(trim({name}), {literal(format_)})"
+    return f"CASE WHEN year({read}) >= 1000 THEN {read} END"
 
 
 def _all_match(values: Iterable[str], pattern: re.Pattern[str]) -> bool:

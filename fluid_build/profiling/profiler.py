@@ -76,7 +76,7 @@ def _measure(
     for done, table in enumerate(source.tables):
         on_progress(Progress("columns", done, len(source.tables), table.name))
         try:
-            measured.append(measure_table(source.connection, table))
+            measured.append(measure_table(source.connection, table, source.conventions))
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
             unreadable.append(SkippedTable(name=table.name, reason=reason))
@@ -272,7 +272,7 @@ def _column_profile(entity: Entity, stats: ColumnStats) -> ColumnProfile:
         semantic_reason=meaning.reason if meaning else "",
         pii=personal,
         comment=stats.column.comment,
-        notes=stats.column.notes,
+        notes=tuple(dict.fromkeys((*stats.column.notes, *stats.notes))),
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fluid_build.errors import UsageError
 from fluid_build.progress import OnProgress, ignore
+from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 
 if TYPE_CHECKING:
     from fluid_build.sources.base import Source
@@ -16,17 +17,18 @@ def open_source(
     *,
     schemas: Sequence[str] = (),
     dialect: str | None = None,
+    conventions: Conventions = NO_ANSWERS,
     memory_limit: str | None = None,
     on_progress: OnProgress = ignore,
 ) -> "Source":
     """Open a database, a folder, a file or a glob for reading; use it in a ``with`` block.
 
     ``schemas`` picks schemas of a DuckDB or PostgreSQL database (default: all that hold tables).
-    ``dialect`` is the SQL dialect of a DDL file (default: detected). ``memory_limit`` bounds
-    DuckDB's memory (``"2GB"``). Raises a SourceError that says what is wrong with the place, or
-    UsageError for an option that the kind of source has no use for.
+    ``dialect`` is the SQL dialect of a DDL file (default: detected). ``conventions`` answer
+    how numbers and dates in text are written where the data leaves that open. ``memory_limit``
+    bounds DuckDB's memory (``"2GB"``). Raises a SourceError that says what is wrong with the place,
+    or UsageError for an option that the kind of source has no use for.
     """
-    # Openers are imported when needed: a CSV file should not wait for the SQL parser.
     from fluid_build.sources.uri import locate
 
     address = locate(str(uri_or_path))
@@ -39,6 +41,12 @@ def open_source(
         raise UsageError(
             f"A source of the kind {address.kind} has no SQL dialect.", hint="Leave --dialect out."
         )
+    if conventions != NO_ANSWERS and address.kind == "ddl":
+        raise UsageError(
+            "DDL holds no numbers and dates to read.",
+            hint="Leave --decimal and --date-order out.",
+        )
+    # Openers are imported when needed: a CSV file should not wait for the SQL parser.
     if address.kind == "ddl":
         from fluid_build.sources.ddl import open_ddl
 
@@ -46,22 +54,32 @@ def open_source(
     if address.kind == "duckdb":
         from fluid_build.sources.duckdb_file import open_duckdb
 
-        return open_duckdb(
+        opened = open_duckdb(
             Path(address.place), schemas=schemas, memory_limit=memory_limit, on_progress=on_progress
         )
-    if address.kind == "sqlite":
+    elif address.kind == "sqlite":
         from fluid_build.sources.sqlite_file import open_sqlite
 
-        return open_sqlite(Path(address.place), memory_limit=memory_limit, on_progress=on_progress)
-    if address.kind == "postgres":
+        opened = open_sqlite(
+            Path(address.place), memory_limit=memory_limit, on_progress=on_progress
+        )
+    elif address.kind == "postgres":
         from fluid_build.sources.postgres import open_postgres
 
-        return open_postgres(
+        opened = open_postgres(
             address.place, schemas=schemas, memory_limit=memory_limit, on_progress=on_progress
         )
-    from fluid_build.sources.files import open_files
+    else:
+        from fluid_build.sources.files import open_files
 
-    return open_files(address.place, memory_limit=memory_limit, on_progress=on_progress)
+        opened = open_files(
+            address.place,
+            conventions=conventions,
+            memory_limit=memory_limit,
+            on_progress=on_progress,
+        )
+    opened.conventions = conventions
+    return opened
 
 
 __all__ = ["open_source"]

@@ -7,6 +7,7 @@ from typing import Protocol, Self, runtime_checkable
 
 import duckdb
 
+from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.origin import Origin
 
 
@@ -87,7 +88,8 @@ class Source(Protocol):
 
     ``kind`` is one of duckdb, sqlite, postgres, files, ddl. ``name`` is short and holds neither
     a path nor a password, fit for a title or an identifier. ``has_data`` is False where there is
-    only structure (DDL), so that an empty table proves nothing. Every table of ``tables`` can be
+    only structure (DDL), so that an empty table proves nothing. ``conventions`` are the user's
+    answers on how text is written. Every table of ``tables`` can be
     read on ``connection``. A source is a context manager; leaving it frees the connection and any
     temporary files. A Ctrl-C while a query runs leaves the ``with`` block as a KeyboardInterrupt.
     """
@@ -99,6 +101,7 @@ class Source(Protocol):
     tables: tuple[Table, ...]
     skipped: tuple[Skipped, ...]
     notes: tuple[str, ...]
+    conventions: Conventions
 
     def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
         """The rows of a table, lazily."""
@@ -158,6 +161,7 @@ class OpenSource:
     notes: tuple[str, ...] = ()
     has_data: bool = True
     cleanup: list[Cleanable] = field(default_factory=list)
+    conventions: Conventions = NO_ANSWERS
 
     def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
         """The rows of a table, lazily."""

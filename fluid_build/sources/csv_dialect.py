@@ -14,6 +14,8 @@ _NUMBER = re.compile(r"[-+]?[$€£]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?%?")
 _DATE = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([ T][0-9:.,Z+-]*)?")
 # Where quotes are doubled, a backslashed one is followed by its twin or by the field's end.
 _BACKSLASHED = re.compile(r"""\\"(?!["\s,;|^~\x1f]|$)""")
+_DECIMAL_COMMA = re.compile(r"[0-9],[0-9]")
+_PARTING_COMMA = re.compile(r"(?<![0-9]),|,(?![0-9])")
 _WORDS = ("true", "false", "null", "na", "n/a", "nan", "\\n")
 
 # Sampled fields may be long; the module's default of 128 KB would refuse them.
@@ -52,8 +54,18 @@ def sniff(sample: str, *, complete: bool) -> Dialect | None:
     ]
     if not found:
         return _single_column(sample)
-    best = max(found, key=lambda one: one.merit)
+    best = max(_without_decimal_comma(sample, found), key=lambda one: one.merit)
     return _with_header(best.records, best.width, best.delimiter, best.escape)
+
+
+def _without_decimal_comma(sample: str, found: Sequence["_Reading"]) -> Sequence["_Reading"]:
+    """The readings but for those by comma, where another parts as well and commas part digits."""
+    by_comma = [one for one in found if one.delimiter == ","]
+    others = [one for one in found if one.delimiter != ","]
+    if not by_comma or not others or not _DECIMAL_COMMA.search(sample):
+        return found
+    best, rest = (max(one.agreement for one in some) for some in (by_comma, others))
+    return others if rest >= best and not _PARTING_COMMA.search(sample) else found
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import duckdb
 
 from fluid_build.sources import encodings
 from fluid_build.sources.base import Column
+from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.csv_dialect import Dialect, agreement_of, sniff
 from fluid_build.sources.csv_repair import Rejected, mend
 from fluid_build.sources.declared import unique_names
@@ -70,12 +71,17 @@ def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str
 
 
 def stage_csv(
-    connection: duckdb.DuckDBPyConnection, files: TableFiles, relation: str, folder: Path
+    connection: duckdb.DuckDBPyConnection,
+    files: TableFiles,
+    relation: str,
+    folder: Path,
+    answers: Conventions = NO_ANSWERS,
 ) -> tuple[tuple[Column, ...], tuple[str, ...], InFiles]:
     """Stage the files of one table; its columns, notes on what was met, and how it was read.
 
-    ``folder`` takes temporary files. Raises ValueError where there is nothing to read, and one of
-    READ_ERRORS or duckdb.Error where a file can't be read.
+    ``folder`` takes temporary files; ``answers`` say how text that fits two conventions is read.
+    Raises ValueError where there is nothing to read, and one of READ_ERRORS or duckdb.Error where a
+    file can't be read.
     """
     found = [_readable(connection, path, folder) for path in files.paths]
     present = [one for one in found if one is not None]
@@ -87,7 +93,7 @@ def stage_csv(
     connection.execute(f"CREATE TABLE {_RAW} ({raw})")
     try:
         loaded = [_load(connection, one, names, files, folder) for one in present]
-        verdicts = _typed(connection, names, relation)
+        verdicts = _typed(connection, names, relation, answers)
     finally:
         connection.execute(f"DROP TABLE IF EXISTS {_RAW}")
     columns = tuple(
@@ -96,6 +102,7 @@ def stage_csv(
     )
     notes += [note for one in loaded for note in one.notes]
     notes += [f"{one.name}: {note}" for one in columns for note in one.notes]
+    notes += _note_on_comma(verdicts)
     mended = any(one.mended for one in loaded)
     return columns, tuple(notes), _origin(present, files, verdicts, mended=mended)
 
@@ -170,6 +177,11 @@ def _notes_on_files(files: Sequence[Readable], empty: int) -> list[str]:
     return notes
 
 
+def _note_on_comma(verdicts: Mapping[tuple[str, str], TextColumn]) -> list[str]:
+    with_comma = [name for (name, _), one in verdicts.items() if one.spelling == ","]
+    return [f"Numbers are read with a decimal comma: {', '.join(with_comma)}."] * bool(with_comma)
+
+
 def _load(
     connection: duckdb.DuckDBPyConnection,
     file: Readable,
@@ -238,13 +250,16 @@ def _options(path: Path, dialect: Dialect) -> Options:
 
 
 def _typed(
-    connection: duckdb.DuckDBPyConnection, names: Sequence[str], relation: str
+    connection: duckdb.DuckDBPyConnection,
+    names: Sequence[str],
+    relation: str,
+    answers: Conventions,
 ) -> dict[tuple[str, str], TextColumn]:
     """Turn the raw table into the staged one, each column with the type that all values fit.
 
     The verdict on each column by its name and alias, in order.
     """
-    verdicts = infer(connection, _RAW, [f"c{i}" for i in range(len(names))])
+    verdicts = infer(connection, _RAW, [f"c{i}" for i in range(len(names))], answers)
     aliases = unique_names(names)
     chosen = ", ".join(
         f"{one.of(f'c{i}')} AS {quote(alias)}"

@@ -15,6 +15,7 @@ from fluid_build.errors import (
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources import csv_files, json_files, parquet_files
 from fluid_build.sources.base import Column, OpenSource, Skipped, Table
+from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.endings import FORMATS, Format
 from fluid_build.sources.engine import DUCKDB_ERRORS, SCRATCH, STAGE, Engine, reason, starting
@@ -35,9 +36,13 @@ class _Opened:
 
 
 def open_files(
-    place: str, *, memory_limit: str | None = None, on_progress: OnProgress = ignore
+    place: str,
+    *,
+    conventions: Conventions = NO_ANSWERS,
+    memory_limit: str | None = None,
+    on_progress: OnProgress = ignore,
 ) -> OpenSource:
-    """Open the data files at a path or glob.
+    """Open the data files at a path or glob; ``conventions`` answer what text leaves open.
 
     Raises SourceNotFoundError where nothing is there, UnknownSourceError for a single file of no
     known format, EmptySourceError where there is no data file, and SourceUnreadableError where
@@ -50,7 +55,7 @@ def open_files(
             raise _nothing(place, layout)
         staged = [path for one in layout.tables if one.format != "parquet" for path in one.paths]
         engine.stage(sum(_size(path) for path in staged))
-        opened = _open_all(engine, layout.tables, on_progress)
+        opened = _open_all(engine, layout.tables, conventions, on_progress)
         tables = [one.table for one in opened if one.table is not None]
         skipped = tuple(entry for one in opened for entry in one.skipped) + tuple(
             Skipped(name, why) for name, why in layout.left_out
@@ -150,21 +155,25 @@ def _note_on_ignored(ignored: Sequence[str]) -> tuple[str, ...]:
 
 
 def _open_all(
-    engine: Engine, tables: Sequence[TableFiles], on_progress: OnProgress
+    engine: Engine,
+    tables: Sequence[TableFiles],
+    answers: Conventions,
+    on_progress: OnProgress,
 ) -> list[_Opened]:
     opened = []
     aliases = unique_names(table.name for table in tables)
     for done, (table, alias) in enumerate(zip(tables, aliases, strict=True)):
         on_progress(Progress("reading", done, len(tables), table.name))
-        opened.append(_open_table(engine, table, f"{quote(STAGE)}.main.{quote(alias)}"))
+        relation = f"{quote(STAGE)}.main.{quote(alias)}"
+        opened.append(_open_table(engine, table, relation, answers))
     on_progress(Progress("reading", len(tables), len(tables)))
     return opened
 
 
-def _open_table(engine: Engine, files: TableFiles, relation: str) -> _Opened:
+def _open_table(engine: Engine, files: TableFiles, relation: str, answers: Conventions) -> _Opened:
     """Open a table; where a part of it is broken, the others without it."""
     try:
-        return _Opened(_table(engine, files, relation), ())
+        return _Opened(_table(engine, files, relation, answers), ())
     except duckdb.InterruptException:
         raise
     except _FILE_ERRORS as error:
@@ -179,7 +188,7 @@ def _open_table(engine: Engine, files: TableFiles, relation: str) -> _Opened:
     if not broken or not left:
         return _Opened(None, (Skipped(files.name, why),))
     try:
-        table = _table(engine, replace(files, paths=left), relation)
+        table = _table(engine, replace(files, paths=left), relation, answers)
     except duckdb.InterruptException:
         raise
     except _FILE_ERRORS as error:
@@ -192,7 +201,7 @@ def _trouble(engine: Engine, files: TableFiles, path: Path) -> str:
     """Why one part of a table can't be read; empty if it can."""
     relation = f"{SCRATCH}.part"
     try:
-        _table(engine, replace(files, paths=(path,)), relation)
+        _table(engine, replace(files, paths=(path,)), relation, NO_ANSWERS)
         kind = "VIEW" if files.format == "parquet" else "TABLE"
         engine.connection.execute(f"DROP {kind} {relation}")
     except duckdb.InterruptException:
@@ -210,7 +219,7 @@ def _why(error: Exception, paths: Sequence[Path]) -> str:
     return reason(error, *paths)
 
 
-def _table(engine: Engine, files: TableFiles, relation: str) -> Table:
+def _table(engine: Engine, files: TableFiles, relation: str, answers: Conventions) -> Table:
     columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
     origin: InFiles
@@ -218,7 +227,7 @@ def _table(engine: Engine, files: TableFiles, relation: str) -> Table:
         columns, origin = parquet_files.view_parquet(engine.connection, files, relation)
     elif files.format == "csv":
         columns, notes, origin = csv_files.stage_csv(
-            engine.connection, files, relation, engine.folder
+            engine.connection, files, relation, engine.folder, answers
         )
     else:
         columns, notes, origin = json_files.stage_json(

@@ -21,6 +21,12 @@ from fluid_build.errors import (
 )
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.sources.conventions import (
+    NO_ANSWERS,
+    Conventions,
+    DateOrder,
+    DecimalMark,
+)
 from fluid_build.sources.uri import Kind, locate, path_from, surely_without_passwords
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.proof_files import PROOF_FILE
@@ -35,13 +41,21 @@ class ManifestSource(ModelPart):
 
     ``location`` is a path or glob relative to the folder, with ``/``, or of a server its connection
     string without any password. None where it cannot be said so (another drive on Windows, a
-    password that cannot be told from the rest).
+    password that cannot be told from the rest). ``decimal`` and ``date_order`` are the user's
+    answers on numbers and dates in text, if any were given.
     """
 
     kind: Kind
     location: str | None
     schemas: tuple[str, ...] = ()
     dialect: str | None = None
+    decimal: DecimalMark | None = None
+    date_order: DateOrder | None = None
+
+    @property
+    def conventions(self) -> Conventions:
+        """The answers that the source was read with."""
+        return Conventions(self.decimal, self.date_order)
 
 
 class Manifest(ModelPart):
@@ -60,7 +74,12 @@ class Manifest(ModelPart):
 
 
 def manifest_source(
-    place: str, folder: Path, *, schemas: Sequence[str] = (), dialect: str | None = None
+    place: str,
+    folder: Path,
+    *,
+    schemas: Sequence[str] = (),
+    dialect: str | None = None,
+    conventions: Conventions = NO_ANSWERS,
 ) -> ManifestSource:
     """The source at a URI or path, as the manifest of a folder names it."""
     address = locate(place)
@@ -71,6 +90,8 @@ def manifest_source(
         else path_from(folder, Path(address.place)),
         schemas=tuple(schemas),
         dialect=dialect,
+        decimal=conventions.decimal,
+        date_order=conventions.date_order,
     )
 
 

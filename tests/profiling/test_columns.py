@@ -16,6 +16,7 @@ from fluid_build.profiling.columns import clip, measure_table
 from fluid_build.profiling.samples import SAMPLE_ROWS
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Table
+from fluid_build.sources.conventions import Conventions
 from fluid_build.sources.sql import quote
 
 from .databases import database, measured, measured_column
@@ -458,3 +459,47 @@ def test_a_sample_is_the_same_where_rows_are_not_numbered(script: str) -> None:
     plain = sampled(f"CREATE TABLE t AS SELECT i AS c FROM {LARGE}")
     stats = sampled(script)
     assert (stats.values, stats.sample_rows) == (plain.values, plain.sample_rows)
+
+
+@pytest.mark.parametrize(
+    ("texts", "note"),
+    [
+        (("01/02/2024", "03/04/2024"), "--date-order"),
+        (("01-02-2024", "03-04-2024"), "--date-order"),
+        (("654.159", "12.500"), "--decimal"),
+    ],
+)
+def test_text_that_fits_two_types_has_none_and_asks(texts: tuple[str, ...], note: str) -> None:
+    """A day that may be a month, and a point that may part thousands, settle nothing."""
+    found = text_of(*texts)
+    assert found.measured_type is None
+    assert note in " ".join(found.notes)
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "expected"),
+    [
+        ("01-02-2024", "13-02-2024", "DATE (%d-%m-%Y)"),
+        ("01-02-2024", "02-13-2024", "DATE (%m-%d-%Y)"),
+        ("654.159", "1.5", "DOUBLE"),
+    ],
+)
+def test_text_that_fits_two_types_follows_the_table_s_other_columns(
+    own: str, other: str, expected: str
+) -> None:
+    """One program wrote the table, so a column that settles the matter settles it for all."""
+    script = (
+        "CREATE TABLE t (v VARCHAR, w VARCHAR);"
+        f"INSERT INTO t VALUES ('{own}', '{other}'), ('{own}', '{other}')"
+    )
+    with database(script) as source:
+        assert measured(source, "t").column("v").measured_type == expected
+
+
+def test_the_user_s_answer_gives_text_its_type() -> None:
+    """What is asked can be answered."""
+    script = "CREATE TABLE t AS SELECT '01/02/2024' AS d, '654.159' AS n FROM range(3)"
+    with database(script) as source:
+        answers = Conventions(decimal=".", date_order="mdy")
+        stats = measure_table(source.connection, source.tables[0], answers)
+    assert [one.measured_type for one in stats.columns] == ["DATE (%m/%d/%Y)", "DOUBLE"]

@@ -1,0 +1,210 @@
+"""Which of two conventions a file's numbers and dates follow: a point or a comma before the
+decimals, the day or the month first.
+
+The rule. A value settles a convention where only one reading makes a number or a date of it:
+
+- 46,88 and 1.234,56 and 1.234.567 settle a decimal comma; 12.5, 0.125, 1234.567 (no thousands are
+  written so), 1,234.56 and 1,234,567 a decimal point; 25/12/2024 settles the day first.
+- 654.159 and 654,159 (one to three digits, no leading zero, a mark, three digits) and 01/02/2024
+  fit both conventions and settle nothing.
+
+A column follows its own values where they settle it, and is text where they contradict each other.
+A column whose values all fit both conventions follows the user's answer; else the other columns of
+its file, where these all agree, for one program wrote them all; else it stays text, and a note
+asks. Digits that are all grouped alike, such as 123.456.789, are codes as often as amounts: they
+are numbers only beside another number of the column, or where the file or the user says so. Digits
+grouped by spaces or apostrophes fit either convention.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from fluid_build.sources.sql import literal
+from fluid_build.sources.text_classes import NULL_WORD, SPACES, bits
+
+DecimalMark: TypeAlias = Literal[".", ","]
+DateOrder: TypeAlias = Literal["dmy", "mdy"]
+
+NUMBER_QUESTION = (
+    "Read as text, because a number such as 1.234 or 1,234 may have three decimals or be over a"
+    " thousand, and nothing else in the table settles which. Answer with --decimal . or --decimal ,"
+)
+DATE_QUESTION = (
+    "Read as text, because a date such as 01/02/2024 may be in January or in February, and nothing"
+    " else in the table settles which. Answer with --date-order dmy or --date-order mdy"
+)
+_CONTRADICTORY_NUMBERS = (
+    "Read as text, because some values have a decimal comma and others a decimal point."
+)
+_CONTRADICTORY_DATES = (
+    "Read as text, because some dates exist only with the day first and others only with the month"
+    " first."
+)
+_BY_ANOTHER = "as another column of the table settles it"
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """The user's answers where a file leaves it open; None where there is none."""
+
+    decimal: DecimalMark | None = None
+    date_order: DateOrder | None = None
+
+
+NO_ANSWERS = Conventions()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the values of a column are read: its type, and the SQL for one value.
+
+    ``spelling`` is the convention that its text follows: a decimal mark, the format of a date, or
+    "" where the text is spelled as DuckDB itself would.
+    """
+
+    type: str
+    classes: int
+    template: str
+    spelling: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What became of a column: its reading (None for text), and a sentence where one is due.
+
+    ``open`` says that its values fit several readings, so that others or the user must decide.
+    """
+
+    reading: Reading | None = None
+    note: str = ""
+    open: bool = False
+
+
+_MARKED = {
+    ".": bits("fraction", "commas", "commas and point", "spaces and point"),
+    ",": bits("comma fraction", "points", "points and comma", "spaces and comma"),
+}
+"""Classes that settle a decimal mark."""
+_EITHER = bits("one point", "one comma", "spaces")
+_NUMBERS = {mark: bits("integer") | _EITHER | settling for mark, settling in _MARKED.items()}
+_ALL_NUMBERS = _NUMBERS["."] | _NUMBERS[","]
+_FRACTIONS = {
+    ".": bits("fraction", "one point", "commas and point", "spaces and point"),
+    ",": bits("comma fraction", "one comma", "points and comma", "spaces and comma"),
+}
+_ALL_GROUPED_ALIKE = tuple(bits(name) for name in ("points", "commas", "spaces"))
+_PLAIN = bits("integer", "one point", "fraction")
+
+_SLASHED = {"dmy": bits("day first"), "mdy": bits("month first")}
+_EITHER_FIRST = bits("either first")
+_ALL_SLASHED = _EITHER_FIRST | bits("day first", "month first")
+_FORMATS = {"dmy": "%d/%m/%Y", "mdy": "%m/%d/%Y"}
+_SAID = {"dmy": "day", "mdy": "month", ".": "point", ",": "comma"}
+
+
+def _cast(type_: str) -> str:
+    return f"CAST({{c}} AS {type_})"
+
+
+def _dated(order: str) -> Reading:
+    format_ = _FORMATS[order]
+    template = f"CAST(strptime({{c}}, {literal(format_)}) AS DATE)"
+    return Reading("DATE", _EITHER_FIRST | _SLASHED[order], template, format_)
+
+
+_OTHERS = (
+    Reading("DATE", bits("date"), _cast("DATE")),
+    Reading("TIMESTAMP", bits("date", "timestamp"), _cast("TIMESTAMP")),
+    Reading("TIMESTAMP WITH TIME ZONE", bits("zoned"), _cast("TIMESTAMPTZ")),
+    Reading("TIME", bits("time"), _cast("TIME")),
+    Reading("BOOLEAN", bits("boolean"), _cast("BOOLEAN")),
+    Reading("DATE", bits("dotted"), "CAST(strptime({c}, '%d.%m.%Y') AS DATE)", "%d.%m.%Y"),
+)
+
+
+def decide_alone(classes: int) -> Decision:
+    """What the values of one column say by themselves, by the sum of their classes' bits."""
+    values = classes & ~NULL_WORD
+    if not values:
+        return Decision()
+    if not values & ~_ALL_NUMBERS:
+        return _number_alone(values)
+    if not values & ~_ALL_SLASHED:
+        return _date_alone(values)
+    return Decision(next((one for one in _OTHERS if not values & ~one.classes), None))
+
+
+def decide(columns: Sequence[int], answers: Conventions) -> list[Decision]:
+    """Decide on all columns of a file, each given as the sum of its values' classes."""
+    alone = [decide_alone(classes) for classes in columns]
+    settled = [
+        classes for classes, found in zip(columns, alone, strict=True) if found.reading is not None
+    ]
+    mark = _agreed(_MARKED, settled)
+    order = _agreed(_SLASHED, settled)
+    return [
+        found if not found.open else _followed(classes & ~NULL_WORD, answers, mark, order)
+        for classes, found in zip(columns, alone, strict=True)
+    ]
+
+
+def _agreed(settling: Mapping[str, int], columns: Iterable[int]) -> str:
+    """The only convention that columns settle; empty where none does, or where they differ."""
+    found = {name for classes in columns for name, some in settling.items() if classes & some}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _number_alone(values: int) -> Decision:
+    if values & _MARKED["."] and values & _MARKED[","]:
+        return Decision(note=_CONTRADICTORY_NUMBERS)
+    if values == bits("spaces"):
+        return Decision()
+    if values in _ALL_GROUPED_ALIKE:
+        return Decision(open=True)
+    if not values & ~bits("integer", "spaces"):
+        return Decision(_number(values, "."))
+    for mark, settling in _MARKED.items():
+        if values & settling:
+            return Decision(_number(values, mark))
+    return Decision(open=True)
+
+
+def _date_alone(values: int) -> Decision:
+    orders = [order for order, settling in _SLASHED.items() if values & settling]
+    if len(orders) == 1:
+        return Decision(_dated(orders[0]))
+    return Decision(note=_CONTRADICTORY_DATES) if orders else Decision(open=True)
+
+
+def _followed(values: int, answers: Conventions, mark: str, order: str) -> Decision:
+    """The decision on a column that is open: the user's answer, else what the file agrees on."""
+    if not values & ~_ALL_SLASHED:
+        chosen = answers.date_order or order
+        if not chosen:
+            return Decision(note=f"{DATE_QUESTION}.")
+        why = "as --date-order says" if answers.date_order else _BY_ANOTHER
+        note = f"Dates such as 01/02/2024 are read with the {_SAID[chosen]} first, {why}."
+        return Decision(_dated(chosen), note)
+    # 1.234 beside 1,234 is no single convention's writing: only the user can know.
+    mixed = values & bits("one point") and values & bits("one comma")
+    chosen = answers.decimal or ("" if mixed else mark)
+    if not chosen or values & ~_NUMBERS[chosen]:
+        return Decision(note=f"{NUMBER_QUESTION}.")
+    why = "as --decimal says" if answers.decimal else _BY_ANOTHER
+    note = f"Numbers such as 1.234 or 1,234 are read with a decimal {_SAID[chosen]}, {why}."
+    return Decision(_number(values, chosen), note)
+
+
+def _number(values: int, mark: str) -> Reading:
+    """Numbers with a decimal mark; whole where no value has decimals."""
+    type_ = "DOUBLE" if values & _FRACTIONS[mark] else "BIGINT"
+    if values == bits("integer"):
+        return Reading(type_, values, _cast(type_))
+    if mark == "." and not values & ~_PLAIN:
+        # The test for a fraction takes in one point as well.
+        return Reading(type_, bits("integer", "fraction"), _cast(type_), mark)
+    others = SPACES + ("," if mark == "." else ".")
+    bare = f"translate({{c}}, {literal(others)}, '')"
+    read = bare if mark == "." else f"replace({bare}, ',', '.')"
+    return Reading(type_, values, f"CAST({read} AS {type_})", mark)

@@ -1,0 +1,127 @@
+"""The classes that a text may belong to, as a number, a date or the like, and their SQL.
+
+Each text belongs to one class, the first whose test it passes. A column is judged by the classes
+that its values have, as a sum of bits.
+"""
+
+from dataclasses import dataclass
+
+from fluid_build.sources.sql import literal
+
+_EXACT_DIGITS = 15
+
+DUMPED_NULL = "\\N"
+NULL_WORDS = (DUMPED_NULL, "NULL", "null", "NA", "N/A", "n/a", "NaN", "nan", "#N/A")
+"""Words that stand for a missing value where every other value of the column has a type."""
+
+SPACES = " '\u00a0\u202f\u2019"
+"""What parts thousands and is never a decimal mark: spaces and apostrophes."""
+
+ONE_POINT = "-?[1-9][0-9]{0,2}[.][0-9]{3}"
+"""A number such as 654.159, which is a thousand times more where the point parts thousands."""
+
+_ONE_COMMA = "-?[1-9][0-9]{0,2},[0-9]{3}"
+_EXPONENT = "([eE][-+]?[0-9]{1,3})?"
+_FRACTION = f"-?(0|[1-9][0-9]*)?([.][0-9]*)?{_EXPONENT}"
+_COMMA_FRACTION = f"-?(0|[1-9][0-9]*)?,[0-9]+{_EXPONENT}"
+_ISO_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_ZONE = " *(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
+_CLOCK = "[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A class of values: its bit, the test that a text belongs to it, and what to call it."""
+
+    bit: int
+    test: str
+    said: str
+
+
+def _like(pattern: str) -> str:
+    return f"regexp_full_match({{c}}, {literal(pattern)})"
+
+
+def _exact(pattern: str) -> str:
+    """The test for a number of no more digits than a DOUBLE keeps."""
+    digits = "length(regexp_replace({c}, '[eE].*|[^0-9]', '', 'g'))"
+    return f"{_like(pattern)} AND {digits} <= {_EXACT_DIGITS}"
+
+
+def _grouped(marks: str, least: int, rest: str = "") -> str:
+    """Digits in groups of three: at least that many marks, and few enough for a BIGINT."""
+    return f"-?[1-9][0-9]{{0,2}}([{marks}][0-9]{{3}}){{{least},5}}{rest}"
+
+
+def _date(format_: str, mark: str, *, unlike: str = "") -> str:
+    """The test for a date with a year of four digits: strptime takes 24 for the year 24."""
+    pattern = f"[0-9]{{1,2}}[{mark}][0-9]{{1,2}}[{mark}][0-9]{{4}}"
+    other = f" AND try_strptime({{c}}, {literal(unlike)}) IS NULL" if unlike else ""
+    return f"{_like(pattern)} AND try_strptime({{c}}, {literal(format_)}) IS NOT NULL{other}"
+
+
+_TESTS = (
+    # Only the canonical spelling counts: 007 and +7 are text.
+    (
+        "integer",
+        "CAST(TRY_CAST({c} AS BIGINT) AS VARCHAR) IS NOT DISTINCT FROM {c}",
+        "a whole number",
+    ),
+    ("one point", _like(ONE_POINT), "a number"),
+    ("fraction", f"{_exact(_FRACTION)} AND TRY_CAST({{c}} AS DOUBLE) IS NOT NULL", "a number"),
+    ("date", "CAST(TRY_CAST({c} AS DATE) AS VARCHAR) IS NOT DISTINCT FROM {c}", "a date"),
+    (
+        "timestamp",
+        f"{_like(_ISO_DATE + _CLOCK)} AND TRY_CAST({{c}} AS TIMESTAMP) IS NOT NULL",
+        "a date and time",
+    ),
+    (
+        "zoned",
+        f"{_like(_ISO_DATE + _CLOCK + _ZONE)} AND TRY_CAST({{c}} AS TIMESTAMPTZ) IS NOT NULL",
+        "a date and time",
+    ),
+    (
+        "time",
+        f"{_like('[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?')}"
+        " AND TRY_CAST({c} AS TIME) IS NOT NULL",
+        "a time",
+    ),
+    ("boolean", "lower({c}) IN ('true', 'false')", "true or false"),
+    ("day first", _date("%d/%m/%Y", "/", unlike="%m/%d/%Y"), "a date"),
+    ("month first", _date("%m/%d/%Y", "/", unlike="%d/%m/%Y"), "a date"),
+    ("either first", _date("%m/%d/%Y", "/"), "a date"),
+    ("dotted", _date("%d.%m.%Y", "."), "a date"),
+    ("one comma", _like(_ONE_COMMA), "a number"),
+    ("comma fraction", _exact(_COMMA_FRACTION), "a number"),
+    ("points", _like(_grouped(".", 2)), "a number"),
+    ("commas", _like(_grouped(",", 2)), "a number"),
+    ("points and comma", _exact(_grouped(".", 1, ",[0-9]+")), "a number"),
+    ("commas and point", _exact(_grouped(",", 1, "[.][0-9]+")), "a number"),
+    ("spaces", _like(_grouped(SPACES, 1)), "a number"),
+    ("spaces and comma", _exact(_grouped(SPACES, 1, ",[0-9]+")), "a number"),
+    ("spaces and point", _exact(_grouped(SPACES, 1, "[.][0-9]+")), "a number"),
+)
+CLASSES = {name: Class(1 << i, test, said) for i, (name, test, said) in enumerate(_TESTS)}
+NULL_WORD, TEXT = 1 << len(CLASSES), 2 << len(CLASSES)
+
+
+def bits(*names: str) -> int:
+    """The bits of some classes together."""
+    return sum(CLASSES[name].bit for name in names)
+
+
+def class_sql(column: str) -> str:
+    """The bit of the class that a value belongs to; ``column`` is SQL."""
+    arms = " ".join(f"WHEN {filled(one.test, column)} THEN {one.bit}" for one in CLASSES.values())
+    words = ", ".join(literal(word) for word in NULL_WORDS)
+    # Most text shows by its first character that it can be nothing else.
+    plain = f"WHEN NOT regexp_matches({column}, '^[-0-9.,tTfF]') THEN {TEXT}"
+    return (
+        f"CASE WHEN {column} IS NULL THEN NULL WHEN {column} IN ({words}) THEN {NULL_WORD}"
+        f" {plain} {arms} ELSE {TEXT} END"
+    )
+
+
+def filled(template: str, column: str) -> str:
+    """A template of SQL with the column in the place of ``{c}``."""
+    return template.replace("{c}", column)

@@ -1,0 +1,215 @@
+"""Numbers and dates that fit two conventions: read where the file settles it, else text."""
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fluid_build.sources import open_source
+from fluid_build.sources.conventions import NO_ANSWERS, Conventions
+
+COMMA = Conventions(decimal=",")
+POINT = Conventions(decimal=".")
+
+
+def columns(
+    folder: Path, *texts: Sequence[str], answers: Conventions = NO_ANSWERS
+) -> list[tuple[str, list[str | None], str]]:
+    """The type, the values as text and the notes of each column of a file with these columns."""
+    path = folder / "f.csv"
+    names = ["line", *(f"c{i}" for i in range(len(texts)))]
+    lines = [str(i) for i in range(len(texts[0]))]
+    rows = [names, *zip(lines, *texts, strict=True)]
+    path.write_text("".join(";".join(row) + "\n" for row in rows), encoding="utf-8")
+    with open_source(path, conventions=answers) as source:
+        (table,) = source.tables
+        values = source.connection.execute(
+            f"SELECT COLUMNS(*)::VARCHAR FROM {table.relation}"
+        ).fetchall()
+        return [
+            (column.type, [row[i] for row in values], " ".join(column.notes))
+            for i, column in enumerate(table.columns)
+        ][1:]
+
+
+@pytest.mark.parametrize(
+    ("texts", "type_", "values"),
+    [
+        (["46,88", "3,5"], "DOUBLE", ["46.88", "3.5"]),
+        (["0,125", "12,250"], "DOUBLE", ["0.125", "12.25"]),
+        (["1.234,56", "7"], "DOUBLE", ["1234.56", "7.0"]),
+        (["1,234.56", "654.159"], "DOUBLE", ["1234.56", "654.159"]),
+        (["-1.234.567", "654.159"], "BIGINT", ["-1234567", "654159"]),
+        (["1,234,567", "7"], "BIGINT", ["1234567", "7"]),
+        (["1.5", "12.25", "654.159"], "DOUBLE", ["1.5", "12.25", "654.159"]),
+        (["0.125", "654.159"], "DOUBLE", ["0.125", "654.159"]),
+        (["-0.125", "-654.159"], "DOUBLE", ["-0.125", "-654.159"]),
+        (["1234.567", "654.159"], "DOUBLE", ["1234.567", "654.159"]),
+        (["1 234,5", "12"], "DOUBLE", ["1234.5", "12.0"]),
+        (["1'234.5", "12"], "DOUBLE", ["1234.5", "12.0"]),
+        (["1\u00a0234", "\u202f".join(("5", "678")), "9"], "BIGINT", ["1234", "5678", "9"]),
+        (["1,5E+03", "2,25"], "DOUBLE", ["1500.0", "2.25"]),
+        (["25/12/2024", "01/02/2024"], "DATE", ["2024-12-25", "2024-02-01"]),
+        (["12/25/2024", "01/02/2024"], "DATE", ["2024-12-25", "2024-01-02"]),
+        (["31.12.2024", "01.02.2024"], "DATE", ["2024-12-31", "2024-02-01"]),
+    ],
+)
+def test_a_column_that_settles_its_convention_is_read_by_it(
+    tmp_path: Path, texts: list[str], type_: str, values: list[str]
+) -> None:
+    """One value that fits a single convention is enough."""
+    ((found, read, _),) = columns(tmp_path, texts)
+    assert (found, read) == (type_, values)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["654.159", "12.500"],
+        ["654,159", "12,500"],
+        ["654.159", "12"],
+        ["654.159", "1,234"],
+        ["123.456.789", "987.654.321"],
+        ["52.520", "48.137"],
+        ["-654.159", "-1.000"],
+    ],
+)
+def test_numbers_that_fit_both_conventions_stay_text_with_a_question(
+    tmp_path: Path, texts: list[str]
+) -> None:
+    """Nothing says whether the mark parts thousands, so the user is asked."""
+    ((found, read, note),) = columns(tmp_path, texts)
+    assert (found, read) == ("VARCHAR", texts)
+    assert "--decimal" in note
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["1,5", "1.5"],
+        ["1.2.3", "10.20.30"],
+        ["012.345", "1.5"],
+        ["732 829 320", "552 100 554"],
+        ["12/25/2024", "25/12/2024"],
+        ["25/12/24", "26/12/24"],
+        ["1.234,5678901234567", "1,5"],
+        ["0.123.456", "1,5"],
+    ],
+)
+def test_what_no_single_convention_explains_stays_text(tmp_path: Path, texts: list[str]) -> None:
+    """Contradictions, versions, codes, years of two digits and too many digits aren't read."""
+    ((found, read, _),) = columns(tmp_path, texts)
+    assert (found, read) == ("VARCHAR", texts)
+
+
+def test_another_column_of_the_file_settles_the_decimal_mark(tmp_path: Path) -> None:
+    """Where a column shows a decimal comma, 654.159 beside it is over a thousand."""
+    amounts, rates = columns(tmp_path, ["654.159", "120.300"], ["46,88", "3,5"])
+    assert amounts[:2] == ("BIGINT", ["654159", "120300"])
+    assert rates[:2] == ("DOUBLE", ["46.88", "3.5"])
+    assert "another column" in amounts[2]
+    amounts, rates = columns(tmp_path, ["654.159", "120.300"], ["46.88", "3.5"])
+    assert amounts[:2] == ("DOUBLE", ["654.159", "120.3"])
+
+
+def test_columns_that_disagree_settle_nothing(tmp_path: Path) -> None:
+    """A file with both conventions leaves a third column open."""
+    open_one, *_ = columns(tmp_path, ["654.159", "120.300"], ["46,88", "3,5"], ["46.88", "3.5"])
+    assert open_one[0] == "VARCHAR"
+    assert "--decimal" in open_one[2]
+
+
+@pytest.mark.parametrize(
+    ("answers", "type_", "values"),
+    [(COMMA, "BIGINT", ["654159", "12500"]), (POINT, "DOUBLE", ["654.159", "12.5"])],
+)
+def test_the_user_s_answer_decides_what_is_open(
+    tmp_path: Path, answers: Conventions, type_: str, values: list[str]
+) -> None:
+    """An answer goes before what other columns say, and never against a column's own values."""
+    own, other = columns(tmp_path, ["654.159", "12.500"], ["1.5", "2.25"], answers=answers)
+    assert own[:2] == (type_, values)
+    assert other[:2] == ("DOUBLE", ["1.5", "2.25"])
+
+
+def test_dates_that_fit_both_orders_stay_text_with_a_question(tmp_path: Path) -> None:
+    """The first of February or the second of January: the user is asked."""
+    ((found, read, note),) = columns(tmp_path, ["01/02/2024", "03/04/2024"])
+    assert (found, read) == ("VARCHAR", ["01/02/2024", "03/04/2024"])
+    assert "--date-order" in note
+
+
+def test_another_column_of_the_file_settles_the_order_of_its_dates(tmp_path: Path) -> None:
+    """One program wrote both columns, and the note says where the order comes from."""
+    own, _ = columns(tmp_path, ["01/02/2024", "03/04/2024"], ["13/02/2024", "03/04/2024"])
+    assert own[:2] == ("DATE", ["2024-02-01", "2024-04-03"])
+    assert "another column" in own[2]
+
+
+def test_the_user_s_answer_decides_the_order_of_dates(tmp_path: Path) -> None:
+    """Both answers are taken."""
+    texts = ["01/02/2024", "03/04/2024"]
+    ((_, day_first, _),) = columns(tmp_path, texts, answers=Conventions(date_order="dmy"))
+    ((_, month_first, _),) = columns(tmp_path, texts, answers=Conventions(date_order="mdy"))
+    assert day_first == ["2024-02-01", "2024-04-03"]
+    assert month_first == ["2024-01-02", "2024-03-04"]
+
+
+def test_a_late_value_settles_what_the_sample_left_open(tmp_path: Path) -> None:
+    """All values count, not the first ten thousand alone."""
+    numbers = [f"{i % 900 + 100}.{i % 1000:03d}" for i in range(12_000)]
+    dates = ["01/02/2024"] * 12_000
+    open_ones = columns(tmp_path, numbers, dates)
+    assert [found for found, _, _ in open_ones] == ["VARCHAR", "VARCHAR"]
+    settled = columns(tmp_path, [*numbers, "46,88"], [*dates, "25/12/2024"])
+    assert [found for found, _, _ in settled] == ["DOUBLE", "DATE"]
+    assert settled[0][1][1] == "101001.0"
+
+
+def grouped(number: Decimal, decimal: str, group: str) -> str:
+    """A number as a convention writes it."""
+    return f"{number:,f}".translate(str.maketrans({",": group, ".": decimal}))
+
+
+@given(
+    numbers=st.lists(
+        st.decimals(-(10**8), 10**8, places=3, allow_nan=False), min_size=1, max_size=6
+    ),
+    places=st.integers(0, 3),
+    convention=st.sampled_from(
+        [(".", ","), (",", "."), (",", " "), (".", "'"), (".", ""), (",", "")]
+    ),
+)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_number_is_read_as_the_one_that_was_written_or_stays_text(
+    tmp_path: Path, numbers: list[Decimal], places: int, convention: tuple[str, str]
+) -> None:
+    """Whatever the convention, no number comes back as another."""
+    written = [round(number, places) + 0 for number in numbers]
+    texts = [grouped(number, *convention) for number in written]
+    ((found, read, _),) = columns(tmp_path, texts)
+    if found == "VARCHAR":
+        assert read == texts
+    else:
+        assert [float(value or "nan") for value in read] == [float(number) for number in written]
+
+
+@given(
+    days=st.lists(st.integers(0, 40_000), min_size=1, max_size=6),
+    format_=st.sampled_from(
+        ["%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y-%m-%d", "%d-%m-%Y", "%d/%m/%y"]
+    ),
+)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_date_is_read_as_the_one_that_was_written_or_stays_text(
+    tmp_path: Path, days: list[int], format_: str
+) -> None:
+    """Whatever the order of day and month, no date comes back as another."""
+    written = [date(1930, 1, 1) + timedelta(days=day) for day in days]
+    texts = [day.strftime(format_) for day in written]
+    ((found, read, _),) = columns(tmp_path, texts)
+    assert read == (texts if found == "VARCHAR" else [day.isoformat() for day in written])
