@@ -5,7 +5,8 @@ validator, and then everything is written at once.
 """
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
@@ -32,19 +33,18 @@ from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.uri import Kind
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.reading import landed_files, readings
-from fluid_build.transform.dbt.source_entries import Readings
 from fluid_build.transform.dbt.targets import Target, check_target
+from fluid_build.transform.folder_changes import FileChange, difference, folder_changes
 from fluid_build.transform.manifest import (
     MANIFEST_FILE,
     ManifestSource,
-    leftovers,
     manifest_json,
     manifest_source,
 )
 from fluid_build.transform.plan import TransformPlan
 from fluid_build.transform.plans import transform_plan
 from fluid_build.transform.proof import Proof, prove
-from fluid_build.transform.proof_files import proof_files
+from fluid_build.transform.proof_files import PROOF_FILE, proof_files
 from fluid_build.transform.run import built
 
 MODEL_FILE = "model.json"
@@ -52,6 +52,8 @@ PLAN_FILE = "plan.json"
 PROFILE_FILE = "profile.json"
 DOCUMENT_FILE = "MODEL.md"
 _STAGES = ("model", "contract", "project", "write")
+_NEVER_SHOWN = (PROFILE_FILE, PROOF_FILE)
+"""What holds values of rows; those of an older forge may be personal by what is known today."""
 
 
 class InvalidOwnContractError(AssertionError):
@@ -70,7 +72,10 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Forged:
-    """What came of a source. ``files`` are the paths that were written, sorted, if any were."""
+    """What came of a source. ``files`` are the paths that were written, sorted, if any were.
+
+    ``kept`` are files in the same folder that the forge left alone, as they are somebody's.
+    """
 
     profile: Profile
     model: LogicalModel
@@ -78,7 +83,21 @@ class Forged:
     contract: FluidContract
     proof: Proof
     files: tuple[Path, ...] = ()
+    kept: tuple[FileChange, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a forge would do to its folder.
+
+    ``differences`` are unified diffs, by the name of the file, of those that would be replaced or
+    that somebody edited.
+    """
+
+    forged: Forged
+    changes: tuple[FileChange, ...]
+    differences: Mapping[str, tuple[str, ...]]
 
 
 def forge(
@@ -89,17 +108,83 @@ def forge(
     target: str = "duckdb",
     opened: Opened | None = None,
     out: Path | None = None,
+    overwrite: bool = False,
     on_progress: OnProgress = ignore,
 ) -> Forged:
     """Profile a source, model it, build it, prove it, and write everything to ``out``.
 
     ``opened`` says where the source lies, so that the folder can find it again; without it there
-    is no dbt project, and ``fluid verify`` has to be told. Raises UsageError for an unknown
-    technique, variant or target, SourceError where the source cannot be read or holds no readable
-    table, BuildFailedError where the model does not build, OutputError where ``out`` cannot be
-    written. The bytes of the files depend on the source, the options, and on where ``out`` lies
-    from it. A model that loses something is written too, and its proof says so.
+    is no dbt project, and ``fluid verify`` has to be told. Files in ``out`` that somebody edited
+    since they were forged, and files that no forge wrote, are kept unless ``overwrite`` says
+    otherwise. Raises UsageError for an unknown technique, variant or target, SourceError where the
+    source cannot be read or holds no readable table, BuildFailedError where the model does not
+    build, OutputError where ``out`` cannot be written. The bytes of the files depend on the
+    source, the options, and on where ``out`` lies from it. A model that loses something is written
+    too, and its proof says so.
     """
+    made = _made(source, technique, variant, target, on_progress)
+    if out is None:
+        return made.forged
+    with _contents(made, source, opened, out, on_progress) as contents:
+        _report(on_progress, "write")
+        files = contents.files
+        changes = folder_changes(out, files, overwrite=overwrite)
+        kept = tuple(change for change in changes if change.action == "keep")
+        foreign = [change.name for change in kept if change.owner == "foreign"]
+        manifest = manifest_json(
+            made.forged.model,
+            _origin(source, opened, out),
+            files,
+            target=made.target,
+            foreign=foreign,
+        )
+        written = {name: files[name] for name in files.keys() - {one.name for one in kept}}
+        removed = [change.name for change in changes if change.action == "remove"]
+        paths = write_artifacts(out, {**written, MANIFEST_FILE: manifest}, remove=removed)
+    return replace(made.forged, files=paths, kept=kept, notes=contents.notes)
+
+
+def preview(
+    source: Source,
+    *,
+    out: Path,
+    technique: str = "flat",
+    variant: str | None = None,
+    target: str = "duckdb",
+    opened: Opened | None = None,
+    overwrite: bool = False,
+    on_progress: OnProgress = ignore,
+) -> Preview:
+    """Do all that ``forge`` does but write, and say what it would change in ``out``.
+
+    Takes and raises the same.
+    """
+    made = _made(source, technique, variant, target, on_progress)
+    with _contents(made, source, opened, out, on_progress) as contents:
+        files = contents.files
+        changes = folder_changes(out, files, overwrite=overwrite)
+        differences = {
+            change.name: difference(out, change, files[change.name])
+            for change in changes
+            if change.name in files
+            and change.name not in _NEVER_SHOWN
+            and (change.action == "replace" or change.owner == "edited")
+        }
+    return Preview(replace(made.forged, notes=contents.notes), changes, differences)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What came of a source, and its documents by name: all but the dbt project."""
+
+    forged: Forged
+    documents: Mapping[str, str]
+    target: Target
+
+
+def _made(
+    source: Source, technique: str, variant: str | None, target: str, on_progress: OnProgress
+) -> _Made:
     check_technique(technique, variant)
     warehouse = check_target(target)
     profile = profile_source(source, on_progress=on_progress)
@@ -115,17 +200,11 @@ def forge(
         proof = prove(database, model, on_progress=on_progress)
     _report(on_progress, "contract")
     contract = contract_from_model(profile, model, plan, target=warehouse)
-    files = artifacts(profile, model, contract) | {
+    documents = artifacts(profile, model, contract) | {
         PLAN_FILE: plan.model_dump_json(indent=1, exclude_defaults=True) + "\n",
         **proof_files(proof, model),
     }
-    forged = Forged(profile, model, plan, contract, proof)
-    if out is None:
-        return forged
-    _report(on_progress, "project")
-    project = _project(source, forged, opened, out / DBT_FOLDER, warehouse) if opened else None
-    _report(on_progress, "write")
-    return _written(out, files, forged, source, opened, project, warehouse)
+    return _Made(Forged(profile, model, plan, contract, proof), documents, warehouse)
 
 
 def artifacts(profile: Profile, model: LogicalModel, contract: FluidContract) -> dict[str, str]:
@@ -145,63 +224,43 @@ def artifacts(profile: Profile, model: LogicalModel, contract: FluidContract) ->
 
 
 @dataclass(frozen=True, slots=True)
-class _Project:
-    """The dbt project: its files, and how it reads the source."""
+class _Contents:
+    """Every file of a folder but its manifest, and what there is to say of the dbt project."""
 
-    files: Mapping[str, str]
-    reading: Readings
-
-
-def _project(
-    source: Source, forged: Forged, opened: Opened, folder: Path, target: Target
-) -> _Project:
-    reading = readings(
-        source, forged.plan, project_dir=folder, location=opened.place, target=target
-    )
-    files = dbt_project(forged.plan, forged.model, target=target, reading=reading)
-    return _Project({f"{DBT_FOLDER}/{name}": text for name, text in files.items()}, reading)
+    files: Mapping[str, Content]
+    notes: tuple[str, ...] = ()
 
 
-def _written(
-    out: Path,
-    documents: Mapping[str, str],
-    forged: Forged,
-    source: Source,
-    opened: Opened | None,
-    project: _Project | None,
-    target: Target,
-) -> Forged:
-    """Write the folder, and take away what an earlier forge wrote there and this one does not."""
-    origin = (
-        ManifestSource(kind=cast("Kind", source.kind), location=None)
-        if opened is None
-        else manifest_source(
-            opened.place,
-            out,
-            schemas=opened.schemas,
-            dialect=opened.dialect,
-            conventions=opened.conventions,
-        )
-    )
-    texts = {**documents, **(project.files if project else {})}
-    manifest = manifest_json(forged.model, origin, texts, target=target)
+@contextmanager
+def _contents(
+    made: _Made, source: Source, opened: Opened | None, out: Path, on_progress: OnProgress
+) -> Iterator[_Contents]:
+    """What is to be written to a folder; copies of tables are there as long as the block lasts."""
+    if opened is None:
+        yield _Contents(made.documents)
+        return
+    _report(on_progress, "project")
+    plan, folder = made.forged.plan, out / DBT_FOLDER
+    reading = readings(source, plan, project_dir=folder, location=opened.place, target=made.target)
+    project = dbt_project(plan, made.forged.model, target=made.target, reading=reading)
     with tempfile.TemporaryDirectory(prefix="fluid-") as aside:
-        landed = _landed(source, forged.plan, project, Path(aside))
-        files: dict[str, Content] = {**texts, MANIFEST_FILE: manifest, **landed}
-        stale, edited = leftovers(out, files)
-        paths = write_artifacts(out, files, remove=stale)
-    notes = project.reading.notes if project else ()
-    kept = (f"Kept, as it was edited since it was forged: {name}." for name in edited)
-    return replace(forged, files=paths, notes=(*notes, *kept))
+        landed = landed_files(source, plan, reading, Path(aside))
+        files: dict[str, Content] = dict(made.documents)
+        files |= {f"{DBT_FOLDER}/{name}": text for name, text in project.items()}
+        files |= {f"{DBT_FOLDER}/{name}": path for name, path in landed.items()}
+        yield _Contents(files, reading.notes)
 
 
-def _landed(
-    source: Source, plan: TransformPlan, project: _Project | None, folder: Path
-) -> dict[str, Path]:
-    if project is None:
-        return {}
-    copies = landed_files(source, plan, project.reading, folder)
-    return {f"{DBT_FOLDER}/{name}": path for name, path in copies.items()}
+def _origin(source: Source, opened: Opened | None, out: Path) -> ManifestSource:
+    if opened is None:
+        return ManifestSource(kind=cast("Kind", source.kind), location=None)
+    return manifest_source(
+        opened.place,
+        out,
+        schemas=opened.schemas,
+        dialect=opened.dialect,
+        conventions=opened.conventions,
+    )
 
 
 def _report(on_progress: OnProgress, stage: str) -> None:

@@ -35,6 +35,7 @@ from fluid_build.transform.dbt.location import DSN_VARIABLE, PATH_VARIABLE, base
 from fluid_build.transform.dbt.placing import duckdb_names
 from fluid_build.transform.dbt.running import DbtResult, run_dbt
 from fluid_build.transform.manifest import (
+    GENERATOR,
     MANIFEST_FILE,
     Manifest,
     digest,
@@ -62,8 +63,9 @@ _TYPE = re.compile(r"[A-Z_][A-Z0-9_ ]*(\(\d+(, ?\d+)?\))?")
 class ForgedFolder:
     """What a forge left behind, read again and found sound.
 
-    ``disagreements`` are between contract and model. ``edited`` are files that are not as the
-    forge wrote them, each as a sentence.
+    ``disagreements`` are between contract and model. ``outdated`` are relations that the dbt
+    project builds and an edited ``model.json`` no longer describes, each as a sentence. ``edited``
+    are files that are not as the forge wrote them, each as a sentence.
     """
 
     folder: Path
@@ -71,7 +73,13 @@ class ForgedFolder:
     model: LogicalModel
     plan: TransformPlan
     disagreements: tuple[Disagreement, ...]
+    outdated: tuple[str, ...]
     edited: tuple[str, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether model, contract and dbt project speak of the same relations."""
+        return not self.disagreements and not self.outdated
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +120,7 @@ class Verified:
     def holds(self) -> bool:
         """Whether everything that was checked is as it should be."""
         proven = self.proof.verdict == "proven" and not self.unread
-        agreed = not self.forged.disagreements
-        return proven and agreed and (self.dbt is None or self.dbt.holds)
+        return proven and self.forged.agrees and (self.dbt is None or self.dbt.holds)
 
 
 def read_folder(folder: Path) -> ForgedFolder:
@@ -138,6 +145,7 @@ def read_folder(folder: Path) -> ForgedFolder:
         model=model,
         plan=plan,
         disagreements=disagreements(contract, plan),
+        outdated=tuple(_outdated(folder, manifest, plan)),
         edited=tuple(_edited(folder, manifest)),
     )
 
@@ -290,6 +298,47 @@ def _queries(plan: TransformPlan, model: LogicalModel) -> Iterator[str]:
             yield check.differing
 
 
+def _outdated(folder: Path, manifest: Manifest, plan: TransformPlan) -> Iterator[str]:
+    """What ``plan.json``, from which the dbt project was made, builds and the model does not.
+
+    They can differ only where ``model.json`` was edited, or kept while the others were forged
+    again. Another version of the forge may plan otherwise what is the same model.
+    """
+    if manifest.generator != GENERATOR or _is_as_forged(folder, MODEL_FILE, manifest):
+        return
+    if not _is_as_forged(folder, PLAN_FILE, manifest):
+        return  # That is told among the edited files.
+    text = read_text(folder / PLAN_FILE, _MOST_BYTES)
+    try:
+        written = TransformPlan.model_validate_json(text)
+    except ValidationError:
+        return
+    ours, theirs = _relations_of(plan), _relations_of(written)
+    for name in sorted(ours.keys() | theirs.keys()):
+        if name not in ours:
+            yield f"{name} is built by dbt/, and {MODEL_FILE} lacks it"
+        elif name not in theirs:
+            yield f"{name} is in {MODEL_FILE}, and dbt/ doesn't build it"
+        elif ours[name] != theirs[name]:
+            yield f"{name} is built by dbt/ in another way than {MODEL_FILE} says"
+
+
+def _relations_of(plan: TransformPlan) -> dict[str, tuple[object, ...]]:
+    return {
+        build.name: (
+            build.sql,
+            build.incremental,
+            *((column.name, column.type) for column in build.columns),
+        )
+        for build in plan.builds
+    }
+
+
+def _is_as_forged(folder: Path, name: str, manifest: Manifest) -> bool:
+    path = folder / name
+    return path.is_file() and digest(path.read_bytes()) == manifest.files.get(name)
+
+
 def _edited(folder: Path, manifest: Manifest) -> Iterator[str]:
     """Files that are not as the forge wrote them, where that says something about the proof."""
     watched = {name for name in manifest.files if _is_watched(name)}
@@ -297,8 +346,9 @@ def _edited(folder: Path, manifest: Manifest) -> Iterator[str]:
         path = folder / name
         if not path.is_file():
             yield f"{name} is missing"
-        elif digest(path.read_bytes()) != manifest.files[name]:
-            yield f"{name} was edited"
+        elif digest(path) != manifest.files[name]:
+            foreign = name in manifest.foreign
+            yield f"{name} was there before the forge" if foreign else f"{name} was edited"
     for name in sorted(set(_queries_on_disk(folder)) - watched):
         yield f"{name} was added"
 

@@ -256,7 +256,9 @@ def test_what_somebody_edited_is_kept_and_told(shop: Path, tmp_path: Path) -> No
     edited.write_text("SELECT 1 AS mine")
     result = forge_to(shop, tmp_path / "out", "flat")
     assert edited.read_text() == "SELECT 1 AS mine"
-    assert any("hub_customer.sql" in note and "edited" in note for note in result.notes)
+    assert [(change.name, change.owner) for change in result.kept] == [
+        ("dbt/models/raw_vault/hub_customer.sql", "edited")
+    ]
 
 
 def test_a_file_of_the_user_is_left_alone(shop: Path, tmp_path: Path) -> None:

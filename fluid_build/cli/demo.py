@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +14,7 @@ from rich.text import Text
 
 from fluid_build.cli import failures, screen, tables
 from fluid_build.cli.built import built, files
+from fluid_build.cli.folder_edits import kept_files, misfits
 from fluid_build.cli.options import Debug
 from fluid_build.cli.reading import reading
 from fluid_build.demo import build_shop
@@ -21,6 +22,7 @@ from fluid_build.forge import Forged, Opened, forge
 from fluid_build.modeling.attention import notices
 
 _DATABASE = "shop.db"
+_HOW_TO_GET_THEM_BACK = "To get them back as they were made, delete them and run the demo again."
 
 
 def demo(
@@ -43,11 +45,12 @@ def demo(
         reading(str(database), context.obj, on_progress=on_progress) as source,
     ):
         forged = forge(source, opened=Opened(str(database)), out=out, on_progress=on_progress)
-    screen.show(_story(database, forged))
-    return failures.CHECK_FAILED if forged.profile.skipped else failures.DONE
+    unfit = misfits(out, forged.kept)
+    screen.show(_story(database, forged, unfit))
+    return failures.CHECK_FAILED if forged.profile.skipped or unfit else failures.DONE
 
 
-def _story(database: Path, forged: Forged) -> Iterator[RenderableType]:
+def _story(database: Path, forged: Forged, unfit: Sequence[str]) -> Iterator[RenderableType]:
     yield screen.text(
         f"{database} is a shop's database as one finds it: it declares no key, some names are "
         "unkind, and years of use have left their marks. This is what its data says."
@@ -56,15 +59,15 @@ def _story(database: Path, forged: Forged) -> Iterator[RenderableType]:
     yield from tables.summary(forged.profile, notices(forged.profile, forged.model.conceptual))
     yield from built(forged)
     yield from files(forged.files)
-    yield from _next_steps(database, forged)
+    yield from kept_files(forged.kept, unfit, _HOW_TO_GET_THEM_BACK)
+    yield from _next_steps(database)
 
 
-def _next_steps(database: Path, forged: Forged) -> Iterator[RenderableType]:
+def _next_steps(database: Path) -> Iterator[RenderableType]:
     fluid = _invoked_as()
-    contract = next(path for path in forged.files if path.suffix == ".yaml")
     steps = (
         (f"{fluid} profile {database} --table customers", "one table, column by column"),
-        (f"{fluid} verify {contract.parent}", "prove again that nothing was lost"),
+        (f"{fluid} verify {database.parent}", "prove again that nothing was lost"),
         (
             f"{fluid} forge data-model from-source --uri {database} --technique dv2",
             "the same shop as a Data Vault",

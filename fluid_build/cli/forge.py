@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fluid_build.cli import failures, screen, tables
+from fluid_build.cli import failures, folder_edits, screen, tables
 from fluid_build.cli.conventions import conventions
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.kinds import KINDS, check_kind, check_outside
@@ -16,6 +16,8 @@ from fluid_build.cli.options import (
     Debug,
     Decimal,
     Dialect,
+    Diff,
+    Force,
     Json,
     Out,
     Schemas,
@@ -26,8 +28,9 @@ from fluid_build.cli.options import (
 from fluid_build.cli.profile import tell_remarks
 from fluid_build.cli.reading import reading
 from fluid_build.errors import UsageError
-from fluid_build.forge import Forged, Opened
+from fluid_build.forge import Forged, Opened, Preview
 from fluid_build.forge import forge as forge_source
+from fluid_build.forge import preview as preview_source
 from fluid_build.modeling.attention import notices
 from fluid_build.modeling.techniques import check_technique
 from fluid_build.sources.uri import locate, redact
@@ -48,13 +51,16 @@ def from_source(
     variant: Variant = None,
     target: Target = "duckdb",
     out: Out = None,
+    force: Force = False,
+    diff: Diff = False,
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
     """Forge a model, a contract and a dbt project from a database or from files.
 
     Everything is written to a folder, by default NAME-model after the source's name. The model is
-    built and compared with the source: exit code 1 says that something was lost.
+    built and compared with the source: exit code 1 says that something was lost. Files in the
+    folder that you edited since the last forge are kept and named.
 
     \b
     Example:  fluid forge data-model from-source --uri shop.db --technique dv2 -o shop-model
@@ -70,9 +76,9 @@ def from_source(
             f"{redact(uri)} is DDL, not data.",
             hint="Use 'fluid forge data-model from-ddl FILE' for it.",
         )
-    wanted = _Wanted(technique, variant, target, out)
-    forged = _forge(Opened(uri, schemas=schema or (), conventions=answers), context.obj, wanted)
-    return _report(forged, json=json)
+    opened = Opened(uri, schemas=schema or (), conventions=answers)
+    requested = _Requested(technique, variant, target, out, force)
+    return _run(opened, context.obj, requested, diff=diff, json=json)
 
 
 def from_ddl(
@@ -83,6 +89,8 @@ def from_ddl(
     variant: Variant = None,
     target: Target = "duckdb",
     out: Out = None,
+    force: Force = False,
+    diff: Diff = False,
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
@@ -101,22 +109,25 @@ def from_ddl(
             f"{redact(file)} is no file of SQL.",
             hint="Name a file that ends in .sql, or use from-source for data.",
         )
-    wanted = _Wanted(technique, variant, target, out)
-    forged = _forge(Opened(file, dialect=dialect), context.obj, wanted)
-    return _report(forged, json=json)
+    requested = _Requested(technique, variant, target, out, force)
+    return _run(Opened(file, dialect=dialect), context.obj, requested, diff=diff, json=json)
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Requested:
     """What to make of a source, and where to put it."""
 
     technique: str
     variant: str | None
     target: str
     out: Path | None
+    overwrite: bool
 
 
-def _forge(opened: Opened, watch: Interrupts, wanted: _Wanted) -> Forged:
+def _run(
+    opened: Opened, watch: Interrupts, requested: _Requested, *, diff: bool, json: bool
+) -> int:
+    work = preview_source if diff else forge_source
     with (
         screen.progress() as on_progress,
         reading(
@@ -128,23 +139,37 @@ def _forge(opened: Opened, watch: Interrupts, wanted: _Wanted) -> Forged:
             on_progress=on_progress,
         ) as source,
     ):
-        return forge_source(
+        out = requested.out or Path(f"{_file_name(source.name)}-model")
+        result = work(
             source,
-            technique=wanted.technique,
-            variant=wanted.variant,
-            target=wanted.target,
+            technique=requested.technique,
+            variant=requested.variant,
+            target=requested.target,
             opened=opened,
-            out=wanted.out or Path(f"{_file_name(source.name)}-model"),
+            out=out,
+            overwrite=requested.overwrite,
             on_progress=on_progress,
         )
+    if isinstance(result, Preview):
+        return _report_preview(out, result, json=json)
+    return _report(out, result, json=json)
 
 
 def _file_name(name: str) -> str:
     return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "source"
 
 
-def _report(forged: Forged, *, json: bool) -> int:
+def _report_preview(out: Path, preview: Preview, *, json: bool) -> int:
+    if json:
+        screen.show_json({"folder": str(out), **folder_edits.preview_document(preview)})
+    else:
+        screen.show(folder_edits.preview_lines(out, preview))
+    return failures.DONE if _holds(preview.forged) else failures.CHECK_FAILED
+
+
+def _report(out: Path, forged: Forged, *, json: bool) -> int:
     profile = forged.profile
+    unfit = folder_edits.misfits(out, forged.kept)
     if json:
         screen.show_json(
             {
@@ -159,10 +184,18 @@ def _report(forged: Forged, *, json: bool) -> int:
                 "proof": forged.proof.verdict,
                 "notes": list(forged.notes),
                 "files": [str(path) for path in forged.files],
+                "kept": [
+                    {"file": str(out / change.name), "owner": change.owner}
+                    for change in forged.kept
+                ],
+                "misfits": list(unfit),
             }
         )
         tell_remarks(profile)
     else:
-        screen.show(tables.forged(forged, notices(profile, forged.model.conceptual)))
-    holds = not profile.skipped and forged.proof.verdict != "lost"
-    return failures.DONE if holds else failures.CHECK_FAILED
+        screen.show(tables.forged(forged, notices(profile, forged.model.conceptual), unfit))
+    return failures.DONE if _holds(forged) and not unfit else failures.CHECK_FAILED
+
+
+def _holds(forged: Forged) -> bool:
+    return not forged.profile.skipped and forged.proof.verdict != "lost"

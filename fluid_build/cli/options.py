@@ -66,3 +66,10 @@ Debug: TypeAlias = Annotated[
 Out: TypeAlias = Annotated[
     Path | None, typer.Option("-o", "--out", metavar="DIR", help="Folder for the files.")
 ]
+Force: TypeAlias = Annotated[
+    bool,
+    typer.Option("--force", help="Overwrite files in the folder that you edited or put there."),
+]
+Diff: TypeAlias = Annotated[
+    bool, typer.Option("--diff", help="Show what would change in the folder, and write nothing.")
+]

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fluid_build.cli.built import built, files, next_steps
+from fluid_build.cli.folder_edits import kept_files
 from fluid_build.cli.screen import heading, text
 from fluid_build.cli.text import counted
 from fluid_build.forge import Forged
@@ -42,8 +43,13 @@ def summary(profile: Profile, found: Sequence[Notice]) -> Iterator[RenderableTyp
     yield from attention(found)
 
 
-def forged(result: Forged, found: Sequence[Notice]) -> Iterator[RenderableType]:
-    """What came of a source, in short: figures, what to look at, and the files."""
+def forged(
+    result: Forged, found: Sequence[Notice], unfit: Sequence[str] = ()
+) -> Iterator[RenderableType]:
+    """What came of a source, in short: figures, what to look at, and the files.
+
+    ``unfit`` says where kept files contradict the forged ones.
+    """
     profile = result.profile
     yield title(profile)
     yield heading("Found")
@@ -52,6 +58,7 @@ def forged(result: Forged, found: Sequence[Notice]) -> Iterator[RenderableType]:
     yield from attention(found)
     yield from built(result)
     yield from files(result.files)
+    yield from kept_files(result.kept, unfit)
     yield from next_steps(result.files)
 
 

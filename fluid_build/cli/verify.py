@@ -16,6 +16,7 @@ from fluid_build.cli.proof_table import TICK, proof_lines
 from fluid_build.cli.reading import reading
 from fluid_build.cli.text import counted
 from fluid_build.errors import SourceChangedError, SourceNotFoundError
+from fluid_build.forge import MODEL_FILE
 from fluid_build.sources.uri import locate, redact
 from fluid_build.transform.dbt.running import DbtNode
 from fluid_build.transform.manifest import MANIFEST_FILE, place_of
@@ -117,6 +118,7 @@ def _document(found: Verified) -> dict[str, object]:
             {"expose": one.expose, "column": one.column, "what": one.what}
             for one in forged.disagreements
         ],
+        "outdated": list(forged.outdated),
         "edited": list(forged.edited),
         "rows_changed": list(found.row_changes),
         "unread": list(found.unread),
@@ -161,6 +163,11 @@ def _report(found: Verified) -> Iterator[RenderableType]:
         count = counted(len(forged.disagreements), "difference")
         yield screen.heading("The contract does not match its model", count)
         yield from _listed([str(one) for one in forged.disagreements], "red")
+    if forged.outdated:
+        yield screen.heading(
+            f"The dbt project does not match {MODEL_FILE}", "one of them was edited or kept"
+        )
+        yield from _listed(list(forged.outdated), "red")
     if found.row_changes:
         yield screen.heading("Rows since the forge", "no fault")
         yield from _listed(list(found.row_changes), "")

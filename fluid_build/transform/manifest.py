@@ -6,15 +6,15 @@ folder.
 
 import hashlib
 import os
-from collections.abc import Container, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, ValidationError
 
 from fluid_build import __version__
+from fluid_build.artifacts import Content
 from fluid_build.errors import (
-    SourceError,
     SourceNotFoundError,
     SourceUnreadableError,
     UsageError,
@@ -32,6 +32,7 @@ from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.proof_files import PROOF_FILE
 
 MANIFEST_FILE = "forge.json"
+GENERATOR = f"fluid-forge {__version__}"
 
 _MOST_BYTES = 16 * 1024 * 1024
 
@@ -61,16 +62,19 @@ class ManifestSource(ModelPart):
 class Manifest(ModelPart):
     """What was forged. ``files`` has the SHA-256 of every file beside it that stays as it is.
 
-    That leaves out the proof, which every verification writes anew.
+    That leaves out the proof, which every verification writes anew. Where somebody's edits were
+    kept, the digest is that of the file which the forge would have written. ``foreign`` names the
+    files that were there before any forge and were left alone.
     """
 
     version: Literal[1] = 1
-    generator: str = f"fluid-forge {__version__}"
+    generator: str = GENERATOR
     technique: Technique
     variant: str | None = None
     target: Target = "duckdb"
     source: ManifestSource
     files: dict[str, str] = Field(default_factory=dict)
+    foreign: tuple[str, ...] = ()
 
 
 def manifest_source(
@@ -98,9 +102,10 @@ def manifest_source(
 def manifest_json(
     model: LogicalModel,
     source: ManifestSource,
-    files: Mapping[str, bytes | str],
+    files: Mapping[str, Content],
     *,
     target: Target = "duckdb",
+    foreign: Sequence[str] = (),
 ) -> str:
     """``forge.json`` of a model and of the files that are written with it."""
     manifest = Manifest(
@@ -109,6 +114,7 @@ def manifest_json(
         target=target,
         source=source,
         files={name: digest(files[name]) for name in sorted(files) if name != PROOF_FILE},
+        foreign=tuple(sorted(foreign)),
     )
     return manifest.model_dump_json(indent=2, exclude_none=True) + "\n"
 
@@ -131,27 +137,6 @@ def read_manifest(folder: Path) -> Manifest:
         raise not_as_written(folder / MANIFEST_FILE, error) from None
 
 
-def leftovers(folder: Path, files: Container[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What an earlier forge wrote to a folder and ``files`` does not name any more.
-
-    Two lists: those that are as that forge left them, and those that somebody edited since. Where
-    the folder has no manifest, or none that can be read, nothing is known, and both are empty.
-    """
-    try:
-        manifest = read_manifest(folder)
-    except SourceError:
-        return (), ()
-    gone = [name for name in manifest.files if name not in files and _is_inside(name)]
-    there = [name for name in gone if (folder / name).is_file()]
-    same = {name for name in there if digest((folder / name).read_bytes()) == manifest.files[name]}
-    return tuple(sorted(same)), tuple(sorted(set(there) - same))
-
-
-def _is_inside(name: str) -> bool:
-    path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts
-
-
 def place_of(manifest: Manifest, folder: Path) -> str:
     """The path or connection string of the source of a folder; UsageError where it says none."""
     source = manifest.source
@@ -165,8 +150,11 @@ def place_of(manifest: Manifest, folder: Path) -> str:
     return os.path.normpath(Path(os.path.realpath(folder)) / source.location)
 
 
-def digest(content: bytes | str) -> str:
+def digest(content: Content) -> str:
     """The SHA-256 of a file's content, in hexadecimal."""
+    if isinstance(content, Path):
+        with content.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
 
 

@@ -1,0 +1,269 @@
+"""Forging into a folder that is there already: edits are kept, overwritten, or only shown."""
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+import yaml
+
+from tests.cli.conftest import Fluid, Outcome
+
+FROM_SOURCE = ("forge", "data-model", "from-source")
+
+
+def forge(fluid: Fluid, source: Path, folder: Path, *options: str) -> Outcome:
+    return fluid(*FROM_SOURCE, "--uri", source, "-o", folder, *options)
+
+
+@pytest.fixture
+def folder(fluid: Fluid, duckdb_shop: Path, tmp_path: Path) -> Path:
+    """What was forged of the two tables."""
+    assert forge(fluid, duckdb_shop, tmp_path / "out").code == 0
+    return tmp_path / "out"
+
+
+def owned_by_sales(folder: Path) -> str:
+    """Edit the contract as a person would: give it an owner. Returns its text."""
+    contract = folder / "contract.fluid.yaml"
+    text = contract.read_text().replace("team: unassigned", "team: sales")
+    assert "team: sales" in text
+    contract.write_text(text)
+    return text
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def test_an_edited_contract_is_kept_and_named(
+    fluid: Fluid, duckdb_shop: Path, folder: Path
+) -> None:
+    """The owner is still there, the screen says so and what to do, and nothing went wrong."""
+    text = owned_by_sales(folder)
+    done = forge(fluid, duckdb_shop, folder)
+    assert (folder / "contract.fluid.yaml").read_text() == text
+    assert done.code == 0
+    said = " ".join(done.out.split())
+    assert "Kept 1 file of yours, not overwritten contract.fluid.yaml edited since" in said
+    assert "--diff" in said and "--force" in said
+    assert fluid("verify", folder).code == 0
+
+
+def test_an_edit_is_kept_however_often_it_is_forged(
+    fluid: Fluid, duckdb_shop: Path, folder: Path
+) -> None:
+    """The manifest of the second forge doesn't take the edited file for its own."""
+    text = owned_by_sales(folder)
+    for _ in range(3):
+        done = forge(fluid, duckdb_shop, folder)
+        assert "contract.fluid.yaml  edited since it was forged" in done.out
+    assert (folder / "contract.fluid.yaml").read_text() == text
+
+
+def test_force_makes_the_folder_as_a_fresh_forge_would(
+    fluid: Fluid, duckdb_shop: Path, folder: Path, tmp_path: Path
+) -> None:
+    """Edited and foreign files are overwritten; edited files of another technique go."""
+    owned_by_sales(folder)
+    (folder / "dbt" / "README.md").write_text("mine")
+    (folder / "dbt" / "models" / "flat" / "orders.sql").write_text("SELECT 1 AS mine")
+    assert forge(fluid, duckdb_shop, folder, "--technique", "dv2", "--force").code == 0
+    assert forge(fluid, duckdb_shop, tmp_path / "new", "--technique", "dv2").code == 0
+    assert bytes_of(folder) == bytes_of(tmp_path / "new")
+
+
+def test_deleted_files_come_back(fluid: Fluid, duckdb_shop: Path, folder: Path) -> None:
+    """Deleting is no edit to keep: the file is written again."""
+    before = bytes_of(folder)
+    (folder / "contract.fluid.yaml").unlink()
+    (folder / "dbt" / "dbt_project.yml").unlink()
+    done = forge(fluid, duckdb_shop, folder)
+    assert (done.code, "Kept" in done.out) == (0, False)
+    assert bytes_of(folder) == before
+
+
+def test_files_that_no_forge_wrote_are_left_alone(
+    fluid: Fluid, duckdb_shop: Path, tmp_path: Path
+) -> None:
+    """A dbt project and a document of somebody else's stay, however often it is forged."""
+    out = tmp_path / "out"
+    theirs = {"dbt/dbt_project.yml": "name: theirs\n", "MODEL.md": "# Theirs\n"}
+    for name, text in theirs.items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text(text)
+    for _ in range(2):
+        done = forge(fluid, duckdb_shop, out)
+        for name, text in theirs.items():
+            assert (out / name).read_text() == text
+            assert f"{name}  " in done.out
+        assert done.out.count("not written by Fluid Forge") == 2
+    assert "dbt/dbt_project.yml was there before the forge" in fluid("verify", out).out
+    forge(fluid, duckdb_shop, out, "--technique", "dv2")
+    forge(fluid, duckdb_shop, out, "--technique", "flat", "--force")
+    assert "theirs" not in (out / "dbt/dbt_project.yml").read_text()
+
+
+def test_a_kept_contract_that_no_longer_fits_fails(
+    fluid: Fluid, duckdb_shop: Path, folder: Path
+) -> None:
+    """The source has a new column, the kept contract lacks it: told, exit code 1, verify agrees."""
+    owned_by_sales(folder)
+    with duckdb.connect(str(duckdb_shop)) as database:
+        database.execute("ALTER TABLE orders ADD COLUMN note TEXT")
+    done = forge(fluid, duckdb_shop, folder)
+    assert done.code == 1
+    assert "The kept files don't fit the forged ones" in done.out
+    assert "orders.note: the model builds it, the contract lacks it" in done.out
+    assert fluid("verify", folder).code == 1
+    assert forge(fluid, duckdb_shop, folder, "--force").code == 0
+    assert fluid("verify", folder).code == 0
+
+
+def test_an_edited_model_is_kept_and_verify_tells_that_dbt_builds_another(
+    fluid: Fluid, duckdb_shop: Path, folder: Path
+) -> None:
+    """An edit that changes what is built makes the project unfit; words don't."""
+    path = folder / "model.json"
+    original = path.read_text()
+    document = json.loads(original)
+    document["conceptual"]["entities"][0]["description"] = "People who buy."
+    path.write_text(json.dumps(document))
+    assert forge(fluid, duckdb_shop, folder).code == 0
+    assert "People who buy." in path.read_text()
+    path.write_text(original.replace('"email"', '"e_mail"'))
+    done = forge(fluid, duckdb_shop, folder)
+    assert done.code == 1
+    assert "e_mail" in path.read_text()
+
+
+def test_a_model_that_was_edited_without_a_new_forge_is_told_by_verify(
+    fluid: Fluid, duckdb_shop: Path, fluid_vault: Path
+) -> None:
+    """What dbt builds was made of the model as it was: no green exit."""
+    path = fluid_vault / "model.json"
+    path.write_text(path.read_text().replace("hub_customer", "hub_buyer"))
+    done = fluid("verify", fluid_vault, "--json")
+    outdated = json.loads(done.out)["outdated"]
+    assert done.code == 1
+    assert "hub_buyer is in model.json, and dbt/ doesn't build it" in outdated
+    assert "hub_customer is built by dbt/, and model.json lacks it" in outdated
+
+
+@pytest.fixture
+def fluid_vault(fluid: Fluid, duckdb_shop: Path, tmp_path: Path) -> Path:
+    """The two tables as a vault."""
+    assert forge(fluid, duckdb_shop, tmp_path / "vault", "--technique", "dv2").code == 0
+    return tmp_path / "vault"
+
+
+def test_diff_shows_what_would_change_and_writes_nothing(
+    fluid: Fluid, duckdb_shop: Path, folder: Path
+) -> None:
+    """A unified diff of the edited file, the others by name; not a byte of the folder changes."""
+    owned_by_sales(folder)
+    (folder / "MODEL.md").unlink()
+    before = bytes_of(folder)
+    done = forge(fluid, duckdb_shop, folder, "--diff")
+    assert (done.code, bytes_of(folder)) == (0, before)
+    lines = done.out.splitlines()
+    assert "--- contract.fluid.yaml" in lines
+    assert "-    team: sales" in lines or "-  team: sales" in lines
+    assert any(line.startswith("+") and "team: unassigned" in line for line in lines)
+    assert "1 to create, 1 to keep" in done.out
+    forced = forge(fluid, duckdb_shop, folder, "--diff", "--force")
+    assert "1 to create, 1 to change" in forced.out
+    assert bytes_of(folder) == before
+
+
+def test_diff_of_a_folder_that_is_up_to_date(
+    fluid: Fluid, duckdb_shop: Path, folder: Path, tmp_path: Path
+) -> None:
+    """Nothing would change; and a folder that isn't there isn't made."""
+    assert "Nothing would change." in forge(fluid, duckdb_shop, folder, "--diff").out
+    forge(fluid, duckdb_shop, tmp_path / "nowhere", "--diff")
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_diff_is_bounded_escaped_and_without_personal_values(
+    fluid: Fluid, duckdb_shop: Path, folder: Path
+) -> None:
+    """However much somebody put into a file, the screen stays short, and nothing acts on it."""
+    contract = folder / "contract.fluid.yaml"
+    contract.write_text(
+        contract.read_text() + "# \x1b[31mred\x1b[0m\n" + f"# {'x' * 5000}\n" + "# more\n" * 4000
+    )
+    profile = folder / "profile.json"
+    profile.write_text(profile.read_text() + '{"top": "someone1@example.org"}\n')
+    (folder / "proof.json").write_text('{"leak": "someone2@example.org"}')
+    done = forge(fluid, duckdb_shop, folder, "--diff")
+    assert "\x1b" not in done.out and "\\x1b[31mred" in done.out
+    assert "example.org" not in done.out
+    assert len(done.out.splitlines()) < 200
+    assert max(map(len, done.out.splitlines())) <= 220
+    assert "more lines" in done.out
+    as_json = json.loads(forge(fluid, duckdb_shop, folder, "--diff", "--json").out)
+    assert "example.org" not in json.dumps(as_json)
+
+
+def test_a_foreign_file_is_named_and_its_content_not_shown(
+    fluid: Fluid, duckdb_shop: Path, tmp_path: Path
+) -> None:
+    """What no forge wrote may hold anything."""
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "model.json").write_text('{"secret": "hunter2"}\n')
+    done = forge(fluid, duckdb_shop, out, "--diff")
+    assert "model.json  not written by Fluid Forge" in done.out
+    assert "hunter2" not in done.out
+
+
+def test_json_lists_what_was_kept(fluid: Fluid, duckdb_shop: Path, folder: Path) -> None:
+    """Machines hear of it too, in the forge and in the preview."""
+    owned_by_sales(folder)
+    shown = json.loads(forge(fluid, duckdb_shop, folder, "--diff", "--json").out)
+    (change,) = shown["changes"]
+    assert (change["file"], change["change"], change["owner"]) == (
+        "contract.fluid.yaml",
+        "keep",
+        "edited",
+    )
+    assert "team: sales" in change["diff"]
+    done = json.loads(forge(fluid, duckdb_shop, folder, "--json").out)
+    name = str(folder / "contract.fluid.yaml")
+    assert done["kept"] == [{"file": name, "owner": "edited"}]
+    assert done["misfits"] == []
+    assert name not in done["files"]
+
+
+def test_a_folder_whose_manifest_cannot_be_read_is_not_written_to(
+    fluid: Fluid, duckdb_shop: Path, folder: Path
+) -> None:
+    """Without it nobody can tell what was edited; --force says that it doesn't matter."""
+    owned_by_sales(folder)
+    (folder / "forge.json").write_text("{")
+    before = bytes_of(folder)
+    done = forge(fluid, duckdb_shop, folder)
+    assert (done.code, bytes_of(folder)) == (2, before)
+    assert "nothing was written" in done.err and "--force" in done.err
+    assert forge(fluid, duckdb_shop, folder, "--force").code == 0
+    contract = yaml.safe_load((folder / "contract.fluid.yaml").read_text())
+    assert contract["metadata"]["owner"]["team"] == "unassigned"
+
+
+def test_copies_of_tables_are_brought_up_to_date(fluid: Fluid, tmp_path: Path) -> None:
+    """dbt/land belongs to the forge like any other file: it changes with the source."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "t.json").write_text('[{"id": 1, "s": {"a": 1}}, {"id": 2, "s": {"a": 2}}]')
+    (data / "u.csv").write_bytes(b"id;n\r\n1;\xe4\r\n2;b;\n3;c\n")
+    assert forge(fluid, data, tmp_path / "out").code == 0
+    landed = list((tmp_path / "out" / "dbt" / "land").glob("*"))
+    if not landed:
+        pytest.skip("dbt reads all of these files where they lie")
+    (data / "u.csv").write_bytes(b"id;n\r\n1;\xe4\r\n2;b;\n3;c\n4;d\n")
+    before = bytes_of(tmp_path / "out" / "dbt" / "land")
+    done = forge(fluid, data, tmp_path / "out")
+    assert "Kept" not in done.out
+    assert bytes_of(tmp_path / "out" / "dbt" / "land") != before
