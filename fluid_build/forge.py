@@ -43,9 +43,8 @@ from fluid_build.transform.manifest import (
 )
 from fluid_build.transform.plan import TransformPlan
 from fluid_build.transform.plans import transform_plan
-from fluid_build.transform.proof import Proof, prove
+from fluid_build.transform.proof import Proof, build_and_prove
 from fluid_build.transform.proof_files import PROOF_FILE, proof_files
-from fluid_build.transform.run import built
 
 MODEL_FILE = "model.json"
 PLAN_FILE = "plan.json"
@@ -196,8 +195,7 @@ def _made(
     _report(on_progress, "model")
     model = build_model(profile, technique, variant)
     plan = transform_plan(model)
-    with built(source, plan, on_progress=on_progress) as database:
-        proof = prove(database, model, on_progress=on_progress)
+    proof = build_and_prove(source, plan, model, on_progress=on_progress)
     _report(on_progress, "contract")
     contract = contract_from_model(profile, model, plan, target=warehouse)
     documents = artifacts(profile, model, contract) | {

@@ -45,9 +45,8 @@ from fluid_build.transform.manifest import (
 )
 from fluid_build.transform.plan import TransformPlan
 from fluid_build.transform.plans import checks, rebuilds, transform_plan
-from fluid_build.transform.proof import Proof, prove
+from fluid_build.transform.proof import Proof, build_and_prove, prove
 from fluid_build.transform.proof_files import PROOF_FILE, QUERIES_FOLDER, proof_json
-from fluid_build.transform.run import built
 from fluid_build.transform.source_changes import check_unchanged, key_changes
 
 _MOST_BYTES = 256 * 1024 * 1024
@@ -157,8 +156,7 @@ def verify(forged: ForgedFolder, source: Source, *, on_progress: OnProgress = ig
     source, and BuildFailedError where it cannot be built for another reason.
     """
     check_unchanged(source, forged.model, forged.plan)
-    with built(source, forged.plan, on_progress=on_progress) as database:
-        proof = prove(database, forged.model, on_progress=on_progress)
+    proof = build_and_prove(source, forged.plan, forged.model, on_progress=on_progress)
     lost = proof.verdict == "lost"
     return Verified(
         forged,

@@ -144,7 +144,7 @@ def _count_values(
 ) -> None:
     counts = " UNION ALL ".join(
         f"SELECT {place}, CAST(value AS VARCHAR), n FROM (SELECT {name} AS value, count(*) AS n"
-        f" FROM {measured.table.relation} WHERE {name} IS NOT NULL GROUP BY value)"
+        f" FROM {measured.table.relation} WHERE {name} IS NOT NULL GROUP BY ALL)"
         for place, name in enumerate(quote(stats.column.alias) for stats in columns)
     )
     found: list[list[tuple[str, int]]] = [[] for _ in columns]

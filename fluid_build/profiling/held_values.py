@@ -110,7 +110,7 @@ class HeldValues:
         else:
             counts = dict(
                 self.connection.execute(
-                    f"SELECT {value}, count(*) {present} GROUP BY value"
+                    f"SELECT {value}, count(*) {present} GROUP BY ALL"
                 ).fetchall()
             )
         return _Held({}, {(node.position,): Values(counts)}, cells=len(counts))

@@ -313,18 +313,18 @@ class _Search:
 
     def _pair_agreements(self, pivot: int, parts: int) -> tuple[list[int], bool]:
         """Distinct agreements of row pairs that share the pivot's value, the largest first."""
-        alias = quote(self.columns[pivot].column.alias)
-        wanted = quote_all(column.column.alias for column in self.columns)
-        part = f" WHERE hash({alias}) % {parts} = 0" if parts > 1 else ""
+        names = [quote(column.column.alias) for column in self.columns]
+        part = f" WHERE hash({names[pivot]}) % {parts} = 0" if parts > 1 else ""
+        # By number, so that no stranger's name meets one of ours.
+        wanted = ", ".join(f"{name} AS c{index}" for index, name in enumerate(names))
         agreed = " + ".join(
-            f"(CAST(a.{name} = b.{name} AS BIGINT) << {index})"
-            for index, name in enumerate(quote(column.column.alias) for column in self.columns)
+            f"(CAST(a.c{index} = b.c{index} AS BIGINT) << {index})" for index in range(len(names))
         )
         rows = self.connection.execute(
             f"WITH part AS MATERIALIZED (SELECT {wanted}, row_number() OVER () AS fluid_row"
             f" FROM {self.stats.table.relation}{part}),"
             f" pairs AS (SELECT {agreed} AS agreed FROM part AS a JOIN part AS b"
-            f" ON a.{alias} = b.{alias} AND a.fluid_row < b.fluid_row LIMIT {8 * _PAIRS})"
+            f" ON a.c{pivot} = b.c{pivot} AND a.fluid_row < b.fluid_row LIMIT {8 * _PAIRS})"
             " SELECT agreed, sum(n) OVER () FROM (SELECT agreed, count(*) AS n FROM pairs"
             f" GROUP BY agreed) ORDER BY bit_count(agreed) DESC, agreed LIMIT {_LEARNT_AT_ONCE + 1}"
         ).fetchall()

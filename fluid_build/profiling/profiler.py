@@ -32,18 +32,30 @@ from fluid_build.profiling.relations import Relations, relate
 from fluid_build.profiling.schema import Entity, build_schema
 from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify
 from fluid_build.progress import OnProgress, Progress, ignore
-from fluid_build.sources.base import Source
+from fluid_build.sources.base import Source, Table
+from fluid_build.sources.engine import DUCKDB_ERRORS, READING_ERRORS, reason, unreadable
+from fluid_build.sources.staged_views import stage_in_place, staged_where_needed
 
 
 def profile_source(source: Source, *, on_progress: OnProgress = ignore) -> Profile:
     """Measure a source: columns, keys and relations, each with its evidence.
 
-    A table that can't be read is left out and listed in ``skipped``; the others go on. Nothing is
-    written to the source.
+    A table that can't be read is left out and listed in ``skipped``; the others go on. Files that
+    DuckDB can't query where they lie are copied first. Nothing is written to the source. Raises
+    SourceUnreadableError where reading fails for good.
     """
+    try:
+        return staged_where_needed(source, lambda: _profile(source, on_progress))
+    except duckdb.InterruptException:
+        raise
+    except READING_ERRORS as error:
+        raise unreadable(source.name, error) from error
+
+
+def _profile(source: Source, on_progress: OnProgress) -> Profile:
+    measured, unread = _measure(source, on_progress)
     skipped = [SkippedTable(name=s.name, reason=s.reason) for s in source.skipped]
-    measured, unreadable = _measure(source, on_progress)
-    skipped.extend(unreadable)
+    skipped.extend(unread)
     candidates = _find_keys(source.connection, measured, on_progress)
     entities = build_schema(measured, candidates)
     on_progress(Progress("relations", 0, 1))
@@ -72,16 +84,31 @@ def _measure(
     source: Source, on_progress: OnProgress
 ) -> tuple[list[TableStats], list[SkippedTable]]:
     measured: list[TableStats] = []
-    unreadable: list[SkippedTable] = []
-    for done, table in enumerate(source.tables):
-        on_progress(Progress("columns", done, len(source.tables), table.name))
+    unread: list[SkippedTable] = []
+    tables = source.tables
+    for done, table in enumerate(tables):
+        on_progress(Progress("columns", done, len(tables), table.name))
         try:
-            measured.append(measure_table(source.connection, table, source.conventions))
-        except duckdb.Error as error:
-            reason = str(error).splitlines()[0]
-            unreadable.append(SkippedTable(name=table.name, reason=reason))
-    on_progress(Progress("columns", len(source.tables), len(source.tables)))
-    return measured, unreadable
+            measured.append(_measured(source, table))
+        except duckdb.InterruptException:
+            raise
+        except DUCKDB_ERRORS as error:
+            unread.append(SkippedTable(name=table.name, reason=reason(error)))
+    on_progress(Progress("columns", len(tables), len(tables)))
+    return measured, unread
+
+
+def _measured(source: Source, table: Table) -> TableStats:
+    """Measure a table, on a copy of its files where DuckDB can't run a query on them."""
+    try:
+        return measure_table(source.connection, table, source.conventions)
+    except duckdb.InterruptException:
+        raise
+    except DUCKDB_ERRORS:
+        staged = stage_in_place(source, table)
+        if staged is None:
+            raise
+    return measure_table(source.connection, staged, source.conventions)
 
 
 def _find_keys(

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import duckdb
 
-from fluid_build.errors import SourceError, UsageError
+from fluid_build.errors import SourceError, SourceUnreadableError, UsageError
 from fluid_build.sources.base import stop, was_interrupted
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import redact
@@ -31,6 +31,17 @@ _DEFAULT_MEMORY = 2560 * 1024 * 1024
 
 DUCKDB_ERRORS = (duckdb.Error, UnicodeDecodeError)
 """What DuckDB raises: its own errors, and one from Python where a message quotes broken UTF-8."""
+
+READING_ERRORS = (
+    duckdb.IOException,
+    duckdb.InvalidInputException,
+    duckdb.NotImplementedException,
+    duckdb.SerializationException,
+    duckdb.OutOfMemoryException,
+    duckdb.InternalException,
+    UnicodeDecodeError,
+)
+"""Those of them that data can cause, and not the SQL that was asked."""
 
 
 @dataclass
@@ -176,3 +187,16 @@ def reason(error: Exception, *places: Path) -> str:
     line = " ".join(text.split("\n", 1)[0].split()) or type(error).__name__
     shortened = line if len(line) <= _LONGEST_REASON else line[: _LONGEST_REASON - 1] + "…"
     return shortened if shortened.endswith((".", "…", "!", "?")) else shortened + "."
+
+
+def unreadable(name: str, error: Exception) -> SourceUnreadableError:
+    """The error for a source that could be opened, and fails when it's read."""
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return SourceUnreadableError(
+            f"Reading {name} takes more memory than it may: {reason(error)}",
+            hint='Allow more with the environment variable FLUID_MEMORY_LIMIT, such as "8GB".',
+        )
+    return SourceUnreadableError(
+        f"Reading {name} failed: {reason(error)}",
+        hint="Check that its files are whole, or write the broken one anew.",
+    )

@@ -22,6 +22,7 @@ from fluid_build.sources.engine import DUCKDB_ERRORS, SCRATCH, STAGE, Engine, re
 from fluid_build.sources.file_layout import Layout, TableFiles, is_compressed, layout_of, stem
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.sql import quote
+from fluid_build.sources.staged_views import COPIED, stage_view
 from fluid_build.sources.uri import is_glob, matches
 
 _FILE_ERRORS = (*DUCKDB_ERRORS, *csv_files.READ_ERRORS, ValueError)
@@ -225,6 +226,9 @@ def _table(engine: Engine, files: TableFiles, relation: str, answers: Convention
     origin: InFiles
     if files.format == "parquet":
         columns, origin = parquet_files.view_parquet(engine.connection, files, relation)
+        if not origin.in_place:
+            stage_view(engine.connection, relation)
+            notes = (COPIED,)
     elif files.format == "csv":
         columns, notes, origin = csv_files.stage_csv(
             engine.connection, files, relation, engine.folder, answers

@@ -54,7 +54,8 @@ class InFiles:
     """A table in data files; ``root`` is where their partitions start.
 
     ``mended`` says that lines of them had to be repaired or left out, which DuckDB would not do
-    by itself; ``copied`` that they were read from copies in UTF-8 with even line ends.
+    by itself; ``copied`` that they were read from copies in UTF-8 with even line ends. ``in_place``
+    is False where DuckDB can read all rows of the files but can't run every query on them.
     """
 
     format: Format
@@ -63,6 +64,7 @@ class InFiles:
     partitioned: bool = False
     mended: bool = False
     copied: bool = False
+    in_place: bool = True
 
 
 Origin: TypeAlias = InDatabase | InFiles

@@ -1,5 +1,7 @@
 """Parquet files, read in place through a view."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -7,16 +9,29 @@ import duckdb
 from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.origin import FilePart, InFiles, Options
-from fluid_build.sources.sql import literal
+from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import as_pattern
+
+_NULL_TYPE = "NullType()"
+_EMPTY_COLUMN = "VARCHAR"
+"""The type of a column that no file gives one: text takes whatever it may hold one day."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A top-level column of a file, as the file spells it.
+
+    ``is_null`` says that it's of Parquet's Null type, ``holds_null`` that something in it is.
+    """
+
+    name: str
+    is_null: bool
+    holds_null: bool
 
 
 def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, ...]:
     """The columns of a Parquet file; duckdb.Error where it can't be read."""
-    rows = connection.execute(
-        f"DESCRIBE FROM read_parquet({literal(as_pattern(str(path)))})"
-    ).fetchall()
-    return tuple(row[0] for row in rows)
+    return tuple(name for name, _ in _described(connection, _call([path], ())))
 
 
 def view_parquet(
@@ -26,37 +41,114 @@ def view_parquet(
 
     Raises duckdb.Error where one is unreadable.
 
+    A column of Parquet's Null type, which pandas and Arrow write where every value is missing, is
+    not read but given as nulls: DuckDB fails on queries that skip some of its pages. It has the
+    type that the table's other files give it.
+
     The names are those of the files; where two differ in case alone, DuckDB's view numbers one.
     """
-    listed = ", ".join(literal(as_pattern(str(path))) for path in files.paths)
     partitioned = any(partitions(path, files.root) for path in files.paths)
     options: Options = (("hive_partitioning", str(partitioned).lower()),)
     if len(files.paths) > 1:
         options += (("union_by_name", "true"),)
-    given = ", ".join(f"{name}={value}" for name, value in options)
-    connection.execute(f"CREATE VIEW {relation} AS FROM read_parquet([{listed}], {given})")
-    rows = connection.execute(f"DESCRIBE {relation}").fetchall()
-    names = _original_names(connection, files.paths[0]) if len(files.paths) == 1 else []
+    fields = _fields(connection, files.paths)
+    parts = _parts(connection, fields, options)
+    connection.execute(f"CREATE VIEW {relation} AS {_union(parts)}")
+    names = [field.name for field in fields[files.paths[0]]] if len(files.paths) == 1 else []
     columns = tuple(
-        Column(names[i] if i < len(names) else row[0], row[1], alias=row[0])
-        for i, row in enumerate(rows)
+        Column(names[i] if i < len(names) else alias, type_, alias=alias)
+        for i, (alias, type_) in enumerate(_described(connection, relation))
     )
-    part = FilePart(paths=files.paths, options=options)
-    return columns, InFiles("parquet", files.root, (part,), partitioned=partitioned)
+    holds_null = any(field.holds_null for found in fields.values() for field in found)
+    return columns, InFiles(
+        "parquet", files.root, parts, partitioned=partitioned, in_place=not holds_null
+    )
 
 
-def _original_names(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
-    """The top-level column names as the file spells them."""
-    rows = connection.execute(
-        "SELECT name, coalesce(num_children, 0) FROM parquet_schema(?)", [as_pattern(str(path))]
+def _parts(
+    connection: duckdb.DuckDBPyConnection,
+    fields: Mapping[Path, Sequence[_Field]],
+    options: Options,
+) -> tuple[FilePart, ...]:
+    """The files, those together whose columns of the Null type are the same."""
+    alike: dict[tuple[str, ...], list[Path]] = {}
+    for path, found in fields.items():
+        nulls = _null_columns(connection, path, found)
+        alike.setdefault(nulls, []).append(path)
+    types = {
+        name: type_
+        for nulls, paths in alike.items()
+        for name, type_ in (_described(connection, _call(paths, options)) if any(alike) else ())
+        if name not in nulls
+    }
+    return tuple(
+        FilePart(
+            paths=tuple(paths),
+            options=options,
+            expressions=tuple(
+                (name, f"CAST(NULL AS {types.get(name, _EMPTY_COLUMN)})") for name in nulls
+            ),
+        )
+        for nulls, paths in alike.items()
+    )
+
+
+def _null_columns(
+    connection: duckdb.DuckDBPyConnection, path: Path, fields: Sequence[_Field]
+) -> tuple[str, ...]:
+    """The columns of the Null type, by the names that DuckDB gives them."""
+    if not any(field.is_null for field in fields):
+        return ()
+    names = _described(connection, _call([path], ()))
+    return tuple(name for (name, _), field in zip(names, fields, strict=False) if field.is_null)
+
+
+def _union(parts: Sequence[FilePart]) -> str:
+    return " UNION ALL BY NAME ".join(
+        f"SELECT *{_replaced(part)} FROM {_call(part.paths, part.options)}" for part in parts
+    )
+
+
+def _replaced(part: FilePart) -> str:
+    turned = ", ".join(f"{value} AS {quote(name)}" for name, value in part.expressions)
+    return f" REPLACE ({turned})" if turned else ""
+
+
+def _call(paths: Sequence[Path], options: Options) -> str:
+    listed = ", ".join(literal(as_pattern(str(path))) for path in paths)
+    given = "".join(f", {name}={value}" for name, value in options)
+    return f"read_parquet([{listed}]{given})"
+
+
+def _described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
+    rows = connection.execute(f"DESCRIBE FROM {relation}").fetchall()
+    return [(name, type_) for name, type_, *_ in rows]
+
+
+def _fields(
+    connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]
+) -> dict[Path, list[_Field]]:
+    """The top-level columns of each file, in order."""
+    return {path: list(_top_level(_schema(connection, path))) for path in paths}
+
+
+def _schema(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[str, int, str | None]]:
+    """A file's schema, depth first: names, how many are nested in each, and what it means."""
+    return connection.execute(
+        "SELECT name, coalesce(num_children, 0), CAST(logical_type AS VARCHAR)"
+        " FROM parquet_schema(?)",
+        [as_pattern(str(path))],
     ).fetchall()
-    names: list[str] = []
+
+
+def _top_level(schema: Sequence[tuple[str, int, str | None]]) -> Iterator[_Field]:
     at = 1
-    while at < len(rows):
-        names.append(rows[at][0])
-        below = rows[at][1]
-        at += 1
-        while below:
-            below += rows[at][1] - 1
-            at += 1
-    return names
+    while at < len(schema):
+        name, below, meaning = schema[at]
+        end = at + 1
+        while below and end < len(schema):
+            below += schema[end][1] - 1
+            end += 1
+        nested = any(inner == _NULL_TYPE for _, _, inner in schema[at + 1 : end])
+        yield _Field(name, is_null=meaning == _NULL_TYPE, holds_null=nested)
+        at = end

@@ -16,13 +16,15 @@ from fluid_build.errors import BuildFailedError
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.sources.base import Source
+from fluid_build.sources.staged_views import staged_where_needed
 from fluid_build.transform.comparison import Columns, between, count, describe
 from fluid_build.transform.differing import DifferingRow, differing_rows
 from fluid_build.transform.figures import FigureProof, prove_figure
 from fluid_build.transform.personal import Personal, personal
 from fluid_build.transform.plan import Check, PlanSource, Rebuild, TransformPlan
 from fluid_build.transform.plans import checks, rebuilds
-from fluid_build.transform.run import Built
+from fluid_build.transform.run import Built, built
 
 Verdict = Literal["proven", "lost", "not proven"]
 TableVerdict = Literal["proven", "empty", "lost", "not compared"]
@@ -86,6 +88,21 @@ class Claims:
 def claims(model: LogicalModel, plan: TransformPlan) -> Claims:
     """Everything that the technique of a model promises of it."""
     return Claims(rebuilds(model), checks(model), personal(model, plan))
+
+
+def build_and_prove(
+    source: Source, plan: TransformPlan, model: LogicalModel, *, on_progress: OnProgress = ignore
+) -> Proof:
+    """Build a model from its source, on copies of files where they can't be queried in place.
+
+    Raises SourceChangedError and BuildFailedError as ``built`` and ``prove`` do.
+    """
+
+    def work() -> Proof:
+        with built(source, plan, on_progress=on_progress) as database:
+            return prove(database, model, on_progress=on_progress)
+
+    return staged_where_needed(source, work)
 
 
 def prove(database: Built, model: LogicalModel, *, on_progress: OnProgress = ignore) -> Proof:

@@ -35,6 +35,8 @@ def candidates(origin: InFiles, columns: Sequence[tuple[str, str]]) -> Iterator[
 
     ``columns`` are the table's, by name and type.
     """
+    if not origin.in_place:
+        return
     if origin.format == "parquet":
         yield Candidate(_joined("read_parquet", [(p, p.options) for p in origin.parts]), True)
     elif origin.format == "csv":

@@ -144,6 +144,8 @@ class _FileReader:
 
 
 def _why(origin: InFiles) -> str:
+    if not origin.in_place:
+        return "DuckDB can't run every query on its files where they lie"
     if origin.mended:
         return "lines of its files had to be mended or left out, which DuckDB by itself does not do"
     if origin.copied:
