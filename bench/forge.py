@@ -129,7 +129,7 @@ def _forged(folder: Path, technique: str, out: Path, *, with_dbt: bool) -> Row:
     row.invalid = list(_invalid(out))
     if with_dbt:
         start = time.perf_counter()
-        row.dbt = _dbt(out)
+        row.dbt = _dbt(out, folder / "data")
         row.dbt_seconds = time.perf_counter() - start
     return row
 
@@ -179,10 +179,12 @@ def _read(what: str, read: Callable[[str], object], text: str) -> Iterator[str]:
         yield f"{what}: {str(error)[:200]}"
 
 
-def _dbt(out: Path) -> str:
+def _dbt(out: Path, source: Path) -> str:
     """Build with dbt, and compare what dbt built with the source."""
     done = subprocess.run(
-        [FLUID, "verify", str(out), "--dbt", "--json"], capture_output=True, text=True
+        [FLUID, "verify", str(out), "--uri", str(source), "--dbt", "--trust", "--json"],
+        capture_output=True,
+        text=True,
     )
     if not done.stdout:
         return f"exit {done.returncode}: {done.stderr[-300:]}"

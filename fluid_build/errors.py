@@ -13,6 +13,7 @@
       ├── DbtError                  dbt could not be run on a project
       │     ├── DbtMissingError         it is not installed
       │     └── DbtFailedError          it gave up before it built anything
+      ├── NotTrustedError           a folder asks for what only its user may allow
       ├── OutputError               a result could not be written
       └── ContractError             a contract breaks the FLUID schema
 
@@ -22,12 +23,18 @@ Neither may hold a password; see ``fluid_build.sources.uri.redact``.
 
 
 class FluidError(Exception):
-    """Root of all errors that are a user's to see rather than a bug of ours."""
+    """Root of all errors that are a user's to see rather than a bug of ours.
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
+    ``command`` is a command line that does what the hint advises, fit to be pasted in a shell.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, command: str | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.command = command
 
 
 class UsageError(FluidError):
@@ -64,6 +71,10 @@ class SourceChangedError(SourceError):
 
 class BuildFailedError(FluidError):
     """A build failed, or what came out is not what the plan promises."""
+
+
+class NotTrustedError(FluidError):
+    """A folder asks for what only its user may allow: a server, a far file, running its code."""
 
 
 class OutputError(FluidError):

@@ -25,16 +25,21 @@ _LABEL = "Error: "
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What to tell: ``message`` says what happened, ``hint`` what to do about it."""
+    """What to tell: ``message`` says what happened, ``hint`` what to do about it.
+
+    ``command`` is a command line to paste, if the hint speaks of one.
+    """
 
     message: str
     hint: str
+    command: str | None = None
 
 
 def explain(error: Exception) -> Failure:
     """The two sentences for an error; one that nobody foresaw is owned up to as a bug."""
     if isinstance(error, FluidError):
-        return Failure(error.message, error.hint or "Run the command with --help to see its use.")
+        hint = error.hint or "Run the command with --help to see its use."
+        return Failure(error.message, hint, error.command)
     if isinstance(error, typer.TyperException):
         return Failure(error.format_message(), _usage_hint(error))
     if isinstance(error, OSError):
@@ -78,10 +83,12 @@ def show(failure: Failure, stream: TextIO | None = None) -> None:
         for_stream(visible(_sentence(text)), stream) for text in (failure.message, failure.hint)
     )
     indent = " " * len(_LABEL)
+    # A line that is to be pasted is never wrapped.
+    command = [] if failure.command is None else [f"{indent}{visible(failure.command)}"]
     if not stream.isatty():
-        stream.write(f"{_LABEL}{message}\n{indent}{hint}\n")
+        stream.write("\n".join([f"{_LABEL}{message}", f"{indent}{hint}", *command]) + "\n")
         return
-    lines = [*_wrapped(message, _LABEL, indent), *_wrapped(hint, indent, indent)]
+    lines = [*_wrapped(message, _LABEL, indent), *_wrapped(hint, indent, indent), *command]
     text = "\n".join(lines)
     if _may_colour():
         text = text.replace(_LABEL, f"\x1b[1;31m{_LABEL}\x1b[0m", 1)
@@ -96,7 +103,7 @@ def show_traceback(error: BaseException) -> None:
 
 def _sentence(text: str) -> str:
     text = " ".join(text.split())
-    return text if text.endswith((".", "!", "?", "…")) else text + "."
+    return text if text.endswith((".", "!", "?", "…", ":")) else text + "."
 
 
 def _wrapped(text: str, first: str, rest: str) -> list[str]:

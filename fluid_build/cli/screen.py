@@ -77,6 +77,12 @@ def tell(message: str) -> None:
     sys.stderr.write(for_stream(visible(message), sys.stderr) + "\n")
 
 
+def ask(question: str) -> None:
+    """Print a question on stderr; the answer follows on the same line."""
+    sys.stderr.write(for_stream(visible(question), sys.stderr))
+    sys.stderr.flush()
+
+
 @contextmanager
 def progress() -> Iterator[OnProgress]:
     """Show how far the work is: a bar that goes away on a terminal, a line a stage elsewhere."""

@@ -1,6 +1,6 @@
 """``fluid verify``: whether a forge's model still holds everything that its source does."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from fluid_build.cli import failures, screen
+from fluid_build.cli.consent import allowed_place, check_code_trusted
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.proof_table import TICK, proof_lines
 from fluid_build.cli.reading import reading
@@ -19,7 +20,7 @@ from fluid_build.errors import SourceChangedError, SourceNotFoundError
 from fluid_build.forge import MODEL_FILE
 from fluid_build.sources.uri import locate, redact
 from fluid_build.transform.dbt.running import DbtNode
-from fluid_build.transform.manifest import MANIFEST_FILE, place_of
+from fluid_build.transform.manifest import MANIFEST_FILE
 from fluid_build.transform.proof_files import PROOF_FILE
 from fluid_build.verification import (
     DbtVerified,
@@ -37,25 +38,35 @@ def verify(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that forge wrote.")],
     uri: Annotated[
         str | None,
-        typer.Option("--uri", metavar="URI", help="Where the source is now, or with its password."),
+        typer.Option(
+            "--uri",
+            metavar="URI",
+            help="Where the source is: needed for a server, or where it has moved.",
+        ),
     ] = None,
     dbt: Annotated[
         bool, typer.Option("--dbt", help="Run dbt as well, and prove what it built.")
+    ] = False,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Run the code of DIR's dbt project without asking.")
     ] = False,
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
     """Prove that nothing was lost: build the model anew and compare it with its source.
 
-    The source is read where forge.json says it is. Every row of every table is rebuilt from the
-    model (or its figures are, for a dimensional one) and compared. DIR's proof.json is brought up
-    to date.
+    The source is read where forge.json says it is, if that is a file in or beside DIR; a server is
+    named with --uri. Every row of every table is rebuilt from the model (or its figures are, for a
+    dimensional one) and compared. DIR's proof.json is brought up to date.
 
     \b
     Example:  fluid verify shop-model
     """
     forged = read_folder(folder)
-    place = uri if uri is not None else _place(forged)
+    command = _command(folder, uri, dbt=dbt, trust=trust, json=json)
+    if dbt and not trust:
+        check_code_trusted(folder, command)
+    place = uri if uri is not None else _place(forged, command)
     screen.tell(f"Source: {redact(place)}")
     found = _verified(context, forged, place, told=uri is not None, dbt=dbt)
     refreshed = refresh_proof(folder, found.proof)
@@ -68,9 +79,17 @@ def verify(
     return failures.DONE if found.holds else failures.CHECK_FAILED
 
 
-def _place(forged: ForgedFolder) -> str:
-    """Where the manifest says the source is, if what lies there is what it says."""
-    place = place_of(forged.manifest, forged.folder)
+def _command(folder: Path, uri: str | None, *, dbt: bool, trust: bool, json: bool) -> Sequence[str]:
+    """The command line as it was given, but for a password."""
+    place = () if uri is None else ("--uri", redact(uri))
+    flags = {"--dbt": dbt, "--trust": trust, "--json": json}
+    given = (name for name, is_given in flags.items() if is_given)
+    return ("fluid", "verify", str(folder), *place, *given)
+
+
+def _place(forged: ForgedFolder, command: Sequence[str]) -> str:
+    """Where the manifest says the source is, if it may say so and that is what lies there."""
+    place = allowed_place(forged.manifest, forged.folder, command)
     kind = forged.manifest.source.kind
     try:
         found = locate(place).kind

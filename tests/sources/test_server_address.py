@@ -1,0 +1,72 @@
+"""Connection strings taken apart: what is shown is what is connected to."""
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fluid_build.sources.server_address import ServerAddress, server_address
+from fluid_build.sources.uri import locate
+
+_NAMES = st.text(string.ascii_letters + string.digits + "._-/: @%?é'\\", min_size=0, max_size=12)
+_HOSTS = st.sampled_from(["", "db.example.org", "10.0.0.1", "::1", "/run/postgresql", "a,b"])
+
+
+@given(
+    st.builds(
+        ServerAddress,
+        host=_HOSTS,
+        port=st.sampled_from(["", "5432"]),
+        user=_NAMES,
+        database=_NAMES.filter(lambda name: "://" not in name),
+        options=st.dictionaries(st.sampled_from(["sslmode", "hostaddr"]), _NAMES.filter(bool)),
+    )
+)
+def test_an_address_and_its_uri_say_the_same(address: ServerAddress) -> None:
+    """The URI that is pasted or connected to has just the parts that were shown."""
+    assert server_address(address.uri) == address
+    assert locate(address.uri).kind == "postgres"
+
+
+@pytest.mark.parametrize(
+    ("dsn", "host", "user", "database"),
+    [
+        ("postgresql://reader@db/shop", "db", "reader", "shop"),
+        ("postgres://db:1,db2:2/shop", "db,db2", "", "shop"),
+        ("postgresql://good@x/shop?host=evil&user=me&dbname=y", "evil", "me", "y"),
+        ("postgresql://[::1]:5432/shop", "::1", "", "shop"),
+        ("postgresql://%2Frun%2Fpg/shop", "/run/pg", "", "shop"),
+        ("host = 'my host' user=a\\ b", None, None, None),
+        ("host='db' user='it\\'s' dbname=shop", "db", "it's", "shop"),
+    ],
+)
+def test_the_parts_are_those_that_libpq_takes(
+    dsn: str, host: str | None, user: str | None, database: str | None
+) -> None:
+    """A parameter counts for more than the place before it; what can't be a host is refused."""
+    if host is None:
+        with pytest.raises(ValueError, match="host"):
+            server_address(dsn)
+        return
+    found = server_address(dsn)
+    assert (found.host, found.user, found.database) == (host, user, database)
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        "service=prod",
+        "postgresql://db/shop?passfile=/etc/passwd",
+        "postgresql://u:secret@db/shop",
+        "host=db dbname='host=evil'",
+        "postgresql://db/postgresql%3A%2F%2Fevil",
+        "host=db port=x",
+        "/etc/passwd",
+        "host=db user",
+    ],
+)
+def test_what_cannot_be_shown_whole_is_refused(dsn: str) -> None:
+    """Services, files, passwords and strings inside strings could lead elsewhere than it seems."""
+    with pytest.raises(ValueError, match="it"):
+        server_address(dsn)
