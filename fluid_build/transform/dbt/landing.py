@@ -9,6 +9,8 @@ import duckdb
 from fluid_build.errors import OutputError
 from fluid_build.sources.engine import reason
 from fluid_build.sources.sql import literal, quote
+from fluid_build.transform.dbt.jinja import Jinja
+from fluid_build.transform.dbt.location import sql_in_project
 from fluid_build.transform.dbt.source_entries import Landed
 from fluid_build.transform.plan import PlanSource
 
@@ -61,4 +63,5 @@ def _written(name: str, type_: str) -> str:
 
 def meta(source_id: str) -> Mapping[str, str]:
     """How dbt-duckdb finds the copy."""
-    return {"external_location": f"read_parquet('{landed_path(source_id)}')"}
+    path = sql_in_project(landed_path(source_id))
+    return {"external_location": Jinja(f"read_parquet({path})")}

@@ -1,7 +1,6 @@
 """Where a source lies, said so that the project may move: from its folder, or by a variable.
 
-A path is relative to the folder that dbt runs in, which is the project's. No password is ever
-part of it.
+A path leads from the project's folder, wherever dbt is run. No password is ever part of it.
 """
 
 import os
@@ -21,6 +20,11 @@ from fluid_build.transform.dbt.jinja import Jinja, literally
 
 PATH_VARIABLE = "FLUID_SOURCE_PATH"
 DSN_VARIABLE = "FLUID_SOURCE_DSN"
+_PROJECT = "flags.PROFILES_DIR"
+"""The project's folder, in Jinja: the one in which dbt found ``profiles.yml``, as every project has
+its own. dbt offers templates no other way to it, and a relative path leads from the caller's."""
+_FOR_GLOBS = ("[*?[]", r"[\g<0>]")
+"""What ``as_pattern`` does, as a pattern and its replacement: for a path known only to dbt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,13 @@ class Base:
     @property
     def jinja(self) -> Jinja:
         """The place as a template that renders to it."""
-        return variable(PATH_VARIABLE, self.relative)
+        return Jinja(f"{{{{ {self._expression} }}}}")
+
+    @property
+    def _expression(self) -> str:
+        if self.relative is None:
+            return f"env_var('{PATH_VARIABLE}')"
+        return f"env_var('{PATH_VARIABLE}', {_PROJECT} ~ {jinja_string('/' + self.relative)})"
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -50,19 +60,38 @@ class Base:
     def sql(self, path: Path, *, pattern: str = "", template: bool) -> Jinja:
         """A path at or below this one as an SQL string; ``pattern`` is a glob below that path.
 
-        ``template`` says that dbt-duckdb will take ``$`` for a placeholder.
+        ``template`` says that dbt-duckdb will take ``$`` for a placeholder, and braces otherwise.
         """
         below = Path(os.path.relpath(path.absolute(), self.path)).as_posix()
         rest = "" if below == "." else f"/{below}"
-        rest = as_pattern(rest) + pattern
-        relative = self.relative and as_pattern(self.relative)
-        if template:
-            relative = relative and relative.replace("$", "$$")
-            rest = rest.replace("$", "$$")
-        given = "" if relative is None else f", {jinja_string(relative)}"
-        escaped = """ | replace("'", "''")""" if "'" in (relative or "") else ""
-        tail = literally(literal(rest)[1:-1])
-        return Jinja(f"'{{{{ env_var('{PATH_VARIABLE}'{given}){escaped} }}}}{tail}'")
+        return _sql_string(self._expression, as_pattern(rest) + pattern, template=template)
+
+
+def in_project(name: str) -> Jinja:
+    """A file or folder of the project as a template that renders to its path."""
+    return Jinja(f"{{{{ {_PROJECT} }}}}/{name}")
+
+
+def sql_in_project(name: str) -> Jinja:
+    """A file of the project as an SQL string, where dbt-duckdb takes braces for placeholders."""
+    return _sql_string(_PROJECT, f"/{name}", template=False)
+
+
+def _sql_string(folder: str, below: str, *, template: bool) -> Jinja:
+    """A path as an SQL string: ``folder`` is a Jinja expression, ``below`` a pattern under it.
+
+    Whatever is in the path, neither DuckDB takes it for a pattern nor dbt-duckdb for a placeholder.
+    """
+    marks = [("$", "$$")] if template else [("{", "{{"), ("}", "}}")]
+    for mark, meant in marks:
+        below = below.replace(mark, meant)
+    filters = "".join(
+        f" | replace({jinja_string(mark)}, {jinja_string(meant)})"
+        for mark, meant in [("'", "''"), *marks]
+    )
+    pattern, replacement = map(jinja_string, _FOR_GLOBS)
+    path = f"modules.re.sub({pattern}, {replacement}, {folder}){filters}"
+    return Jinja(f"'{{{{ {path} }}}}{literally(literal(below)[1:-1])}'")
 
 
 def base_of(place: str, project: Path) -> Base:

@@ -12,7 +12,7 @@ from fluid_build.block_yaml import block_yaml
 from fluid_build.sources.engine import Scanner
 from fluid_build.transform.dbt.extensions import PLUGIN_FOLDER, PLUGIN_MODULE
 from fluid_build.transform.dbt.jinja import Jinja, literal_document
-from fluid_build.transform.dbt.location import variable
+from fluid_build.transform.dbt.location import in_project, variable
 from fluid_build.transform.dbt.targets import Target
 
 DUCKDB_SCHEMA = "main"
@@ -40,7 +40,7 @@ def duckdb_profile(name: str, database: str, attached: Attached | None) -> Profi
     """The profile of a project that builds in ``<database>.duckdb`` in its own folder."""
     output: dict[str, object] = {
         "type": "duckdb",
-        "path": f"{database}.duckdb",
+        "path": in_project(f"{database}.duckdb"),
         "schema": DUCKDB_SCHEMA,
         "threads": _THREADS,
         "settings": {"TimeZone": "UTC"},
@@ -49,7 +49,7 @@ def duckdb_profile(name: str, database: str, attached: Attached | None) -> Profi
         entry: dict[str, object] = {"path": attached.path, "alias": attached.alias}
         if attached.scanner is not None:
             entry["type"] = attached.scanner
-            output["module_paths"] = [PLUGIN_FOLDER]
+            output["module_paths"] = [in_project(PLUGIN_FOLDER)]
             output["plugins"] = [{"module": PLUGIN_MODULE}]
         output["attach"] = [entry | {"read_only": True}]
     return Profile(_yaml(name, output))

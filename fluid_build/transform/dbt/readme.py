@@ -69,6 +69,8 @@ def _running(reading: Readings, dialect: Dialect) -> str:
         "## How to run it",
         "In this folder, which holds its own `profiles.yml`:",
         fenced(commands, "sh"),
+        "From another folder, name this one twice:"
+        " `dbt build --project-dir DIR --profiles-dir DIR` reads and builds the same.",
     ]
     if reading.variables:
         lines += [

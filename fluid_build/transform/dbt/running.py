@@ -115,7 +115,7 @@ def run_dbt(
     secrets = _secrets(environment or {})
     with tempfile.TemporaryDirectory(prefix="fluid-dbt-") as name:
         folder = Path(name)
-        command = [python, *_arguments(project, folder, variables or {})]
+        command = [python, *_arguments(folder, variables or {})]
         with (folder / "stderr").open("w", encoding="utf-8") as stderr:
             warnings = _run(command, project, environment or {}, stderr, on_progress)
         results = folder / "target" / "run_results.json"
@@ -129,12 +129,13 @@ def run_dbt(
     )
 
 
-def _arguments(project: Path, folder: Path, variables: Mapping[str, str]) -> list[str]:
+def _arguments(folder: Path, variables: Mapping[str, str]) -> list[str]:
     return [
         *("-m", "dbt.cli.main", "--log-format", "json", "--no-use-colors"),
         *("--log-path", str(folder / "logs"), "--log-level-file", "none"),
         *("--no-partial-parse", "--no-send-anonymous-usage-stats", "build"),
-        *("--project-dir", str(project.resolve()), "--profiles-dir", str(project.resolve())),
+        # Said from the folder itself: dbt-duckdb takes a # or ? in a path for the end of it.
+        *("--project-dir", ".", "--profiles-dir", "."),
         *("--target-path", str(folder / "target"), "--vars", json.dumps(dict(variables))),
     ]
 

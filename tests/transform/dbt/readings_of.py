@@ -1,10 +1,12 @@
 """What dbt would read by a project's files: the templates rendered, the SQL run on the source."""
 
+import re
 import string
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import jinja2
 import yaml
@@ -102,14 +104,16 @@ def built_alike(made: Project, result: DbtResult, *, published: int) -> None:
 
 
 def render(text: str, variables: Mapping[str, str]) -> str:
-    """A template as dbt renders it."""
+    """A template as dbt renders it that is run in this folder."""
 
     def env_var(name: str, default: str | None = None) -> str:
         value = variables.get(name, default)
         assert value is not None, f"{name} is not set"
         return value
 
-    return _JINJA.from_string(text).render(env_var=env_var)
+    flags = SimpleNamespace(PROFILES_DIR=str(Path.cwd()))
+    modules = {"re": re}
+    return _JINJA.from_string(text).render(env_var=env_var, flags=flags, modules=modules)
 
 
 @contextmanager
