@@ -146,14 +146,25 @@ def _document(found: Verified) -> dict[str, object]:
     }
 
 
+def _node_as_json(node: DbtNode) -> dict[str, object]:
+    return {
+        "name": node.name,
+        "message": node.message,
+        "broken": [
+            {"promise": broken.promise, "rows": broken.rows, "known": broken.known}
+            for broken in node.broken
+        ],
+    }
+
+
 def _dbt_document(found: DbtVerified) -> dict[str, object]:
     result = found.result
     return {
         "holds": found.holds,
         "built": len(result.built),
         "passed": len(result.passed),
-        "warned": [{"name": node.name, "message": node.message} for node in result.warned],
-        "failed": [{"name": node.name, "message": node.message} for node in result.failed],
+        "warned": [_node_as_json(node) for node in result.warned],
+        "failed": [_node_as_json(node) for node in result.failed],
         "skipped": [node.name for node in result.skipped],
         "warnings": list(result.warnings),
         "proof": None if found.proof is None else found.proof.model_dump(mode="json"),
@@ -230,7 +241,13 @@ def _dbt_lines(found: DbtVerified, tick: str) -> Iterator[RenderableType]:
 
 
 def _said(node: DbtNode) -> str:
-    return f"{node.name}: {_one_line(node.message)}"
+    if not node.broken:
+        return f"{node.name}: {_one_line(node.message)}"
+    promises = ", ".join(
+        f"{broken.promise} ({counted(broken.rows, 'row')}, {broken.known:,} known)"
+        for broken in node.broken
+    )
+    return f"{node.name}: broken by more rows than are known: {promises}"
 
 
 def _one_line(message: str) -> str:

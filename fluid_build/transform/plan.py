@@ -45,14 +45,32 @@ class PlanColumn(Element):
     tags: tuple[str, ...] = ()
 
 
+class RowScope(ModelPart):
+    """The rows of a relation that a claim is about: all of them where nothing is said.
+
+    ``latest_of`` leaves of the rows that agree in these columns the one loaded last, and none where
+    that one says the source no longer has it. Then ``current`` names a column that is true,
+    ``filled`` columns that aren't null, and ``other_than`` pairs a column with the value that
+    stands for "none" there.
+    """
+
+    latest_of: tuple[str, ...] = ()
+    current: str = ""
+    filled: tuple[str, ...] = ()
+    other_than: tuple[tuple[str, str], ...] = ()
+
+
+EVERY_ROW = RowScope()
+
+
 class BuildTest(ModelPart):
     """A claim about a built relation that dbt tests and the contract promises.
 
     ``columns`` are the relation's own. A ``relationships`` test pairs them with ``to_columns`` of
     the build ``to_model``; ``values`` are the accepted ones. ``allowed`` is how many violations
-    were measured in the source: so many are known and neither warned of nor failed on. A
-    ``unique`` test may say which kind of key it checks, a ``relationships`` test how sure it is,
-    and in which role the other build is referred to.
+    were measured in the source: so many are known and neither warned of nor failed on. ``scope``
+    says which rows it is about. A ``unique`` test may say which kind of key it checks, a
+    ``relationships`` test how sure it is, and in which role the other build is referred to.
     """
 
     name: str
@@ -63,6 +81,7 @@ class BuildTest(ModelPart):
     values: tuple[str, ...] = ()
     severity: Severity = "error"
     allowed: int = 0
+    scope: RowScope = EVERY_ROW
     evidence: Evidence | ForeignKeyEvidence | None = None
     confidence: float | None = None
     key_kind: KeyKind | None = None

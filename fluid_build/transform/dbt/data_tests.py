@@ -1,187 +1,138 @@
-"""A plan's tests as dbt's: the built-in ones where they say it, a query of our own where not.
+"""A plan's tests as dbt's: for each relation one test of all that must hold, one of all that warns.
 
-dbt counts what a test's query returns; ``fail_calc`` makes that the rows which break the claim,
-as ``BuildTest.allowed`` counts them. So many are known: a test warns only where there are more.
-Built-in tests: https://docs.getdbt.com/reference/resource-properties/data-tests.
+A node of dbt's costs far more than the query in it, so the promises of a relation share one. The
+test is a generic one of the project's own (``promises.py``): it returns a row for each promise that
+more rows break than are known to, with its name and how many they are.
 """
 
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from fluid_build.modeling.sql_names import free_name
 from fluid_build.sources.sql import literal
-from fluid_build.transform.dbt.references import with_references
+from fluid_build.transform.dbt.promises import GENERIC_TEST
 from fluid_build.transform.dbt.targets import Dialect
-from fluid_build.transform.plan import Build, BuildTest, TransformPlan
+from fluid_build.transform.plan import Build, BuildTest, RowScope, TransformPlan
 
-# dbt puts an accepted value between quotes as it stands, after Jinja took it for an expression.
-_PLAIN_VALUE = re.compile(r"[A-Za-z0-9 _.,:/+&-]+")
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})")
 _INTEGER_TYPES = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}
-_ROWS_REPEATED = "coalesce(sum(n_records - 1), 0)"
-_ROWS_COUNTED = "coalesce(sum(n_records), 0)"
 
 Entry = dict[str, object]
+Weight = Literal["error", "warn"]
 
 
-@dataclass(frozen=True, slots=True)
-class SingularTest:
-    """A test that is a query of our own: it selects what breaks the claim."""
+def data_tests(plan: TransformPlan, dialect: Dialect) -> dict[str, list[Entry]]:
+    """The tests of each build by its name.
 
-    name: str
-    sql: str
-    description: str
-
-
-@dataclass(slots=True)
-class DataTests:
-    """The tests of a project: ``entries`` by build and column, ``singular`` ones as queries."""
-
-    entries: dict[tuple[str, str], list[Entry]] = field(default_factory=dict)
-    singular: list[SingularTest] = field(default_factory=list)
-
-
-def data_tests(plan: TransformPlan, dialect: Dialect) -> DataTests:
-    """The tests of a plan; those of severity ``info`` are figures, and dbt has no word for them."""
-    tests = DataTests()
+    Those of severity ``info`` are figures, and dbt has no word for them.
+    """
     builds = {build.name: build for build in plan.builds}
     taken = set(builds)
+    found: dict[str, list[Entry]] = {}
     for build in plan.builds:
-        for test in build.tests:
-            if test.severity != "info":
-                parent = builds.get(test.to_model or "")
-                for name, claim in _named(test, taken):
-                    _add(tests, name, _Claim(build, claim, parent), dialect)
-    return tests
+        for weight in ("error", "warn"):
+            promises = [
+                _promise(build, test, builds.get(test.to_model or ""), dialect)
+                for test in _claims(build)
+                if _weight(test) == weight
+            ]
+            if promises:
+                name = free_name(f"{build.name}_{_ENDINGS[weight]}", taken)
+                taken.add(name)
+                found.setdefault(build.name, []).append(_entry(name, weight, build, promises))
+    return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """A test of a build, and the build that it refers to, if it does."""
-
-    build: Build
-    test: BuildTest
-    parent: Build | None
-
-    @property
-    def compares_text(self) -> bool:
-        """Whether a reference pairs text with another type, which not every database compares."""
-        if self.parent is None:
-            return False
-        ours = [self.build.column(column).type for column in self.test.columns]
-        theirs = [self.parent.column(column).type for column in self.test.to_columns]
-        pairs = zip(ours, theirs, strict=True)
-        return any(one != other and "VARCHAR" in (one, other) for one, other in pairs)
+_ENDINGS: dict[Weight, str] = {"error": "promises", "warn": "expectations"}
 
 
-def _named(test: BuildTest, taken: set[str]) -> Iterator[tuple[str, BuildTest]]:
-    """The test under a name of its own; one for each column where they are separate claims."""
-    claims = [test.columns]
-    if test.kind == "not_null":
-        claims = [(column,) for column in test.columns]
-    for claim in claims:
-        name = free_name(test.name, taken)
-        taken.add(name)
-        yield name, test.model_copy(update={"columns": claim})
+def _claims(build: Build) -> Iterator[BuildTest]:
+    """The tests of a build, one for each column where several columns are separate claims."""
+    for test in build.tests:
+        if test.severity == "info":
+            continue
+        if test.kind != "not_null":
+            yield test
+            continue
+        for column in test.columns:
+            yield test.model_copy(update={"columns": (column,)})
 
 
-def _add(tests: DataTests, name: str, claim: _Claim, dialect: Dialect) -> None:
-    test = claim.test
-    arguments = _arguments(claim)
-    if arguments is None:
-        sql = f"{_config(test)}\n\n{_text(claim, dialect)}\n"
-        tests.singular.append(SingularTest(name, sql, test.reason))
-        return
-    entry: Entry = {"name": name}
+def _weight(test: BuildTest) -> Weight:
+    """What is known to be broken can only be warned of."""
+    return "warn" if test.allowed or test.severity == "warn" else "error"
+
+
+def _entry(name: str, weight: Weight, build: Build, promises: Sequence[Entry]) -> Entry:
+    arguments: Entry = {"promises": list(promises)}
+    histories = {test.scope.latest_of for test in build.tests if test.scope.latest_of}
+    if any(promise.get("latest") for promise in promises):
+        (latest_of,) = histories
+        arguments["latest_of"] = list(latest_of)
+    entry: Entry = {"name": name, "arguments": arguments}
+    if weight == "warn":
+        entry["config"] = {"severity": "warn"}
+    return {GENERIC_TEST: entry}
+
+
+def _promise(build: Build, test: BuildTest, parent: Build | None, dialect: Dialect) -> Entry:
+    found: Entry = {"name": test.name}
     if test.reason:
-        entry["description"] = test.reason
-    if arguments:
-        entry["arguments"] = arguments
-    config = _settings(test)
-    if test.allowed and test.kind in {"unique", "accepted_values"}:
-        config["fail_calc"] = _ROWS_REPEATED if test.kind == "unique" else _ROWS_COUNTED
-    if config:
-        entry["config"] = config
-    place = (claim.build.name, test.columns[0])
-    tests.entries.setdefault(place, []).append({test.kind: entry})
-
-
-def _arguments(claim: _Claim) -> Entry | None:
-    """What the built-in test is told; None where it cannot make the claim."""
-    test = claim.test
-    if len(test.columns) != 1 or claim.compares_text:
-        return None
-    if test.kind == "relationships":
-        return {"to": f"ref('{test.to_model}')", "field": test.to_columns[0]}
-    if test.kind == "accepted_values":
-        return _accepted(claim.build.column(test.columns[0]).type, test.values)
-    return {}
-
-
-def _accepted(type_: str, values: Collection[str]) -> Entry | None:
-    if type_ == "VARCHAR" and all(map(_PLAIN_VALUE.fullmatch, values)):
-        return {"values": list(values)}
-    if type_ in _INTEGER_TYPES and all(map(_INTEGER.fullmatch, values)):
-        return {"values": [int(value) for value in values], "quote": False}
-    return None
-
-
-def _settings(test: BuildTest) -> Entry:
-    if test.allowed:
-        return {"severity": "warn", "warn_if": f">{test.allowed}"}
-    return {"severity": "warn"} if test.severity == "warn" else {}
-
-
-def _config(test: BuildTest) -> str:
-    settings = {"severity": "error"} | _settings(test)
-    if test.kind == "unique" and test.allowed:
-        settings["fail_calc"] = _ROWS_REPEATED
-    written = ", ".join(f"{key}='{value}'" for key, value in settings.items())
-    return f"{{{{ config({written}) }}}}"
-
-
-def _text(claim: _Claim, dialect: Dialect) -> str:
-    """The query of a test in the words of its target, and of dbt."""
-    test, name = claim.test, claim.build.name
+        found["reason"] = test.reason
+    if test.scope.latest_of:
+        found["latest"] = True
+    where = _where(test.scope)
     if test.kind == "unique":
-        sql = _repeated(name, test.columns)
+        found["unique"] = list(test.columns)
     elif test.kind == "relationships":
-        sql = _orphans(name, test, "CAST({} AS VARCHAR)" if claim.compares_text else "{}")
+        found |= _reference(build, test, parent)
     else:
-        sql = _other_values(name, test.columns[0], test.values)
-    if "CAST(" in sql:
-        # The others are of names and keywords alone, which are the same everywhere.
-        sql = dialect.query(sql)
-    return with_references(sql, own="", source="", backslashes=dialect.backslashes)
+        broken = _broken(build, test)
+        # Names and keywords are the same everywhere; a text may need another spelling.
+        found["broken"] = dialect.query(broken) if "'" in broken else broken
+    if where:
+        found["where"] = dialect.query(where) if "'" in where else where
+    if test.allowed:
+        found["allowed"] = test.allowed
+    return found
 
 
-def _repeated(name: str, columns: Collection[str]) -> str:
-    listed = ",\n    ".join(columns)
-    filled = "\n    AND ".join(f"{column} IS NOT NULL" for column in columns)
-    return (
-        f"SELECT\n    {listed},\n    COUNT(*) AS n_records\nFROM model.{name}\n"
-        f"WHERE\n    {filled}\nGROUP BY\n    {listed}\nHAVING COUNT(*) > 1"
-    )
+def _where(scope: RowScope) -> str:
+    conditions = [f"{column} IS NOT NULL" for column in scope.filled]
+    conditions += [f"{column} <> {literal(value)}" for column, value in scope.other_than]
+    if scope.current:
+        conditions.append(scope.current)
+    return " AND ".join(conditions)
 
 
-def _orphans(name: str, test: BuildTest, compared: str) -> str:
-    listed = ",\n    ".join(f"child.{column}" for column in test.columns)
-    filled = "\n    AND ".join(f"child.{column} IS NOT NULL" for column in test.columns)
-    pairs = "\n    AND ".join(
-        f"{compared.format(f'parent.{theirs}')} = {compared.format(f'child.{ours}')}"
-        for ours, theirs in zip(test.columns, test.to_columns, strict=True)
-    )
-    return (
-        f"SELECT\n    {listed}\nFROM model.{name} AS child\n"
-        f"LEFT JOIN model.{test.to_model} AS parent\n    ON {pairs}\n"
-        f"WHERE\n    {filled}\n    AND parent.{test.to_columns[0]} IS NULL"
-    )
+def _broken(build: Build, test: BuildTest) -> str:
+    """The condition that a row breaks the promise."""
+    (column,) = test.columns
+    if test.kind == "not_null":
+        return f"{column} IS NULL"
+    type_ = build.column(column).type
+    if type_ in _INTEGER_TYPES and all(map(_INTEGER.fullmatch, test.values)):
+        return f"{column} NOT IN ({', '.join(test.values)})"
+    listed = ", ".join(map(literal, test.values))
+    text = column if type_ == "VARCHAR" else f"CAST({column} AS VARCHAR)"
+    return f"{text} NOT IN ({listed})"
 
 
-def _other_values(name: str, column: str, values: Collection[str]) -> str:
-    listed = ",\n        ".join(map(literal, values))
-    return (
-        f"SELECT {column}\nFROM model.{name}\nWHERE\n    CAST({column} AS VARCHAR) NOT IN (\n"
-        f"        {listed}\n    )"
-    )
+def _reference(build: Build, test: BuildTest, parent: Build | None) -> Entry:
+    found: Entry = {
+        "columns": list(test.columns),
+        "to": f"ref('{test.to_model}')",
+        "to_columns": list(test.to_columns),
+    }
+    if parent is not None and _compares_text(build, test, parent):
+        found["as_text"] = True
+    return found
+
+
+def _compares_text(build: Build, test: BuildTest, parent: Build) -> bool:
+    """Whether a reference pairs text with another type, which not every database compares."""
+    ours = [build.column(column).type for column in test.columns]
+    theirs = [parent.column(column).type for column in test.to_columns]
+    pairs = zip(ours, theirs, strict=True)
+    return any(one != other and "VARCHAR" in (one, other) for one, other in pairs)

@@ -6,6 +6,7 @@ is downloaded, and nothing of a source's text can become Jinja or YAML.
 
 from fluid_build.block_yaml import block_yaml
 from fluid_build.modeling.logical import LogicalModel
+from fluid_build.transform.dbt import promises
 from fluid_build.transform.dbt.data_tests import data_tests
 from fluid_build.transform.dbt.models import (
     FOLDERS,
@@ -14,7 +15,7 @@ from fluid_build.transform.dbt.models import (
     model_files,
 )
 from fluid_build.transform.dbt.naming import project_name
-from fluid_build.transform.dbt.properties import properties, singular_properties, source_properties
+from fluid_build.transform.dbt.properties import properties, source_properties
 from fluid_build.transform.dbt.readme import readme
 from fluid_build.transform.dbt.references import LOAD_DATE
 from fluid_build.transform.dbt.semantic import semantic_document, semantic_json
@@ -54,17 +55,16 @@ def dbt_project(
     tests = data_tests(plan, dialect)
     models = model_files(plan.builds, reading.name, dialect)
     files = {
-        "dbt_project.yml": block_yaml(_project(plan, name, dialect.target)),
+        "dbt_project.yml": block_yaml(_project(plan, name, dialect.target, has_tests=bool(tests))),
         "profiles.yml": reading.profiles_yml,
         ".gitignore": _GITIGNORE,
         "models/staging/_sources.yml": source_properties(plan, reading, dialect),
         **models,
         **properties(plan, tests, dialect),
-        **{f"tests/{test.name}.sql": test.sql for test in tests.singular},
         **reading.files,
     }
-    if tests.singular:
-        files["tests/_tests.yml"] = singular_properties(tests.singular)
+    if tests:
+        files[promises.MACRO_FILE] = promises.MACROS
     if any(LOAD_DATE in text for text in models.values()):
         files["macros/load_date.sql"] = _LOAD_DATE_MACRO
     files |= _semantic_files(plan, reading)
@@ -82,7 +82,9 @@ def _semantic_files(plan: TransformPlan, reading: Readings) -> dict[str, str]:
     return {f"osi/{plan.name}.json": semantic_json(document), **spine}
 
 
-def _project(plan: TransformPlan, name: str, target: Target) -> dict[str, object]:
+def _project(
+    plan: TransformPlan, name: str, target: Target, *, has_tests: bool
+) -> dict[str, object]:
     layers = dict.fromkeys(build.layer for build in plan.builds)
     return {
         "name": name,
@@ -91,10 +93,10 @@ def _project(plan: TransformPlan, name: str, target: Target) -> dict[str, object
         "profile": name,
         "require-dbt-version": [">=1.11.0", "<2.0.0"],
         "model-paths": ["models"],
-        "test-paths": ["tests"],
         "macro-paths": ["macros"],
         "clean-targets": ["target", "dbt_packages", "logs"],
         "flags": {"send_anonymous_usage_stats": False},
+        **({"on-run-end": [promises.ON_RUN_END]} if has_tests else {}),
         "models": {
             name: {
                 FOLDERS[layer]: {

@@ -3,20 +3,20 @@
 Properties: https://docs.getdbt.com/reference/configs-and-properties.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from fluid_build.block_yaml import block_yaml
-from fluid_build.transform.dbt.data_tests import DataTests, SingularTest
+from fluid_build.transform.dbt.data_tests import Entry
 from fluid_build.transform.dbt.jinja import literal_document
 from fluid_build.transform.dbt.models import FOLDERS
 from fluid_build.transform.dbt.source_entries import Readings, SourceEntry
 from fluid_build.transform.dbt.targets import Dialect
 from fluid_build.transform.plan import Build, PlanColumn, PlanSource, TransformPlan
 
-_Entry = dict[str, object]
+_Tests = Mapping[str, Sequence[Entry]]
 
 
-def properties(plan: TransformPlan, tests: DataTests, dialect: Dialect) -> dict[str, str]:
+def properties(plan: TransformPlan, tests: _Tests, dialect: Dialect) -> dict[str, str]:
     """The properties of the models, one file for each folder of them."""
     by_folder: dict[str, list[Build]] = {}
     for build in plan.builds:
@@ -45,17 +45,6 @@ def source_properties(plan: TransformPlan, reading: Readings, dialect: Dialect) 
     )
 
 
-def singular_properties(singular: Iterable[SingularTest]) -> str:
-    """The file that says what the tests are for that are queries of their own."""
-    return yaml_file(
-        {
-            "data_tests": [
-                _filled({"name": test.name, "description": test.description}) for test in singular
-            ]
-        }
-    )
-
-
 def yaml_file(document: Mapping[str, object]) -> str:
     """A properties file; nothing in it is Jinja but what was marked as such."""
     text = block_yaml({"version": 2, **document})
@@ -66,7 +55,7 @@ def yaml_file(document: Mapping[str, object]) -> str:
     return block_yaml({"version": 2, **literal})  # type: ignore[dict-item]
 
 
-def _model(build: Build, tests: DataTests, dialect: Dialect) -> _Entry:
+def _model(build: Build, tests: _Tests, dialect: Dialect) -> Entry:
     published = build.layer != "staging"
     meta = _filled(
         {
@@ -82,15 +71,13 @@ def _model(build: Build, tests: DataTests, dialect: Dialect) -> _Entry:
             "config": _filled(
                 {"contract": {"enforced": True} if published else None, "meta": meta}
             ),
-            "columns": [
-                _column(column, tests.entries.get((build.name, column.name), []), dialect)
-                for column in build.columns
-            ],
+            "data_tests": list(tests.get(build.name, ())),
+            "columns": [_column(column, dialect) for column in build.columns],
         }
     )
 
 
-def _column(column: PlanColumn, tests: list[_Entry], dialect: Dialect) -> _Entry:
+def _column(column: PlanColumn, dialect: Dialect) -> Entry:
     meta = _filled(
         {
             "semantic_type": column.semantic_type,
@@ -105,7 +92,6 @@ def _column(column: PlanColumn, tests: list[_Entry], dialect: Dialect) -> _Entry
             "description": column.description or column.reason,
             "data_type": dialect.type(column.type),
             "config": _filled({"tags": tags, "meta": meta}),
-            "data_tests": tests,
         }
     )
 
@@ -116,7 +102,7 @@ def _source(
     entries: list[SourceEntry],
     tables: Mapping[str, PlanSource],
     dialect: Dialect,
-) -> _Entry:
+) -> Entry:
     database, schema = place
     return _filled(
         {
@@ -129,7 +115,7 @@ def _source(
     )
 
 
-def _source_table(entry: SourceEntry, table: PlanSource, dialect: Dialect) -> _Entry:
+def _source_table(entry: SourceEntry, table: PlanSource, dialect: Dialect) -> Entry:
     return _filled(
         {
             "name": entry.id,
@@ -148,6 +134,6 @@ def _sentences(*texts: str) -> str:
     return " ".join(text.strip() for text in texts if text.strip())
 
 
-def _filled(entry: Mapping[str, object]) -> _Entry:
+def _filled(entry: Mapping[str, object]) -> Entry:
     """The entry without what is empty."""
     return {key: value for key, value in entry.items() if value not in (None, "", [], {})}

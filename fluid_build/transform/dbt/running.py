@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -20,6 +20,7 @@ from fluid_build.errors import DbtError, DbtFailedError, DbtMissingError
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.uri import passwords
 from fluid_build.transform.dbt.location import DSN_VARIABLE
+from fluid_build.transform.dbt.promises import BrokenPromise, broken_promise
 
 DbtStatus = Literal["built", "passed", "warned", "failed", "skipped"]
 _STATUSES: Mapping[str, DbtStatus] = {
@@ -42,7 +43,10 @@ _OURS = (DSN_VARIABLE, "PGPASSWORD")
 
 @dataclass(frozen=True, slots=True)
 class DbtNode:
-    """A model or a test that dbt ran. ``failures`` is how many rows a test found."""
+    """A model or a test that dbt ran.
+
+    ``failures`` is how many rows a test found; ``broken`` are the promises that these are.
+    """
 
     name: str
     kind: str
@@ -50,6 +54,7 @@ class DbtNode:
     message: str
     failures: int | None
     seconds: float
+    broken: tuple[BrokenPromise, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +122,28 @@ def run_dbt(
         folder = Path(name)
         command = [python, *_arguments(folder, variables or {})]
         with (folder / "stderr").open("w", encoding="utf-8") as stderr:
-            warnings = _run(command, project, environment or {}, stderr, on_progress)
+            said = _run(command, project, environment or {}, stderr, on_progress)
         results = folder / "target" / "run_results.json"
         if not results.is_file():
             stderr_text = (folder / "stderr").read_text(encoding="utf-8", errors="replace")
-            raise _gave_up(_masked("\n".join([*warnings, stderr_text]), secrets))
+            raise _gave_up(_masked("\n".join([*said.warnings, stderr_text]), secrets))
         document = json.loads(results.read_text(encoding="utf-8"))
     return DbtResult(
-        nodes=tuple(_node(result, secrets) for result in document["results"]),
-        warnings=tuple(_masked(warning, secrets) for warning in warnings),
+        nodes=tuple(
+            _node(result, said.broken, secrets)
+            for result in document["results"]
+            if not _is_hook_that_ran(result)
+        ),
+        warnings=tuple(_masked(warning, secrets) for warning in said.warnings),
     )
+
+
+@dataclass(slots=True)
+class _Said:
+    """What dbt said beside its results: warnings, and which promises are broken."""
+
+    warnings: list[str] = field(default_factory=list)
+    broken: list[BrokenPromise] = field(default_factory=list)
 
 
 def _arguments(folder: Path, variables: Mapping[str, str]) -> list[str]:
@@ -146,9 +163,9 @@ def _run(
     environment: Mapping[str, str],
     stderr: IO[str],
     on_progress: OnProgress,
-) -> list[str]:
+) -> _Said:
     """Run dbt to its end; what it warned of, or gave up for, beside the results."""
-    warnings: list[str] = []
+    said = _Said()
     with subprocess.Popen(
         command,
         cwd=project,
@@ -163,9 +180,12 @@ def _run(
         for event in map(_event, process.stdout):
             info = event.get("info", {})
             if info.get("level") in {"warn", "error"} and info.get("name") not in _RESULT_EVENTS:
-                warnings.append(str(info.get("msg", "")))
+                said.warnings.append(str(info.get("msg", "")))
+            if info.get("name") == "JinjaLogInfo":
+                broken = broken_promise(str(info.get("msg", "")))
+                said.broken += [broken] if broken is not None else []
             _report(event, on_progress)
-    return warnings
+    return said
 
 
 def _event(line: str) -> Mapping[str, Any]:
@@ -184,7 +204,14 @@ def _report(event: Mapping[str, Any], on_progress: OnProgress) -> None:
         on_progress(Progress("dbt", int(data["index"]), int(data["total"]), name))
 
 
-def _node(result: Mapping[str, Any], secrets: Sequence[str]) -> DbtNode:
+def _is_hook_that_ran(result: Mapping[str, Any]) -> bool:
+    is_hook = str(result["unique_id"]).startswith("operation.")
+    return is_hook and _STATUSES[str(result["status"])] == "built"
+
+
+def _node(
+    result: Mapping[str, Any], broken: Sequence[BrokenPromise], secrets: Sequence[str]
+) -> DbtNode:
     kind, _, name = str(result["unique_id"]).split(".")[:3]
     failures = result.get("failures")
     return DbtNode(
@@ -194,6 +221,7 @@ def _node(result: Mapping[str, Any], secrets: Sequence[str]) -> DbtNode:
         message=_masked(str(result.get("message") or ""), secrets),
         failures=int(failures) if failures is not None else None,
         seconds=float(result["execution_time"]),
+        broken=tuple(one for one in broken if one.test == name),
     )
 
 

@@ -1,13 +1,19 @@
 """dbt projects for tests: a DuckDB file as their source, written to a folder, run by dbt."""
 
 import json
+import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
+
+import jinja2
+import yaml
 
 from fluid_build.block_yaml import block_yaml
 from fluid_build.transform.dbt.naming import project_name
+from fluid_build.transform.dbt.promises import MACRO_FILE
 from fluid_build.transform.dbt.source_entries import Readings, SourceEntry
 from fluid_build.transform.plan import TransformPlan
 
@@ -64,6 +70,50 @@ def written(files: Mapping[str, str], folder: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="")
     return folder
+
+
+def compiled_tests(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The query of every test of a project by its name, as dbt makes it of the macros."""
+    macros = files[MACRO_FILE].replace("{% test ", "{% macro ").replace("{% endtest", "{% endmacro")
+    template = jinja2.Environment(extensions=["jinja2.ext.do"]).from_string(
+        macros, {"api": _Api, "execute": False}
+    )
+    properties = [
+        yaml.safe_load(text)
+        for name, text in files.items()
+        if name.startswith("models/") and name.endswith(".yml")
+    ]
+    for model in (model for document in properties for model in document.get("models", ())):
+        for entry in model.get("data_tests", ()):
+            test = entry["promises"]
+            arguments = _evaluated(test["arguments"])
+            query = template.module.promises(f"x.{model['name']}", **arguments)  # type: ignore[attr-defined]
+            yield test["name"], str(query)
+
+
+class _Api:
+    """What a macro sees of dbt's adapter."""
+
+    class Column:
+        """The names of types."""
+
+        @staticmethod
+        def translate_type(name: str) -> str:
+            """The type that every dialect reads as a text."""
+            assert name == "string"
+            return "VARCHAR"
+
+
+def _evaluated(value: Any) -> Any:
+    """What dbt makes of an argument: Jinja is rendered, a reference is a relation."""
+    if isinstance(value, str):
+        found = re.fullmatch(r"ref\('(\w+)'\)", value)
+        return f"x.{found[1]}" if found else jinja2.Template(value).render()
+    if isinstance(value, list):
+        return [_evaluated(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _evaluated(item) for key, item in value.items()}
+    return value
 
 
 def run_models(project: Path, load_date: str) -> None:

@@ -12,7 +12,7 @@ from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.targets import check_target, dialect_of, target_type
 from fluid_build.transform.plans import transform_plan
 from tests.transform.databases import EVERY_TYPE, Modelled, database, modelled
-from tests.transform.dbt.projects import TARGETS, schema_reading
+from tests.transform.dbt.projects import TARGETS, compiled_tests, schema_reading
 
 CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
 JINJA = re.compile(r"\{\{ (?:source\('\w+', '(\w+)'\)|ref\('(\w+)'\)|(this)|(load_date)\(\)) \}\}")
@@ -36,7 +36,7 @@ def queries(shop: Modelled, target: str) -> dict[str, str]:
     reading = schema_reading(plan, "raw", {"type": target})
     files = dbt_project(plan, shop.model, target=target, reading=reading)
     own = {name: text for name, text in files.items() if name.endswith(".sql")}
-    return {
+    return dict(compiled_tests(files)) | {
         f"{name} {again}": plain(text, again=again)
         for name, text in own.items()
         if not name.startswith(("macros/", "models/semantic/"))

@@ -1,0 +1,166 @@
+"""The generic test that checks all promises of a relation, and what is said of the broken ones.
+
+Both are written in words that all targets share, so that no adapter needs a version of its own.
+https://docs.getdbt.com/best-practices/writing-custom-generic-tests
+"""
+
+import re
+from dataclasses import dataclass
+
+GENERIC_TEST = "promises"
+MACRO_FILE = "macros/promises.sql"
+ON_RUN_END = "{{ tell_broken_promises(results) }}"
+_LINE = re.compile(r"(\w+): (\w+) is broken by (\d+) rows?, (\d+) known")
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenPromise:
+    """A promise that more rows break than are known to; ``test`` is the node of dbt's."""
+
+    test: str
+    promise: str
+    rows: int
+    known: int
+
+
+def broken_promise(message: str) -> BrokenPromise | None:
+    """What a line of ``tell_broken_promises`` says; None for any other line."""
+    match = _LINE.fullmatch(message.strip())
+    if match is None:
+        return None
+    return BrokenPromise(match[1], match[2], int(match[3]), int(match[4]))
+
+
+MACROS = """\
+{#-
+    Every promise of a relation in one test. A promise is one of
+      - broken: a condition that no row may meet;
+      - unique: columns in which no two rows agree, but for rows with a null in one of them;
+      - columns, to, to_columns: a reference; what it refers to is there, where no column is null.
+    It may be about some of the rows: those that meet `where`; with `latest`, of the rows that agree
+    in `latest_of` only the last one loaded, unless that one is marked as deleted.
+    The test selects each promise that more rows break than are `allowed` to.
+-#}
+{% test promises(model, promises, latest_of=none) %}
+{%- set relations, sums, counts = [], [], [] -%}
+{%- if latest_of -%}
+    {%- do relations.append(latest_rows(model, latest_of)) -%}
+{%- endif -%}
+{%- for promise in promises -%}
+    {%- set rows = 'latest' if promise.latest else model -%}
+    {%- if promise.broken -%}
+        {%- set sum = 'latest_sums' if promise.latest else 'sums' -%}
+        {%- do sums.append((sum, loop.index, promise)) -%}
+        {%- set count = 'SELECT COALESCE(promise_' ~ loop.index ~ ', 0) AS failures FROM ' ~ sum -%}
+    {%- elif promise.unique -%}
+        {%- set count = repeated_rows(rows, promise) -%}
+    {%- else -%}
+        {%- set count = orphaned_rows(rows, promise) -%}
+    {%- endif -%}
+    {%- do counts.append((promise, count)) -%}
+{%- endfor -%}
+{%- for name, rows in [('sums', model), ('latest_sums', 'latest')] -%}
+    {%- set named = sums | selectattr(0, 'equalto', name) | list -%}
+    {%- if named -%}
+        {%- do relations.append(summed_promises(name, rows, named)) -%}
+    {%- endif -%}
+{%- endfor -%}
+{%- if relations -%}
+WITH {{ relations | join(',\\n') }}
+{% endif -%}
+SELECT promise, failures, allowed
+FROM (
+{%- for promise, count in counts %}
+    SELECT '{{ promise.name }}' AS promise, failures, {{ promise.allowed or 0 }} AS allowed
+    FROM ({{ count }}) AS counted_{{ loop.index }}
+    {%- if not loop.last %}
+    UNION ALL
+    {%- endif %}
+{%- endfor %}
+) AS promised
+WHERE failures > allowed
+{% endtest %}
+
+
+{% macro summed_promises(name, rows, promises) -%}
+{{ name }} AS (
+    SELECT
+    {%- for _, number, promise in promises %}
+        SUM(CASE WHEN {% if promise.where %}{{ promise.where }} AND {% endif -%}
+        {{ promise.broken }} THEN 1 ELSE 0 END) AS promise_{{ number }}
+        {{- ',' if not loop.last }}
+    {%- endfor %}
+    FROM {{ rows }}
+)
+{%- endmacro %}
+
+
+{% macro latest_rows(model, latest_of) -%}
+latest AS (
+    SELECT *
+    FROM (
+        SELECT
+            history.*,
+            ROW_NUMBER() OVER (
+                PARTITION BY {{ latest_of | join(', ') }} ORDER BY load_date DESC
+            ) AS promised_recency
+        FROM {{ model }} AS history
+    ) AS ranked
+    WHERE promised_recency = 1 AND NOT is_deleted
+)
+{%- endmacro %}
+
+
+{% macro repeated_rows(rows, promise) %}
+        SELECT COALESCE(SUM(n_records - 1), 0) AS failures
+        FROM (
+            SELECT COUNT(*) AS n_records
+            FROM {{ rows }}
+            WHERE {{ promise.unique | join(' IS NOT NULL AND ') }} IS NOT NULL
+                {%- if promise.where %} AND {{ promise.where }}{% endif %}
+            GROUP BY {{ promise.unique | join(', ') }}
+            HAVING COUNT(*) > 1
+        ) AS repeated
+    {% endmacro %}
+
+
+{% macro orphaned_rows(rows, promise) %}
+        SELECT COUNT(*) AS failures
+        FROM (
+            SELECT {{ promise.columns | join(', ') }}
+            FROM {{ rows }}
+            WHERE {{ promise.columns | join(' IS NOT NULL AND ') }} IS NOT NULL
+                {%- if promise.where %} AND {{ promise.where }}{% endif %}
+        ) AS child
+        LEFT JOIN {{ promise.to }} AS parent
+            ON {% for column in promise.columns -%}
+            {%- set to_column = promise.to_columns[loop.index0] -%}
+            {%- if promise.as_text -%}
+            CAST(parent.{{ to_column }} AS {{ api.Column.translate_type('string') }})
+            {#- #} = CAST(child.{{ column }} AS {{ api.Column.translate_type('string') }})
+            {%- else -%}
+            parent.{{ to_column }} = child.{{ column }}
+            {%- endif -%}
+            {{ ' AND ' if not loop.last }}
+            {%- endfor %}
+        WHERE parent.{{ promise.to_columns[0] }} IS NULL
+    {% endmacro %}
+
+
+{#- Say which promises are broken, as dbt itself counts them only. -#}
+{% macro tell_broken_promises(results) %}
+{%- if execute -%}
+    {%- for result in results if result.status in ('fail', 'warn') -%}
+        {%- set test = result.node -%}
+        {%- if test.test_metadata is defined and test.test_metadata.name == 'promises' -%}
+            {%- for row in run_query(test.compiled_code).rows -%}
+                {%- do log(
+                    test.name ~ ': ' ~ row[0] ~ ' is broken by ' ~ row[1]
+                    ~ (' row, ' if row[1] == 1 else ' rows, ') ~ row[2] ~ ' known', info=true
+                ) -%}
+            {%- endfor -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endif -%}
+{% endmacro %}
+"""
