@@ -36,7 +36,7 @@ def queries(shop: Modelled, target: str) -> dict[str, str]:
     reading = schema_reading(plan, "raw", {"type": target})
     files = dbt_project(plan, shop.model, target=target, reading=reading)
     own = {name: text for name, text in files.items() if name.endswith(".sql")}
-    return dict(compiled_tests(files)) | {
+    return {f"test {name}": sql for name, sql in compiled_tests(files)} | {
         f"{name} {again}": plain(text, again=again)
         for name, text in own.items()
         if not name.startswith(("macros/", "models/semantic/"))
@@ -78,7 +78,9 @@ def test_a_column_of_every_type_is_written_for_each_target(tmp_path: Path, targe
     path = database(tmp_path / "types.duckdb", EVERY_TYPE)
     with modelled(path) as shop:
         staging = next(
-            sql for name, sql in queries(shop, target).items() if "stg_all_types" in name
+            sql
+            for name, sql in queries(shop, target).items()
+            if name.startswith("models/staging/stg_all_types")
         )
         plan = transform_plan(shop.model)
     tree = sqlglot.parse_one(staging, read=target)
