@@ -31,6 +31,7 @@ def satellite_history(satellite: Satellite, names: SqlNames) -> History:
     return History(
         name=satellite.name,
         keys=(satellite.hash_key, *names.columns_of(satellite.table, satellite.multi_active_keys)),
+        hash=satellite.hash_key,
         compared="hash_diff" if satellite.columns else None,
         carried=names.columns_of(satellite.table, satellite.columns),
     )
@@ -52,6 +53,7 @@ def keyless_history(table: KeylessTable, names: SqlNames) -> History:
     return History(
         name=table.name,
         keys=("row_hash",),
+        hash="row_hash",
         compared="multiplicity",
         carried=(*hubs, *names.columns_of(table.table, table.columns)),
         emptied=(("multiplicity", "CAST(0 AS BIGINT)"),),

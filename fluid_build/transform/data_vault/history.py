@@ -1,6 +1,9 @@
 """The way in which rows with a history are loaded: what is new, what changed, what is gone.
 
-Rows are only ever added. The last row of a key says how things stand: as it reads, or gone.
+Rows are only ever added. What a load added last for a key says how things stand: as it reads, or
+gone. That is one row, unless the key has stopped being one: then it is all of the key's rows, which
+are compared, and added, together. So no row is dropped, the test of the key fails, and loading the
+same rows again adds nothing.
 """
 
 from collections.abc import Sequence
@@ -16,26 +19,29 @@ _INDENT = "    "
 class History:
     """A relation with a history, by its columns.
 
-    ``keys`` identify what the history is of; ``compared`` is the column that differs where a row
-    has changed, None where a row is just there or not. ``carried`` are the others, which a row on a
-    deletion takes over; ``emptied`` has the SQL of those that it does not.
+    ``keys`` identify what the history is of; the one that is a ``hash`` is never null.
+    ``compared`` is the column that differs where a row has changed, None where a row is just there
+    or not. ``carried`` are the others, which a row on a deletion takes over; ``emptied`` has the
+    SQL of those that it does not.
     """
 
     name: str
     keys: tuple[str, ...]
     compared: str | None
     carried: tuple[str, ...]
+    hash: str = ""
     emptied: tuple[tuple[str, str], ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns in order."""
-        told = (self.compared,) if self.compared else ()
-        return (*self.keys[:1], "load_date", "record_source", "is_deleted", *told, *self._rest)
+        technical = ("load_date", "record_source", "is_deleted")
+        return (*self.keys[:1], *technical, *self.told, *self.keys[1:], *self.carried)
 
     @property
-    def _rest(self) -> tuple[str, ...]:
-        return (*self.keys[1:], *self.carried)
+    def told(self) -> tuple[str, ...]:
+        """The column that is compared, if there is one."""
+        return (self.compared,) if self.compared else ()
 
 
 def loading(history: History, arriving: str) -> str:
@@ -46,25 +52,66 @@ def loading(history: History, arriving: str) -> str:
 
 def changes(history: History) -> str:
     """What follows ``loading`` so that only new, changed and deleted rows come out."""
-    told = (history.compared,) if history.compared else ()
-    conditions = [f"latest.{history.keys[0]} IS NULL", "latest.is_deleted"]
-    conditions += [f"latest.{column} <> arriving.{column}" for column in told]
-    known = (*history.keys, "is_deleted", *told)
     recency = free_name("recency", history.columns)
+    names = _Figures.of(history)
+    arriving = (
+        f"{_INDENT}SELECT\n{_INDENT * 2}{names.selected(history)}\n{_INDENT}FROM arriving\n"
+        f"{_INDENT}GROUP BY {', '.join(history.keys)}"
+    )
+    standing = (
+        f"{_INDENT}SELECT\n{_INDENT * 2}{names.selected(history)}\n{_INDENT}FROM (\n"
+        f"{ranked(history, (*history.keys, 'is_deleted', *history.told), recency, _INDENT * 2)}\n"
+        f"{_INDENT}) AS history\n{_INDENT}WHERE\n{_INDENT * 2}{recency} = 1\n"
+        f"{_INDENT * 2}AND NOT is_deleted\n{_INDENT}GROUP BY {', '.join(history.keys)}"
+    )
+    differs = [f"standing.{names.rows} IS NULL"]
+    differs += [f"standing.{name} <> held.{name}" for name in names.all]
     return (
-        f"LEFT JOIN (\n{ranked(history, known, recency, _INDENT)}\n) AS latest\n{_INDENT}ON "
-        + f"\n{_INDENT}AND ".join((*_same(history, "latest"), f"latest.{recency} = 1"))
-        + f"\nWHERE\n{_INDENT}"
-        + f"\n{_INDENT}OR ".join(conditions)
+        f"JOIN (\n{arriving}\n) AS held\n{_INDENT}ON {_same(history, 'held', _INDENT)}\n"
+        f"LEFT JOIN (\n{standing}\n) AS standing\n{_INDENT}ON "
+        f"{_same(history, 'standing', _INDENT)}\nWHERE\n{_INDENT}"
+        + f"\n{_INDENT}OR ".join(differs)
         + f"\nUNION ALL\n{_deleted(history, recency)}"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """What the rows of a key are compared by: how many they are, and what the outer ones say.
+
+    Of one row that is all there is to it. Several are a broken key, which a test tells of.
+    """
+
+    rows: str
+    bounds: tuple[str, ...]
+
+    @staticmethod
+    def of(history: History) -> "_Figures":
+        """The figures of a history, under names that none of its columns has."""
+        bounds = ("first_told", "last_told") if history.compared else ()
+        return _Figures(
+            free_name("rows_told", history.columns),
+            tuple(free_name(name, history.columns) for name in bounds),
+        )
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All of them."""
+        return (self.rows, *self.bounds)
+
+    def selected(self, history: History) -> str:
+        """The keys and the figures, as a select list of a query that groups by the keys."""
+        figures = [*history.keys, f"COUNT(*) AS {self.rows}"]
+        for function, name in zip(("MIN", "MAX"), self.bounds, strict=False):
+            figures.append(f"{function}({history.compared}) AS {name}")
+        return f",\n{_INDENT * 2}".join(figures)
 
 
 def ranked(history: History, columns: Sequence[str], recency: str, indent: str) -> str:
     """A select of columns of all rows, with how recent each is: 1 for the last of its key."""
     selected = f",\n{indent}{_INDENT}".join(columns)
     return (
-        f"{indent}SELECT\n{indent}{_INDENT}{selected},\n{indent}{_INDENT}ROW_NUMBER() OVER (\n"
+        f"{indent}SELECT\n{indent}{_INDENT}{selected},\n{indent}{_INDENT}RANK() OVER (\n"
         f"{indent}{_INDENT * 2}PARTITION BY {', '.join(history.keys)}\n"
         f"{indent}{_INDENT * 2}ORDER BY load_date DESC\n{indent}{_INDENT}) AS {recency}\n"
         f"{indent}FROM model.{history.name}"
@@ -91,7 +138,7 @@ def _deleted(history: History, recency: str) -> str:
         for column in history.columns
     )
     known = tuple(column for column in history.columns if column != "load_date")
-    same = f"\n{_INDENT * 3}AND ".join(_same(history, "latest"))
+    same = _same(history, "latest", _INDENT * 3)
     return (
         f"SELECT\n{_INDENT}{selected}\nFROM (\n{ranked(history, known, recency, _INDENT)}\n"
         f") AS latest\nWHERE\n{_INDENT}latest.{recency} = 1\n{_INDENT}AND NOT latest.is_deleted\n"
@@ -100,5 +147,11 @@ def _deleted(history: History, recency: str) -> str:
     )
 
 
-def _same(history: History, alias: str) -> list[str]:
-    return [f"{alias}.{column} = arriving.{column}" for column in history.keys]
+def _same(history: History, alias: str, indent: str) -> str:
+    """The condition that a row and an arriving one have the same key."""
+    conditions = [
+        f"{alias}.{column} {'=' if column == history.hash else 'IS NOT DISTINCT FROM'}"
+        f" arriving.{column}"
+        for column in history.keys
+    ]
+    return f"\n{indent}AND ".join(conditions)

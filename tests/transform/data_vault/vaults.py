@@ -1,6 +1,6 @@
 """Vaults for tests: made of a DuckDB file that can be changed between two loads."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import ForeignKey, Profile
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Table
-from fluid_build.transform.plan import TransformPlan
+from fluid_build.transform.plan import Build, TransformPlan
 from fluid_build.transform.plans import rebuilds, transform_plan
 from fluid_build.transform.run import FIRST_LOAD, Built
 from tests.transform.databases import database, loaded, violations
@@ -88,8 +88,18 @@ def _differing(connection: duckdb.DuckDBPyConnection, one: str, other: str) -> i
 
 def broken_tests(result: Built) -> dict[str, int]:
     """The tests of published builds that do not hold, with the rows that break them."""
+    return _broken(result, result.plan.published)
+
+
+def broken_keys(result: Built) -> dict[str, int]:
+    """The tests of the staging that do not hold, with the rows that break them."""
+    staging = [build_ for build_ in result.plan.builds if build_.layer == "staging"]
+    return _broken(result, staging)
+
+
+def _broken(result: Built, builds: Iterable[Build]) -> dict[str, int]:
     found = {}
-    for build_ in result.plan.published:
+    for build_ in builds:
         for test in build_.tests:
             row = result.connection.execute(violations(build_.name, test)).fetchone()
             assert row is not None
@@ -104,19 +114,31 @@ def vault(
     statements: Sequence[str],
     references: Sequence[ForeignKey] | None = None,
     strategy: HashKeyStrategy | None = None,
+    keys: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Iterator[Vault]:
     """The vault of the database that statements make, loaded once.
 
-    ``references`` are taken for what was found in it, where they are given.
+    ``references``, and the primary ``keys`` of tables, are taken for what was found in it, where
+    they are given.
     """
     file = database(path / "shop.duckdb", *statements)
     profile, tables = _read(file, tuple(statements))
     if references is not None:
         profile = profile.model_copy(update={"foreign_keys": tuple(references)})
+    profile = with_keys(profile, keys or {})
     model = build(profile, strategy)
     plan = transform_plan(model)
     with loaded(file, tables, plan) as result:
         yield Vault(model, plan, result)
+
+
+def with_keys(profile: Profile, keys: Mapping[str, tuple[str, ...]]) -> Profile:
+    """The profile with other primary keys, by their table, as if they had been chosen."""
+    tables = tuple(
+        table.model_copy(update={"primary_key": keys[table.name]}) if table.name in keys else table
+        for table in profile.tables
+    )
+    return profile.model_copy(update={"tables": tables})
 
 
 _known: dict[tuple[str, ...], tuple[Profile, tuple[Table, ...]]] = {}
