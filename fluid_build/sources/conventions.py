@@ -204,7 +204,17 @@ def _number(values: int, mark: str) -> Reading:
     if mark == "." and not values & ~_PLAIN:
         # The test for a fraction takes in one point as well.
         return Reading(type_, bits("integer", "fraction"), _cast(type_), mark)
-    others = SPACES + ("," if mark == "." else ".")
-    bare = f"translate({{c}}, {literal(others)}, '')"
+    groups = SPACES + ("," if mark == "." else ".")
+    bare = f"translate({{c}}, {literal(groups)}, '')"
     read = bare if mark == "." else f"replace({bare}, ',', '.')"
-    return Reading(type_, values, f"CAST({read} AS {type_})", mark)
+    # What a later value can't mean here must not lose its marks and become a number all the same.
+    fits = f"regexp_full_match({{c}}, {literal(_written(mark, groups))})"
+    return Reading(
+        type_, values, f"CAST(CASE WHEN {fits} THEN {read} ELSE {{c}} END AS {type_})", mark
+    )
+
+
+def _written(mark: str, groups: str) -> str:
+    """The pattern of a number with a decimal mark and with marks between its groups, or none."""
+    whole = f"([0-9]{{1,3}}([{groups}][0-9]{{3}})+|[0-9]*)"
+    return f"-?{whole}([{mark}][0-9]+)?([eE][-+]?[0-9]+)?"

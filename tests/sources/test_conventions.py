@@ -5,12 +5,14 @@ from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 
+import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fluid_build.sources import open_source
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
+from fluid_build.sources.origin import InFiles
 
 COMMA = Conventions(decimal=",")
 POINT = Conventions(decimal=".")
@@ -168,6 +170,18 @@ def test_a_late_value_settles_what_the_sample_left_open(tmp_path: Path) -> None:
     settled = columns(tmp_path, [*numbers, "46,88"], [*dates, "25/12/2024"])
     assert [found for found, _, _ in settled] == ["DOUBLE", "DATE"]
     assert settled[0][1][1] == "101001.0"
+
+
+def test_a_later_value_of_another_convention_is_not_read_as_a_number(tmp_path: Path) -> None:
+    """What dbt reads next month fails the build rather than lose its decimal mark."""
+    path = tmp_path / "f.csv"
+    path.write_text("a;b\n1,234.5;x\n1,234.5;y\n")
+    with open_source(path) as source:
+        (table,) = source.tables
+        assert isinstance(table.origin, InFiles)
+        ((_, expression),) = table.origin.parts[0].expressions
+        with pytest.raises(duckdb.ConversionException):
+            source.connection.execute(f"SELECT {expression} FROM (SELECT '46,88' AS a)")
 
 
 def grouped(number: Decimal, decimal: str, group: str) -> str:
