@@ -4,7 +4,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _DELIMITERS = (",", "\t", ";", "|", "\x1f", "^", "~")
 _NO_DELIMITER = "\x1f"
@@ -16,6 +16,10 @@ _DATE = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([ T][0-9:.,Z+-]*)?
 _BACKSLASHED = re.compile(r"""\\"(?!["\s,;|^~\x1f]|$)""")
 _DECIMAL_COMMA = re.compile(r"[0-9],[0-9]")
 _PARTING_COMMA = re.compile(r"(?<![0-9]),|,(?![0-9])")
+# Excel's way of naming the delimiter; a tab may be spelled out.
+_SEPARATOR_LINE = re.compile(r"\"?sep=([^\w\s\"]|\t)\"?[ ]*(?:\r\n|\n|\r|\Z)", re.IGNORECASE)
+_MOST_TITLES = 30
+_MOST_NOTES = 10
 _WORDS = ("true", "false", "null", "na", "n/a", "nan", "\\n")
 
 # Sampled fields may be long; the module's default of 128 KB would refuse them.
@@ -26,7 +30,8 @@ csv.field_size_limit(1 << 30)
 class Dialect:
     """``names`` has one entry a column, empty where there is no name for it.
 
-    ``preamble`` is how many lines stand before the header (or the data, if ``header`` is False).
+    ``preamble`` is how many lines stand before the header (or the data, if ``header`` is False);
+    ``declared`` says that the first of them, such as ``sep=;``, names the delimiter.
     """
 
     delimiter: str
@@ -34,6 +39,7 @@ class Dialect:
     header: bool
     preamble: int
     names: tuple[str, ...]
+    declared: bool = False
 
 
 def sniff(sample: str, *, complete: bool) -> Dialect | None:
@@ -42,6 +48,9 @@ def sniff(sample: str, *, complete: bool) -> Dialect | None:
     ``complete`` says that the sample is the whole file; otherwise its last record is not trusted.
     """
     sample = sample.removeprefix("\ufeff")
+    declared = _SEPARATOR_LINE.match(sample)
+    if declared:
+        return _declared(sample[declared.end() :], declared[1], complete=complete)
     if not sample.strip():
         return None
     found = [
@@ -58,13 +67,26 @@ def sniff(sample: str, *, complete: bool) -> Dialect | None:
     return _with_header(best.records, best.width, best.delimiter, best.escape)
 
 
+def _declared(sample: str, delimiter: str, *, complete: bool) -> Dialect | None:
+    """The dialect of what follows the line that names the delimiter."""
+    if not sample.strip():
+        return None
+    escapes = ('"', "\\") if _BACKSLASHED.search(sample) else ('"',)
+    best = max(
+        (_read(sample, 0, delimiter, escape, complete=complete) for escape in escapes),
+        key=lambda one: one.merit,
+    )
+    found = _with_header(best.records, best.width, delimiter, best.escape)
+    return replace(found, preamble=found.preamble + 1, declared=True)
+
+
 def _without_decimal_comma(sample: str, found: Sequence["_Reading"]) -> Sequence["_Reading"]:
     """The readings but for those by comma, where another parts as well and commas part digits."""
     by_comma = [one for one in found if one.delimiter == ","]
     others = [one for one in found if one.delimiter != ","]
     if not by_comma or not others or not _DECIMAL_COMMA.search(sample):
         return found
-    best, rest = (max(one.agreement for one in some) for some in (by_comma, others))
+    best, rest = (max(one.usual for one in some) for some in (by_comma, others))
     return others if rest >= best and not _PARTING_COMMA.search(sample) else found
 
 
@@ -72,7 +94,8 @@ def _without_decimal_comma(sample: str, found: Sequence["_Reading"]) -> Sequence
 class _Reading:
     """A sample read with one delimiter: the usual width of its records, and how usual it is.
 
-    ``agreement`` is the share of records of that width, ``parted`` of those with any delimiter.
+    Between titles and notes ``agreement`` is the share of records of that width, and ``parted`` of
+    those with any delimiter; ``usual`` is the former with titles and notes.
     """
 
     delimiter: str
@@ -82,6 +105,7 @@ class _Reading:
     width: int
     agreement: float
     parted: float
+    usual: float
 
     @property
     def is_plausible(self) -> bool:
@@ -90,7 +114,7 @@ class _Reading:
 
     @property
     def merit(self) -> tuple[float, int, bool, int]:
-        return round(self.agreement, 3), self.width, self.escape == '"', -self.rank
+        return round(self.usual, 3), self.width, self.escape == '"', -self.rank
 
 
 def _read(sample: str, rank: int, delimiter: str, escape: str, *, complete: bool) -> _Reading:
@@ -98,16 +122,27 @@ def _read(sample: str, rank: int, delimiter: str, escape: str, *, complete: bool
     if not complete and len(records) > 1:
         records.pop()
     full = [record for record in records if record]
-    agreement, width = _agreement(full)
-    parted = sum(len(record) > 1 for record in full) / len(full) if full else 0.0
-    return _Reading(delimiter, escape, rank, records, width, agreement, parted)
+    table = _without_titles(full)
+    agreement, width = _agreement(table)
+    parted = sum(len(record) > 1 for record in table) / len(table) if table else 0.0
+    usual = sum(len(record) == width for record in full) / len(full) if full else 0.0
+    return _Reading(delimiter, escape, rank, records, width, agreement, parted, usual)
 
 
 def agreement_of(sample: str, dialect: Dialect) -> float:
     """The share of a sample's records that have the dialect's number of fields."""
-    records = [record for record in records_of(sample, dialect.delimiter, dialect.escape) if record]
+    found = records_of(sample, dialect.delimiter, dialect.escape)
+    records = _without_titles([record for record in found if record])
     fitting = sum(len(record) == len(dialect.names) for record in records)
     return fitting / len(records) if records else 0.0
+
+
+def _without_titles(records: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """The records but for the few of one field before the first and after the last full one."""
+    full = [i for i, record in enumerate(records) if len(record) > 1]
+    if len(full) < 2 or full[0] > _MOST_TITLES or len(records) - full[-1] > _MOST_NOTES:
+        return records
+    return records[full[0] : full[-1] + 1]
 
 
 def records_of(text: str, delimiter: str, escape: str) -> Iterator[list[str]]:
@@ -156,7 +191,25 @@ def _with_header(
 
 
 def _preamble(records: Sequence[Sequence[str]], width: int) -> int:
-    """How many records of one field (a title, a date) stand before the first full one."""
+    """How many records (titles, dates, blank lines) stand before the table.
+
+    They are those before the first record that names most columns, where they fill but a few cells
+    from the left, as a report's title and its particulars do. Where that first full record doesn't
+    look like a header, only records of a single field are titles.
+    """
+    count = 0
+    while count < min(len(records), _MOST_TITLES) and _is_title(records[count], width):
+        count += 1
+    if count and count < len(records) and _fits(records[count], width):
+        rest = [row for row in records[count + 1 :] if row]
+        parted = any(_filled(one) == 0 for one in records[:count])
+        bare = all(len(one) <= 1 for one in records[:count])
+        if (width > 2 or parted or bare) and _is_header(records[count], rest):
+            return count
+    return _single_fields(records, width)
+
+
+def _single_fields(records: Sequence[Sequence[str]], width: int) -> int:
     if width < 3:
         return 0
     count = 0
@@ -165,16 +218,30 @@ def _preamble(records: Sequence[Sequence[str]], width: int) -> int:
     return count if count < len(records) and len(records[count]) >= width else 0
 
 
+def _is_title(record: Sequence[str], width: int) -> bool:
+    """Whether a record fills at most half of its cells, all of them from the left."""
+    filled = _filled(record)
+    return width > 1 and filled <= width // 2 and not any(cell.strip() for cell in record[filled:])
+
+
+def _fits(record: Sequence[str], width: int) -> bool:
+    return len(record) >= width and _filled(record) > width // 2
+
+
+def _filled(record: Sequence[str]) -> int:
+    return sum(bool(cell.strip()) for cell in record)
+
+
 def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
     cells = [cell.strip() for cell in first]
     named = [cell for cell in cells if cell]
-    if not named or any(_is_value(cell) for cell in named):
+    if not named or any(is_value(cell) for cell in named):
         return False
     if not rest:
         return len(named) == len(cells)
     for i in range(len(cells)):
         column = [row[i].strip() for row in rest if i < len(row) and row[i].strip()]
-        if cells[i] and column and all(_is_value(value) for value in column[:200]):
+        if cells[i] and column and all(is_value(value) for value in column[:200]):
             return True
     if len({cell.lower() for cell in named}) < len(named):
         return False
@@ -185,5 +252,6 @@ def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def _is_value(cell: str) -> bool:
+def is_value(cell: str) -> bool:
+    """Whether a cell holds a number, a date or the like rather than a name or a heading."""
     return bool(_NUMBER.fullmatch(cell) or _DATE.fullmatch(cell) or cell.lower() in _WORDS)

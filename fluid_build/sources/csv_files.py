@@ -3,7 +3,7 @@
 import csv
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -14,10 +14,12 @@ from fluid_build.sources.base import Column
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.csv_dialect import Dialect, agreement_of, sniff
 from fluid_build.sources.csv_repair import Rejected, mend
+from fluid_build.sources.csv_tail import notes_on
+from fluid_build.sources.csv_trimming import Loaded, trim
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.engine import SCRATCH
 from fluid_build.sources.file_layout import TableFiles, partitions
-from fluid_build.sources.origin import FilePart, InFiles, Options
+from fluid_build.sources.origin import FilePart, InFiles, LeftOut, Options
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_types import TextColumn, infer
 from fluid_build.sources.uri import as_pattern
@@ -51,9 +53,10 @@ class Readable:
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """What came of a file's lines: whether some had to be mended, and notes on that."""
+    """What came of a file's lines: whether some had to be mended, or were no rows, and notes."""
 
     mended: bool = False
+    left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -104,7 +107,10 @@ def stage_csv(
     notes += [f"{one.name}: {note}" for one in columns for note in one.notes]
     notes += _note_on_comma(verdicts)
     mended = any(one.mended for one in loaded)
-    return columns, tuple(notes), _origin(present, files, verdicts, mended=mended)
+    left_out = [line for one in present for line in _titles(one)]
+    left_out += [line for one in loaded for line in one.left_out]
+    origin = _origin(present, files, verdicts, mended=mended)
+    return columns, tuple(notes), replace(origin, left_out=tuple(left_out))
 
 
 def _readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> Readable | None:
@@ -164,17 +170,31 @@ def _notes_on_files(files: Sequence[Readable], empty: int) -> list[str]:
     notes = [one.note for one in files if one.note]
     if empty:
         notes.append(f"{empty} of its {empty + len(files)} files are empty.")
-    notes += [
-        f"The first {one.dialect.preamble} lines of {one.source.name} stand before the table and "
-        "were left out."
-        for one in files
-        if one.dialect.preamble
-    ]
+    notes += [note for one in files if (note := _note_on_titles(one))]
     if any(not one.dialect.header for one in files):
         notes.append("It has no header: its columns are named by position.")
     if len({frozenset(_own_names(one.dialect)) for one in files}) > 1:
         notes.append("Its files do not all have the same columns; what one lacks is null there.")
     return notes
+
+
+def _titles(file: Readable) -> list[LeftOut]:
+    """The lines before the table; the one that names the delimiter says nothing else."""
+    first = 2 if file.dialect.declared else 1
+    lines = range(first, file.dialect.preamble + 1)
+    return [LeftOut(file.source.name, line, "title") for line in lines]
+
+
+def _note_on_titles(file: Readable) -> str:
+    lines = [one.line for one in _titles(file)]
+    if not lines:
+        return ""
+    if len(lines) == 1:
+        return f"Line {lines[0]} of {file.source.name} stands above the table and was left out."
+    return (
+        f"Lines {lines[0]} to {lines[-1]} of {file.source.name} stand above the table and were left"
+        " out."
+    )
 
 
 def _note_on_comma(verdicts: Mapping[tuple[str, str], TextColumn]) -> list[str]:
@@ -195,9 +215,15 @@ def _load(
     for key, value in partitions(file.source, table.root).items():
         given = "NULL" if value == _HIVE_NULL else literal(unquote(value))
         taken.setdefault(names.index(key), given)
+    first = _rows_so_far(connection)
     rejected = _insert(connection, file.place, file.dialect, taken)
+    columns = tuple(f"c{names.index(name)}" for name in own)
+    trimmed = trim(connection, file.place, file.dialect, Loaded(_RAW, columns, first), rejected)
+    rejected = trimmed.rejected
+    left_out = tuple(replace(one, file=file.source.name) for one in trimmed.left_out)
+    notes = notes_on(left_out, named=len(table.paths) > 1)
     if not rejected:
-        return _Loaded()
+        return _Loaded(left_out=left_out, notes=tuple(notes))
     mended = mend(file.place, file.dialect, rejected)
     copy = folder / "mended.csv"
     with copy.open("w", encoding="utf-8", newline="") as target:
@@ -205,10 +231,15 @@ def _load(
     plain = Dialect(",", '"', False, 0, file.dialect.names)
     lost = _insert(connection, copy, plain, taken)
     copy.unlink()
-    notes = mended.notes(file.source.name if len(table.paths) > 1 else "")
+    notes += mended.notes(file.source.name if len(table.paths) > 1 else "")
     if lost:
         notes.append(f"{len(lost)} lines could not be read and were left out.")
-    return _Loaded(mended=True, notes=tuple(notes))
+    return _Loaded(mended=True, left_out=left_out, notes=tuple(notes))
+
+
+def _rows_so_far(connection: duckdb.DuckDBPyConnection) -> int:
+    row = connection.execute(f"SELECT coalesce(max(rowid) + 1, 0) FROM {_RAW}").fetchone()
+    return int(row[0]) if row else 0
 
 
 def _insert(

@@ -99,6 +99,12 @@ def _shape(mended: Mended, fields: list[str], number: int, kind: str) -> None:
     mended.rows.append(fields[:width] + [""] * (width - len(fields)))
 
 
+def fields_of(rejected: Rejected, dialect: Dialect) -> list[list[str]]:
+    """The records in a refused piece of text, each as its fields."""
+    body = rejected.text.lstrip("\r\n")
+    return [fields for _, fields in _fields(body, dialect, rejected.kind)]
+
+
 def _fields(text: str, dialect: Dialect, kind: str) -> Iterator[tuple[int, list[str]]]:
     """The records in a refused piece of text, each with its line counted from the piece's."""
     lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")

@@ -37,6 +37,30 @@ def start_of(path: Path, size: int) -> bytes:
     return next(_blocks(path, size), b"")
 
 
+def end_of(path: Path, size: int) -> tuple[bytes, bool]:
+    """The last bytes of a file, and whether they are all of it; errors as in ``start_of``."""
+    if path.suffix.lower() != ".gz":
+        length = path.stat().st_size
+        with path.open("rb") as file:
+            file.seek(max(0, length - size))
+            return file.read(), length <= size
+    end, length = b"", 0
+    for block in _blocks(path, _BLOCK):
+        length += len(block)
+        end = (end + block)[-size:]
+    return end, length <= size
+
+
+def lines_in(path: Path) -> int:
+    """How many lines a file has, line ends at its end aside; errors as in ``start_of``."""
+    ends = trailing = 0
+    for block in _blocks(path, _BLOCK):
+        bare = block.rstrip(b"\r\n")
+        ends += block.count(b"\n")
+        trailing = block[len(bare) :].count(b"\n") + (trailing if not bare else 0)
+    return ends - trailing + 1
+
+
 def examine(path: Path) -> Text:
     """The encoding of a text file (``utf-8``, ``utf-16``, ``utf-16-le``, ``cp1252``, …).
 
@@ -81,12 +105,19 @@ def _wide_encoding(start: bytes) -> str | None:
     for mark, name in _BOMS:
         if start.startswith(mark) and name != "utf-8":
             return name
-    half = len(start) // 2
-    if half and start[0::2].count(0) > 0.4 * half:
-        return "utf-16-be"
-    if half and start[1::2].count(0) > 0.4 * half:
-        return "utf-16-le"
-    return None
+    # No other text holds zero bytes: those of its line ends, digits and delimiters all stand on one
+    # side. East Asian text has few more of them, and some on the other side.
+    even, odd = start[0::2].count(0), start[1::2].count(0)
+    if max(even, odd) < max(1, len(start) // 200):
+        return None
+    wide = "utf-16-be" if even > odd else "utf-16-le"
+    return wide if min(even, odd) < max(even, odd) / 2 and _is_text(start, wide) else None
+
+
+def _is_text(start: bytes, encoding: str) -> bool:
+    """Whether bytes are text in an encoding of two bytes a character, with lines in it."""
+    text = start[: len(start) // 2 * 2].decode(encoding, errors="replace").rstrip("\ufffd")
+    return "\ufffd" not in text and any(end in text for end in "\r\n")
 
 
 def _takes(decoder: codecs.IncrementalDecoder, block: bytes, final: bool = False) -> bool:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from fluid_build.sources.endings import Format
 
@@ -49,6 +49,18 @@ class FilePart:
     encoding: str = "utf-8"
 
 
+NotARow: TypeAlias = Literal["title", "total", "note", "blank"]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A line of a file that is no row of its table, counted from 1, and what it is instead."""
+
+    file: str
+    line: int
+    what: NotARow
+
+
 @dataclass(frozen=True, slots=True)
 class InFiles:
     """A table in data files; ``root`` is where their partitions start.
@@ -56,6 +68,7 @@ class InFiles:
     ``mended`` says that lines of them had to be repaired or left out, which DuckDB would not do
     by itself; ``copied`` that they were read from copies in UTF-8 with even line ends. ``in_place``
     is False where DuckDB can read all rows of the files but can't run every query on them.
+    ``left_out`` are the lines above and below the table that are no rows.
     """
 
     format: Format
@@ -65,6 +78,12 @@ class InFiles:
     mended: bool = False
     copied: bool = False
     in_place: bool = True
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def trimmed(self) -> bool:
+        """Whether lines below the table were left out, which DuckDB would not do by itself."""
+        return any(one.what != "title" for one in self.left_out)
 
 
 Origin: TypeAlias = InDatabase | InFiles

@@ -46,7 +46,8 @@ def candidates(origin: InFiles, columns: Sequence[tuple[str, str]]) -> Iterator[
 
 
 def _csv(origin: InFiles) -> Iterator[Candidate]:
-    if any(part.encoding not in ("utf-8", *_ENCODINGS) for part in origin.parts):
+    unknown = any(part.encoding not in ("utf-8", *_ENCODINGS) for part in origin.parts)
+    if unknown or origin.trimmed:
         return
     padded: Options = (("null_padding", "true"),)
     lenient: Options = (*padded, ("strict_mode", "false"))

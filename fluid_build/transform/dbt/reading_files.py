@@ -81,7 +81,9 @@ class _FileReader:
     def _reading(self, one: PlanSource, table: Table, origin: InFiles) -> Pieces | None:
         size = sum(_size(path) for part in origin.parts for path in part.paths)
         # What was mended is compared as a whole, however large: the copy would cost more.
-        whole = origin.mended or origin.copied or self.compared + size <= WHOLE_UP_TO
+        whole = (
+            origin.mended or origin.copied or origin.trimmed or self.compared + size <= WHOLE_UP_TO
+        )
         comparison = Comparison(self.source.connection, table, one.columns)
         for candidate in candidates(origin, one.columns):
             if candidate.certain:
@@ -146,6 +148,8 @@ class _FileReader:
 def _why(origin: InFiles) -> str:
     if not origin.in_place:
         return "DuckDB can't run every query on its files where they lie"
+    if origin.trimmed:
+        return "its files end in totals or notes, which DuckDB by itself reads as rows"
     if origin.mended:
         return "lines of its files had to be mended or left out, which DuckDB by itself does not do"
     if origin.copied:
