@@ -4,7 +4,6 @@ Each stage hands typed values to the next. Nothing is written before the contrac
 validator, and then everything is written at once.
 """
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -31,6 +30,7 @@ from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.uri import Kind
+from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.reading import landed_files, readings
 from fluid_build.transform.dbt.targets import Target, check_target
@@ -241,8 +241,8 @@ def _contents(
     plan, folder = made.forged.plan, out / DBT_FOLDER
     reading = readings(source, plan, project_dir=folder, location=opened.place, target=made.target)
     project = dbt_project(plan, made.forged.model, target=made.target, reading=reading)
-    with tempfile.TemporaryDirectory(prefix="fluid-") as aside:
-        landed = landed_files(source, plan, reading, Path(aside))
+    with owned_folder() as aside:
+        landed = landed_files(source, plan, reading, aside.path)
         files: dict[str, Content] = dict(made.documents)
         files |= {f"{DBT_FOLDER}/{name}": text for name, text in project.items()}
         files |= {f"{DBT_FOLDER}/{name}": path for name, path in landed.items()}

@@ -3,7 +3,6 @@
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.errors import UsageError
@@ -11,6 +10,7 @@ from fluid_build.progress import OnProgress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
+from fluid_build.temporary import owned_folder
 
 
 @contextmanager
@@ -43,9 +43,9 @@ def reading(
 def _temporary_files(watch: Interrupts) -> Iterator[None]:
     """Have every temporary file of the process in one folder, which goes even with force."""
     before = tempfile.tempdir
-    with tempfile.TemporaryDirectory(prefix="fluid-", ignore_cleanup_errors=True) as folder:
-        watch.remove_at_the_end(Path(folder))
-        tempfile.tempdir = folder
+    with owned_folder() as folder:
+        watch.remove_at_the_end(folder.path)
+        tempfile.tempdir = str(folder.path)
         try:
             yield
         finally:

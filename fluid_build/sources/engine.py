@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from fluid_build.errors import SourceError, SourceUnreadableError, UsageError
 from fluid_build.sources.base import stop, was_interrupted
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import redact
+from fluid_build.temporary import OwnedFolder, owned_folder
 
 Scanner: TypeAlias = Literal["sqlite", "postgres"]
 
@@ -49,12 +49,12 @@ class Engine:
     """A connection and the private temporary folder that lives as long as it."""
 
     connection: duckdb.DuckDBPyConnection
-    temporary: tempfile.TemporaryDirectory[str]
+    temporary: OwnedFolder
 
     @property
     def folder(self) -> Path:
         """Where temporary files may be put; gone after ``close``."""
-        return Path(self.temporary.name)
+        return self.temporary.path
 
     def close(self) -> None:
         """Close the connection and remove the folder."""
@@ -87,9 +87,9 @@ def starting(
     scanner is missing or made for another version of DuckDB.
     """
     extension = _scanner_path(scanner) if scanner else None
-    temporary = tempfile.TemporaryDirectory(prefix="fluid-", ignore_cleanup_errors=True)
+    temporary = owned_folder()
     try:
-        connection = _connect(Path(temporary.name), memory_limit, trusting=extension is not None)
+        connection = _connect(temporary.path, memory_limit, trusting=extension is not None)
     except BaseException:
         temporary.cleanup()
         raise
