@@ -5,6 +5,7 @@ is taken for a stranger's. What was edited by hand since the forge is told.
 """
 
 import re
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -27,11 +28,16 @@ from fluid_build.forge import MODEL_FILE, PLAN_FILE, PROFILE_FILE
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
-from fluid_build.sources.uri import locate
+from fluid_build.sources.uri import locate, redact
 from fluid_build.transform.confinement import check_confined
 from fluid_build.transform.dbt import landing
 from fluid_build.transform.dbt.database import built_by_dbt
-from fluid_build.transform.dbt.location import DSN_VARIABLE, PATH_VARIABLE, base_of
+from fluid_build.transform.dbt.location import (
+    DATABASE_VARIABLE,
+    DSN_VARIABLE,
+    PATH_VARIABLE,
+    base_of,
+)
 from fluid_build.transform.dbt.placing import duckdb_names
 from fluid_build.transform.dbt.running import DbtResult, run_dbt
 from fluid_build.transform.manifest import (
@@ -48,6 +54,7 @@ from fluid_build.transform.plans import checks, rebuilds, transform_plan
 from fluid_build.transform.proof import Proof, build_and_prove, prove
 from fluid_build.transform.proof_files import PROOF_FILE, QUERIES_FOLDER, proof_json
 from fluid_build.transform.source_changes import check_unchanged, key_changes
+from fluid_build.transform.warehouse import WarehouseProof, prove_warehouse
 
 _MOST_BYTES = 256 * 1024 * 1024
 _WATCHED = (MODEL_FILE, PLAN_FILE, PROFILE_FILE)
@@ -85,12 +92,15 @@ class ForgedFolder:
 class DbtVerified:
     """What dbt built of a model, and its proof; None where dbt did not build all of it.
 
-    ``copied`` says that dbt read tables from copies which the forge had made.
+    dbt built it in a database of its own. ``copied`` says that it read tables from copies which the
+    forge had made; ``standing`` is the project's own database, where there is one: nothing of it
+    was read or changed.
     """
 
     result: DbtResult
     proof: Proof | None
     copied: bool
+    standing: Path | None = None
 
     @property
     def holds(self) -> bool:
@@ -120,6 +130,21 @@ class Verified:
         """Whether everything that was checked is as it should be."""
         proven = self.proof.verdict == "proven" and not self.unread
         return proven and self.forged.agrees and (self.dbt is None or self.dbt.holds)
+
+
+@dataclass(frozen=True, slots=True)
+class WarehouseVerified:
+    """What a verification found in a warehouse; ``place`` is where it is, without a password."""
+
+    forged: ForgedFolder
+    place: str
+    found: WarehouseProof
+    unread: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether the warehouse holds everything, and nothing was left unread."""
+        return self.found.holds and not self.unread and not self.forged.disagreements
 
 
 def read_folder(folder: Path) -> ForgedFolder:
@@ -162,9 +187,13 @@ def verify(forged: ForgedFolder, source: Source, *, on_progress: OnProgress = ig
         forged,
         proof,
         row_changes=tuple(_row_changes(forged.model, proof)),
-        unread=tuple(f"{skipped.name}: {skipped.reason}" for skipped in source.skipped),
+        unread=_unread(source),
         broken_keys=tuple(map(str, key_changes(source, forged.model))) if lost else (),
     )
+
+
+def _unread(source: Source) -> tuple[str, ...]:
+    return tuple(f"{skipped.name}: {skipped.reason}" for skipped in source.skipped)
 
 
 def verify_dbt(
@@ -174,7 +203,7 @@ def verify_dbt(
     *,
     on_progress: OnProgress = ignore,
 ) -> DbtVerified:
-    """Run dbt on a forge's project, and compare what it built with the source.
+    """Let dbt build a forge's project in a new database, and compare that with the source.
 
     ``place`` is where the source is, if it is not where the project looks for it. Raises
     UsageError where the project is for another database than DuckDB, a DbtError where dbt cannot
@@ -192,15 +221,52 @@ def verify_dbt(
         raise SourceNotFoundError(
             f"There is no dbt project in {project}.", hint="Forge the folder again."
         )
-    environment = {} if place is None else _environment(place, project)
-    result = run_dbt(project, environment=environment, on_progress=on_progress)
-    copied = (project / landing.FOLDER).is_dir()
-    if not result.ok:
-        return DbtVerified(result, None, copied)
-    file = project / f"{duckdb_names(forged.plan)[0]}.duckdb"
-    with built_by_dbt(source, forged.plan, file) as database:
-        proof = prove(database, forged.model, on_progress=on_progress)
-    return DbtVerified(result, proof, copied)
+    name = f"{duckdb_names(forged.plan)[0]}.duckdb"
+    _check_builds_elsewhere(project)
+    with tempfile.TemporaryDirectory(prefix="fluid-") as fresh:
+        file = Path(fresh) / name
+        environment = {DATABASE_VARIABLE: str(file)}
+        if place is not None:
+            environment |= _environment(place, project)
+        result = run_dbt(project, environment=environment, on_progress=on_progress)
+        copied = (project / landing.FOLDER).is_dir()
+        standing = project / name if (project / name).is_file() else None
+        if not result.ok:
+            return DbtVerified(result, None, copied, standing)
+        with built_by_dbt(source, forged.plan, file) as database:
+            proof = prove(database, forged.model, on_progress=on_progress)
+    return DbtVerified(result, proof, copied, standing)
+
+
+def _check_builds_elsewhere(project: Path) -> None:
+    """What stands is neither read nor repaired; a project that can't be told to is refused."""
+    profile = project / "profiles.yml"
+    if not profile.is_file() or DATABASE_VARIABLE not in profile.read_text(errors="replace"):
+        raise UsageError(
+            f"{profile} doesn't build where {DATABASE_VARIABLE} says, so that dbt would change the"
+            " database that is there.",
+            hint="Forge the folder again, or prove the database as it is with --warehouse.",
+        )
+
+
+def verify_warehouse(
+    forged: ForgedFolder,
+    source: Source,
+    place: str,
+    *,
+    schema: str | None = None,
+    on_progress: OnProgress = ignore,
+) -> WarehouseVerified:
+    """Compare a warehouse with the source as it stands; nothing is built in it or changed.
+
+    ``schema`` is the one of the model's relations, if it isn't the project's. Raises
+    SourceChangedError where the model no longer fits the source.
+    """
+    check_unchanged(source, forged.model, forged.plan)
+    found = prove_warehouse(
+        source, forged.plan, forged.model, place, schema=schema, on_progress=on_progress
+    )
+    return WarehouseVerified(forged, redact(place), found, _unread(source))
 
 
 def _environment(place: str, project: Path) -> dict[str, str]:

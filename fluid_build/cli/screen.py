@@ -2,11 +2,13 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TextIO
 
 from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bars
 from rich.text import Text
@@ -28,6 +30,7 @@ _STAGES = {
     "write": "Writing files",
 }
 _NARROWEST = 40
+_MOST_LISTED = 12
 
 
 def console(stream: TextIO) -> Console:
@@ -139,3 +142,16 @@ def _in_lines() -> OnProgress:
 
 def _stage(report: Progress) -> str:
     return visible(_STAGES.get(report.stage, report.stage.capitalize()))
+
+
+def listed(lines: Sequence[str], style: str) -> Iterator[RenderableType]:
+    """The first of several lines, indented, and how many more there are."""
+    for line in lines[:_MOST_LISTED]:
+        yield Padding(text(line, style), (0, 0, 0, 2))
+    if len(lines) > _MOST_LISTED:
+        yield Padding(text(f"and {len(lines) - _MOST_LISTED:,} more", "dim"), (0, 0, 0, 2))
+
+
+def folder_name(folder: Path) -> str:
+    """The folder as it was named, or by its own name where that is only a way up, as ``..``."""
+    return str(folder) if folder.name not in ("", "..") else folder.resolve().name

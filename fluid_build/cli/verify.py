@@ -1,13 +1,13 @@
 """``fluid verify``: whether a forge's model still holds everything that its source does."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
 from fluid_build.cli import failures, screen
@@ -16,8 +16,11 @@ from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.proof_table import TICK, proof_lines
 from fluid_build.cli.reading import reading
 from fluid_build.cli.text import counted
-from fluid_build.errors import SourceChangedError, SourceNotFoundError
+from fluid_build.cli.warehouse import warehouse_document, warehouse_report
+from fluid_build.errors import SourceChangedError, SourceNotFoundError, UsageError
 from fluid_build.forge import MODEL_FILE
+from fluid_build.progress import OnProgress
+from fluid_build.sources.base import Source
 from fluid_build.sources.uri import locate, redact
 from fluid_build.transform.dbt.running import DbtNode
 from fluid_build.transform.manifest import MANIFEST_FILE
@@ -26,9 +29,11 @@ from fluid_build.verification import (
     DbtVerified,
     ForgedFolder,
     Verified,
+    WarehouseVerified,
     read_folder,
     refresh_proof,
     verify_dbt,
+    verify_warehouse,
 )
 from fluid_build.verification import verify as verify_folder
 
@@ -50,6 +55,23 @@ def verify(
     trust: Annotated[
         bool, typer.Option("--trust", help="Run the code of DIR's dbt project without asking.")
     ] = False,
+    warehouse: Annotated[
+        str | None,
+        typer.Option(
+            "--warehouse",
+            metavar="URI",
+            help="Prove this warehouse as it stands, and build nothing: a DuckDB file or a"
+            " PostgreSQL database.",
+        ),
+    ] = None,
+    warehouse_schema: Annotated[
+        str | None,
+        typer.Option(
+            "--warehouse-schema",
+            metavar="NAME",
+            help="The schema of the model in it, if it isn't the dbt project's.",
+        ),
+    ] = None,
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
@@ -59,15 +81,27 @@ def verify(
     named with --uri. Every row of every table is rebuilt from the model (or its figures are, for a
     dimensional one) and compared. DIR's proof.json is brought up to date.
 
+    --dbt lets dbt build in a new database, and leaves the one that is there as it is; --warehouse
+    proves that one, and only reads it.
+
     \b
     Example:  fluid verify shop-model
+              fluid verify shop-model --warehouse shop-model/dbt/shop.duckdb
     """
+    _check_options(dbt=dbt, warehouse=warehouse, schema=warehouse_schema)
     forged = read_folder(folder)
-    command = _command(folder, uri, dbt=dbt, trust=trust, json=json)
+    command = _command(folder, uri, warehouse, dbt=dbt, trust=trust, json=json)
     if dbt and not trust:
         check_code_trusted(folder, command)
     place = uri if uri is not None else _place(forged, command)
     screen.tell(f"Source: {redact(place)}")
+    if warehouse is not None:
+        standing = _standing(context, forged, place, warehouse, warehouse_schema)
+        if json:
+            screen.show_json(warehouse_document(standing))
+        else:
+            screen.show(warehouse_report(standing))
+        return failures.DONE if standing.holds else failures.CHECK_FAILED
     found = _verified(context, forged, place, told=uri is not None, dbt=dbt)
     refreshed = refresh_proof(folder, found.proof)
     if json:
@@ -79,9 +113,25 @@ def verify(
     return failures.DONE if found.holds else failures.CHECK_FAILED
 
 
-def _command(folder: Path, uri: str | None, *, dbt: bool, trust: bool, json: bool) -> Sequence[str]:
+def _check_options(*, dbt: bool, warehouse: str | None, schema: str | None) -> None:
+    if warehouse is not None and dbt:
+        raise UsageError(
+            "--dbt builds, and --warehouse proves what is built already.",
+            hint="Run `fluid verify` twice, once with each.",
+        )
+    if warehouse is None and schema is not None:
+        raise UsageError(
+            "--warehouse-schema says where the model is in a warehouse, and there is none.",
+            hint="Name the warehouse with --warehouse.",
+        )
+
+
+def _command(
+    folder: Path, uri: str | None, warehouse: str | None, *, dbt: bool, trust: bool, json: bool
+) -> Sequence[str]:
     """The command line as it was given, but for a password."""
-    place = () if uri is None else ("--uri", redact(uri))
+    named = {"--uri": uri, "--warehouse": warehouse}
+    place = [part for name, at in named.items() if at is not None for part in (name, redact(at))]
     flags = {"--dbt": dbt, "--trust": trust, "--json": json}
     given = (name for name, is_given in flags.items() if is_given)
     return ("fluid", "verify", str(folder), *place, *given)
@@ -109,23 +159,40 @@ def _place(forged: ForgedFolder, command: Sequence[str]) -> str:
 def _verified(
     context: typer.Context, forged: ForgedFolder, place: str, *, told: bool, dbt: bool
 ) -> Verified:
-    source = forged.manifest.source
     with (
         screen.progress() as on_progress,
-        reading(
-            place,
-            context.obj,
-            schemas=source.schemas,
-            dialect=source.dialect,
-            conventions=source.conventions,
-            on_progress=on_progress,
-        ) as opened,
+        _source(context, forged, place, on_progress) as opened,
     ):
         found = verify_folder(forged, opened, on_progress=on_progress)
         if not dbt:
             return found
         built = verify_dbt(forged, opened, place if told else None, on_progress=on_progress)
         return replace(found, dbt=built)
+
+
+def _standing(
+    context: typer.Context, forged: ForgedFolder, place: str, warehouse: str, schema: str | None
+) -> WarehouseVerified:
+    screen.tell(f"Warehouse: {redact(warehouse)}")
+    with (
+        screen.progress() as on_progress,
+        _source(context, forged, place, on_progress) as opened,
+    ):
+        return verify_warehouse(forged, opened, warehouse, schema=schema, on_progress=on_progress)
+
+
+def _source(
+    context: typer.Context, forged: ForgedFolder, place: str, on_progress: OnProgress
+) -> AbstractContextManager[Source]:
+    source = forged.manifest.source
+    return reading(
+        place,
+        context.obj,
+        schemas=source.schemas,
+        dialect=source.dialect,
+        conventions=source.conventions,
+        on_progress=on_progress,
+    )
 
 
 def _document(found: Verified) -> dict[str, object]:
@@ -167,6 +234,7 @@ def _dbt_document(found: DbtVerified) -> dict[str, object]:
         "failed": [_node_as_json(node) for node in result.failed],
         "skipped": [node.name for node in result.skipped],
         "warnings": list(result.warnings),
+        "standing": None if found.standing is None else found.standing.name,
         "proof": None if found.proof is None else found.proof.model_dump(mode="json"),
     }
 
@@ -175,7 +243,7 @@ def _report(found: Verified) -> Iterator[RenderableType]:
     forged = found.forged
     tables = counted(len(forged.plan.sources), "table")
     yield Text.assemble(
-        screen.text(_named(forged.folder), "bold"),
+        screen.text(screen.folder_name(forged.folder), "bold"),
         "  ",
         screen.text(f"{forged.model.technique} · {tables} · {_relations(forged)}", "dim"),
     )
@@ -185,31 +253,26 @@ def _report(found: Verified) -> Iterator[RenderableType]:
         yield from _dbt_lines(found.dbt, tick)
     if found.unread:
         yield screen.heading("Not read, so not compared", counted(len(found.unread), "table"))
-        yield from _listed(list(found.unread), "red")
+        yield from screen.listed(list(found.unread), "red")
     if found.broken_keys:
         yield screen.heading("Likely why", "the source has changed since it was forged")
-        yield from _listed(list(found.broken_keys), "")
+        yield from screen.listed(list(found.broken_keys), "")
     if forged.disagreements:
         count = counted(len(forged.disagreements), "difference")
         yield screen.heading("The contract does not match its model", count)
-        yield from _listed([str(one) for one in forged.disagreements], "red")
+        yield from screen.listed([str(one) for one in forged.disagreements], "red")
     if forged.outdated:
         yield screen.heading(
             f"The dbt project does not match {MODEL_FILE}", "one of them was edited or kept"
         )
-        yield from _listed(list(forged.outdated), "red")
+        yield from screen.listed(list(forged.outdated), "red")
     if found.row_changes:
         yield screen.heading("Rows since the forge", "no fault")
-        yield from _listed(list(found.row_changes), "")
+        yield from screen.listed(list(found.row_changes), "")
     if forged.edited:
         remark = "the model was proven, not these" if found.dbt is None else ""
         yield screen.heading("Not as the forge wrote them", remark)
-        yield from _listed(list(forged.edited), "yellow")
-
-
-def _named(folder: Path) -> str:
-    """The folder as it was named, or by its own name where that is only a way up, as ``..``."""
-    return str(folder) if folder.name not in ("", "..") else folder.resolve().name
+        yield from screen.listed(list(forged.edited), "yellow")
 
 
 def _nothing_lost(found: Verified) -> bool:
@@ -229,15 +292,20 @@ def _dbt_lines(found: DbtVerified, tick: str) -> Iterator[RenderableType]:
         if nodes:
             figures.append(f"{len(nodes):,} {name}")
     yield screen.heading("dbt", ", ".join(figures))
-    yield from _listed([_said(node) for node in result.failed], "red")
-    yield from _listed([_said(node) for node in result.warned], "yellow")
-    yield from _listed([_one_line(warning) for warning in result.warnings], "yellow")
+    yield from screen.listed([_said(node) for node in result.failed], "red")
+    yield from screen.listed([_said(node) for node in result.warned], "yellow")
+    yield from screen.listed([_one_line(warning) for warning in result.warnings], "yellow")
     if found.proof is None:
         yield Text.assemble("\n", screen.text("Not proven. ", "bold red"), _UNBUILT)
     else:
         yield from proof_lines(found.proof, "What dbt built", tick=tick)
     if found.copied and not found.holds:
         yield screen.text(_COPIED, "yellow")
+    if found.standing is not None:
+        yield screen.text(
+            f"\ndbt built in a new database; {found.standing.name} was not looked at."
+        )
+        yield screen.text(f"To prove it as it stands, add --warehouse {found.standing}", "dim")
 
 
 def _said(node: DbtNode) -> str:
@@ -263,13 +331,3 @@ _UNBUILT = "dbt did not build all of it, so what it built was not compared."
 
 def _relations(forged: ForgedFolder) -> str:
     return f"{counted(len(forged.plan.published), 'relation')} built"
-
-
-_MOST_LISTED = 12
-
-
-def _listed(lines: list[str], style: str) -> Iterator[RenderableType]:
-    for line in lines[:_MOST_LISTED]:
-        yield Padding(screen.text(line, style), (0, 0, 0, 2))
-    if len(lines) > _MOST_LISTED:
-        yield Padding(screen.text(f"and {len(lines) - _MOST_LISTED:,} more", "dim"), (0, 0, 0, 2))

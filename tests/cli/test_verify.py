@@ -429,6 +429,24 @@ def test_what_dbt_built_is_proven_too(fluid: Fluid, folder: Path) -> None:
     assert document["dbt"]["proof"] == document["proof"]
 
 
+def test_dbt_builds_beside_the_database_that_stands(fluid: Fluid, folder: Path) -> None:
+    """What an earlier run built is neither repaired nor called proven: it is not looked at."""
+    standing = folder / "dbt" / "two.duckdb"
+    run(standing, "CREATE TABLE customer AS SELECT 1 AS damaged")
+    before = standing.read_bytes()
+    done = fluid("verify", folder, "--dbt", "--trust")
+    assert done.code == 0
+    assert standing.read_bytes() == before
+    assert "two.duckdb was not looked at" in done.out
+    assert "To prove it as it stands, add --warehouse" in done.out
+    (folder / "dbt" / "profiles.yml").write_text("two: {}")
+    refused = fluid("verify", folder, "--dbt", "--trust")
+    assert (refused.code, "doesn't build where FLUID_DATABASE_PATH says" in refused.err) == (
+        2,
+        True,
+    )
+
+
 def test_what_dbt_loses_is_caught(fluid: Fluid, folder: Path) -> None:
     """A model of the project that was edited to leave rows out does not pass, and gets no tick."""
     model = folder / "dbt" / "models" / "flat" / "orders.sql"

@@ -59,7 +59,8 @@ def _show_relations(
     """Make the schema ``model``; the plan of what is in it.
 
     Staging views are made by the plan: dbt's read the source by its own way, which only dbt can
-    go, and they hold nothing. Another view is left out, as nothing could be said of it.
+    go, and they hold nothing. Another view is left out, as nothing could be said of it, and so is a
+    staging table that is not there: it only serves the load.
     """
     connection.execute("CREATE SCHEMA model")
     rows = connection.execute(
@@ -78,7 +79,7 @@ def _show_relations(
         elif build.layer == "staging" and build.materialization == "view":
             connection.execute(statement(build))
             shown.append(build)
-        elif build.materialization != "view":
+        elif build.layer != "staging" and build.materialization != "view":
             raise BuildFailedError(
                 f"dbt built no relation {build.name} in {file.name}.",
                 hint="Run 'dbt build' in the project's folder to see why.",

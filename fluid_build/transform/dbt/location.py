@@ -20,6 +20,8 @@ from fluid_build.transform.dbt.jinja import Jinja, literally
 
 PATH_VARIABLE = "FLUID_SOURCE_PATH"
 DSN_VARIABLE = "FLUID_SOURCE_DSN"
+DATABASE_VARIABLE = "FLUID_DATABASE_PATH"
+"""The DuckDB file to build in, where it isn't the project's own."""
 _PROJECT = "flags.PROFILES_DIR"
 """The project's folder, in Jinja: the one in which dbt found ``profiles.yml``, as every project has
 its own. dbt offers templates no other way to it, and a relative path leads from the caller's."""
@@ -65,6 +67,12 @@ class Base:
         below = Path(os.path.relpath(path.absolute(), self.path)).as_posix()
         rest = "" if below == "." else f"/{below}"
         return _sql_string(self._expression, as_pattern(rest) + pattern, template=template)
+
+
+def database_file(name: str) -> Jinja:
+    """The DuckDB file that is built in, as a template that renders to its path."""
+    own = f"{_PROJECT} ~ {jinja_string('/' + name)}"
+    return Jinja(f"{{{{ env_var('{DATABASE_VARIABLE}', {own}) }}}}")
 
 
 def in_project(name: str) -> Jinja:

@@ -12,7 +12,7 @@ from fluid_build.block_yaml import block_yaml
 from fluid_build.sources.engine import Scanner
 from fluid_build.transform.dbt.extensions import PLUGIN_FOLDER, PLUGIN_MODULE
 from fluid_build.transform.dbt.jinja import Jinja, literal_document
-from fluid_build.transform.dbt.location import in_project, variable
+from fluid_build.transform.dbt.location import database_file, in_project, variable
 from fluid_build.transform.dbt.targets import Target
 
 DUCKDB_SCHEMA = "main"
@@ -40,7 +40,7 @@ def duckdb_profile(name: str, database: str, attached: Attached | None) -> Profi
     """The profile of a project that builds in ``<database>.duckdb`` in its own folder."""
     output: dict[str, object] = {
         "type": "duckdb",
-        "path": in_project(f"{database}.duckdb"),
+        "path": database_file(f"{database}.duckdb"),
         "schema": DUCKDB_SCHEMA,
         "threads": _THREADS,
         "settings": {"TimeZone": "UTC"},

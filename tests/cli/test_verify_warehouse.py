@@ -1,0 +1,197 @@
+"""``fluid verify --warehouse``: what stands is proven as it stands, and never touched."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from fluid_build.sources import open_source
+from fluid_build.transform.run import built
+from fluid_build.verification import read_folder
+from tests.cli.conftest import STATEMENTS, Fluid
+from tests.cli.test_verify import forged, run
+from tests.conftest import PostgresDatabase
+
+TECHNIQUES = ("data_vault_2", "dimensional", "flat")
+
+
+def load(folder: Path, source: Path, warehouse: Path) -> None:
+    """Load a warehouse with what a folder's plan builds, as dbt would."""
+    plan = read_folder(folder).plan
+    with open_source(source) as opened, built(opened, plan) as done:
+        done.connection.execute(f"ATTACH '{warehouse}' AS warehouse")
+        for build in plan.published:
+            done.connection.execute(
+                f"CREATE TABLE warehouse.main.{build.name} AS FROM model.{build.name}"
+            )
+        done.connection.execute("DETACH warehouse")
+
+
+def bytes_of(path: Path) -> str:
+    """The digest of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def loaded_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The two tables, their three models, and each model's warehouse."""
+    place = tmp_path_factory.mktemp("warehouses")
+    run(place / "two.duckdb", *STATEMENTS)
+    for technique in TECHNIQUES:
+        folder = forged(place / "two.duckdb", place / technique, technique)
+        load(folder, place / "two.duckdb", place / f"{technique}.duckdb")
+    return place
+
+
+@pytest.fixture
+def place(loaded_once: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(loaded_once, tmp_path / "place"))
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_a_loaded_warehouse_is_proven_and_left_alone(
+    fluid: Fluid, place: Path, technique: str
+) -> None:
+    """It's green where all of the source is there, and not a byte of it changes."""
+    warehouse = place / f"{technique}.duckdb"
+    before = bytes_of(warehouse)
+    files = {path for path in place.rglob("*") if path.is_file()}
+    done = fluid("verify", place / technique, "--warehouse", warehouse)
+    assert (done.code, "✓ Proven." in done.out) == (0, True), done.out
+    assert bytes_of(warehouse) == before
+    assert {path for path in place.rglob("*") if path.is_file()} == files
+
+
+DAMAGES = {
+    "a hub's row": ("data_vault_2", "hub_customer", "DELETE FROM {} WHERE customer_id = 107"),
+    "a satellite's row": (
+        "data_vault_2",
+        "sat_customer",
+        "DELETE FROM {} WHERE rowid = (SELECT min(rowid) FROM {})",
+    ),
+    "a value": ("flat", "orders", "UPDATE {} SET total = total + 1 WHERE order_id = 5000"),
+    "a fact": ("dimensional", "fct_orders", "DELETE FROM {} WHERE order_id = 5000"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_a_warehouse_lacks_is_red_and_named(fluid: Fluid, place: Path, damage: str) -> None:
+    """The relation is named, nothing is repaired, and a second look is as red as the first."""
+    technique, prefix, statement = DAMAGES[damage]
+    warehouse = place / f"{technique}.duckdb"
+    with duckdb.connect(str(warehouse)) as connection:
+        (relation,) = connection.execute(
+            "SELECT min(table_name) FROM duckdb_tables() WHERE starts_with(table_name, ?)", [prefix]
+        ).fetchall()[0]
+        connection.execute(statement.replace("{}", relation))
+    before = bytes_of(warehouse)
+    for _ in range(2):
+        done = fluid("verify", place / technique, "--warehouse", warehouse)
+        assert done.code == 1
+        assert "✓" not in done.out
+        assert f"{relation} lacks 1 row\n" in done.out
+    assert bytes_of(warehouse) == before
+
+
+def test_the_document_names_what_is_lacking(fluid: Fluid, place: Path) -> None:
+    """Machines get the verdict, the relation and the figures."""
+    warehouse = place / "data_vault_2.duckdb"
+    run(warehouse, "DELETE FROM hub_customer WHERE customer_id = 107")
+    done = fluid("verify", place / "data_vault_2", "--warehouse", warehouse, "--json")
+    document = json.loads(done.out)
+    assert (done.code, document["holds"], document["proof"]["verdict"]) == (1, False, "lost")
+    assert document["warehouse"]["lacking"] == [{"relation": "hub_customer", "rows": 1}]
+
+
+def test_a_source_that_has_moved_on_is_told(fluid: Fluid, place: Path) -> None:
+    """A row that was never loaded is missing, and what to do is said."""
+    run(place / "two.duckdb", "INSERT INTO orders VALUES (9000, 100, 1.25)")
+    done = fluid("verify", place / "flat", "--warehouse", place / "flat.duckdb")
+    assert done.code == 1
+    assert "If the source has changed since the last load, load it" in done.out
+
+
+def test_a_relation_that_is_missing_or_another_is_named(fluid: Fluid, place: Path) -> None:
+    """Nothing is compared then, and nothing is called proven."""
+    warehouse = place / "data_vault_2.duckdb"
+    run(
+        warehouse,
+        "DROP TABLE hub_customer",
+        "ALTER TABLE hub_orders RENAME COLUMN load_date TO loaded",
+    )
+    done = fluid("verify", place / "data_vault_2", "--warehouse", warehouse)
+    assert done.code == 1
+    assert "hub_customer is missing in the schema main." in done.out
+    assert "hub_orders has no column load_date." in done.out
+    assert "Not proven." in done.out
+
+
+def test_the_schema_can_be_named(fluid: Fluid, place: Path) -> None:
+    """Where the model was built in another schema than the project's own."""
+    warehouse = place / "flat.duckdb"
+    run(
+        warehouse,
+        "CREATE SCHEMA marts",
+        *(f"CREATE TABLE marts.{name} AS FROM {name}" for name in ("customer", "orders")),
+        "DROP TABLE customer",
+    )
+    assert fluid("verify", place / "flat", "--warehouse", warehouse).code == 1
+    options = ("--warehouse", warehouse, "--warehouse-schema", "marts")
+    assert fluid("verify", place / "flat", *options).code == 0
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_a_warehouse_in_postgresql_is_proven(
+    fluid: Fluid, place: Path, postgres: PostgresDatabase, technique: str
+) -> None:
+    """The schema of the project is read, and a deleted row is red there as well."""
+    schema = "two_model"
+    uri = copied_to_postgres(place / f"{technique}.duckdb", postgres, schema)
+    done = fluid("verify", place / technique, "--warehouse", uri)
+    assert (done.code, "✓ Proven." in done.out) == (0, True), done.out + done.err
+    relation = {"data_vault_2": "hub_customer", "dimensional": "fct_orders"}.get(
+        technique, "orders"
+    )
+    postgres.run(
+        f"DELETE FROM {schema}.{relation} WHERE ctid = (SELECT min(ctid) FROM {schema}.{relation})"
+    )
+    done = fluid("verify", place / technique, "--warehouse", uri)
+    assert done.code == 1
+    assert f"{relation} lacks 1 row\n" in done.out
+
+
+def copied_to_postgres(warehouse: Path, postgres: PostgresDatabase, schema: str) -> str:
+    """Copy the tables of a DuckDB file into a schema of a server; its URI."""
+    uri = postgres.uri_of("postgres", "geheim")
+    postgres.run(f"CREATE SCHEMA {schema}; CREATE TABLE public.other (id INTEGER)")
+    with open_source(uri) as server:
+        connection = server.connection
+        connection.execute(f"ATTACH '{warehouse}' AS warehouse (READ_ONLY)")
+        connection.execute(f"ATTACH '{uri}' AS server (TYPE postgres)")
+        for (name,) in connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE database_name = 'warehouse'"
+        ).fetchall():
+            connection.execute(f"CREATE TABLE server.{schema}.{name} AS FROM warehouse.main.{name}")
+    return uri
+
+
+def test_options_that_exclude_each_other_are_refused(fluid: Fluid, place: Path) -> None:
+    """Nothing is built while something is proven as it stands."""
+    warehouse = place / "flat.duckdb"
+    done = fluid("verify", place / "flat", "--dbt", "--trust", "--warehouse", warehouse)
+    assert (done.code, "run `fluid verify` twice" in done.err.lower()) == (2, True)
+    done = fluid("verify", place / "flat", "--warehouse-schema", "x")
+    assert (done.code, "--warehouse" in done.err) == (2, True)
+
+
+def test_another_kind_of_place_is_no_warehouse(fluid: Fluid, place: Path) -> None:
+    """A folder of files can't be one, and a file that isn't there isn't made."""
+    (place / "data").mkdir()
+    (place / "data" / "t.csv").write_text("id\n1\n")
+    done = fluid("verify", place / "flat", "--warehouse", place / "data")
+    assert (done.code, "A warehouse is a DuckDB file" in done.err) == (2, True)
+    done = fluid("verify", place / "flat", "--warehouse", place / "nowhere.duckdb")
+    assert (done.code, (place / "nowhere.duckdb").exists()) == (2, False)
