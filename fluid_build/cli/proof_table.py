@@ -12,6 +12,7 @@ from fluid_build.cli.screen import heading, text
 from fluid_build.cli.text import counted
 from fluid_build.transform.differing import DifferingRow
 from fluid_build.transform.figures import FigureProof
+from fluid_build.transform.file_text import TextProof
 from fluid_build.transform.proof import Proof, TableProof, TableVerdict
 
 _MOST_TABLES_DETAILED = 5
@@ -46,6 +47,11 @@ def proof_lines(
     by_value = [f"{table.table}.{name}" for table in proof.tables for name in table.by_value]
     if by_value:
         yield _indented(text(f"Value kept, not spelling: {', '.join(by_value)}", "dim"))
+    left_out = [
+        f"{one.table}: {what}" for one in proof.tables if one.text for what in one.text.left_out
+    ]
+    if left_out:
+        yield _indented(text(f"Lines that are no rows: {'; '.join(left_out)}", "dim"))
     yield Text()
     yield verdict(proof, tick=tick)
     lost = [table for table in proof.tables if table.verdict == "lost"]
@@ -141,8 +147,21 @@ def _loss(table: TableProof) -> Iterator[RenderableType]:
     for figure in table.checks:
         if not figure.holds:
             yield from _failed_check(figure)
+    if table.text is not None:
+        yield from _misread(table.text)
     if table.differing:
         yield _indented(_rows(table.differing))
+
+
+def _misread(found: TextProof) -> Iterator[RenderableType]:
+    if found.rows != found.lines:
+        yield _indented(text(f"{found.rows:,} rows were read of {found.lines:,} in its files"))
+    if found.differing:
+        names = ", ".join(found.differing)
+        yield _indented(text(f"Not the values that its files spell: {names}"))
+    if found.unsettled:
+        names = ", ".join(found.unsettled)
+        yield _indented(text(f"Read in one of two ways that its files leave open: {names}"))
 
 
 def _in_short(table: TableProof) -> str:

@@ -18,7 +18,8 @@ class Column:
     ``name`` is the source's own spelling. ``alias`` is the name of the same column inside the
     relation: equal to ``name`` except where two names of a table differ in case alone, which
     DuckDB cannot tell apart. ``declared_type`` is in the source's words (empty where it declares
-    none), ``type`` in DuckDB's, as the relation yields it.
+    none), ``type`` in DuckDB's, as the relation yields it. ``spelling`` is the convention
+    that the column's text follows in a file: a decimal mark, or the format of a date.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Column:
     alias: str = ""
     generated: bool = False
     notes: tuple[str, ...] = ()
+    spelling: str = ""
 
     def __post_init__(self) -> None:
         if not self.alias:

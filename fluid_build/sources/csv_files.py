@@ -2,7 +2,8 @@
 
 import csv
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote
@@ -92,15 +93,17 @@ def stage_csv(
         raise ValueError("It is empty.")
     names = _all_names(present, files)
     notes = _notes_on_files(present, len(found) - len(present))
-    raw = ", ".join(f"c{i} VARCHAR" for i in range(len(names)))
-    connection.execute(f"CREATE TABLE {_RAW} ({raw})")
-    try:
+    with _raw_table(connection, len(names)):
         loaded = [_load(connection, one, names, files, folder) for one in present]
         verdicts = _typed(connection, names, relation, answers)
-    finally:
-        connection.execute(f"DROP TABLE IF EXISTS {_RAW}")
     columns = tuple(
-        Column(name, one.type, alias=alias, notes=(one.note,) if one.note else ())
+        Column(
+            name,
+            one.type,
+            alias=alias,
+            notes=(one.note,) if one.note else (),
+            spelling=one.spelling,
+        )
         for (name, alias), one in verdicts.items()
     )
     notes += [note for one in loaded for note in one.notes]
@@ -111,6 +114,36 @@ def stage_csv(
     left_out += [line for one in loaded for line in one.left_out]
     origin = _origin(present, files, verdicts, mended=mended)
     return columns, tuple(notes), replace(origin, left_out=tuple(left_out))
+
+
+@contextmanager
+def text_again(
+    connection: duckdb.DuckDBPyConnection, origin: InFiles, names: Sequence[str], folder: Path
+) -> Iterator[str]:
+    """The text of a table's files, read from the start: a relation with columns c0, c1, …
+
+    ``names`` are the table's columns, in order. Errors as in ``stage_csv``, and ValueError where
+    the files have other columns now.
+    """
+    paths = tuple(path for part in origin.parts for path in part.paths)
+    files = TableFiles("", "csv", paths, origin.root)
+    present = [one for path in paths if (one := _readable(connection, path, folder)) is not None]
+    if set(_all_names(present, files)) != set(names):
+        raise ValueError("Their columns have changed.")
+    with _raw_table(connection, len(names)) as relation:
+        for one in present:
+            _load(connection, one, names, files, folder)
+        yield relation
+
+
+@contextmanager
+def _raw_table(connection: duckdb.DuckDBPyConnection, width: int) -> Iterator[str]:
+    columns = ", ".join(f"c{i} VARCHAR" for i in range(width))
+    connection.execute(f"CREATE TABLE {_RAW} ({columns})")
+    try:
+        yield _RAW
+    finally:
+        connection.execute(f"DROP TABLE IF EXISTS {_RAW}")
 
 
 def _readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> Readable | None:

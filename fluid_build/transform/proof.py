@@ -21,6 +21,7 @@ from fluid_build.sources.staged_views import staged_where_needed
 from fluid_build.transform.comparison import Columns, between, count, describe
 from fluid_build.transform.differing import DifferingRow, differing_rows
 from fluid_build.transform.figures import FigureProof, prove_figure
+from fluid_build.transform.file_text import TextProof, prove_text
 from fluid_build.transform.personal import Personal, personal
 from fluid_build.transform.plan import Check, PlanSource, Rebuild, TransformPlan
 from fluid_build.transform.plans import checks, rebuilds
@@ -44,7 +45,8 @@ class TableProof(ModelPart):
     ``missing`` rows are in the source and not in what was rebuilt, ``unexpected`` ones the other
     way round; a row that is there twice and came back once is missing once. Where a table is
     proven by its figures, ``rebuilt``, ``missing``, ``unexpected`` and ``types_equal`` are None.
-    ``empty`` means that both sides were compared and hold no row.
+    ``empty`` means that both sides were compared and hold no row. ``text`` is the table beside the
+    text of its files, where it was read from delimited text.
     """
 
     table: str
@@ -58,6 +60,7 @@ class TableProof(ModelPart):
     by_value: tuple[str, ...] = ()
     checks: tuple[FigureProof, ...] = ()
     differing: tuple[DifferingRow, ...] = ()
+    text: TextProof | None = None
     verdict: TableVerdict
 
 
@@ -102,7 +105,20 @@ def build_and_prove(
         with built(source, plan, on_progress=on_progress) as database:
             return prove(database, model, on_progress=on_progress)
 
-    return staged_where_needed(source, work)
+    return _with_text(source, staged_where_needed(source, work))
+
+
+def _with_text(source: Source, proof: Proof) -> Proof:
+    """A proof with each table of delimited text held against its files."""
+    tables = {table.name: table for table in source.tables}
+    found = [
+        table.model_copy(update={"text": text, "verdict": table.verdict if text.holds else "lost"})
+        if (text := prove_text(source, tables[table.table])) is not None
+        else table
+        for table in proof.tables
+    ]
+    verdict, reason = _judged(found)
+    return proof.model_copy(update={"tables": tuple(found), "verdict": verdict, "reason": reason})
 
 
 def prove(database: Built, model: LogicalModel, *, on_progress: OnProgress = ignore) -> Proof:
@@ -241,6 +257,12 @@ def _type_differences(
 
 
 def _judged(tables: Sequence[TableProof]) -> tuple[Verdict, str]:
+    misread = [table.table for table in tables if table.text and not table.text.holds]
+    if misread:
+        return (
+            "lost",
+            f"{len(misread)} of {len(tables)} tables aren't read as their files have them.",
+        )
     lost = [table.table for table in tables if table.verdict == "lost"]
     if lost:
         return "lost", f"{len(lost)} of {len(tables)} tables came back otherwise than they were."
