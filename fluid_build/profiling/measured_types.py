@@ -143,10 +143,11 @@ def _take(chosen: _Suspected) -> None:
 
 
 def _all_fit_both(type_name: str, name: str) -> str:
-    """Whether the point in every number could part thousands as well."""
+    """Whether every point in the numbers could part thousands as well."""
     if type_name != "DOUBLE":
         return "FALSE"
-    return f"coalesce(bool_and(regexp_full_match(trim({name}), {literal(ONE_POINT)})), FALSE)"
+    fits = f"regexp_full_match(trim({name}), {literal(ONE_POINT)})"
+    return f"coalesce(bool_and({fits}) FILTER (contains({name}, '.')), FALSE)"
 
 
 def _bounds(type_name: str, reading: str) -> str:

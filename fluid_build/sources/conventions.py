@@ -6,7 +6,7 @@ The rule. A value settles a convention where only one reading makes a number or 
 - 46,88 and 1.234,56 and 1.234.567 settle a decimal comma; 12.5, 0.125, 1234.567 (no thousands are
   written so), 1,234.56 and 1,234,567 a decimal point; 25/12/2024 settles the day first.
 - 654.159 and 654,159 (one to three digits, no leading zero, a mark, three digits) and 01/02/2024
-  fit both conventions and settle nothing.
+  fit both conventions and settle nothing; nor do 12, -0 and 1e5, which have no mark.
 
 A column follows its own values where they settle it, and is text where they contradict each other.
 A column whose values all fit both conventions follows the user's answer; else the other columns of
@@ -86,15 +86,16 @@ _MARKED = {
     ",": bits("comma fraction", "points", "points and comma", "spaces and comma"),
 }
 """Classes that settle a decimal mark."""
-_EITHER = bits("one point", "one comma", "spaces")
+_EITHER = bits("unmarked", "one point", "one comma", "spaces")
 _NUMBERS = {mark: bits("integer") | _EITHER | settling for mark, settling in _MARKED.items()}
 _ALL_NUMBERS = _NUMBERS["."] | _NUMBERS[","]
 _FRACTIONS = {
-    ".": bits("fraction", "one point", "commas and point", "spaces and point"),
-    ",": bits("comma fraction", "one comma", "points and comma", "spaces and comma"),
+    ".": bits("unmarked", "fraction", "one point", "commas and point", "spaces and point"),
+    ",": bits("unmarked", "comma fraction", "one comma", "points and comma", "spaces and comma"),
 }
 _ALL_GROUPED_ALIKE = tuple(bits(name) for name in ("points", "commas", "spaces"))
-_PLAIN = bits("integer", "one point", "fraction")
+_UNMARKED = bits("integer", "unmarked")
+_PLAIN = _UNMARKED | bits("one point", "fraction")
 
 _SLASHED = {"dmy": bits("day first"), "mdy": bits("month first")}
 _EITHER_FIRST = bits("either first")
@@ -162,7 +163,7 @@ def _number_alone(values: int) -> Decision:
         return Decision()
     if values in _ALL_GROUPED_ALIKE:
         return Decision(open=True)
-    if not values & ~bits("integer", "spaces"):
+    if not values & ~(_UNMARKED | bits("spaces")):
         return Decision(_number(values, "."))
     for mark, settling in _MARKED.items():
         if values & settling:
@@ -202,7 +203,7 @@ def _number(values: int, mark: str) -> Reading:
     if values == bits("integer"):
         return Reading(type_, values, _cast(type_))
     if mark == "." and not values & ~_PLAIN:
-        # The test for a fraction takes in one point as well.
+        # The test for a fraction takes in the others as well.
         return Reading(type_, bits("integer", "fraction"), _cast(type_), mark)
     groups = SPACES + ("," if mark == "." else ".")
     bare = f"translate({{c}}, {literal(groups)}, '')"

@@ -22,6 +22,7 @@ ONE_POINT = "-?[1-9][0-9]{0,2}[.][0-9]{3}"
 
 _ONE_COMMA = "-?[1-9][0-9]{0,2},[0-9]{3}"
 _EXPONENT = "([eE][-+]?[0-9]{1,3})?"
+_UNMARKED = f"-?(0|[1-9][0-9]*){_EXPONENT}"
 _FRACTION = f"-?(0|[1-9][0-9]*)?([.][0-9]*)?{_EXPONENT}"
 _COMMA_FRACTION = f"-?(0|[1-9][0-9]*)?,[0-9]+{_EXPONENT}"
 _ISO_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -67,6 +68,7 @@ _TESTS = (
         "CAST(TRY_CAST({c} AS BIGINT) AS VARCHAR) IS NOT DISTINCT FROM {c}",
         "a whole number",
     ),
+    ("unmarked", f"{_exact(_UNMARKED)} AND TRY_CAST({{c}} AS DOUBLE) IS NOT NULL", "a number"),
     ("one point", _like(ONE_POINT), "a number"),
     ("fraction", f"{_exact(_FRACTION)} AND TRY_CAST({{c}} AS DOUBLE) IS NOT NULL", "a number"),
     ("date", "CAST(TRY_CAST({c} AS DATE) AS VARCHAR) IS NOT DISTINCT FROM {c}", "a date"),

@@ -195,7 +195,7 @@ def _unsettled(
     spelled = [one for one in pairs if one.column.spelling and _is_open(one)]
     if not spelled:
         return
-    asked = ", ".join(f"coalesce(bool_and({_is_open(one)}), true)" for one in spelled)
+    asked = ", ".join(map(_is_open, spelled))
     row = connection.execute(f"SELECT {asked} FROM {relation}").fetchone() or ()
     found = dict(zip([one.column.name for one in spelled], row, strict=True))
     settled = {one.column.spelling for one in spelled if not found[one.column.name]}
@@ -216,14 +216,17 @@ _RIVALS = {
 
 
 def _is_open(one: _Pair) -> str:
-    """Whether a text says the same by two conventions, or another thing; empty if it never can."""
+    """Whether every text has a second reading, as an aggregate; empty if none ever can."""
+    text = one.present
     if one.column.spelling in (".", ","):
-        plain = f"NOT regexp_matches({one.present}, '[.,]')"
-        return f"{plain} OR regexp_full_match({one.present}, {literal(_OPEN_NUMBER)})"
+        marked = f"FILTER (regexp_matches({text}, '[.,]'))"
+        either = f"regexp_full_match({text}, {literal(_OPEN_NUMBER)})"
+        return f"coalesce(bool_and({either}) {marked}, false)"
     if one.column.spelling in _FORMATS.values():
-        return " AND ".join(
-            f"TRY_CAST(split_part({one.present}, '/', {part}) AS INTEGER) <= 12" for part in (1, 2)
+        first, second = (
+            f"TRY_CAST(split_part({text}, '/', {part}) AS INTEGER) <= 12" for part in (1, 2)
         )
+        return f"coalesce(bool_and({first} AND {second}), false)"
     return ""
 
 

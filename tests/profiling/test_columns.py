@@ -467,6 +467,7 @@ def test_a_sample_is_the_same_where_rows_are_not_numbered(script: str) -> None:
         (("01/02/2024", "03/04/2024"), "--date-order"),
         (("01-02-2024", "03-04-2024"), "--date-order"),
         (("654.159", "12.500"), "--decimal"),
+        (("654.159", "12"), "--decimal"),
     ],
 )
 def test_text_that_fits_two_types_has_none_and_asks(texts: tuple[str, ...], note: str) -> None:

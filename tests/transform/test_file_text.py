@@ -1,0 +1,204 @@
+"""Tables of delimited text beside their files: a wrong reading is red, a right one never."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fluid_build.errors import SourceChangedError
+from fluid_build.modeling.techniques import build_model
+from fluid_build.profiling import profile_source
+from fluid_build.sources import conventions, open_source
+from fluid_build.sources.base import Source
+from fluid_build.sources.conventions import NO_ANSWERS, Conventions, DecimalMark, Decision
+from fluid_build.sources.text_classes import bits
+from fluid_build.transform.file_text import TextProof, prove_text
+from fluid_build.transform.plans import transform_plan
+from fluid_build.transform.proof import Proof, build_and_prove
+
+AMOUNTS = "no;amount;rate\n1;654.159;46,88\n2;12.500;3,5\n"
+DATES = "no;day\n1;01/02/2024\n2;03/04/2024\n"
+
+
+def of(path: Path, answers: Conventions = NO_ANSWERS) -> TextProof:
+    with open_source(path, conventions=answers) as source:
+        found = prove_text(source, source.tables[0])
+    assert found is not None
+    return found
+
+
+def proof_of(source: Source, technique: str = "flat") -> Proof:
+    model = build_model(profile_source(source), technique, None)
+    return build_and_prove(source, transform_plan(model), model)
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "f.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def misread(monkeypatch: pytest.MonkeyPatch, *wrong: Decision | None) -> None:
+    """Have the columns of a file decided on in a wrong way where one is given."""
+    right = conventions.decide
+
+    def decide(columns: Sequence[int], answers: Conventions) -> list[Decision]:
+        found = right(columns, answers)
+        return [one or other for one, other in zip(wrong, found, strict=True)]
+
+    monkeypatch.setattr("fluid_build.sources.text_types.decide", decide)
+
+
+def number(mark: DecimalMark) -> Decision:
+    """The decision to read numbers such as 654.159 by a decimal mark."""
+    (found,) = conventions.decide([bits("one point")], Conventions(decimal=mark))
+    return found
+
+
+def test_values_as_their_text_spells_them_are_held(tmp_path: Path) -> None:
+    """A file that settles its conventions is read as it says."""
+    text = "no;amount;rate;day;on\n1;1.654.159;46,88;25/12/2024;true\n2;12.500;3,5;01/02/2024;\n"
+    found = of(written(tmp_path, text))
+    assert found == TextProof(rows=2, lines=2)
+    assert found.holds
+
+
+@pytest.mark.parametrize("technique", ["flat", "data_vault_2", "dimensional"])
+def test_a_decimal_mark_that_the_file_contradicts_is_red(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, technique: str
+) -> None:
+    """654.159 read as 654 and a bit, beside a column with a decimal comma, is no green tick."""
+    misread(monkeypatch, None, number("."), None)
+    with open_source(written(tmp_path, AMOUNTS)) as source:
+        proof = proof_of(source, technique)
+    assert proof.verdict == "lost"
+    assert proof.tables[0].text is not None
+    assert proof.tables[0].text.unsettled == ("amount",)
+
+
+def test_a_decimal_mark_that_nothing_settles_is_red(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A guess isn't a reading, whichever it is."""
+    for mark in get_args(DecimalMark):
+        with monkeypatch.context() as patched:
+            misread(patched, None, number(mark))
+            found = of(written(tmp_path, "no;amount\n1;654.159\n2;12.500\n"))
+        assert found.unsettled == ("amount",)
+        assert not found.holds
+
+
+def test_an_answer_settles_what_the_file_leaves_open(tmp_path: Path) -> None:
+    """What the user said is what the values are held against."""
+    assert of(written(tmp_path, AMOUNTS)).holds
+    assert of(written(tmp_path, "no;amount\n1;654.159\n"), Conventions(decimal=",")).holds
+    assert of(written(tmp_path, DATES), Conventions(date_order="mdy")).holds
+
+
+def test_day_and_month_in_an_order_that_nothing_settles_are_red(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first of February may be the second of January."""
+    (guess,) = conventions.decide([bits("either first")], Conventions(date_order="dmy"))
+    misread(monkeypatch, None, guess)
+    assert of(written(tmp_path, DATES)).unsettled == ("day",)
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "column"),
+    [
+        (AMOUNTS, "amount = amount // 1000", "amount"),
+        (AMOUNTS, "rate = rate * 100", "rate"),
+        ("no;day\n1;25/12/2024\n2;03/04/2024\n", "day = DATE '2024-03-04' WHERE no = 2", "day"),
+        ("no;name\n1;Ann\n2;Bob\n", "name = upper(name)", "name"),
+        ("no;begin\n1;2024-01-31 10:00:00\n", "begin = begin + INTERVAL 1 HOUR", "begin"),
+        ("no;paid\n1;true\n2;true\n", "paid = NOT paid", "paid"),
+    ],
+)
+def test_a_value_that_is_not_what_its_text_spells_is_red(
+    tmp_path: Path, text: str, change: str, column: str
+) -> None:
+    """Whatever bent it on the way, the column is named."""
+    with open_source(written(tmp_path, text)) as source:
+        source.connection.execute(f"UPDATE {source.tables[0].relation} SET {change}")
+        found = prove_text(source, source.tables[0])
+    assert found is not None
+    assert found.differing == (column,)
+
+
+def test_values_that_changed_rows_are_red(tmp_path: Path) -> None:
+    """Each column alone may hold the right values, in rows that nobody wrote."""
+    with open_source(written(tmp_path, "no;name\n1;Ann\n2;Bob\n")) as source:
+        relation = source.tables[0].relation
+        source.connection.execute(f"UPDATE {relation} SET no = 3 - no")
+        found = prove_text(source, source.tables[0])
+    assert found is not None
+    assert not found.holds
+
+
+def test_a_row_that_was_not_read_is_red(tmp_path: Path) -> None:
+    """The file is counted anew."""
+    with open_source(written(tmp_path, AMOUNTS)) as source:
+        source.connection.execute(f"DELETE FROM {source.tables[0].relation} WHERE no = 1")
+        found = prove_text(source, source.tables[0])
+        assert proof_of(source).verdict == "lost"
+    assert found is not None
+    assert (found.rows, found.lines) == (1, 2)
+
+
+def test_the_proof_says_which_lines_are_no_rows(tmp_path: Path) -> None:
+    """Titles and totals are left out in the open."""
+    text = "Sales 2024\n\nregion;units\nNorth;3\nSouth;4\nTotal;7\n\nSource: till\n"
+    with open_source(written(tmp_path, text)) as source:
+        proof = proof_of(source)
+    assert proof.verdict == "proven"
+    assert proof.tables[0].text is not None
+    assert proof.tables[0].text.left_out == (
+        "f.csv lines 1 to 2 (above the table)",
+        "f.csv line 6 (a total)",
+        "f.csv line 8 (a note below the table)",
+    )
+
+
+def test_what_is_not_delimited_text_is_not_held_against_text(tmp_path: Path) -> None:
+    """JSON says itself which of its values are numbers."""
+    path = tmp_path / "f.json"
+    path.write_text('[{"a": 1}]')
+    with open_source(path) as source:
+        assert prove_text(source, source.tables[0]) is None
+
+
+def test_a_file_that_changed_meanwhile_is_no_loss_but_an_error(tmp_path: Path) -> None:
+    """Another file can prove nothing."""
+    path = written(tmp_path, AMOUNTS)
+    with open_source(path) as source:
+        path.write_text("other;columns\n1;2\n")
+        with pytest.raises(SourceChangedError, match="second time"):
+            prove_text(source, source.tables[0])
+
+
+SPELLED = """
+0 -0 7 -7 1234 654.159 -654.159 654,159 46,88 12.5 -0,5 .5 ,5 5. 1.234,56 1,234.56 1.234.567 1e5
+1,5E-07 1.5e300 0.0000001 007 NULL \\N NA 01/02/2024 25/12/2024 12/25/2024 31.12.2024 2024-12-31
+2024-12-31T10:00 10:15:00 true FALSE x 1'234.5 123456789012345678
+"""
+CELLS = st.sampled_from([*SPELLED.split(), "", "1 234", "1 234,5", " 5", '"q"', '""'])
+
+
+@given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=6))
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_written_is_held(tmp_path: Path, rows: list[tuple[str, str, str]]) -> None:
+    """A reading that the rule makes is never called wrong."""
+    lines = [f"{i};{';'.join(row)}" for i, row in enumerate(rows)]
+    assert of(written(tmp_path, "\n".join(["no;a;b;c", *lines, ""]))).holds
+
+
+@given(cell=CELLS, other=CELLS)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_one_kind_of_value_is_held(tmp_path: Path, cell: str, other: str) -> None:
+    """Columns of one spelling each have a type most often."""
+    lines = [f"{i};{cell};{other}" for i in range(3)]
+    assert of(written(tmp_path, "\n".join(["no;a;b", *lines, ""]))).holds
