@@ -1,11 +1,18 @@
 """Which candidate key is the primary key, judged by names, types and what refers to what."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from fluid_build.profiling.key_chance import (
+    holds_a_quantity,
+    only_just_holds,
+    places_in_time_or_order,
+)
 from fluid_build.profiling.keys import plausibility
 from fluid_build.profiling.schema import NAMED_AS_KEY, Entity, Node
 
+CLEAR_COMPOSITE = 0.8
+"""From this score on a key of several columns is taken, whatever else is unique."""
 _ORDINAL_WORDS = frozenset(
     "line seq sequence ordinal position pos item detail index idx rank step number no nr num "
     "version revision".split()
@@ -66,18 +73,47 @@ def _single_reason(node: Node) -> str:
 
 
 def choose_composite(entity: Entity, referring: Collection[str]) -> Choice | None:
-    """The best key of several columns; ``referring`` names the columns that refer to a parent."""
-    best: Choice | None = None
-    for key in entity.candidates.keys:
-        if len(key) < 2:
-            continue
-        nodes = [entity.by_name[name] for name in key]
-        score = sum(score_member(node, node.stats.name in referring) for node in nodes) / len(nodes)
-        score -= 0.25 * (len(nodes) - 2)
-        score -= 0.03 * sum(node.position for node in nodes) / len(nodes)
-        if best is None or score > best.score:
-            best = Choice(key, score, _composite_reason(nodes, referring))
-    return best
+    """The best key of several columns; ``referring`` names the columns that refer to a parent.
+
+    None has an amount in it: that two rows differ in one is an accident. Where the best only just
+    holds, one of as many columns with a date or a sequence number is preferred to it.
+    """
+    choices = [_composite(entity, key, referring) for key in entity.candidates.keys if len(key) > 1]
+    best = _best(choice for choice in choices if choice is not None)
+    if best is None or not _is_accident(entity, best, referring):
+        return best
+    placed = _best(
+        choice
+        for choice in choices
+        if choice is not None
+        and len(choice.columns) == len(best.columns)
+        and choice.score >= CLEAR_COMPOSITE
+        and places_in_time_or_order(_nodes(entity, choice.columns), referring)
+    )
+    return placed or best
+
+
+def _composite(entity: Entity, key: tuple[str, ...], referring: Collection[str]) -> Choice | None:
+    nodes = _nodes(entity, key)
+    if any(node.stats.name not in referring and holds_a_quantity(node) for node in nodes):
+        return None
+    score = sum(score_member(node, node.stats.name in referring) for node in nodes) / len(nodes)
+    score -= 0.25 * (len(nodes) - 2)
+    score -= 0.03 * sum(node.position for node in nodes) / len(nodes)
+    return Choice(key, score, _composite_reason(nodes, referring))
+
+
+def _best(choices: Iterable[Choice]) -> Choice | None:
+    return max(choices, key=lambda choice: choice.score, default=None)
+
+
+def _is_accident(entity: Entity, choice: Choice, referring: Collection[str]) -> bool:
+    nodes = _nodes(entity, choice.columns)
+    return only_just_holds(nodes) and not places_in_time_or_order(nodes, referring)
+
+
+def _nodes(entity: Entity, columns: Iterable[str]) -> list[Node]:
+    return [entity.by_name[name] for name in columns]
 
 
 def score_member(node: Node, refers: bool) -> float:

@@ -8,11 +8,15 @@ from fluid_build.profiling.composite_keys import CompositeReference, find_compos
 from fluid_build.profiling.foreign_keys import Reference, find_references
 from fluid_build.profiling.held_values import HeldValues
 from fluid_build.profiling.keys import plausibility
-from fluid_build.profiling.primary_keys import Choice, choose_composite, choose_single
+from fluid_build.profiling.primary_keys import (
+    CLEAR_COMPOSITE,
+    Choice,
+    choose_composite,
+    choose_single,
+)
 from fluid_build.profiling.schema import Entity, Node
 
 _CLEAR_SINGLE = 1.2
-_CLEAR_COMPOSITE = 0.8
 _FAIR_SINGLE = 0.6
 
 
@@ -75,7 +79,7 @@ def _late_choice(entity: Entity, referring: set[str]) -> Choice | None:
     if len(entity.candidates.keys) == 1:
         only = single or composite
         return only if only is not None and _may_be_key(entity, only) else None
-    clear = composite is not None and composite.score >= _CLEAR_COMPOSITE
+    clear = composite is not None and composite.score >= CLEAR_COMPOSITE
     if composite is not None and clear and (single is None or single.score < composite.score):
         return composite
     return single if single is not None and single.score >= _FAIR_SINGLE else None

@@ -63,6 +63,12 @@ class Node:
         return self.stats.bounds[1] if self.stats.bounds and self.comparable == "integer" else None
 
     @property
+    def amounts(self) -> frozenset[str]:
+        """What the words of the name mean, or nothing where one says that it is no amount."""
+        concepts = read_name(self.stats.name).concepts
+        return frozenset() if concepts & _NOT_AN_AMOUNT else frozenset(concepts)
+
+    @property
     def is_measure(self) -> bool:
         """Whether the values are amounts: numbers with decimals, or numbers named as money.
 
@@ -76,8 +82,7 @@ class Node:
         numeric = self.stats.kind in {"integer", "float", "decimal"}
         if not numeric and self.stats.measured_type not in {"BIGINT", "DOUBLE"}:
             return False
-        concepts = read_name(self.stats.name).concepts
-        return "money" in concepts and not concepts & _NOT_AN_AMOUNT
+        return "money" in self.amounts
 
     @property
     def dense(self) -> bool:

@@ -100,3 +100,48 @@ def test_an_amount_alone_is_no_key(amount: str) -> None:
     table = profiled(script).table("pay")
     assert ("salary",) in table.candidate_keys
     assert table.primary_key is None
+
+
+_STAFF = """
+    CREATE TABLE staff AS SELECT 100 + i AS staff_id, 'n' || i AS name FROM range(40) t(i);
+    CREATE TABLE job AS SELECT 'J' || i AS job_id, 't' || i AS title FROM range(9) t(i);
+"""
+
+
+def history_key(columns: str, rows: int) -> tuple[str, ...] | None:
+    """The key of a table of staff and jobs, in a database where both are tables."""
+    script = f"{_STAFF} CREATE TABLE job_history AS SELECT {columns} FROM range({rows}) t(i)"
+    return profiled(script).table("job_history").primary_key
+
+
+_FEW_JOBS = "100 + i % 8 AS staff_id, 'J' || (i % 9) AS job_id"
+
+
+def test_a_date_is_preferred_to_a_reference_that_only_just_completes_a_key() -> None:
+    """A few rows show no one in the same job twice, and that says little: a date tells more."""
+    dated = "DATE '2001-01-01' + CAST(i // 3 * 40 AS INTEGER) AS start_date"
+    assert history_key(f"{_FEW_JOBS}, {dated}", 12) == ("staff_id", "start_date")
+
+
+def test_a_key_that_was_put_to_the_test_is_preferred_to_a_date() -> None:
+    """Of many rows some would repeat by chance, so that none does has a reason."""
+    columns = (
+        "100 + i % 40 AS staff_id, 'J' || ((i // 40 + i) % 9) AS job_id,"
+        " DATE '2001-01-01' + CAST(i * 7 AS INTEGER) % 4000 AS start_date"
+    )
+    assert history_key(columns, 320) == ("staff_id", "job_id")
+
+
+def test_the_moment_of_writing_is_no_reason_to_doubt_a_key() -> None:
+    """When a row was written doesn't tell what it is about."""
+    written = "DATE '2001-01-01' + CAST(i * 40 AS INTEGER) AS created_on"
+    assert history_key(f"{_FEW_JOBS}, {written}", 12) == ("staff_id", "job_id")
+
+
+@pytest.mark.parametrize("balance", ["i * 137", "i * 13.7"])
+def test_an_amount_is_no_part_of_a_key(balance: str) -> None:
+    """That two rows of one person differ in their balance is an accident."""
+    columns = f"100 + i // 2 AS staff_id, {balance} % 90 AS balance"
+    assert history_key(columns, 60) is None
+    dated = f"{columns}, DATE '2001-01-01' + CAST(i % 2 AS INTEGER) AS day"
+    assert history_key(dated, 60) == ("staff_id", "day")
