@@ -113,9 +113,8 @@ class Verified:
     """What a verification found.
 
     ``row_changes`` are sentences, and no fault. ``unread`` are tables of the source that could
-    not be read, so that nothing is known of them, each with the reason. ``broken_keys`` are those
-    that held when the source was forged; they are looked for where something was lost, as the
-    likely reason.
+    not be read, so that nothing is known of them, each with the reason. ``broken_keys`` held when
+    the source was forged, and the model relies on them: the next load would fail, or go wrong.
     """
 
     forged: ForgedFolder
@@ -128,7 +127,7 @@ class Verified:
     @property
     def holds(self) -> bool:
         """Whether everything that was checked is as it should be."""
-        proven = self.proof.verdict == "proven" and not self.unread
+        proven = self.proof.verdict == "proven" and not self.unread and not self.broken_keys
         return proven and self.forged.agrees and (self.dbt is None or self.dbt.holds)
 
 
@@ -182,13 +181,12 @@ def verify(forged: ForgedFolder, source: Source, *, on_progress: OnProgress = ig
     """
     check_unchanged(source, forged.model, forged.plan)
     proof = build_and_prove(source, forged.plan, forged.model, on_progress=on_progress)
-    lost = proof.verdict == "lost"
     return Verified(
         forged,
         proof,
         row_changes=tuple(_row_changes(forged.model, proof)),
         unread=_unread(source),
-        broken_keys=tuple(map(str, key_changes(source, forged.model))) if lost else (),
+        broken_keys=tuple(map(str, key_changes(source, forged.model, forged.plan))),
     )
 
 

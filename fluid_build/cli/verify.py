@@ -255,8 +255,8 @@ def _report(found: Verified) -> Iterator[RenderableType]:
         yield screen.heading("Not read, so not compared", counted(len(found.unread), "table"))
         yield from screen.listed(list(found.unread), "red")
     if found.broken_keys:
-        yield screen.heading("Likely why", "the source has changed since it was forged")
-        yield from screen.listed(list(found.broken_keys), "")
+        yield screen.heading("Keys that no longer hold", "correct the rows, or forge again")
+        yield from screen.listed(list(found.broken_keys), "red")
     if forged.disagreements:
         count = counted(len(forged.disagreements), "difference")
         yield screen.heading("The contract does not match its model", count)
@@ -276,7 +276,7 @@ def _report(found: Verified) -> Iterator[RenderableType]:
 
 
 def _nothing_lost(found: Verified) -> bool:
-    proven = found.proof.verdict == "proven" and not found.unread
+    proven = found.proof.verdict == "proven" and not found.unread and not found.broken_keys
     return proven and (found.dbt is None or found.dbt.holds)
 
 

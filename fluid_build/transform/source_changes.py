@@ -4,7 +4,7 @@ Another number of rows is no such change; another table, column, type, or a valu
 longer of the type that all values of its column had, is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from fluid_build.errors import SourceChangedError
@@ -12,7 +12,7 @@ from fluid_build.modeling.conceptual import Attribute, Conversion, Entity
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.sql import literal, quote
-from fluid_build.transform.plan import PlanSource, TransformPlan
+from fluid_build.transform.plan import Build, BuildTest, PlanSource, TransformPlan
 from fluid_build.transform.staging import aliases, by_value, spelled_again
 
 _MOST_TOLD = 5
@@ -145,34 +145,74 @@ def _misfit(column: str, attribute: Attribute, conversion: Conversion) -> str:
     return f"{spelled_again(attribute, by_value, value)} IS DISTINCT FROM {column}"
 
 
-def key_changes(source: Source, model: LogicalModel) -> Iterator[Change]:
-    """Keys that held when the model was made of the source, and hold no longer.
+def key_changes(source: Source, model: LogicalModel, plan: TransformPlan) -> Iterator[Change]:
+    """Keys that the model relies on, and that hold no longer: the errors among the staging's tests.
 
-    A model does not always need them: it is why something was lost, where something was.
+    They are looked for in the source by its own columns, so that nothing has to be built for it.
     """
     tables = {table.name: table for table in source.tables}
-    for entity in model.conceptual.entities:
-        key = entity.primary_key
-        if key is not None and key.holds:
-            yield from _broken_key(source, tables[entity.name], entity, key.attributes)
+    for build in plan.builds:
+        if build.layer != "staging":
+            continue
+        entity = model.conceptual.entity(build.title)
+        whole = {
+            column
+            for test in build.tests
+            if test.kind == "not_null"
+            for column in _source_columns(build, test)
+        }
+        for test in build.tests:
+            if test.kind == "unique" and test.severity == "error":
+                yield from _broken_key(
+                    source, tables[entity.name], entity, _key(build, test, whole)
+                )
 
 
-def _broken_key(
-    source: Source, table: Table, entity: Entity, attributes: tuple[str, ...]
-) -> Iterator[Change]:
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """Source columns whose values tell rows apart; of those that are ``whole`` none may be null.
+
+    Where the key is ``hashed``, a null is a value like any other; else rows with one don't count.
+    """
+
+    columns: tuple[str, ...]
+    whole: tuple[str, ...]
+    hashed: bool
+
+
+def _key(build: Build, test: BuildTest, whole: Collection[str]) -> _Key:
+    columns = _source_columns(build, test)
+    return _Key(
+        columns=columns,
+        whole=tuple(column for column in columns if column in whole),
+        hashed=any("hash-key" in build.column(column).tags for column in test.columns),
+    )
+
+
+def _source_columns(build: Build, test: BuildTest) -> tuple[str, ...]:
+    """The columns of its own table that those of a staging's test are made of."""
+    origins = (origin for column in test.columns for origin in build.column(column).source_columns)
+    return tuple(dict.fromkeys(one.column for one in origins if one.table == build.title))
+
+
+def _broken_key(source: Source, table: Table, entity: Entity, key: _Key) -> Iterator[Change]:
     by_name = dict(
         zip((attribute.name for attribute in entity.attributes), aliases(entity), strict=True)
     )
-    columns = [quote(by_name[name]) for name in attributes]
-    is_null = " OR ".join(f"{column} IS NULL" for column in columns)
+    columns = [quote(by_name[name]) for name in key.columns]
+    lacking = [f"{quote(by_name[name])} IS NULL" for name in key.whole]
+    counted = [
+        f"{quote(by_name[name])} IS NOT NULL" for name in key.columns if name not in key.whole
+    ]
+    where = f" WHERE {' AND '.join(counted)}" if counted and not key.hashed else ""
     row = source.connection.execute(
         "SELECT coalesce(sum(rows_), 0) FROM"
-        f" (SELECT count(*) AS rows_ FROM {table.relation} GROUP BY {', '.join(columns)}"
-        f" HAVING count(*) > 1 OR bool_or({is_null}))"
+        f" (SELECT count(*) AS rows_ FROM {table.relation}{where} GROUP BY {', '.join(columns)}"
+        f" HAVING count(*) > 1 OR bool_or({' OR '.join(lacking) or 'FALSE'}))"
     ).fetchone()
     assert row is not None, "an aggregate without groups always gives a row"
     if row[0]:
-        named = ", ".join(attributes)
+        named = ", ".join(key.columns)
         yield Change(
             _table(entity.name),
             f"has {_rows(int(row[0]))} whose key ({named}) is null or not unique any more",
