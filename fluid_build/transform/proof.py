@@ -6,7 +6,9 @@ holds no row is compared too, and proves nothing by itself.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 from typing import Literal
 
@@ -20,12 +22,13 @@ from fluid_build.sources.base import Source
 from fluid_build.sources.staged_views import staged_where_needed
 from fluid_build.transform.comparison import Columns, between, count, describe
 from fluid_build.transform.differing import DifferingRow, differing_rows
-from fluid_build.transform.figures import FigureProof, prove_figure
+from fluid_build.transform.figures import FigureProof, prove_figures
 from fluid_build.transform.file_text import TextProof, prove_text
 from fluid_build.transform.personal import Personal, personal
 from fluid_build.transform.plan import Check, PlanSource, Rebuild, TransformPlan
 from fluid_build.transform.plans import checks, rebuilds
 from fluid_build.transform.run import Built, built
+from fluid_build.transform.sessions import in_sessions, small
 
 Verdict = Literal["proven", "lost", "not proven"]
 TableVerdict = Literal["proven", "empty", "lost", "not compared"]
@@ -138,19 +141,7 @@ def compare(
     on_progress: OnProgress = ignore,
 ) -> Proof:
     """Check claims about a plan in a database with the schemas ``source`` and ``model``."""
-    by_table = _by_table(promised)
-    tables = []
-    for done, source in enumerate(plan.sources):
-        on_progress(Progress("prove", done, len(plan.sources), source.table))
-        try:
-            tables.append(_table(connection, source, by_table.get(source.table), promised.personal))
-        except duckdb.InterruptException:
-            raise
-        except duckdb.Error as error:
-            raise BuildFailedError(
-                f"The proof of {source.table!r} could not be run: {str(error).splitlines()[0]}",
-                hint="If the source has not changed since it was forged, please report this.",
-            ) from error
+    tables = _tables(connection, plan.sources, promised, on_progress)
     on_progress(Progress("prove", len(plan.sources), len(plan.sources)))
     verdict, reason = _judged(tables)
     return Proof(
@@ -158,8 +149,40 @@ def compare(
         technique=plan.technique,
         verdict=verdict,
         reason=reason,
-        tables=tuple(tables),
+        tables=tables,
     )
+
+
+def _tables(
+    connection: duckdb.DuckDBPyConnection,
+    sources: Sequence[PlanSource],
+    promised: Claims,
+    on_progress: OnProgress,
+) -> tuple[TableProof, ...]:
+    """The proof of each table: small ones together, large ones one after the other."""
+    by_table = _by_table(promised)
+    few_rows = small(connection, (f"source.{source.id}" for source in sources))
+    little = [source for source in sources if f"source.{source.id}" in few_rows]
+    large = [source for source in sources if f"source.{source.id}" not in few_rows]
+    found: dict[str, TableProof] = {}
+    work = [
+        partial(
+            _named_table,
+            source=source,
+            promised=by_table.get(source.table),
+            hidden=promised.personal,
+        )
+        for source in little
+    ]
+    with closing(in_sessions(connection, work)) as results:
+        for source, proof in zip(little, results, strict=True):
+            on_progress(Progress("prove", len(found), len(sources), source.table))
+            found[source.table] = proof
+    for source in large:
+        on_progress(Progress("prove", len(found), len(sources), source.table))
+        of_table = by_table.get(source.table)
+        found[source.table] = _named_table(connection, source, of_table, promised.personal)
+    return tuple(found[source.table] for source in sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +202,24 @@ def _by_table(promised: Claims) -> Mapping[str, _OfTable]:
     }
 
 
+def _named_table(
+    connection: duckdb.DuckDBPyConnection,
+    source: PlanSource,
+    promised: _OfTable | None,
+    hidden: Personal,
+) -> TableProof:
+    """The proof of a table; an error says which table it is of."""
+    try:
+        return _table(connection, source, promised, hidden)
+    except duckdb.InterruptException:
+        raise
+    except duckdb.Error as error:
+        raise BuildFailedError(
+            f"The proof of {source.table!r} could not be run: {str(error).splitlines()[0]}",
+            hint="If the source has not changed since it was forged, please report this.",
+        ) from error
+
+
 def _table(
     connection: duckdb.DuckDBPyConnection,
     source: PlanSource,
@@ -188,7 +229,7 @@ def _table(
     rows = _rows(connection, source)
     if promised is None:
         return TableProof(table=source.table, id=source.id, rows=rows, verdict="not compared")
-    figures = tuple(prove_figure(connection, check, hidden) for check in promised.checks)
+    figures = prove_figures(connection, promised.checks, hidden)
     proof = TableProof(
         table=source.table,
         id=source.id,

@@ -1,9 +1,10 @@
 """The inner loop: a plan run directly in DuckDB, on the connection of its source."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 import duckdb
 
@@ -12,6 +13,7 @@ from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.plan import Build, PlanSource, TransformPlan
+from fluid_build.transform.sessions import in_sessions, small
 
 DATABASE = "forged"
 """The database inside the connection that holds the schemas ``source`` and ``model``."""
@@ -61,9 +63,7 @@ def built(
         show_sources(connection, source, plan)
         connection.execute("CREATE SCHEMA model")
         _set_load_date(connection, load_date)
-        for done, build in enumerate(plan.builds):
-            on_progress(Progress("build", done, len(plan.builds), build.name))
-            _run(connection, build, again=False)
+        _run_all(connection, plan, on_progress)
         check_types(connection, plan)
         yield Built(connection, plan)
     finally:
@@ -131,6 +131,40 @@ def _view(table: Table, wanted: PlanSource) -> str:
 
 def _set_load_date(connection: duckdb.DuckDBPyConnection, load_date: datetime) -> None:
     connection.execute(f"SET VARIABLE load_date = TIMESTAMP {literal(load_date.isoformat(' '))}")
+
+
+def _run_all(
+    connection: duckdb.DuckDBPyConnection, plan: TransformPlan, on_progress: OnProgress
+) -> None:
+    """Run all builds: those that depend on none of each other together, where they are small."""
+    tables = {f"source.{source.id}": source.table for source in plan.sources}
+    few_rows = {tables[relation] for relation in small(connection, tables)}
+    done = 0
+    for wave in waves(plan.builds):
+        little = [build for build in wave if few_rows.issuperset(build.mapped_source_tables)]
+        large = [build for build in wave if not few_rows.issuperset(build.mapped_source_tables)]
+        work = [partial(_run, build=build, again=False) for build in little]
+        with closing(in_sessions(connection, work)) as results:
+            for build, _ in zip(little, results, strict=True):
+                on_progress(Progress("build", done, len(plan.builds), build.name))
+                done += 1
+        for build in large:
+            on_progress(Progress("build", done, len(plan.builds), build.name))
+            _run(connection, build, again=False)
+            done += 1
+
+
+def waves(builds: Sequence[Build]) -> list[list[Build]]:
+    """Builds in groups, each group after those that it refers to; in the plan's order within."""
+    levels: dict[str, int] = {}
+    found: list[list[Build]] = []
+    for build in builds:
+        level = max((levels[name] + 1 for name in build.ref_models), default=0)
+        levels[build.name] = level
+        if level == len(found):
+            found.append([])
+        found[level].append(build)
+    return found
 
 
 def _run(connection: duckdb.DuckDBPyConnection, build: Build, *, again: bool) -> None:

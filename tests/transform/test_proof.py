@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fluid_build.errors import BuildFailedError
 from fluid_build.modeling.techniques import TECHNIQUES
+from fluid_build.transform import sessions
 from fluid_build.transform.figures import prove_figure
 from fluid_build.transform.personal import Personal
 from fluid_build.transform.plan import Build, Check, PlanSource, Rebuild, TransformPlan
@@ -284,6 +285,17 @@ def test_every_type_is_proven(tmp_path: Path, technique: str) -> None:
     with modelled(path, technique) as one:
         proof = proven(one)
     assert (proof.verdict, proof.tables[0].types_equal) == ("proven", True)
+
+
+@pytest.mark.parametrize("technique", sorted(TECHNIQUES))
+def test_large_tables_are_proven_as_small_ones_are(
+    shop: Path, technique: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether tables are built and compared side by side or one by one changes no figure."""
+    with modelled(shop, technique) as one:
+        side_by_side = proven(one)
+        monkeypatch.setattr(sessions, "ROW_GROUP", 0)
+        assert proven(one) == side_by_side
 
 
 @pytest.mark.parametrize("technique", sorted(TECHNIQUES))

@@ -1,0 +1,139 @@
+"""Many small queries at once: sessions beside a connection, each on a thread of its own.
+
+DuckDB splits a scan into tasks of a row group. A table that isn't larger gives one task, and more
+threads only cost: they set up the same pipelines once more. So small work gets one DuckDB thread
+a query and several queries at a time, large work all threads for one query after the other.
+"""
+
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import TypeVar
+
+import duckdb
+
+from fluid_build.sources.sql import literal, quote
+
+ROW_GROUP = 122_880
+"""Rows that DuckDB scans in one task."""
+
+_MOST_SESSIONS = 4
+"""Each session holds the memory of its query, and all of them share Python's one lock."""
+
+_COUNTED_AT_ONCE = 100
+_Result = TypeVar("_Result")
+_Work = Callable[[duckdb.DuckDBPyConnection], _Result]
+
+
+def in_sessions(
+    connection: duckdb.DuckDBPyConnection, work: Sequence[_Work[_Result]]
+) -> Generator[_Result]:
+    """Do small pieces of work that don't depend on each other; their results in order.
+
+    Each piece gets a connection to the same database with the same schema, time zone and load
+    date. The first error, by the order of the pieces, is raised once no query runs any more; nor
+    does one run after the generator is closed.
+    """
+    with one_thread_a_query(connection) as threads:
+        at_once = min(threads, os.cpu_count() or 1, _MOST_SESSIONS, len(work))
+        if at_once <= 1:
+            yield from (piece(connection) for piece in work)
+            return
+        with _sessions(connection, at_once) as sessions:
+            yield from _results(sessions, work)
+
+
+@contextmanager
+def one_thread_a_query(connection: duckdb.DuckDBPyConnection) -> Iterator[int]:
+    """Let each query run on the thread that asks it; yields how many DuckDB used before."""
+    row = connection.execute("SELECT current_setting('threads')").fetchone()
+    threads = int(row[0]) if row else 1
+    connection.execute("SET threads = 1")
+    try:
+        yield threads
+    finally:
+        connection.execute(f"SET threads = {threads:d}")
+
+
+def small(connection: duckdb.DuckDBPyConnection, relations: Iterable[str]) -> frozenset[str]:
+    """Which relations have no more rows than DuckDB scans in one task.
+
+    One that can't be counted isn't among them; whoever reads it next says why.
+    """
+    names = list(relations)
+    found: list[str] = []
+    for start in range(0, len(names), _COUNTED_AT_ONCE):
+        part = names[start : start + _COUNTED_AT_ONCE]
+        counts = "\nUNION ALL\n".join(
+            f"SELECT {number}, count(*) FROM {name}" for number, name in enumerate(part)
+        )
+        try:
+            rows = connection.execute(counts).fetchall()
+        except duckdb.InterruptException:
+            raise
+        except duckdb.Error:
+            continue
+        found += [part[number] for number, count in rows if count <= ROW_GROUP]
+    return frozenset(found)
+
+
+@contextmanager
+def _sessions(
+    connection: duckdb.DuckDBPyConnection, count: int
+) -> Iterator[list[duckdb.DuckDBPyConnection]]:
+    sessions: list[duckdb.DuckDBPyConnection] = []
+    try:
+        sessions += (_session(connection) for _ in range(count))
+        yield sessions
+    finally:
+        for session in sessions:
+            session.close()
+
+
+def _session(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Another connection that reads and writes a text of SQL as this one does."""
+    row = connection.execute(
+        "SELECT current_database(), current_schema(), current_setting('TimeZone'),"
+        " CAST(getvariable('load_date') AS VARCHAR)"
+    ).fetchone()
+    assert row is not None, "a select without a table always gives a row"
+    database, schema, zone, load_date = row
+    session = connection.cursor()
+    session.execute(f"USE {quote(database)}.{quote(schema)}")
+    session.execute(f"SET TimeZone = {literal(zone)}")
+    if load_date is not None:
+        session.execute(f"SET VARIABLE load_date = TIMESTAMP {literal(load_date)}")
+    return session
+
+
+def _results(
+    sessions: Sequence[duckdb.DuckDBPyConnection], work: Sequence[_Work[_Result]]
+) -> Iterator[_Result]:
+    free: SimpleQueue[duckdb.DuckDBPyConnection] = SimpleQueue()
+    for session in sessions:
+        free.put(session)
+
+    def run(piece: _Work[_Result]) -> _Result:
+        session = free.get()
+        try:
+            return piece(session)
+        finally:
+            free.put(session)
+
+    pool = ThreadPoolExecutor(len(sessions), thread_name_prefix="fluid-session")
+    started: list[Future[_Result]] = []
+    try:
+        started += (pool.submit(run, piece) for piece in work)
+        for future in started:
+            yield future.result()
+    except BaseException:
+        # A Ctrl-C or an error must not wait for what nobody will read.
+        for future in started:
+            future.cancel()
+        for session in sessions:
+            session.interrupt()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
