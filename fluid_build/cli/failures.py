@@ -13,6 +13,8 @@ import typer
 
 from fluid_build.cli.text import for_stream, visible
 from fluid_build.errors import FluidError
+from fluid_build.sources.personal_text import without_values
+from fluid_build.sources.uri import redact
 
 DONE = 0
 CHECK_FAILED = 1
@@ -98,7 +100,7 @@ def show(failure: Failure, stream: TextIO | None = None) -> None:
 def show_traceback(error: BaseException) -> None:
     """Print where an error came from, for ``--debug``."""
     for line in "".join(traceback.format_exception(error)).splitlines():
-        sys.stderr.write(visible(line) + "\n")
+        sys.stderr.write(visible(without_values(redact(line))) + "\n")
 
 
 def _sentence(text: str) -> str:

@@ -17,6 +17,7 @@ Value: TypeAlias = (
 )
 
 _INTEGERS = re.compile(r"^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)$|^BIGNUM$")
+_OPEN_TYPES = frozenset({"INTERVAL", "BIT"})
 _TEMPORAL = re.compile(r"^(DATE|TIME|TIMESTAMP)")
 
 
@@ -27,8 +28,8 @@ class ColumnStats:
     ``low`` and ``high`` are Python values of the column's own type; dates and times are text.
     ``values`` are up to a hundred values as text with their counts, most frequent first, over
     ``sample_rows`` rows; ``codes`` numbers the sample's values row by row where the column may be
-    part of a composite key. ``bounds`` are the least and greatest whole number, also of text that
-    holds such.
+    part of a composite key. ``documents`` are some values of a nested column, as JSON.
+    ``bounds`` are the least and greatest whole number, also of text that holds such.
     """
 
     column: Column
@@ -43,6 +44,7 @@ class ColumnStats:
     max_length: int | None = None
     avg_length: float | None = None
     values: list[tuple[str, int]] = field(default_factory=list)
+    documents: list[str] = field(default_factory=list)
     sample_rows: int = 0
     codes: list[int] = field(default_factory=list)
     integral: bool = False
@@ -60,6 +62,11 @@ class ColumnStats:
     def present(self) -> int:
         """Rows that are not null."""
         return self.rows - self.nulls
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether single values may be shown, if the column isn't personal."""
+        return not hides_values(self.column.type)
 
     @property
     def unique(self) -> bool:
@@ -97,6 +104,13 @@ class TableStats:
             if column.name == name:
                 return column
         raise KeyError(name)
+
+
+def hides_values(type_name: str) -> bool:
+    """Whether values of a DuckDB type are never shown: nested and binary ones, since what is
+    inside of them isn't looked at one by one.
+    """
+    return kind_of(type_name) in {"nested", "binary"} and type_name not in _OPEN_TYPES
 
 
 def kind_of(type_name: str) -> Kind:

@@ -11,7 +11,13 @@ import duckdb
 
 from fluid_build.profiling.column_stats import ColumnStats, TableStats, Value, kind_of
 from fluid_build.profiling.measured_types import find_measured_types
-from fluid_build.profiling.samples import SAMPLE_ROWS, SAMPLE_VALUES, read_sample, read_whole
+from fluid_build.profiling.samples import (
+    SAMPLE_ROWS,
+    SAMPLE_VALUES,
+    read_documents,
+    read_sample,
+    read_whole,
+)
 from fluid_build.sources.base import Table
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.sql import quote
@@ -38,6 +44,7 @@ def measure_table(
     asked = read_whole(connection, measured) if measured.complete else stats
     for start in range(0, len(asked), _COLUMNS_A_QUERY):
         _one_pass(connection, measured, asked[start : start + _COLUMNS_A_QUERY])
+    read_documents(connection, measured)
     if not measured.complete:
         read_sample(connection, measured)
         _count_near_unique(connection, measured)

@@ -62,7 +62,8 @@ class ColumnProfile(_Frozen):
     text or not a text column); ``reversible`` says that each value, read as that type and written
     back, is spelled as before. ``min``/``max`` are text. Lengths are characters, of text columns.
     ``top_values`` is counted over the whole column, or over ``sample`` rows. Of a column with
-    personal data neither values nor bounds are kept.
+    personal, nested or binary data neither values nor bounds are kept, of any other none that
+    isn't ``presentable``.
     """
 
     name: str

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import duckdb
 
-from fluid_build.profiling.column_stats import ColumnStats, TableStats
+from fluid_build.profiling.column_stats import ColumnStats, TableStats, Value
 from fluid_build.profiling.columns import TOP_VALUES, clip, measure_table
 from fluid_build.profiling.composite_keys import CompositeReference
 from fluid_build.profiling.declared import (
@@ -34,6 +34,7 @@ from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, clas
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.engine import DUCKDB_ERRORS, READING_ERRORS, reason, unreadable
+from fluid_build.sources.personal_text import presentable
 from fluid_build.sources.staged_views import stage_in_place, staged_where_needed
 
 
@@ -277,6 +278,7 @@ def _no_key(entity: Entity) -> str:
 def _column_profile(entity: Entity, stats: ColumnStats) -> ColumnProfile:
     meaning = _meaning(entity, stats)
     personal = meaning is not None and meaning.pii
+    is_shown = stats.is_shown and not personal
     return ColumnProfile(
         name=stats.name,
         type=stats.column.type,
@@ -286,12 +288,12 @@ def _column_profile(entity: Entity, stats: ColumnStats) -> ColumnProfile:
         nulls=stats.nulls,
         distinct=stats.distinct,
         distinct_exact=stats.distinct_exact,
-        min=None if personal else clip(stats.low),
-        max=None if personal else clip(stats.high),
+        min=_bound(stats, stats.low) if is_shown else None,
+        max=_bound(stats, stats.high) if is_shown else None,
         min_length=stats.min_length,
         max_length=stats.max_length,
         avg_length=None if stats.avg_length is None else round(stats.avg_length, 2),
-        top_values=() if personal else _top_values(stats),
+        top_values=_top_values(stats) if is_shown else (),
         sample=None if stats.sample_rows == stats.rows else stats.sample_rows,
         measured_type=stats.measured_type,
         reversible=stats.reversible,
@@ -307,7 +309,14 @@ def _top_values(stats: ColumnStats) -> tuple[ValueCount, ...]:
     return tuple(
         ValueCount(value=clip(value) or "", count=count)
         for value, count in stats.values[:TOP_VALUES]
+        if stats.kind != "text" or presentable(value)
     )
+
+
+def _bound(stats: ColumnStats, value: Value) -> str | None:
+    """A bound as text, if it may be shown."""
+    is_hidden = stats.kind == "text" and isinstance(value, str) and not presentable(value)
+    return None if is_hidden else clip(value)
 
 
 def _meaning(entity: Entity, stats: ColumnStats) -> SemanticType | None:
@@ -323,5 +332,6 @@ def _meaning(entity: Entity, stats: ColumnStats) -> SemanticType | None:
             min=clip(stats.low),
             max=clip(stats.high),
             siblings=tuple(c.name for c in entity.stats.columns if c is not stats),
+            documents=tuple(stats.documents),
         )
     )

@@ -23,6 +23,8 @@ from fluid_build.sources.sql import quote
 SAMPLE_ROWS = 4096
 SAMPLE_VALUES = 100
 _SLICES = 4
+_DOCUMENT_ROWS = 500
+"""Of nested values some are enough, since none of them is ever shown."""
 _SLICE_ROWS = 512
 # One object a number, not one a column: they are most of what a sample takes.
 _CODES = tuple(range(SAMPLE_ROWS))
@@ -53,6 +55,23 @@ def read_sample(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> 
     for stats, values in zip(measured.columns, zip(*rows, strict=True), strict=True):
         counted, _ = _count(values)
         _take_sample(stats, values, counted)
+
+
+def read_documents(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
+    """Read some values of the nested columns of a table as JSON."""
+    nested = [
+        stats
+        for stats in measured.columns
+        if stats.kind == "nested" and stats.column.type not in ("JSON", "INTERVAL")
+    ]
+    if not nested or not measured.rows:
+        return
+    asked = ", ".join(f"CAST(to_json({quote(stats.column.alias)}) AS VARCHAR)" for stats in nested)
+    rows = connection.execute(
+        f"SELECT {asked} FROM {measured.table.relation} LIMIT {_DOCUMENT_ROWS}"
+    ).fetchall()
+    for stats, values in zip(nested, zip(*rows, strict=True), strict=True):
+        stats.documents = [value for value in values if value is not None]
 
 
 Rows: TypeAlias = list[tuple[str | None, ...]]

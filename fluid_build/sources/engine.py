@@ -13,6 +13,7 @@ import duckdb
 
 from fluid_build.errors import SourceError, SourceUnreadableError, UsageError
 from fluid_build.sources.base import stop, was_interrupted
+from fluid_build.sources.personal_text import without_values
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import redact
 from fluid_build.temporary import OwnedFolder, owned_folder
@@ -174,13 +175,15 @@ def _install(scanner: Scanner) -> str:
 
 
 def reason(error: Exception, *places: Path) -> str:
-    """What went wrong, in one redacted sentence, from an error of DuckDB or the system.
+    """What went wrong, in one sentence, from an error of DuckDB or the system.
+
+    Passwords and the values that it quotes are left out.
 
     Each of the places is named without its folder, so that the sentence is the same elsewhere.
     """
     if isinstance(error, UnicodeDecodeError):
         return "It holds text that is not valid UTF-8."
-    text = redact(str(error)).strip()
+    text = without_values(redact(str(error))).strip()
     for place in places:
         text = text.replace(str(place), place.name)
     text = re.sub(r"^(?:[A-Z]\w*(?: [A-Z]?\w+){0,3} )?Error: ", "", text.split("\n\n", 1)[0])

@@ -11,6 +11,7 @@ from fluid_build.sources import encodings
 from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.origin import FilePart, InFiles, Options
+from fluid_build.sources.personal_text import holds_personal
 from fluid_build.sources.sql import literal
 from fluid_build.sources.uri import as_pattern
 
@@ -83,6 +84,11 @@ def stage_json(
         _create(connection, places, options, relation)
         notes += broken
     rows = connection.execute(f"DESCRIBE {relation}").fetchall()
+    if any(holds_personal(row[1]) for row in rows):
+        options = tuple((dict(options) | dict(_KEYS_AS_DATA)).items())
+        connection.execute(f"DROP TABLE {relation}")
+        _create(connection, places, options, relation)
+        rows = connection.execute(f"DESCRIBE {relation}").fetchall()
     if [row[:2] for row in rows] == [("json", "JSON")] and not _has_rows(connection, relation):
         connection.execute(f"DROP TABLE {relation}")
         raise ValueError("It holds no records.")
@@ -95,6 +101,16 @@ def stage_json(
         copied=copied,
     )
     return tuple(Column(row[0], row[1]) for row in rows), tuple(notes), origin
+
+
+_KEYS_AS_DATA: Options = (
+    ("map_inference_threshold", "0"),
+    ("field_appearance_threshold", "1"),
+)
+"""Read objects as maps where their keys are values, such as the e-mail addresses of people.
+
+As the names of a struct's fields they would be part of the type, which is no secret.
+"""
 
 
 def _has_rows(connection: duckdb.DuckDBPyConnection, relation: str) -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 import duckdb
 
 from fluid_build.modeling.element import ModelPart
+from fluid_build.sources.personal_text import MASK, presentable
 from fluid_build.transform.comparison import Comparison, Difference, Side, first_differences
-from fluid_build.transform.personal import MASK
 
 MOST_SHOWN = 5
 _LONGEST_VALUE = 80
@@ -46,11 +46,15 @@ def differing_rows(
 def fit_to_show(
     names: Sequence[str], values: Sequence[str | None], hidden: Collection[str]
 ) -> dict[str, str | None]:
-    """Values by the names of their columns: clipped, and masked where the column is hidden."""
+    """Values by the names of their columns: clipped, and masked where they may not be shown."""
     return {
-        name: None if value is None else MASK if name in hidden else _clipped(value)
+        name: None if value is None else _shown(value, is_hidden=name in hidden)
         for name, value in zip(names, values, strict=True)
     }
+
+
+def _shown(value: str, *, is_hidden: bool) -> str:
+    return MASK if is_hidden or not presentable(value) else _clipped(value)
 
 
 def _differs(names: Sequence[str], row: Difference, found: Sequence[Difference]) -> tuple[str, ...]:

@@ -1,13 +1,13 @@
-"""Which columns hold personal data, so that no value of theirs is ever shown."""
+"""Which columns hold personal or nested data, so that no value of theirs is ever shown."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.transform.plan import TransformPlan
+from fluid_build.profiling.column_stats import hides_values
+from fluid_build.transform.plan import PlanColumn, TransformPlan
 from fluid_build.transform.staging import aliases
-
-MASK = "***"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,19 @@ def personal(model: LogicalModel, plan: TransformPlan) -> Personal:
     hidden: set[str] = set()
     for entity in model.conceptual.entities:
         by_alias = dict(zip(aliases(entity), entity.attributes, strict=True))
-        found = frozenset(alias for alias, attribute in by_alias.items() if attribute.pii)
+        found = frozenset(alias for alias, attribute in by_alias.items() if _is_hidden(attribute))
         tables[entity.name] = found
         names |= {alias.lower() for alias in by_alias}
         hidden |= {alias.lower() for alias in found}
     for build in plan.builds:
         names |= {column.name.lower() for column in build.columns}
-        hidden |= {column.name.lower() for column in build.columns if column.pii}
+        hidden |= {column.name.lower() for column in build.columns if _is_built_hidden(column)}
     return Personal(tables=tables, shown=frozenset(names - hidden))
+
+
+def _is_hidden(attribute: Attribute) -> bool:
+    return attribute.pii or hides_values(attribute.source_type)
+
+
+def _is_built_hidden(column: PlanColumn) -> bool:
+    return column.pii or hides_values(column.type)

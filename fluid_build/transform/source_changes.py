@@ -11,6 +11,7 @@ from fluid_build.errors import SourceChangedError
 from fluid_build.modeling.conceptual import Attribute, Conversion, Entity
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.base import Source, Table
+from fluid_build.sources.personal_text import presentable
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.plan import Build, BuildTest, PlanSource, TransformPlan
 from fluid_build.transform.staging import aliases, by_value, spelled_again
@@ -127,7 +128,8 @@ def _misfits(
     for position, (alias, attribute, conversion) in enumerate(columns):
         count, example = row[2 * position], row[2 * position + 1]
         if count:
-            shown = "" if attribute.pii else f" ({_clipped(example)!r})"
+            is_hidden = attribute.pii or not presentable(str(example))
+            shown = "" if is_hidden else f" ({_clipped(example)!r})"
             values = "a value" if count == 1 else f"{count:,} values"
             yield Change(
                 _table(entity.name),

@@ -9,6 +9,7 @@ from typing import Final
 
 from fluid_build.profiling.semantic_types import shapes
 from fluid_build.profiling.semantic_types.column import Column, lay_out
+from fluid_build.profiling.semantic_types.documents import personal_leaf
 from fluid_build.profiling.semantic_types.everyday import everyday_type
 from fluid_build.profiling.semantic_types.facts import ColumnFacts, SemanticType
 from fluid_build.profiling.semantic_types.naming import Grade, grades
@@ -21,6 +22,7 @@ from fluid_build.profiling.semantic_types.people import (
     share_of_logins,
 )
 from fluid_build.profiling.semantic_types.personal import FAMILIES, TESTS, Support
+from fluid_build.sources.personal_text import holds_personal, mentions_personal
 
 _SAYS: Final = {
     Grade.SILENT: "the name does not say so",
@@ -52,7 +54,37 @@ def classify(facts: ColumnFacts) -> SemanticType | None:
         return _by_name_alone(column)
     if not column.values:
         return None
-    return _named(column) or _person(column) or _silent(column) or everyday_type(column)
+    found = _named(column) or _person(column) or _silent(column) or everyday_type(column)
+    return found if found is not None and found.pii else _held(column, found) or found
+
+
+def _held(column: Column, found: SemanticType | None) -> SemanticType | None:
+    """The meaning of a column whose documents or texts hold personal data; None if none does."""
+    name = found.name if found is not None else "nested"
+    inside = personal_leaf(column.facts, classify)
+    if inside is not None:
+        reason = f"The values are nested, and in them are values of the type {inside.name}."
+        return SemanticType(name, True, inside.confidence, reason)
+    values = column.facts.documents or column.facts.values
+    if column.family != "text" and not column.facts.documents:
+        return None
+    # One look at all of them is much quicker, and finds nothing in most columns.
+    if not holds_personal("\n".join(values)):
+        return None
+    mentioning = sum(map(mentions_personal, values))
+    if not mentioning:
+        return None
+    reason = (
+        f"{mentioning} of {len(values)} values mention an e-mail address, a phone or"
+        " an account number."
+    )
+    return SemanticType(
+        found.name if found is not None else "free_text", True, _MENTIONED_CONFIDENCE, reason
+    )
+
+
+_MENTIONED_CONFIDENCE: Final = 0.6
+"""One value that mentions a person is enough to protect a column, and little to know it by."""
 
 
 def _named(column: Column) -> SemanticType | None:

@@ -10,6 +10,7 @@ from fluid_build.profiling.semantic_types.column import Column
 from fluid_build.profiling.semantic_types.facts import SemanticType
 from fluid_build.profiling.semantic_types.shapes import share
 from fluid_build.profiling.semantic_types.words import without_accents
+from fluid_build.sources.personal_text import is_iban
 
 Concepts = frozenset[str]
 
@@ -65,7 +66,7 @@ _TEXT_KINDS: Final[tuple[_Kind, ...]] = (
     _Kind(
         "iban",
         "IBANs by check digit",
-        shapes.is_iban,
+        is_iban,
         frozenset({"iban", "account"}),
         0.5,
         0.8,

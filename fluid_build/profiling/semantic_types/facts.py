@@ -27,7 +27,8 @@ class ColumnFacts:
 
     ``type`` is DuckDB's name of the type as read, such as VARCHAR or DECIMAL(10,2). ``values`` are
     up to 100 distinct values that are not null, as text, the most frequent first; they may come
-    from a sample. ``siblings`` are the names of the table's other columns.
+    from a sample. ``documents`` are some values of a nested column, as JSON. ``siblings`` are the
+    names of the table's other columns.
     """
 
     table: str
@@ -40,6 +41,7 @@ class ColumnFacts:
     min: str | None = None
     max: str | None = None
     siblings: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from fluid_build.profiling.semantic_types.naming import (
     sibling_concepts,
 )
 from fluid_build.profiling.semantic_types.shapes import share
+from fluid_build.sources.personal_text import is_card
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def card_number(column: Column, grade: Grade) -> Support:
     told = grade is Grade.PLAIN or (grade is Grade.LIKELY and (masked or _about_payment(column)))
     if told or formed < 0.5:
         return Support(formed, (_NEVER, _NEVER, 0.7, 0.5)[grade], "long enough for card numbers")
-    right = _all(column, shapes.is_card)
+    right = _all(column, is_card)
     needed = (0.95, 0.8, 0.7, 0.5)[grade]
     if grade is Grade.SILENT and len(column.values) < 5:
         needed = _NEVER

@@ -42,9 +42,6 @@ DATE: Final = re.compile(
     r"|[^\W\d_]{3,10}\.? \d{1,2},? \d{4}|\d{4}年\d{1,2}月\d{1,2}日"
 )
 CARD: Final = re.compile(r"(?:[\d*xX•#][ -]?){11,18}\d")
-CARD_ISSUER: Final = re.compile(
-    r"4\d{15}|4\d{12}|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|6\d{15}|35\d{14}|(?:2131|1800)\d{11}|3[068]\d{12}"
-)
 DEGREES: Final = re.compile(
     r"[+-]?\d{1,3}(?:[.,]\d+)?\s?°?\s?[NSEWO]?|[NSEWO]?\s?\d{1,3}\s?[°:]\s?\d{1,2}.*", re.IGNORECASE
 )
@@ -64,7 +61,6 @@ URL: Final = re.compile(
 MAC: Final = re.compile(
     r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}", re.IGNORECASE
 )
-IBAN: Final = re.compile(r"[A-Z]{2}\d{2}(?: ?[A-Z\d]{2,4}){3,8}", re.IGNORECASE | re.ASCII)
 BIC: Final = re.compile(r"[A-Z]{6}[A-Z\d]{2}(?:[A-Z\d]{3})?")
 MIME: Final = re.compile(
     r"(?:application|audio|font|image|message|model|multipart|text|video)/[\w.+-]+"
@@ -108,7 +104,6 @@ STREET_LINE: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _SEPARATORS = re.compile(r"[,;|\s]+")
-_NOT_DIGITS = re.compile(r"\D+")
 
 NATIONAL_NUMBERS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"\d{3}\.\d{3}\.\d{3}-\d{2}"), "br.cpf"),
@@ -146,11 +141,6 @@ def share(test: Test, values: Sequence[str]) -> float:
     return sum(1 for value in values if test(value)) / len(values) if values else 0.0
 
 
-def digits_of(value: str) -> str:
-    """The digits of a value."""
-    return value if value.isdigit() else _NOT_DIGITS.sub("", value)
-
-
 def is_ip_list(value: str) -> bool:
     """One IP address, or several parted by commas, blanks or bars."""
     parts = [part for part in _SEPARATORS.split(value.strip("[]{}()\"' ")) if part]
@@ -162,33 +152,6 @@ def is_ip(value: str) -> bool:
     if IPV4.fullmatch(value):
         return not NETMASK.fullmatch(value)
     return ":" in value and IPV6.fullmatch(value.strip("[]")) is not None
-
-
-_DOUBLED = str.maketrans("0123456789", "0246813579")
-
-
-def passes_luhn(value: str) -> bool:
-    """Whether the digits of a value end in the check digit of ISO/IEC 7812-1."""
-    digits = digits_of(value)
-    if len(digits) < 12 or digits == digits[0] * len(digits):
-        return False
-    return (
-        sum(map(int, digits[-1::-2])) + sum(map(int, digits[-2::-2].translate(_DOUBLED)))
-    ) % 10 == 0
-
-
-def is_card(value: str) -> bool:
-    """A number of a known card issuer with its check digit right."""
-    digits = value.replace(" ", "").replace("-", "")
-    return CARD_ISSUER.fullmatch(digits) is not None and passes_luhn(digits)
-
-
-def is_iban(value: str) -> bool:
-    """An IBAN with its check digits right (ISO 13616)."""
-    if not IBAN.fullmatch(value):
-        return False
-    compact = value.replace(" ", "").upper()
-    return int("".join(str(int(char, 36)) for char in compact[4:] + compact[:4])) % 97 == 1
 
 
 def checks_out(module: str, value: str) -> bool:

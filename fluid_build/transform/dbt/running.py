@@ -18,6 +18,7 @@ from typing import IO, Any, Literal
 
 from fluid_build.errors import DbtError, DbtFailedError, DbtMissingError
 from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.sources.personal_text import without_values
 from fluid_build.sources.uri import passwords
 from fluid_build.transform.dbt.location import DSN_VARIABLE
 from fluid_build.transform.dbt.promises import BrokenPromise, broken_promise
@@ -253,4 +254,4 @@ def _secrets(environment: Mapping[str, str]) -> list[str]:
 def _masked(text: str, secrets: Sequence[str]) -> str:
     for secret in secrets:
         text = text.replace(secret, "*****")
-    return text
+    return without_values(text)
