@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 import duckdb
 
+from fluid_build import limits
 from fluid_build.sources import encodings
 from fluid_build.sources.base import Column
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
@@ -30,7 +31,7 @@ READ_ERRORS = (OSError, EOFError, zlib.error, csv.Error)
 
 _SAMPLE = 96 * 1024
 _RAW = f"{SCRATCH}.text"
-_LONGEST_LINE = 32 * 1024 * 1024
+_SAMPLE_LINES = 20
 _LEAST_AGREEMENT = 0.8
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
@@ -68,7 +69,7 @@ def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str
     READ_ERRORS or duckdb.Error where it can't be read.
     """
     sample, complete = _sample(connection, path, encodings.encoding_of_start(path))
-    dialect = sniff(sample, complete=complete)
+    dialect = _dialect(sample, complete)
     if dialect is None or agreement_of(sample, dialect) < _LEAST_AGREEMENT:
         return ()
     return tuple(_own_names(dialect))
@@ -148,9 +149,10 @@ def _raw_table(connection: duckdb.DuckDBPyConnection, width: int) -> Iterator[st
 
 def _readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> Readable | None:
     """How to read a file; None where it is empty."""
-    text = encodings.examine(path)
-    sample, complete = _sample(connection, path, text.encoding)
-    dialect = sniff(sample, complete=complete)
+    text = encodings.examine(path, longest_line=_longest_line())
+    if path.suffix.lower() in encodings.ZSTD:
+        _check_zstd(connection, path)
+    dialect = _dialect(*_sample(connection, path, text.encoding))
     if dialect is None:
         return None
     if text.encoding == "utf-8" and text.even_lines:
@@ -163,9 +165,26 @@ def _sample(connection: duckdb.DuckDBPyConnection, path: Path, encoding: str) ->
     """Text from the start of a file, and whether that is all of it."""
     if path.suffix.lower() in encodings.ZSTD:
         return _zstd_sample(connection, path)
-    raw = encodings.start_of(path, _SAMPLE + 1)
-    text = raw[:_SAMPLE].decode(encoding, errors="ignore").removeprefix("\ufeff")
-    return text, len(raw) <= _SAMPLE
+    size = _SAMPLE
+    raw = encodings.start_of(path, size + 1)
+    # A header may be longer than that, and what is cut off in it would be taken for all of it.
+    while len(raw) > size and size < _longest_line() and len(raw.splitlines()) <= _SAMPLE_LINES:
+        size *= 8
+        raw = encodings.start_of(path, size + 1)
+    text = raw[:size].decode(encoding, errors="ignore").removeprefix("\ufeff")
+    return text, len(raw) <= size
+
+
+def _longest_line() -> int:
+    return limits.LINE_MEGABYTES.value * 1024 * 1024
+
+
+def _dialect(sample: str, complete: bool) -> Dialect | None:
+    """How a sample is written; None where it holds nothing, ValueError where it's too wide."""
+    dialect = sniff(sample, complete=complete)
+    if dialect is not None:
+        limits.COLUMNS.check(len(dialect.names), "columns")
+    return dialect
 
 
 def _zstd_sample(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, bool]:
@@ -173,23 +192,39 @@ def _zstd_sample(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str
     most = 2_000
     rows = connection.execute(
         "SELECT line FROM read_csv(?, auto_detect=false, header=false, delim='\x1f', quote='',"
-        f" escape='', columns={{'line': 'VARCHAR'}}, compression='zstd') LIMIT {most}",
+        f" escape='', columns={{'line': 'VARCHAR'}}, compression='zstd',"
+        f" max_line_size={_longest_line()}) LIMIT {most}",
         [as_pattern(str(path))],
     ).fetchall()
     return "".join(f"{line or ''}\n" for (line,) in rows), len(rows) < most
 
 
+def _check_zstd(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Raise ValueError for a line that's too long, at which DuckDB ends reading without a word."""
+    content, longest = encodings.zstd_content(path), _longest_line()
+    if content <= longest:
+        return
+    row = connection.execute(
+        "SELECT coalesce(sum(strlen(line)), 0) + 2 * count(*) FROM read_csv(?, auto_detect=false,"
+        " header=false, delim='\x1f', quote='', escape='', columns={'line': 'VARCHAR'},"
+        f" compression='zstd', max_line_size={longest})",
+        [as_pattern(str(path))],
+    ).fetchone()
+    if row and content - int(row[0]) > longest:
+        raise ValueError(encodings.too_long(longest))
+
+
 def _own_names(dialect: Dialect) -> list[str]:
     """A name for each column of a file: its header's, numbered where that repeats."""
-    names: list[str] = []
+    names: dict[str, None] = {}
+    numbers: dict[str, int] = {}
     for i, name in enumerate(dialect.names):
         wanted = chosen = name or f"column{i + 1}"
-        number = 1
         while chosen in names:
-            number += 1
-            chosen = f"{wanted}_{number}"
-        names.append(chosen)
-    return names
+            numbers[wanted] = numbers.get(wanted, 1) + 1
+            chosen = f"{wanted}_{numbers[wanted]}"
+        names[chosen] = None
+    return list(names)
 
 
 def _all_names(files: Sequence[Readable], table: TableFiles) -> list[str]:
@@ -309,7 +344,7 @@ def _options(path: Path, dialect: Dialect) -> Options:
         ("quote", literal('"')),
         ("escape", literal(dialect.escape)),
         ("compression", literal(packed)),
-        ("max_line_size", str(_LONGEST_LINE)),
+        ("max_line_size", str(_longest_line())),
     )
 
 

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
+from fluid_build import limits
+
 _BLOCK = 1 << 20
+_HARMLESS = 1 << 30
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -19,6 +22,7 @@ _BOMS = (
 )
 _NAMES = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 ZSTD = (".zst", ".zstd")
+_ZSTD_MAGIC = bytes.fromhex("28b52ffd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +65,14 @@ def lines_in(path: Path) -> int:
     return ends - trailing + 1
 
 
-def examine(path: Path) -> Text:
+def examine(path: Path, *, longest_line: int | None = None) -> Text:
     """The encoding of a text file (``utf-8``, ``utf-16``, ``utf-16-le``, ``cp1252``, …).
 
     Judged by the byte order mark, then by what all of the file can be decoded as: one late byte
     would otherwise break the reading. What is not Unicode is taken for Windows-1252, which Latin-1
-    text is too, unless it holds bytes that only Latin-1 has. Errors as in ``start_of``. A zstd
-    file is taken for UTF-8: the standard library can't look into it.
+    text is too, unless it holds bytes that only Latin-1 has. Errors as in ``start_of``, and
+    ValueError for a line of more than ``longest_line`` bytes. A zstd file is taken for UTF-8: the
+    standard library can't look into it.
     """
     if path.suffix.lower() in ZSTD:
         return Text("utf-8", even_lines=True)
@@ -77,7 +82,12 @@ def examine(path: Path) -> Text:
         return Text(wide, even_lines=True)
     decoders = {name: codecs.getincrementaldecoder(name)() for name in ("utf-8", "cp1252")}
     ends = [0, 0, 0]
+    line = 0
     for block in _blocks(path, _BLOCK):
+        last = max(block.rfind(b"\n"), block.rfind(b"\r"))
+        line = line + len(block) if last < 0 else len(block) - last - 1
+        if longest_line is not None and line > longest_line:
+            raise ValueError(too_long(longest_line))
         for name in [name for name, decoder in decoders.items() if not _takes(decoder, block)]:
             del decoders[name]
         pairs = block.count(b"\r\n")
@@ -87,6 +97,40 @@ def examine(path: Path) -> Text:
     for name in [name for name, decoder in decoders.items() if not _takes(decoder, b"", True)]:
         del decoders[name]
     return Text(next(iter(decoders), "latin-1"), even_lines=not ends[2] and not all(ends[:2]))
+
+
+def zstd_content(path: Path) -> int:
+    """How many bytes the first frame of a zstd file says that it holds; 0 where it doesn't say.
+
+    Raises ValueError where that is too many times its size.
+    """
+    with path.open("rb") as file:
+        head = file.read(18)
+    if head[:4] != _ZSTD_MAGIC or len(head) < 18:
+        return 0
+    flag = head[4] >> 6
+    single = bool(head[4] & 0x20)
+    start = 5 + (0 if single else 1) + (0, 1, 2, 4)[head[4] & 3]
+    width = (1 if single else 0, 2, 4, 8)[flag]
+    content = int.from_bytes(head[start : start + width], "little") + (256 if width == 2 else 0)
+    _check_expansion(path, content)
+    return content
+
+
+def _check_expansion(path: Path, length: int) -> None:
+    times = limits.EXPANSION.value
+    if length > max(_HARMLESS, times * path.stat().st_size):
+        raise ValueError(
+            f"It expands to more than {times:,} times its size. {limits.EXPANSION.how_to_raise}"
+        )
+
+
+def too_long(longest_line: int) -> str:
+    """The sentence on a line of more bytes than that."""
+    return (
+        f"A line of it is longer than {longest_line // (1024 * 1024):,} MB."
+        f" {limits.LINE_MEGABYTES.how_to_raise}"
+    )
 
 
 def encoding_of_start(path: Path) -> str:
@@ -140,8 +184,12 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _blocks(path: Path, size: int) -> Iterator[bytes]:
+    length, packed = 0, path.suffix.lower() == ".gz"
     with opened(path) as file:
         while block := file.read(size):
+            length += len(block)
+            if packed and length > _HARMLESS:
+                _check_expansion(path, length)
             yield block
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 
+from fluid_build import limits
 from fluid_build.errors import (
     EmptySourceError,
     SourceNotFoundError,
@@ -237,4 +238,5 @@ def _table(engine: Engine, files: TableFiles, relation: str, answers: Convention
         columns, notes, origin = json_files.stage_json(
             engine.connection, files, relation, engine.folder
         )
+    limits.COLUMNS.check(len(columns), "columns")
     return Table(name=files.name, columns=columns, relation=relation, notes=notes, origin=origin)

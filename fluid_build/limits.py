@@ -1,0 +1,64 @@
+"""Bounds on what is read from a stranger, each of which an environment variable can raise.
+
+They stand far above what real data needs, and below what takes minutes or gigabytes.
+"""
+
+import os
+from dataclasses import dataclass
+
+from fluid_build.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A bound: the environment variable that sets another one, and what it is without."""
+
+    variable: str
+    default: int
+
+    @property
+    def value(self) -> int:
+        """The bound that holds; UsageError where the variable is no whole number above zero."""
+        given = os.environ.get(self.variable, "").strip().replace("_", "")
+        if not given:
+            return self.default
+        if not given.isdecimal() or not int(given):
+            raise UsageError(
+                f"{self.variable} is {given!r}, which isn't a whole number above zero.",
+                hint=f"Set it to a number such as {10 * self.default}, or unset it.",
+            )
+        return int(given)
+
+    def check(self, found: int, what: str) -> None:
+        """Raise ValueError, with what to do, where there is more of something than allowed."""
+        if found > self.value:
+            raise ValueError(
+                f"It has {found:,} {what}, more than the {self.value:,} that are read."
+                f" {self.how_to_raise}"
+            )
+
+    @property
+    def how_to_raise(self) -> str:
+        """What to do about it, as a sentence."""
+        return f"Set the environment variable {self.variable} to allow more."
+
+
+COLUMNS = Limit("FLUID_MAX_COLUMNS", 10_000)
+"""Columns of a table in a file. Each costs several aggregates of one query; most databases stop at
+1,600 to 4,096."""
+
+LINE_MEGABYTES = Limit("FLUID_MAX_LINE_MB", 32)
+"""Megabytes of one line of a CSV file: DuckDB holds several of that size for each thread."""
+
+EXPANSION = Limit("FLUID_MAX_EXPANSION", 250)
+"""How many times its size a gzip file may expand to, from a gigabyte up. Tables as text shrink to a
+tenth, rarely to a hundredth; what shrinks to a thousandth was made to hurt."""
+
+DDL_TABLES = Limit("FLUID_MAX_DDL_TABLES", 20_000)
+"""Tables of a DDL source, which all have to be compared with each other."""
+
+YAML_NODES = Limit("FLUID_MAX_YAML_NODES", 500_000)
+"""Nodes of a contract, with those that its aliases repeat; that of 500 tables has a tenth."""
+
+FINDINGS = Limit("FLUID_MAX_FINDINGS", 1_000)
+"""Findings about one contract that are looked for and told."""

@@ -1,0 +1,132 @@
+"""Files that were made to hurt end soon, with the limit and how to raise it."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from fluid_build.errors import SourceError, SourceUnreadableError, UsageError
+from fluid_build.sources import encodings, open_source
+
+MEGABYTE = 1024 * 1024
+
+
+def _why(place: Path) -> str:
+    with pytest.raises(SourceUnreadableError) as caught:
+        open_source(place)
+    return caught.value.message
+
+
+def _wide(path: Path, width: int) -> None:
+    header = ",".join(f"column_{number}" for number in range(width))
+    path.write_text(f"{header}\n{','.join(['1'] * width)}\n")
+
+
+def test_a_header_of_too_many_columns_is_refused(tmp_path: Path) -> None:
+    """It ends at once, and says which variable allows more."""
+    _wide(tmp_path / "wide.csv", 100_000)
+    said = _why(tmp_path / "wide.csv")
+    assert "100,000 columns, more than the 10,000" in said
+    assert "FLUID_MAX_COLUMNS" in said
+
+
+def test_the_limit_on_columns_can_be_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Up, so that more is read, and down."""
+    _wide(tmp_path / "wide.csv", 300)
+    monkeypatch.setenv("FLUID_MAX_COLUMNS", "299")
+    assert "more than the 299" in _why(tmp_path / "wide.csv")
+    monkeypatch.setenv("FLUID_MAX_COLUMNS", "300")
+    with open_source(tmp_path / "wide.csv") as source:
+        assert len(source.tables[0].columns) == 300
+
+
+def test_the_limit_on_columns_holds_for_parquet_and_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the format."""
+    (tmp_path / "wide.json").write_text('[{"a": 1, "b": 2, "c": 3}]')
+    monkeypatch.setenv("FLUID_MAX_COLUMNS", "2")
+    assert "3 columns, more than the 2" in _why(tmp_path / "wide.json")
+
+
+@pytest.mark.parametrize("value", ["many", "0", "-3", "1.5"])
+def test_a_limit_that_is_no_number_is_a_usage_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    """It names the variable, and what to set it to."""
+    _wide(tmp_path / "wide.csv", 3)
+    monkeypatch.setenv("FLUID_MAX_COLUMNS", value)
+    with pytest.raises(UsageError, match="FLUID_MAX_COLUMNS"):
+        open_source(tmp_path / "wide.csv")
+
+
+@pytest.mark.parametrize("name", ["one.csv", "one.csv.gz"])
+def test_a_line_without_an_end_is_refused(tmp_path: Path, name: str) -> None:
+    """A file of one line is no table, packed or not, and isn't read to its end."""
+    path = tmp_path / name
+    opener = gzip.open if name.endswith(".gz") else open
+    with opener(path, "wb") as file:
+        file.write(b"id,name\n1," + b"x" * 40 * MEGABYTE)
+    said = _why(path)
+    assert "longer than 32 MB" in said
+    assert "FLUID_MAX_LINE_MB" in said
+
+
+def test_a_longer_line_may_be_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The value is read whole then."""
+    length = 33 * MEGABYTE
+    (tmp_path / "long.csv").write_bytes(b"id,name\n1,Ann\n2," + b"x" * length + b"\n")
+    monkeypatch.setenv("FLUID_MAX_LINE_MB", "64")
+    with open_source(tmp_path / "long.csv") as source:
+        row = source.connection.execute(
+            f"SELECT count(*), max(length(name)) FROM {source.tables[0].relation}"
+        ).fetchone()
+    assert row == (2, length)
+
+
+@pytest.mark.parametrize("name", ["lines.csv.gz", "lines.json.gz"])
+def test_a_file_that_expands_too_much_is_refused(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bomb of many short lines is stopped while it's unpacked."""
+    monkeypatch.setattr(encodings, "_HARMLESS", 2 * MEGABYTE)
+    with gzip.open(tmp_path / name, "wb") as file:
+        file.write(b"1,2\n" * MEGABYTE)
+    said = _why(tmp_path / name)
+    assert "expands to more than 250 times its size" in said
+    assert "FLUID_MAX_EXPANSION" in said
+
+
+def test_a_zstd_file_that_says_it_expands_too_much_is_refused(tmp_path: Path) -> None:
+    """The frame's own header tells its size before anything is unpacked."""
+    size = (10 << 30).to_bytes(8, "little")
+    bomb = bytes.fromhex("28b52ffd") + bytes([0xE0]) + size + b"\x01\x00\x00" + b"\0" * 16
+    (tmp_path / "bomb.csv.zst").write_bytes(bomb)
+    with pytest.raises(ValueError, match="FLUID_MAX_EXPANSION"):
+        encodings.zstd_content(tmp_path / "bomb.csv.zst")
+    with pytest.raises(SourceError):
+        open_source(tmp_path / "bomb.csv.zst")
+
+
+def test_a_header_longer_than_the_sample_is_read_whole(tmp_path: Path) -> None:
+    """Names of thousands of letters don't make a table of other columns."""
+    names = [f"{'n' * 3000}_{number}" for number in range(120)]
+    rows = [",".join(str(row + column) for column in range(120)) for row in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join([",".join(names), *rows]) + "\n")
+    with open_source(tmp_path / "t.csv") as source:
+        (table,) = source.tables
+        assert [column.name for column in table.columns] == names
+        count = source.connection.execute(f"SELECT count(*) FROM {table.relation}").fetchone()
+    assert count == (30,)
+
+
+def test_repeated_names_are_numbered_in_no_time(tmp_path: Path) -> None:
+    """Thousands of columns of one name cost no more than of many."""
+    lines = [",".join(["x"] * 2_000), *[",".join(["1"] * 2_000)] * 3]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    with open_source(tmp_path / "t.csv") as source:
+        names = [column.name for column in source.tables[0].columns]
+    assert names[:3] == ["x", "x_2", "x_3"]
+    assert len(set(names)) == 2_000
