@@ -1,16 +1,15 @@
 """What was built of a source, on a screen: relations, the verdict of the proof, and files."""
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.table import Table
 
+from fluid_build.cli.grid import Grid
 from fluid_build.cli.proof_table import proof_lines, verdict
-from fluid_build.cli.screen import heading, text
+from fluid_build.cli.screen import Part, heading, name, text
 from fluid_build.cli.text import counted
 from fluid_build.forge import (
     CONTRACT_FILE,
@@ -54,7 +53,7 @@ _KINDS = {
 _MOST_RENAMED = 8
 
 
-def built(forged: Forged) -> Iterator[RenderableType]:
+def built(forged: Forged) -> Iterator[Part]:
     """The relations in figures and the verdict; where something was lost, all that is known."""
     model = forged.model
     shape = model.dimensional.variant if model.dimensional is not None else ""
@@ -71,29 +70,20 @@ def built(forged: Forged) -> Iterator[RenderableType]:
         yield _indented(verdict(forged.proof))
 
 
-def files(paths: Sequence[Path]) -> Iterator[RenderableType]:
+def files(paths: Sequence[Path]) -> Iterator[Part]:
     """Files that were written, and what each is for; a folder of many is one line."""
     folder = _folder(paths)
     yield heading("Files", f"in {folder}")
     names = [path.relative_to(folder).parts for path in paths]
     inside = Counter(parts[0] for parts in names if len(parts) > 1)
-    grid = Table(box=None, pad_edge=False, expand=False, show_header=False)
+    grid = Grid(show_header=False)
     grid.add_column(style="green")
     grid.add_column(style="dim")
-    for (name,) in (parts for parts in names if len(parts) == 1):
-        grid.add_row(text(name), text(_PURPOSES[name]))
-    for name, count in sorted(inside.items()):
-        grid.add_row(text(f"{name}/"), text(f"{_FOLDERS[name]} ({counted(count, 'file')})"))
+    for (file,) in (parts for parts in names if len(parts) == 1):
+        grid.add_row(name(file), text(_PURPOSES[file]))
+    for inner, count in sorted(inside.items()):
+        grid.add_row(name(f"{inner}/"), text(f"{_FOLDERS[inner]} ({counted(count, 'file')})"))
     yield _indented(grid)
-
-
-def next_steps(paths: Sequence[Path]) -> Iterator[RenderableType]:
-    """What to do with the files."""
-    folder = _folder(paths)
-    dbt = shlex.quote(str(folder / "dbt"))
-    yield heading("Next")
-    yield _indented(text(f"cd {dbt} && dbt build", "green"))
-    yield _indented(text(f"fluid verify {shlex.quote(str(folder))} --dbt", "green"))
 
 
 def _folder(paths: Sequence[Path]) -> Path:
@@ -111,7 +101,7 @@ def _kind(build: Build) -> str:
     return _KINDS.get(build.name.partition("_")[0], "relation")
 
 
-def _renamed(renamed: Sequence[Renaming]) -> Iterator[RenderableType]:
+def _renamed(renamed: Sequence[Renaming]) -> Iterator[Part]:
     for one in renamed[:_MOST_RENAMED]:
         place = one.table if one.kind == "table" else f"{one.table}.{one.source_name}"
         yield _indented(text(f"{place} is called {one.name}: {one.reason}.", "dim"))

@@ -1,20 +1,17 @@
 """``fluid demo``: a shop database that nobody documented, made and taken apart on the spot."""
 
-import os
-import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
 from fluid_build.cli import failures, screen, tables
 from fluid_build.cli.built import built, files
 from fluid_build.cli.folder_edits import kept_files, misfits
+from fluid_build.cli.invocation import fluid
+from fluid_build.cli.next_steps import Step, next_steps
 from fluid_build.cli.options import Debug
 from fluid_build.cli.reading import reading
 from fluid_build.demo import build_shop
@@ -50,7 +47,7 @@ def demo(
     return failures.CHECK_FAILED if forged.profile.skipped or unfit else failures.DONE
 
 
-def _story(database: Path, forged: Forged, unfit: Sequence[str]) -> Iterator[RenderableType]:
+def _story(database: Path, forged: Forged, unfit: Sequence[str]) -> Iterator[screen.Part]:
     yield screen.text(
         f"{database} is a shop's database as one finds it: it declares no key, some names are "
         "unkind, and years of use have left their marks. This is what its data says."
@@ -60,35 +57,15 @@ def _story(database: Path, forged: Forged, unfit: Sequence[str]) -> Iterator[Ren
     yield from built(forged)
     yield from files(forged.files)
     yield from kept_files(forged.kept, unfit, _HOW_TO_GET_THEM_BACK)
-    yield from _next_steps(database)
+    yield from next_steps(_next_steps(database))
 
 
-def _next_steps(database: Path) -> Iterator[RenderableType]:
-    fluid = _invoked_as()
-    steps = (
-        (f"{fluid} profile {database} --table customers", "one table, column by column"),
-        (f"{fluid} verify {database.parent}", "prove again that nothing was lost"),
-        (
-            f"{fluid} forge data-model from-source --uri {database} --technique dv2",
-            "the same shop as a Data Vault",
-        ),
-        (f"{fluid} profile postgresql://user@host/database", "your own data"),
+def _next_steps(database: Path) -> tuple[Step, ...]:
+    source, folder = str(database), str(database.parent)
+    forge_vault = ("forge", "data-model", "from-source", "--uri", source, "--technique", "dv2")
+    return (
+        Step(fluid("profile", source, "--table", "customers"), "one table, column by column"),
+        Step(fluid("verify", folder), "prove again that nothing was lost"),
+        Step(fluid(*forge_vault), "the same shop as a Data Vault"),
+        Step(fluid("profile", "postgresql://user@host/database"), "your own data"),
     )
-    yield screen.heading("Next")
-    for command, remark in steps:
-        yield Padding(
-            Text.assemble(screen.text(command, "green"), "\n  ", screen.text(remark, "dim")),
-            (0, 0, 0, 2),
-        )
-
-
-def _invoked_as() -> str:
-    """How to call this command again: by its name where that finds it, else by its path."""
-    here = Path(sys.argv[0])
-    on_path = shutil.which("fluid")
-    if on_path is not None and here.exists() and Path(on_path).samefile(here):
-        return "fluid"
-    if not here.name.startswith("fluid") or not here.exists():
-        return "fluid"
-    relative = os.path.relpath(here)
-    return str(here) if relative.startswith("..") else relative

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from fluid_build.cli import failures, screen
+from fluid_build.cli.grid import Grid
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.text import counted
 from fluid_build.contract.differences import (
@@ -112,14 +112,14 @@ def _what(change: Change) -> str:
 
 
 def _versions(versions: Sequence[VersionAdvice]) -> RenderableType:
-    grid = Table(box=None, pad_edge=False, header_style="dim")
+    grid = Grid()
     grid.add_column("expose", style="cyan")
     for name in ("old", "new", "suggested"):
         grid.add_column(name)
     for advice in versions:
         style = "green" if advice.is_followed else "yellow"
         grid.add_row(
-            screen.text(advice.expose_id),
+            screen.name(advice.expose_id),
             screen.text(advice.old),
             screen.text(advice.new),
             screen.text(advice.suggested, style),

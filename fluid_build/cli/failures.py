@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -11,6 +12,7 @@ from typing import TextIO
 
 import typer
 
+from fluid_build.cli.invocation import fluid_command
 from fluid_build.cli.text import for_stream, visible
 from fluid_build.errors import FluidError
 from fluid_build.sources.personal_text import without_values
@@ -23,6 +25,8 @@ READER_GONE = 128 + 13
 """As the shell reports a process that SIGPIPE ended: the reader of a pipe had enough."""
 
 _LABEL = "Error: "
+_NO_BREAK = "\0"
+"""Stands for a blank while text is wrapped; what is shown holds no such character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ def explain(error: Exception) -> Failure:
 def _usage_hint(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "fluid"
-    return f"Type '{command} --help' to see what it takes."
+    return f"Type `{command} --help` to see what it takes."
 
 
 def _of_system(error: OSError) -> Failure:
@@ -84,9 +88,10 @@ def show(failure: Failure, stream: TextIO | None = None) -> None:
     message, hint = (
         for_stream(visible(_sentence(text)), stream) for text in (failure.message, failure.hint)
     )
+    # Who reads the hint has to be able to paste what it names.
+    message, hint = (part.replace("`fluid ", f"`{fluid_command()} ") for part in (message, hint))
     indent = " " * len(_LABEL)
-    # A line that is to be pasted is never wrapped.
-    command = [] if failure.command is None else [f"{indent}{visible(failure.command)}"]
+    command = [f"{indent}{_pasteable(failure.command)}"] if failure.command else []
     if not stream.isatty():
         stream.write("\n".join([f"{_LABEL}{message}", f"{indent}{hint}", *command]) + "\n")
         return
@@ -95,6 +100,12 @@ def show(failure: Failure, stream: TextIO | None = None) -> None:
     if _may_colour():
         text = text.replace(_LABEL, f"\x1b[1;31m{_LABEL}\x1b[0m", 1)
     stream.write(text + "\n")
+
+
+def _pasteable(command: str) -> str:
+    """A command line as the user has to call it; a line that is to be pasted is never wrapped."""
+    ours = re.sub(r"^fluid(?= )", lambda _: fluid_command(), command)
+    return visible(ours)
 
 
 def show_traceback(error: BaseException) -> None:
@@ -109,14 +120,17 @@ def _sentence(text: str) -> str:
 
 
 def _wrapped(text: str, first: str, rest: str) -> list[str]:
-    return textwrap.wrap(
-        text,
+    """The text in lines of the terminal's width; a command in backticks is never broken."""
+    whole = re.sub(r"`[^`]*`", lambda command: command[0].replace(" ", _NO_BREAK), text)
+    lines = textwrap.wrap(
+        whole,
         width=max(40, shutil.get_terminal_size().columns),
         initial_indent=first,
         subsequent_indent=rest,
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return [line.replace(_NO_BREAK, " ") for line in lines]
 
 
 def _may_colour() -> bool:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
-from fluid_build.cli.screen import heading, text
+from fluid_build.cli.grid import Grid
+from fluid_build.cli.screen import Copyable, Part, heading, name, text
 from fluid_build.cli.text import counted
 from fluid_build.errors import FluidError
 from fluid_build.forge import Preview
@@ -47,7 +47,7 @@ def misfits(folder: Path, kept: Sequence[FileChange]) -> tuple[str, ...]:
 
 def kept_files(
     kept: Sequence[FileChange], unfit: Sequence[str], advice: str = WITH_OPTIONS
-) -> Iterator[RenderableType]:
+) -> Iterator[Part]:
     """Each file that was kept and why, what to do, and where it contradicts the others."""
     if not kept:
         return
@@ -80,7 +80,7 @@ def preview_document(preview: Preview) -> dict[str, object]:
     }
 
 
-def preview_lines(folder: Path, preview: Preview) -> Iterator[RenderableType]:
+def preview_lines(folder: Path, preview: Preview) -> Iterator[Part]:
     """What a forge would change: in figures, file by file, and as unified diffs."""
     changes = [change for change in preview.changes if change.action != "nothing"]
     yield Text.assemble(text(str(folder), "bold"), "  ", text("nothing was written", "dim"))
@@ -101,7 +101,7 @@ def preview_lines(folder: Path, preview: Preview) -> Iterator[RenderableType]:
             yield _indented(_files(names))
     for _, lines, left in _bounded(preview, changes):
         yield Text()
-        yield from (text(line, _STYLES.get(line[:1], "")) for line in lines)
+        yield from (Copyable(line, _STYLES.get(line[:1], ""), indent=0) for line in lines)
         if left:
             yield text(f"... {counted(left, 'more line')}", "dim")
 
@@ -127,11 +127,11 @@ def _shortened(line: str) -> str:
 
 
 def _files(changes: Sequence[FileChange]) -> RenderableType:
-    grid = Table(box=None, pad_edge=False, expand=False, show_header=False)
+    grid = Grid(show_header=False)
     grid.add_column(style="yellow")
     grid.add_column(style="dim")
     for change in changes[:_MOST_FILES]:
-        grid.add_row(text(change.name), text(_remark(change)))
+        grid.add_row(name(change.name), text(_remark(change)))
     if len(changes) > _MOST_FILES:
         grid.add_row(text(f"and {len(changes) - _MOST_FILES:,} more", "dim"), "")
     return grid
@@ -143,7 +143,7 @@ def _remark(change: FileChange) -> str:
     return "not written by Fluid Forge" if change.owner == "foreign" else ""
 
 
-def _listed(lines: Sequence[str]) -> Iterator[RenderableType]:
+def _listed(lines: Sequence[str]) -> Iterator[Part]:
     for line in lines[:_MOST_FILES]:
         yield _indented(text(line, "red"))
     if len(lines) > _MOST_FILES:

@@ -1,6 +1,7 @@
 """``fluid forge data-model``: a source's model, contract, dbt project and proof, as files."""
 
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,7 @@ from fluid_build.cli import failures, folder_edits, screen, tables
 from fluid_build.cli.conventions import conventions
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.kinds import KINDS, check_kind, check_outside
+from fluid_build.cli.next_steps import after_forge
 from fluid_build.cli.options import (
     DateOrder,
     Debug,
@@ -74,7 +76,8 @@ def from_source(
     if address.kind == "ddl":
         raise UsageError(
             f"{redact(uri)} is DDL, not data.",
-            hint="Use 'fluid forge data-model from-ddl FILE' for it.",
+            hint="To forge it, run:",
+            command=f"fluid forge data-model from-ddl {shlex.quote(redact(uri))}",
         )
     opened = Opened(uri, schemas=schema or (), conventions=answers)
     requested = _Requested(technique, variant, target, out, force)
@@ -106,7 +109,7 @@ def from_ddl(
     check_target(target)
     if locate(file).kind != "ddl":
         raise UsageError(
-            f"{redact(file)} is no file of SQL.",
+            f"{redact(file)} isn't a SQL file.",
             hint="Name a file that ends in .sql, or use from-source for data.",
         )
     requested = _Requested(technique, variant, target, out, force)
@@ -152,7 +155,7 @@ def _run(
         )
     if isinstance(result, Preview):
         return _report_preview(out, result, json=json)
-    return _report(out, result, json=json)
+    return _report(out, result, opened, requested.target, json=json)
 
 
 def _file_name(name: str) -> str:
@@ -167,7 +170,7 @@ def _report_preview(out: Path, preview: Preview, *, json: bool) -> int:
     return failures.DONE if _holds(preview.forged) else failures.CHECK_FAILED
 
 
-def _report(out: Path, forged: Forged, *, json: bool) -> int:
+def _report(out: Path, forged: Forged, opened: Opened, target: str, *, json: bool) -> int:
     profile = forged.profile
     unfit = folder_edits.misfits(out, forged.kept)
     if json:
@@ -193,7 +196,9 @@ def _report(out: Path, forged: Forged, *, json: bool) -> int:
         )
         tell_remarks(profile)
     else:
-        screen.show(tables.forged(forged, notices(profile, forged.model.conceptual), unfit))
+        steps = after_forge(out, forged, opened, target)
+        found = notices(profile, forged.model.conceptual)
+        screen.show(tables.forged(forged, found, unfit, steps))
     return failures.DONE if _holds(forged) and not unfit else failures.CHECK_FAILED
 
 

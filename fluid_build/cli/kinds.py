@@ -1,6 +1,7 @@
 """Whether what ``--source`` says is what lies at the URI."""
 
 import glob
+import shlex
 from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import chain
@@ -47,7 +48,7 @@ def check_kind(said: str | None, uri: str) -> Address:
     if _KINDS[said] != address.kind:
         hint = f"Say --source {address.kind}, or leave --source out."
         if address.kind == "ddl":
-            hint = "Use 'fluid forge data-model from-ddl' for DDL."
+            hint = f"Use `fluid forge data-model from-ddl {shlex.quote(redact(uri))}` for DDL."
         raise UsageError(
             f"--source says {said}, and {redact(uri)} is {_NAMES[address.kind]}.", hint=hint
         )

@@ -5,10 +5,10 @@ from typing import Literal
 
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
-from fluid_build.cli.screen import heading, text
+from fluid_build.cli.grid import Grid
+from fluid_build.cli.screen import Part, heading, name, text
 from fluid_build.cli.text import counted
 from fluid_build.transform.differing import DifferingRow
 from fluid_build.transform.figures import FigureProof
@@ -33,9 +33,7 @@ _WORDS: dict[TableVerdict, str] = {
 }
 
 
-def proof_lines(
-    proof: Proof, title: str = "Proof", *, tick: str = TICK
-) -> Iterator[RenderableType]:
+def proof_lines(proof: Proof, title: str = "Proof", *, tick: str = TICK) -> Iterator[Part]:
     """The figures of each table, the verdict, and where there is a loss its first rows.
 
     ``tick`` marks what holds, in green; whoever shows a loss beside this proof gives an empty one.
@@ -81,21 +79,21 @@ def _tables(proof: Proof) -> str:
     return counted(len(proof.tables), "table")
 
 
-def _figures(tables: Sequence[TableProof], tick: str) -> Table:
+def _figures(tables: Sequence[TableProof], tick: str) -> Grid:
     rebuilt = any(table.rebuilt is not None for table in tables)
     checked = any(table.checks for table in tables)
-    grid = Table(box=None, pad_edge=False, expand=False, header_style="dim")
+    grid = Grid()
     grid.add_column("table", style="cyan")
     grid.add_column("rows", justify="right")
     if rebuilt:
-        for name in ("rebuilt", "missing", "unexpected"):
-            grid.add_column(name, justify="right")
+        for title in ("rebuilt", "missing", "unexpected"):
+            grid.add_column(title, justify="right")
         grid.add_column("types")
     if checked:
         grid.add_column("checks", justify="right")
     grid.add_column("verdict")
     for table in tables:
-        cells = [text(table.table), text(f"{table.rows:,}")]
+        cells = [name(table.table), text(f"{table.rows:,}")]
         if rebuilt:
             cells += [
                 _number(table.rebuilt),
@@ -135,7 +133,7 @@ def _checks(table: TableProof) -> Text:
     return text(f"{holding:,} of {len(table.checks):,}", style)
 
 
-def _loss(table: TableProof) -> Iterator[RenderableType]:
+def _loss(table: TableProof) -> Iterator[Part]:
     yield heading(table.table, _in_short(table))
     for difference in table.type_differences:
         yield _indented(
@@ -178,7 +176,7 @@ def _in_short(table: TableProof) -> str:
     return ", ".join(parts)
 
 
-def _failed_check(figure: FigureProof) -> Iterator[RenderableType]:
+def _failed_check(figure: FigureProof) -> Iterator[Part]:
     yield _indented(
         Text.assemble(
             text(figure.name, "yellow"),
@@ -189,8 +187,8 @@ def _failed_check(figure: FigureProof) -> Iterator[RenderableType]:
         yield Padding(text(" · ".join(_pairs(row, tuple(row))), "dim"), (0, 0, 0, 4))
 
 
-def _rows(rows: Sequence[DifferingRow]) -> Table:
-    grid = Table(box=None, pad_edge=False, expand=False, show_header=False)
+def _rows(rows: Sequence[DifferingRow]) -> Grid:
+    grid = Grid(show_header=False)
     grid.add_column()
     grid.add_column()
     for row in rows:

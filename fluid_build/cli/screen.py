@@ -1,18 +1,23 @@
 """How a command talks: results on stdout, everything else on stderr."""
 
 import json
+import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeAlias
 
 from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bars
 from rich.text import Text
 
+from fluid_build.cli.sql_lines import sql_lines
 from fluid_build.cli.text import for_stream, visible
 from fluid_build.progress import OnProgress, Progress
 
@@ -31,13 +36,35 @@ _STAGES = {
 }
 _NARROWEST = 40
 _MOST_LISTED = 12
+# What fills the cells of a table; a line that the terminal wraps would go on with blank ones.
+_TRAILING_BLANKS = re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
+_UNBOUNDED = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Copyable:
+    """A line to be copied, such as a command: it is never wrapped or cut, however long it is."""
+
+    content: str
+    style: str = "green"
+    indent: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """SQL to be copied: it is wrapped where that changes nothing, and ends in a semicolon."""
+
+    sql: str
+    indent: int = 4
+
+
+Part: TypeAlias = RenderableType | Copyable | Query
 
 
 def console(stream: TextIO) -> Console:
-    """A console that takes no text for markup, colours nothing by guessing, and breaks no name.
+    """A console that takes no text for markup, and colours nothing by guessing.
 
-    Width, colour and ``NO_COLOR`` are the terminal's; elsewhere 80 columns (or ``COLUMNS``), and no
-    colour.
+    Width, colour and ``NO_COLOR`` are the terminal's; elsewhere there is no colour.
     """
     made = Console(file=stream, highlight=False, markup=False, emoji=False)
     made.width = max(made.width, _NARROWEST)
@@ -49,24 +76,51 @@ def text(content: str, style: str = "") -> Text:
     return Text(for_stream(visible(content), sys.stdout), style=style, overflow="fold")
 
 
+def name(content: str, style: str = "") -> Text:
+    """A name, which may not be wrapped at its blanks either."""
+    made = text(content, style)
+    made.no_wrap = True
+    return made
+
+
 def heading(title: str, remark: str = "") -> Text:
     """A section's title, and a remark beside it."""
     return Text.assemble("\n", text(title, "bold"), "  " if remark else "", text(remark, "dim"))
 
 
-def show(parts: Iterable[RenderableType]) -> None:
-    """Print on stdout."""
+def show(parts: Iterable[Part]) -> None:
+    """Print on stdout: as wide as the terminal, or ``COLUMNS``; elsewhere nothing is wrapped."""
     out = console(sys.stdout)
-    if out.is_terminal:
-        for part in parts:
-            out.print(part)
-        return
+    width = out.width if out.is_terminal or os.environ.get("COLUMNS") else None
     with out.capture() as captured:
         for part in parts:
-            out.print(part)
-    # A terminal does not show the blanks that fill a table's cells; a file would keep them.
+            _print(out, part, width)
     for line in captured.get().splitlines():
-        sys.stdout.write(line.rstrip() + "\n")
+        sys.stdout.write(_TRAILING_BLANKS.sub(_without_blanks, line) + "\n")
+
+
+def _without_blanks(trailing: re.Match[str]) -> str:
+    """What is left of a line's end: nothing but the codes that switch colours off."""
+    return trailing[0].replace(" ", "")
+
+
+def _print(out: Console, part: Part, width: int | None) -> None:
+    """Print a part, wrapped to the width unless a name or word of it needs more than that.
+
+    Then the terminal wraps its lines, so that the name is still one when it is copied.
+    """
+    if isinstance(part, Copyable):
+        out.print(Text.assemble(" " * part.indent, text(part.content, part.style)), soft_wrap=True)
+        return
+    if isinstance(part, Query):
+        for line in sql_lines(part.sql, width and width - part.indent):
+            out.print(Text.assemble(" " * part.indent, text(line, "dim")), soft_wrap=True)
+        return
+    room = Measurement.get(out, out.options.update(width=_UNBOUNDED), part)
+    if width is None or room.minimum > width:
+        width = max(room.maximum, 1)
+    out.width = width
+    out.print(part)
 
 
 def show_json(document: Mapping[str, object]) -> None:
@@ -144,7 +198,7 @@ def _stage(report: Progress) -> str:
     return visible(_STAGES.get(report.stage, report.stage.capitalize()))
 
 
-def listed(lines: Sequence[str], style: str) -> Iterator[RenderableType]:
+def listed(lines: Sequence[str], style: str) -> Iterator[Part]:
     """The first of several lines, indented, and how many more there are."""
     for line in lines[:_MOST_LISTED]:
         yield Padding(text(line, style), (0, 0, 0, 2))

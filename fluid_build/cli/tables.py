@@ -4,14 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Literal, TypeAlias
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
-from fluid_build.cli.built import built, files, next_steps
+from fluid_build.cli.built import built, files
 from fluid_build.cli.folder_edits import kept_files
-from fluid_build.cli.screen import heading, text
+from fluid_build.cli.grid import Grid
+from fluid_build.cli.next_steps import Step, next_steps
+from fluid_build.cli.screen import Part, Query, heading, name, text
 from fluid_build.cli.text import counted
 from fluid_build.forge import Forged
 from fluid_build.modeling.attention import Notice
@@ -32,7 +33,7 @@ _KINDS = {
 }
 
 
-def summary(profile: Profile, found: Sequence[Notice]) -> Iterator[RenderableType]:
+def summary(profile: Profile, found: Sequence[Notice]) -> Iterator[Part]:
     """A whole profile, the parts that have nothing to say left out."""
     yield title(profile)
     if profile.tables:
@@ -44,9 +45,9 @@ def summary(profile: Profile, found: Sequence[Notice]) -> Iterator[RenderableTyp
 
 
 def forged(
-    result: Forged, found: Sequence[Notice], unfit: Sequence[str] = ()
-) -> Iterator[RenderableType]:
-    """What came of a source, in short: figures, what to look at, and the files.
+    result: Forged, found: Sequence[Notice], unfit: Sequence[str], steps: Sequence[Step]
+) -> Iterator[Part]:
+    """What came of a source, in short: figures, what to look at, the files, what to do next.
 
     ``unfit`` says where kept files contradict the forged ones.
     """
@@ -59,7 +60,7 @@ def forged(
     yield from built(result)
     yield from files(result.files)
     yield from kept_files(result.kept, unfit)
-    yield from next_steps(result.files)
+    yield from next_steps(steps)
 
 
 def _in_figures(profile: Profile) -> str:
@@ -85,7 +86,7 @@ def title(profile: Profile) -> Text:
     )
 
 
-def tables(profile: Profile) -> Iterator[RenderableType]:
+def tables(profile: Profile) -> Iterator[Part]:
     """Each table with its size and its key, and why that key."""
     keyed = sum(table.primary_key is not None for table in profile.tables)
     yield heading("Tables", f"{counted(keyed, 'key')} found")
@@ -101,7 +102,7 @@ def tables(profile: Profile) -> Iterator[RenderableType]:
         key = ", ".join(table.primary_key) if table.primary_key else "none"
         why = _why(table, profile.has_data)
         grid.add_row(
-            text(table.name), text(rows), text(f"{len(table.columns):,}"), text(key), text(why)
+            name(table.name), text(rows), text(f"{len(table.columns):,}"), text(key), text(why)
         )
     yield _indented(grid)
 
@@ -116,7 +117,7 @@ def _why(table: TableProfile, has_data: bool) -> str:
     return reason.replace("the first column", "first column")
 
 
-def relationships(profile: Profile) -> Iterator[RenderableType]:
+def relationships(profile: Profile) -> Iterator[Part]:
     """Each relationship with its confidence and its orphans, those that follow from others last."""
     keys = profile.foreign_keys
     if not keys:
@@ -133,9 +134,12 @@ def relationships(profile: Profile) -> Iterator[RenderableType]:
     )
     for key in sorted(keys, key=lambda key: key.implied):
         style = "dim" if key.implied else ""
+        to = f"→ {_side(key.to_table, key.to_columns)}{_remark(key)}"
+        # A single column is one name; a list of columns may go on in the next line.
+        cell = name if len(key.from_columns) == 1 else text
         grid.add_row(
-            text(_side(key.from_table, key.from_columns), style),
-            text(f"→ {_side(key.to_table, key.to_columns)}{_remark(key)}", style),
+            cell(_side(key.from_table, key.from_columns), style),
+            cell(to, style),
             text(_confidence(key), style),
             text(f"{key.evidence.orphans:,}", "yellow")
             if key.evidence.orphans
@@ -158,7 +162,7 @@ def _remark(key: ForeignKey) -> str:
     return " (one to one)" if key.cardinality == "one-to-one" else ""
 
 
-def meanings(profile: Profile) -> Iterator[RenderableType]:
+def meanings(profile: Profile) -> Iterator[Part]:
     """What the columns hold, personal data first."""
     personal = _by_meaning(profile, pii=True)
     if personal:
@@ -193,11 +197,11 @@ def _meaning(meaning: str, columns: Sequence[str]) -> str:
 def _meaning_grid(rows: Iterable[tuple[str, str]], style: str) -> RenderableType:
     grid = _grid(("table", "cyan", "left"), ("meaning", style, "left"), show_header=False)
     for table, meaning in rows:
-        grid.add_row(text(table), text(meaning))
+        grid.add_row(name(table), text(meaning))
     return _indented(grid)
 
 
-def reading_notes(profile: Profile) -> Iterator[RenderableType]:
+def reading_notes(profile: Profile) -> Iterator[Part]:
     """How the source was read, and each part of it that could not be."""
     if not profile.notes:
         return
@@ -206,7 +210,7 @@ def reading_notes(profile: Profile) -> Iterator[RenderableType]:
         yield _indented(text(note))
 
 
-def attention(found: Sequence[Notice]) -> Iterator[RenderableType]:
+def attention(found: Sequence[Notice]) -> Iterator[Part]:
     """What a person should look at; for what the data breaks, with the query that shows it."""
     listed = [notice for notice in found if notice.kind not in _SHOWN_ELSEWHERE]
     if not listed:
@@ -215,26 +219,26 @@ def attention(found: Sequence[Notice]) -> Iterator[RenderableType]:
     for kind, group in groupby(listed, key=lambda notice: notice.kind):
         of_a_kind = list(group)
         for notice in of_a_kind[:_MOST_OF_A_KIND]:
-            yield _indented(_notice(notice))
+            yield from _notice(notice)
         left = len(of_a_kind) - _MOST_OF_A_KIND
         if left > 0:
             yield _indented(text(f"and {left:,} more of the kind: {kind}", "dim"))
 
 
-def _notice(notice: Notice) -> RenderableType:
+def _notice(notice: Notice) -> Iterator[Part]:
     subject = _subject(notice)
-    line = Text.assemble(text(subject, "yellow"), ": " if subject else "", text(notice.text))
-    if not notice.sql or notice.kind not in _SHOWN_WITH_QUERY:
-        return line
-    query = Text("\n").join(text(part, "dim") for part in notice.sql.splitlines())
-    return Group(line, _indented(query))
+    yield _indented(
+        Text.assemble(text(subject, "yellow"), ": " if subject else "", text(notice.text))
+    )
+    if notice.sql and notice.kind in _SHOWN_WITH_QUERY:
+        yield Query(notice.sql)
 
 
 def _subject(notice: Notice) -> str:
     return _side(notice.table, notice.columns) if notice.columns else notice.table
 
 
-def detail(table: TableProfile) -> Iterator[RenderableType]:
+def detail(table: TableProfile) -> Iterator[Part]:
     """One table, column by column; no value of a personal column is shown."""
     key = ", ".join(table.primary_key) if table.primary_key else "none"
     yield Text.assemble(
@@ -258,8 +262,8 @@ def _facts(column: ColumnProfile) -> str:
 
 def _figures(column: ColumnProfile) -> RenderableType:
     grid = _grid(("figure", "dim", "left"), ("value", "", "left"), show_header=False)
-    for name, value in _named_figures(column):
-        grid.add_row(text(name), text(value))
+    for figure, value in _named_figures(column):
+        grid.add_row(text(figure), text(value))
     return grid
 
 
@@ -288,12 +292,10 @@ def _shortened(value: str) -> str:
 _Justify: TypeAlias = Literal["left", "right"]
 
 
-def _grid(*columns: tuple[str, str, _Justify], show_header: bool = True) -> Table:
-    grid = Table(
-        box=None, pad_edge=False, expand=False, header_style="dim", show_header=show_header
-    )
-    for name, style, justify in columns:
-        grid.add_column(name, style=style, justify=justify)
+def _grid(*columns: tuple[str, str, _Justify], show_header: bool = True) -> Grid:
+    grid = Grid(show_header=show_header)
+    for title, style, justify in columns:
+        grid.add_column(title, style=style, justify=justify)
     return grid
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from fluid_build.artifacts import write_artifacts
 from fluid_build.cli import failures, screen
+from fluid_build.cli.grid import Grid
 from fluid_build.cli.kinds import check_outside
 from fluid_build.cli.options import Debug, Json, Schemas
 from fluid_build.cli.reading import reading
@@ -90,7 +90,7 @@ def _check_free(junit: Path, contract: Path, uri: str) -> None:
         )
 
 
-def _verdict(contract: Path, result: LiveResult) -> Iterator[RenderableType]:
+def _verdict(contract: Path, result: LiveResult) -> Iterator[screen.Part]:
     kept, colour = ("keeps", "green") if result.passed else ("breaks", "red")
     yield Text.assemble(
         screen.text(result.source_name, "bold"),
@@ -118,7 +118,7 @@ def _in_figures(result: LiveResult) -> str:
 
 
 def _overview(result: LiveResult) -> RenderableType:
-    grid = Table(box=None, pad_edge=False, header_style="dim")
+    grid = Grid()
     elsewhere = any(expose.table != expose.expose_id for expose in result.exposes)
     grid.add_column("expose", style="cyan")
     if elsewhere:
@@ -128,7 +128,7 @@ def _overview(result: LiveResult) -> RenderableType:
         grid.add_column(name, justify="right")
     for expose in result.exposes:
         place = [expose.table if expose.table is not None else "not there"] if elsewhere else []
-        names = [screen.text(name) for name in (expose.expose_id, *place)]
+        names = [screen.name(name) for name in (expose.expose_id, *place)]
         grid.add_row(*names, *_overview_figures(expose))
     return grid
 
@@ -145,7 +145,7 @@ def _overview_figures(expose: ExposeResult) -> Iterator[Text]:
         yield screen.text(f"{number:,}", style) if number else screen.text("-", "dim")
 
 
-def _missing(result: LiveResult) -> Iterator[RenderableType]:
+def _missing(result: LiveResult) -> Iterator[screen.Part]:
     """The tables that should be there, most of which have the same to say: nothing."""
     missing = [
         (expose.expose_id, check.observed)
@@ -165,7 +165,7 @@ def _missing(result: LiveResult) -> Iterator[RenderableType]:
         yield Padding(line, (0, 0, 0, 2))
 
 
-def _broken(result: LiveResult) -> Iterator[RenderableType]:
+def _broken(result: LiveResult) -> Iterator[screen.Part]:
     for expose in result.exposes:
         broken = [
             check for check in expose.checks if check.status == "failed" and check.type != "table"
@@ -176,24 +176,23 @@ def _broken(result: LiveResult) -> Iterator[RenderableType]:
         ranked = sorted(broken, key=lambda check: (not check.fails, not check.warns))
         for check in ranked[:_MOST_OF_AN_EXPOSE]:
             yield Padding(_finding(check), (0, 0, 0, 2))
+            if check.sql and check.violations:
+                yield screen.Query(check.sql)
         left = len(ranked) - _MOST_OF_AN_EXPOSE
         if left > 0:
             yield screen.text(f"  and {left:,} more: see --json", "dim")
 
 
-def _finding(check: CheckResult) -> RenderableType:
+def _finding(check: CheckResult) -> Text:
     word, style = _MARKS["failed" if check.fails else "warn" if check.warns else "info"]
-    line = Text.assemble(
+    return Text.assemble(
         screen.text(word, style),
         screen.text(f"  {check.id}", "bold"),
         screen.text(f"  {check.observed}; expected {check.expected}"),
     )
-    if not check.sql or not check.violations:
-        return line
-    return Group(line, Padding(screen.text(check.sql, "dim"), (0, 0, 0, 2)))
 
 
-def _unchecked(result: LiveResult) -> Iterator[RenderableType]:
+def _unchecked(result: LiveResult) -> Iterator[screen.Part]:
     by_reason: dict[str, list[str]] = {}
     for check in result.checks:
         if check.status == "not_checked":

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from fluid_build.cli import failures, screen
+from fluid_build.cli.grid import Grid
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.text import counted
 from fluid_build.contract.consistency import check_consistency
@@ -74,7 +74,7 @@ def _finding(finding: Finding) -> RenderableType:
         screen.text(finding.path or "the document", "cyan"),
         screen.text(f": {finding.message}"),
     )
-    grid = Table(box=None, pad_edge=False, show_header=False, padding=(0, 1))
+    grid = Grid(show_header=False)
     grid.add_column(style="dim")
     grid.add_column()
     for name in ("found", "allowed", "nearest"):

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
 from rich.text import Text
 
 from fluid_build.cli import failures, screen
@@ -239,7 +238,7 @@ def _dbt_document(found: DbtVerified) -> dict[str, object]:
     }
 
 
-def _report(found: Verified) -> Iterator[RenderableType]:
+def _report(found: Verified) -> Iterator[screen.Part]:
     forged = found.forged
     tables = counted(len(forged.plan.sources), "table")
     yield Text.assemble(
@@ -280,7 +279,7 @@ def _nothing_lost(found: Verified) -> bool:
     return proven and (found.dbt is None or found.dbt.holds)
 
 
-def _dbt_lines(found: DbtVerified, tick: str) -> Iterator[RenderableType]:
+def _dbt_lines(found: DbtVerified, tick: str) -> Iterator[screen.Part]:
     result = found.result
     figures = [f"{counted(len(result.built), 'model')} built"]
     for name, nodes in (

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from rich.console import RenderableType
 from rich.text import Text
 
 from fluid_build.cli import screen
@@ -34,7 +33,7 @@ def warehouse_document(found: WarehouseVerified) -> dict[str, object]:
     }
 
 
-def warehouse_report(found: WarehouseVerified) -> Iterator[RenderableType]:
+def warehouse_report(found: WarehouseVerified) -> Iterator[screen.Part]:
     """What was found, for people."""
     forged, proof = found.forged, found.found.proof
     yield Text.assemble(

@@ -88,7 +88,7 @@ def test_wrong_usage_is_two_sentences_and_code_2(
     happened, to_do = outcome.err.splitlines()
     assert happened.startswith("Error: ")
     assert said in happened
-    assert re.fullmatch(r"       Type 'fluid[a-z -]* --help' to see what it takes\.", to_do)
+    assert re.fullmatch(r"       Type `fluid[a-z -]* --help` to see what it takes\.", to_do)
 
 
 def test_start_up_imports_nothing_heavy() -> None:

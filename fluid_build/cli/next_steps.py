@@ -1,0 +1,72 @@
+"""What to do next, as command lines that can be pasted as they are, one after the other."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fluid_build.cli.invocation import dbt_command, fluid, install_command
+from fluid_build.cli.screen import Copyable, Part, heading
+from fluid_build.contract.from_model import DBT_FOLDER
+from fluid_build.forge import CONTRACT_FILE, Forged, Opened
+from fluid_build.sources.uri import locate, surely_without_passwords
+
+_DBT_PACKAGES = ("dbt-core>=1.11,<1.12", "dbt-duckdb>=1.11,<1.12")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A command line and what it is for; where it is empty, the remark stands alone."""
+
+    command: str
+    remark: str
+
+
+def next_steps(steps: Sequence[Step]) -> Iterator[Part]:
+    """Each command on a line of its own, below a comment that says what it does."""
+    yield heading("Next")
+    for step in steps:
+        yield Copyable(f"# {step.remark}", "dim")
+        if step.command:
+            yield Copyable(step.command)
+
+
+def after_forge(folder: Path, forged: Forged, opened: Opened, target: str) -> tuple[Step, ...]:
+    """What can be done with a forged folder: only what works for its source and its target."""
+    if not forged.profile.has_data:
+        contract = str(folder / CONTRACT_FILE)
+        return (
+            Step(fluid("validate", contract), "check the contract, after you completed it"),
+            Step("", f"{folder / DBT_FOLDER}/README.md says how to build it, once there is data."),
+        )
+    verify = ("verify", str(folder), *_uri(opened))
+    prove = Step(fluid(*verify), f"prove again that nothing was lost{_password_remark(opened)}")
+    if target != "duckdb":
+        return (
+            prove,
+            Step("", f"{folder / DBT_FOLDER}/README.md says how to build it in {target}."),
+        )
+    project = folder / DBT_FOLDER
+    dbt = dbt_command(project)
+    install = () if dbt else (Step(install_command(*_DBT_PACKAGES), "install dbt"),)
+    build = f"(cd {shlex.quote(str(project))} && {dbt or 'dbt'} build)"
+    return (
+        prove,
+        *install,
+        *((Step(build, "build it with dbt"),) if dbt else ()),
+        Step(fluid(*verify, "--dbt", "--trust"), "build it with dbt elsewhere, and prove that"),
+    )
+
+
+def _uri(opened: Opened) -> tuple[str, ...]:
+    """A server is named again, since a folder does not choose one; its password is left out."""
+    if locate(opened.place).kind != "postgres":
+        return ()
+    place = surely_without_passwords(opened.place)
+    return () if place is None else ("--uri", place)
+
+
+def _password_remark(opened: Opened) -> str:
+    given = locate(opened.place).kind == "postgres"
+    bare = given and surely_without_passwords(opened.place) == opened.place
+    return "" if bare or not given else " (add the password)"

@@ -1,0 +1,30 @@
+"""A query on a screen, in lines that are still the same query when they are copied."""
+
+import re
+from itertools import pairwise
+
+_WORD = re.compile(r"""(?:"(?:[^"]|"")*"|'(?:[^']|'')*'|[^\s"']|["'])+""")
+_CLAUSES = frozenset({"LEFT", "JOIN", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT"})
+_JOINS = frozenset({"LEFT"})
+
+
+def sql_lines(sql: str, width: int | None) -> list[str]:
+    """A query that ends in a semicolon, on one line where it fits or the width is None.
+
+    Otherwise each clause starts a line. Lines are broken between words only, and never inside of a
+    name or text in quotes, so that one of them may be wider than ``width``.
+    """
+    words = _WORD.findall(sql.strip().removesuffix(";"))
+    if not words:
+        return []
+    words[-1] += ";"
+    if width is None or len(" ".join(words)) <= width:
+        return [" ".join(words)]
+    lines = [words[0]]
+    for before, word in pairwise(words):
+        starts_clause = word in _CLAUSES and before not in _JOINS
+        if starts_clause or len(lines[-1]) + 1 + len(word) > width:
+            lines.append(word)
+        else:
+            lines[-1] += f" {word}"
+    return lines
