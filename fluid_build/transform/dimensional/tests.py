@@ -45,7 +45,7 @@ def grain_test(relation: str, columns: tuple[str, ...], entity: Entity) -> tuple
     if not columns:
         return ()
     key = entity.primary_key
-    severity: Severity = "error" if key is not None and key.origin == "declared" else "warn"
+    severity: Severity = "error" if key is not None and key.holds else "warn"
     return (
         BuildTest(
             name=fit(relation, "grain", "unique"),

@@ -1,8 +1,15 @@
-"""The relation that keeps the versions of a dimension's members, and is only ever added to."""
+"""The relation that keeps the versions of a dimension's members, and is only ever added to.
+
+A member has one version a load. Where its key has stopped being one, all of its rows are
+compared, and added, together: none is dropped, the test of the key fails, and loading the same
+rows again adds nothing.
+"""
+
+from collections.abc import Sequence
 
 from fluid_build.modeling.dimensional import Dimension, DimensionAttribute
 from fluid_build.modeling.element import SourceColumn
-from fluid_build.modeling.sql_names import fit
+from fluid_build.modeling.sql_names import fit, free_name
 from fluid_build.transform.built_tests import not_null
 from fluid_build.transform.dimensional.columns import of_attribute, technical
 from fluid_build.transform.dimensional.star import (
@@ -22,13 +29,9 @@ def history_build(star: Star, dimension: Dimension) -> Build:
     entity, history = dimension.entity_name, dimension.history
     alias = star.alias(entity, ())
     key = [star.column(entity, one.name) for one in natural_key(star, dimension)]
-    kept = [star.column(entity, one.attribute) for one in versioned_attributes(dimension)]
-    row_hash = hashed(
-        [
-            (f"{alias}.{star.column(entity, one.attribute)}", star.type(entity, one.attribute))
-            for one in versioned_attributes(dimension)
-        ]
-    )
+    versioned = versioned_attributes(dimension)
+    kept = [star.column(entity, one.attribute) for one in versioned]
+    row_hash = _row_hash(star, entity, versioned, f"{alias}.")
     columns = [
         *((f"{alias}.{name}", name) for name in (*key, *kept)),
         (row_hash, "row_hash"),
@@ -36,7 +39,11 @@ def history_build(star: Star, dimension: Dimension) -> Build:
         ("FALSE", "is_deleted"),
     ]
     latest = indented(_latest(star, dimension, (*key, *kept)))
-    same = [f"latest.{name} = {alias}.{name}" for name in key]
+    figures = [free_name(name, key) for name in ("rows_held", "first_hash", "last_hash")]
+    held_hash = _row_hash(star, entity, versioned, "")
+    held = _summed(key, held_hash, figures, star.staged(entity))
+    stands = f"(\n{latest}\n) AS latest\nWHERE NOT is_deleted"
+    standing = _summed(key, "row_hash", figures, stands)
     gone = [
         *((f"latest.{name}", name) for name in (*key, *kept)),
         ("latest.row_hash", "row_hash"),
@@ -55,16 +62,22 @@ def history_build(star: Star, dimension: Dimension) -> Build:
         sql=f"SELECT\n{selected(columns)}\nFROM {star.staged(entity)} AS {alias}",
         incremental="\n".join(
             (
-                joined("LEFT JOIN", f"(\n{latest}\n)", "latest", same),
-                "WHERE",
-                "    latest.row_hash IS NULL",
-                "    OR latest.is_deleted",
-                f"    OR latest.row_hash <> {row_hash}",
+                joined("JOIN", f"(\n{indented(held)}\n)", "held", _same(key, "held", alias)),
+                joined(
+                    "LEFT JOIN",
+                    f"(\n{indented(standing)}\n)",
+                    "standing",
+                    _same(key, "standing", alias),
+                ),
+                f"WHERE\n    standing.{figures[0]} IS NULL",
+                *(f"    OR standing.{name} <> held.{name}" for name in figures),
                 "UNION ALL",
                 f"SELECT\n{selected(gone)}",
                 f"FROM (\n{latest}\n) AS latest",
-                joined("LEFT JOIN", star.staged(entity), alias, same),
-                f"WHERE\n    {alias}.{key[0]} IS NULL\n    AND NOT latest.is_deleted",
+                "WHERE\n    NOT latest.is_deleted\n    AND NOT EXISTS (\n        SELECT 1",
+                f"        FROM {star.staged(entity)} AS {alias}\n        WHERE",
+                "            " + "\n            AND ".join(_same(key, "latest", alias)),
+                "    )",
             )
         ),
         ref_models=(star.names.staging(entity),),
@@ -89,6 +102,27 @@ def history_build(star: Star, dimension: Dimension) -> Build:
     )
 
 
+def _summed(key: Sequence[str], row_hash: str, figures: Sequence[str], source: str) -> str:
+    """What the rows of a member are compared by; of one row that is all there is to it."""
+    sums = ("COUNT(*)", f"MIN({row_hash})", f"MAX({row_hash})")
+    columns = [*((name, name) for name in key), *zip(sums, figures, strict=True)]
+    return f"SELECT\n{selected(columns)}\nFROM {source}\nGROUP BY {', '.join(key)}"
+
+
+def _same(key: Sequence[str], one: str, other: str) -> list[str]:
+    """The conditions that two rows are of one member, also where its key has become null."""
+    return [f"{one}.{name} IS NOT DISTINCT FROM {other}.{name}" for name in key]
+
+
+def _row_hash(star: Star, entity: str, versioned: Sequence[DimensionAttribute], prefix: str) -> str:
+    return hashed(
+        [
+            (f"{prefix}{star.column(entity, one.attribute)}", star.type(entity, one.attribute))
+            for one in versioned
+        ]
+    )
+
+
 def versioned_attributes(dimension: Dimension) -> list[DimensionAttribute]:
     """The columns of the dimension's own entity of which the past is kept."""
     return [one for one in dimension.attributes if not one.source and one.scd_type == 2]
@@ -100,7 +134,7 @@ def is_in_history(dimension: Dimension, one: DimensionAttribute) -> bool:
 
 
 def _latest(star: Star, dimension: Dimension, columns: tuple[str, ...]) -> str:
-    """The latest version of each member, gone or not."""
+    """What was last loaded of each member, gone or not."""
     key = [star.column(dimension.entity_name, one.name) for one in natural_key(star, dimension)]
     listed = ",\n".join(f"    {name}" for name in (*columns, "row_hash", "is_deleted"))
     ranked = ",\n".join(f"        {name}" for name in (*columns, "row_hash", "is_deleted"))
@@ -110,7 +144,7 @@ SELECT
 FROM (
     SELECT
 {ranked},
-        ROW_NUMBER() OVER (PARTITION BY {", ".join(key)} ORDER BY load_date DESC) AS recency
+        RANK() OVER (PARTITION BY {", ".join(key)} ORDER BY load_date DESC) AS recency
     FROM model.{dimension.history}
 ) AS ranked
 WHERE recency = 1"""
