@@ -57,8 +57,8 @@ tenth, rarely to a hundredth; what shrinks to a thousandth was made to hurt."""
 DDL_TABLES = Limit("FLUID_MAX_DDL_TABLES", 20_000)
 """Tables of a DDL source, which all have to be compared with each other."""
 
-YAML_NODES = Limit("FLUID_MAX_YAML_NODES", 500_000)
-"""Nodes of a contract, with those that its aliases repeat; that of 500 tables has a tenth."""
+CONTRACT_VALUES = Limit("FLUID_MAX_CONTRACT_VALUES", 1_000_000)
+"""Values in a contract, with those that its aliases repeat: some 50,000 columns, and 500 MB."""
 
 FINDINGS = Limit("FLUID_MAX_FINDINGS", 1_000)
 """Findings about one contract that are looked for and told."""

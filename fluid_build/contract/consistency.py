@@ -14,7 +14,7 @@ from fluid_build.contract.fluid.orchestration import AirflowOrchestration, Airfl
 from fluid_build.contract.nearest import nearest
 from fluid_build.contract.shown import escaped, path_shown, shown
 from fluid_build.contract.structure import Path
-from fluid_build.contract.validation import Finding, in_document_order, parse_contract
+from fluid_build.contract.validation import Finding, capped, in_document_order, parse_contract
 from fluid_build.errors import ContractError
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
@@ -40,7 +40,7 @@ def check_consistency(
         *_of_orchestration(contract),
         *_of_formats(contract),
     ]
-    return in_document_order(found, document, lines or {})
+    return capped(in_document_order(found, document, lines or {}))
 
 
 def _of_exposes(contract: FluidContract) -> Iterator[Placed]:

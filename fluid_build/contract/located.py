@@ -8,6 +8,7 @@ import copy
 from dataclasses import dataclass, field
 from typing import Any
 
+from fluid_build import limits
 from fluid_build.contract.shown import escaped, kind_shown
 from fluid_build.contract.structure import Path
 from fluid_build.errors import SourceUnreadableError
@@ -68,6 +69,7 @@ class Builder:
         self._open: list[_Frame] = []
         self._anchors: dict[str, _Anchored | None] = {}
         self._nodes = 0
+        self._most = limits.CONTRACT_VALUES.value
         self._unfolded = 0
         self._lines: dict[Path, int] = {}
         self._document: Any = None
@@ -161,6 +163,9 @@ class Builder:
 
     def _enter(self, mark: Mark, nodes: int = 1) -> None:
         self._nodes += nodes
+        if self._nodes > self._most:
+            what = f"it holds more than {self._most:,} values"
+            raise self._refuse(mark, what, hint=limits.CONTRACT_VALUES.how_to_raise)
         path: list[str | int] = []
         line = mark.line
         for frame in self._open:
@@ -193,7 +198,8 @@ class Builder:
         for part in parts:
             if not isinstance(part, dict):
                 raise self._refuse(mark, "`<<` needs a mapping or a list of mappings")
-            frame.merged = {**part, **frame.merged}
+            for key, inner in part.items():
+                frame.merged.setdefault(key, inner)
         frame.merging = False
 
     def _refuse(self, mark: Mark, what: str, *, hint: str = "") -> SourceUnreadableError:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from fluid_build import limits
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.fluid.common import Problem, named
 from fluid_build.contract.nearest import nearest
@@ -55,15 +56,28 @@ def validate(document: object, *, lines: Mapping[Path, int] | None = None) -> tu
     """Everything that keeps the document from being a FLUID contract, in the document's order.
 
     Empty where it is one. ``lines`` gives the line of each path, as ``read_located`` returns it.
+    Of very many, those that were met first, and one that counts the others (``limits.FINDINGS``).
     """
     try:
         _judge(document)
     except ValidationError as error:
-        details = error.errors(include_url=False)
+        details = error.errors(include_url=False)[: limits.FINDINGS.value]
+        more = error.error_count() - len(details)
     else:
         return ()
     placed = _without_echoes([found for detail in details for found in _findings(detail)])
-    return in_document_order(placed, document, lines or {})
+    return capped(in_document_order(placed, document, lines or {}), more)
+
+
+def capped(findings: tuple[Finding, ...], more: int = 0) -> tuple[Finding, ...]:
+    """The first findings, and one that counts the others; ``more`` of them were not even made."""
+    most = limits.FINDINGS.value
+    more += max(0, len(findings) - most)
+    if not more:
+        return findings
+    message = f"there are {more:,} more; correct these first, or raise {limits.FINDINGS.variable}"
+    rest = Finding("", message, "", "", level=findings[0].level if findings else "error")
+    return (*findings[:most], rest)
 
 
 def parse_contract(document: object) -> FluidContract:
@@ -73,10 +87,12 @@ def parse_contract(document: object) -> FluidContract:
     """
     try:
         return _judge(document)
-    except ValidationError:
+    except ValidationError as error:
         findings = validate(document)
         first = findings[0]
-        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        many = len(findings) > limits.FINDINGS.value
+        count = error.error_count() if many else len(findings)
+        more = f" (and {count - 1:,} more)" if count > 1 else ""
         raise ContractError(
             f"This is no valid FLUID 0.7.2 contract: {first.path}: {first.message}{more}.",
             hint="Run `fluid validate` on the file to see every finding.",
