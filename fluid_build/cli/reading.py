@@ -10,6 +10,7 @@ from fluid_build.progress import OnProgress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
+from fluid_build.sources.table_choice import OnTables, any_tables
 from fluid_build.temporary import owned_folder
 
 
@@ -21,6 +22,7 @@ def reading(
     schemas: Sequence[str] = (),
     dialect: str | None = None,
     conventions: Conventions = NO_ANSWERS,
+    on_tables: OnTables = any_tables,
     on_progress: OnProgress,
 ) -> Iterator[Source]:
     """The source at a URI or path, open as long as the block lasts."""
@@ -33,6 +35,7 @@ def reading(
             schemas=schemas,
             dialect=dialect,
             conventions=conventions,
+            on_tables=on_tables,
             on_progress=on_progress,
         ) as source,
     ):

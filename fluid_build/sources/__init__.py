@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fluid_build.errors import UsageError
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
+from fluid_build.sources.table_choice import OnTables, TableName, any_tables
 
 if TYPE_CHECKING:
     from fluid_build.sources.base import Source
@@ -19,6 +20,7 @@ def open_source(
     dialect: str | None = None,
     conventions: Conventions = NO_ANSWERS,
     memory_limit: str | None = None,
+    on_tables: OnTables = any_tables,
     on_progress: OnProgress = ignore,
 ) -> "Source":
     """Open a database, a folder, a file or a glob for reading; use it in a ``with`` block.
@@ -26,7 +28,8 @@ def open_source(
     ``schemas`` picks schemas of a DuckDB or PostgreSQL database (default: all that hold tables).
     ``dialect`` is the SQL dialect of a DDL file (default: detected). ``conventions`` answer
     how numbers and dates in text are written where the data leaves that open. ``memory_limit``
-    bounds DuckDB's memory (``"2GB"``). Raises a SourceError that says what is wrong with the place,
+    bounds DuckDB's memory (``"2GB"``). ``on_tables`` is told the tables once they are known, before
+    their rows are read, and may raise. Raises a SourceError that says what is wrong with the place,
     or UsageError for an option that the kind of source has no use for.
     """
     from fluid_build.sources.uri import locate
@@ -50,24 +53,37 @@ def open_source(
     if address.kind == "ddl":
         from fluid_build.sources.ddl import open_ddl
 
-        return open_ddl(Path(address.place), dialect=dialect)
+        declared = open_ddl(Path(address.place), dialect=dialect)
+        on_tables([TableName(one.name, one.schema, one.name) for one in declared.tables])
+        return declared
     if address.kind == "duckdb":
         from fluid_build.sources.duckdb_file import open_duckdb
 
         opened = open_duckdb(
-            Path(address.place), schemas=schemas, memory_limit=memory_limit, on_progress=on_progress
+            Path(address.place),
+            schemas=schemas,
+            memory_limit=memory_limit,
+            on_tables=on_tables,
+            on_progress=on_progress,
         )
     elif address.kind == "sqlite":
         from fluid_build.sources.sqlite_file import open_sqlite
 
         opened = open_sqlite(
-            Path(address.place), memory_limit=memory_limit, on_progress=on_progress
+            Path(address.place),
+            memory_limit=memory_limit,
+            on_tables=on_tables,
+            on_progress=on_progress,
         )
     elif address.kind == "postgres":
         from fluid_build.sources.postgres import open_postgres
 
         opened = open_postgres(
-            address.place, schemas=schemas, memory_limit=memory_limit, on_progress=on_progress
+            address.place,
+            schemas=schemas,
+            memory_limit=memory_limit,
+            on_tables=on_tables,
+            on_progress=on_progress,
         )
     else:
         from fluid_build.sources.files import open_files
@@ -76,6 +92,7 @@ def open_source(
             address.place,
             conventions=conventions,
             memory_limit=memory_limit,
+            on_tables=on_tables,
             on_progress=on_progress,
         )
     opened.conventions = conventions

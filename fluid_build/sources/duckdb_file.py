@@ -15,6 +15,7 @@ from fluid_build.sources.engine import DUCKDB_ERRORS, reason, starting
 from fluid_build.sources.origin import InDatabase
 from fluid_build.sources.schemas import chosen_schemas, no_tables
 from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.table_choice import OnTables, TableName, any_tables
 from fluid_build.sources.uri import database_kind
 
 # DuckDB prints an index as [a, '"b c"']: plain names bare, others quoted twice.
@@ -33,6 +34,7 @@ def open_duckdb(
     *,
     schemas: Sequence[str] = (),
     memory_limit: str | None = None,
+    on_tables: OnTables = any_tables,
     on_progress: OnProgress = ignore,
 ) -> OpenSource:
     """Attach a DuckDB file.
@@ -47,7 +49,7 @@ def open_duckdb(
         _attach(connection, path)
         existing = _schemas(connection)
         read = chosen_schemas(schemas, existing, path.name)
-        tables, skipped = _tables(connection, read, on_progress)
+        tables, skipped = _tables(connection, read, on_tables, on_progress)
         if not tables:
             if skipped:
                 raise SourceUnreadableError(
@@ -123,7 +125,10 @@ def _count_views(connection: duckdb.DuckDBPyConnection, schemas: Sequence[str]) 
 
 
 def _tables(
-    connection: duckdb.DuckDBPyConnection, schemas: Sequence[str], on_progress: OnProgress
+    connection: duckdb.DuckDBPyConnection,
+    schemas: Sequence[str],
+    on_tables: OnTables,
+    on_progress: OnProgress,
 ) -> tuple[tuple[Table, ...], tuple[Skipped, ...]]:
     found = connection.execute(
         "SELECT schema_name, table_name, comment, sql FROM duckdb_tables()"
@@ -133,6 +138,8 @@ def _tables(
     ).fetchall()
     places = [(schema, name) for schema, name, _, _ in found]
     names = dict(zip(places, qualified(places), strict=True))
+    if places:
+        on_tables([TableName(names[place], *place) for place in places])
     columns = _columns(connection, {(schema, name): sql for schema, name, _, sql in found})
     keys = _declared(connection)
     tables: list[Table] = []

@@ -24,6 +24,7 @@ from fluid_build.sources.file_layout import Layout, TableFiles, is_compressed, l
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.sql import quote
 from fluid_build.sources.staged_views import COPIED, stage_view
+from fluid_build.sources.table_choice import OnTables, TableName, any_tables
 from fluid_build.sources.uri import is_glob, matches
 
 _FILE_ERRORS = (*DUCKDB_ERRORS, *csv_files.READ_ERRORS, ValueError)
@@ -42,6 +43,7 @@ def open_files(
     *,
     conventions: Conventions = NO_ANSWERS,
     memory_limit: str | None = None,
+    on_tables: OnTables = any_tables,
     on_progress: OnProgress = ignore,
 ) -> OpenSource:
     """Open the data files at a path or glob; ``conventions`` answer what text leaves open.
@@ -55,6 +57,7 @@ def open_files(
         layout = _layout(place, engine.connection)
         if not layout.tables:
             raise _nothing(place, layout)
+        on_tables([TableName(one.name) for one in layout.tables])
         staged = [path for one in layout.tables if one.format != "parquet" for path in one.paths]
         engine.stage(sum(_size(path) for path in staged))
         opened = _open_all(engine, layout.tables, conventions, on_progress)

@@ -34,6 +34,7 @@ from fluid_build.sources.postgres_types import (
 )
 from fluid_build.sources.schemas import chosen_schemas, no_tables
 from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.table_choice import OnTables, TableName, any_tables
 from fluid_build.sources.uri import passwords, redact
 
 _CONNECT_SECONDS = 10
@@ -62,6 +63,7 @@ def open_postgres(
     *,
     schemas: Sequence[str] = (),
     memory_limit: str | None = None,
+    on_tables: OnTables = any_tables,
     on_progress: OnProgress = ignore,
 ) -> OpenSource:
     """Stage every table of the chosen schemas of a PostgreSQL database.
@@ -85,8 +87,9 @@ def open_postgres(
             connection.execute("ROLLBACK")
             if not catalog:
                 raise no_tables(found.database, schemas)
-            engine.stage(sum(table.bytes for table in catalog))
             plan = _plan(catalog)
+            on_tables([TableName(one.name, one.catalog.schema, one.catalog.name) for one in plan])
+            engine.stage(sum(table.bytes for table in catalog))
             staged, skipped = _stage_all(connection, plan, on_progress)
         except DUCKDB_ERRORS as error:
             raise SourceUnreadableError(

@@ -40,6 +40,7 @@ from fluid_build.sources.sqlite_values import (
     read_exactly,
     read_fast,
 )
+from fluid_build.sources.table_choice import OnTables, TableName, any_tables
 from fluid_build.sources.uri import database_kind
 
 _BUSY_SECONDS = 3.0
@@ -49,7 +50,11 @@ _LARGE_ROWS = 50_000
 
 
 def open_sqlite(
-    path: Path, *, memory_limit: str | None = None, on_progress: OnProgress = ignore
+    path: Path,
+    *,
+    memory_limit: str | None = None,
+    on_tables: OnTables = any_tables,
+    on_progress: OnProgress = ignore,
 ) -> OpenSource:
     """Stage every table of a SQLite file.
 
@@ -67,6 +72,7 @@ def open_sqlite(
                     f"{path.name} holds no table.",
                     hint="Check that it is the database you mean.",
                 )
+            on_tables([TableName(name) for name in names])
             engine.connection.execute(
                 f"ATTACH {literal(str(place))} AS origin (TYPE sqlite, READ_ONLY)"
             )

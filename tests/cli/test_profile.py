@@ -100,13 +100,6 @@ def test_one_table_is_shown_without_personal_values(fluid: Fluid, dirty: Path) -
     assert "2024-03-01 … 2024-03-28" in outcome.out
 
 
-def test_an_unknown_table_is_wrong_usage(fluid: Fluid, dirty: Path) -> None:
-    """The error names the tables that there are."""
-    outcome = fluid("profile", dirty, "--table", "custmer")
-    assert outcome.code == 2
-    assert "The tables are: customer, orders, spare." in outcome.err
-
-
 def test_a_table_that_cannot_be_read_is_skipped_and_the_code_says_so(
     fluid: Fluid, tmp_path: Path
 ) -> None:

@@ -1,0 +1,72 @@
+"""Choosing one table of a source by the name that a user gives it."""
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from fluid_build.errors import UsageError
+
+_MOST_LISTED = 30
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A table's name as the source is shown: bare, or with its schema where several are read."""
+
+    shown: str
+    schema: str = ""
+    table: str = ""
+
+    @property
+    def spellings(self) -> frozenset[str]:
+        """Every name that a user may give it."""
+        table = self.table or self.shown
+        return frozenset((self.shown, table, f"{self.schema}.{table}" if self.schema else table))
+
+
+OnTables: TypeAlias = Callable[[Sequence[TableName]], None]
+"""Is told the tables of a source once they are known, before any row is read; may raise."""
+
+
+def any_tables(_names: Sequence[TableName]) -> None:
+    """Content with whatever there is."""
+
+
+def chosen_table(requested: str, names: Sequence[TableName]) -> str:
+    """The shown name of the table that is meant: with its schema or without, whatever its case.
+
+    A name in the very same spelling goes before others. Raises UsageError where none is meant,
+    with the nearest names and those that there are, or where several are.
+    """
+    found = [name for name in names if name.shown == requested]
+    found = found or [name for name in names if requested in name.spellings]
+    found = found or [name for name in names if requested.lower() in _lower(name)]
+    if len(found) == 1:
+        return found[0].shown
+    if found:
+        candidates = ", ".join(sorted(_full(name) for name in found))
+        raise UsageError(
+            f"{requested} may be any of {len(found)} tables.", hint=f"Name one: {candidates}."
+        )
+    raise UsageError(f"There is no table {requested}.", hint=_hint(requested, names))
+
+
+def _lower(name: TableName) -> set[str]:
+    return {spelling.lower() for spelling in name.spellings}
+
+
+def _full(name: TableName) -> str:
+    if name.shown != name.table or not name.schema:
+        return name.shown
+    return f"{name.schema}.{name.table}"
+
+
+def _hint(requested: str, names: Sequence[TableName]) -> str:
+    shown_by = {spelling.lower(): name.shown for name in names for spelling in name.spellings}
+    near = difflib.get_close_matches(requested.lower(), shown_by, n=3)
+    meant = " or ".join(dict.fromkeys(shown_by[spelling] for spelling in near))
+    guess = f"Did you mean {meant}? " if meant else ""
+    listed = ", ".join(name.shown for name in names[:_MOST_LISTED])
+    left = len(names) - _MOST_LISTED
+    return f"{guess}The tables are {listed}{f' and {left:,} more' if left > 0 else ''}."

@@ -1,0 +1,135 @@
+"""``fluid profile --table``: which table is meant, and what is said where none is."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from fluid_build.errors import UsageError
+from fluid_build.sources.table_choice import TableName, chosen_table
+from tests.cli.conftest import STATEMENTS, Fluid
+from tests.conftest import PostgresDatabase
+
+
+@pytest.fixture
+def sales(tmp_path: Path) -> Path:
+    """A customer table in each of two schemas, and a table that only one of them has."""
+    path = tmp_path / "works.duckdb"
+    with duckdb.connect(str(path)) as database:
+        database.execute(
+            "CREATE SCHEMA sales; CREATE SCHEMA person;"
+            'CREATE TABLE sales."Customer" AS SELECT range AS id, 1 AS sold FROM range(50);'
+            'CREATE TABLE person."Customer" AS SELECT range AS id, 2 AS born FROM range(50);'
+            'CREATE TABLE sales."Orders" AS SELECT range AS id FROM range(50);'
+        )
+    return path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "column"),
+    [
+        (("--table", "sales.Customer"), "sold"),
+        (("--table", "person.customer"), "born"),
+        (("--table", "sales.Customer", "--schema", "sales"), "sold"),
+        (("--table", "Customer", "--schema", "sales"), "sold"),
+        (("--table", "Orders"), "id"),
+        (("--table", "ORDERS"), "id"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_table_is_named_with_its_schema_or_without(
+    fluid: Fluid, sales: Path, arguments: tuple[str, ...], column: str
+) -> None:
+    """Whether ``--schema`` is given or not."""
+    done = fluid("profile", sales, *arguments)
+    assert (done.code, f"\n{column}  " in done.out) == (0, True), done.err
+
+
+def test_a_name_of_several_tables_is_refused_with_all_of_them(fluid: Fluid, sales: Path) -> None:
+    """It's not for us to choose."""
+    done = fluid("profile", sales, "--table", "Customer")
+    assert done.code == 2
+    assert "Customer may be any of 2 tables" in done.err
+    assert "Name one: person.Customer, sales.Customer." in done.err
+
+
+def as_sqlite(folder: Path) -> str:
+    path = folder / "two.sqlite"
+    with closing(sqlite3.connect(path)) as database, database:
+        for statement in STATEMENTS:
+            database.execute(statement)
+    return str(path)
+
+
+def as_duckdb(folder: Path) -> str:
+    path = folder / "two.duckdb"
+    with duckdb.connect(str(path)) as database:
+        database.execute(";".join(STATEMENTS))
+    return str(path)
+
+
+def as_files(folder: Path) -> str:
+    for name in ("customer", "orders"):
+        (folder / f"{name}.csv").write_text("id,name\n1,a\n2,b\n")
+    return str(folder)
+
+
+def as_ddl(folder: Path) -> str:
+    path = folder / "two.sql"
+    path.write_text("CREATE TABLE customer (id INT); CREATE TABLE orders (id INT);")
+    return str(path)
+
+
+@pytest.mark.parametrize("made", [as_sqlite, as_duckdb, as_files, as_ddl])
+def test_a_mistyped_table_is_told_before_anything_is_read(
+    fluid: Fluid, tmp_path: Path, made: Callable[[Path], str]
+) -> None:
+    """Wrong usage, the nearest name, and all names that there are."""
+    assert_refused_early(fluid, made(tmp_path))
+
+
+def test_a_mistyped_table_of_a_server_is_told_before_anything_is_read(
+    fluid: Fluid, postgres: PostgresDatabase
+) -> None:
+    """Over a network it would take longest."""
+    postgres.run(";".join(STATEMENTS))
+    assert_refused_early(fluid, postgres.uri)
+
+
+def assert_refused_early(fluid: Fluid, uri: str) -> None:
+    done = fluid("profile", uri, "--table", "custmer")
+    assert (done.code, done.out) == (2, "")
+    assert "There is no table custmer." in done.err
+    assert "Did you mean customer? The tables are customer, orders." in done.err
+    assert "Reading" not in done.err
+
+
+def test_all_tables_are_listed_and_of_very_many_their_number() -> None:
+    """Fourteen are no more than a screen takes; of hundreds it says how many are left."""
+    few = [TableName(f"t{i}") for i in range(14)]
+    with pytest.raises(UsageError) as caught:
+        chosen_table("x", few)
+    assert caught.value.hint == f"The tables are {', '.join(name.shown for name in few)}."
+    with pytest.raises(UsageError) as caught:
+        chosen_table("x", [TableName(f"t{i}") for i in range(34)])
+    assert caught.value.hint and caught.value.hint.endswith("t29 and 4 more.")
+
+
+def test_the_very_spelling_goes_before_another_case() -> None:
+    """Databases may hold both."""
+    twins = [TableName("Orders"), TableName("orders")]
+    assert chosen_table("orders", twins) == "orders"
+    with pytest.raises(UsageError, match="any of 2 tables"):
+        chosen_table("ORDERS", twins)
+
+
+def test_a_table_that_cannot_be_read_is_told_with_its_reason(fluid: Fluid, tmp_path: Path) -> None:
+    """It is there, so that it's not the name that is wrong."""
+    (tmp_path / "good.csv").write_text("id,name\n1,a\n2,b\n")
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 and then nothing")
+    done = fluid("profile", tmp_path, "--table", "bad")
+    assert done.code == 2
+    assert "bad could not be read: " in done.err
