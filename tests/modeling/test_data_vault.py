@@ -162,6 +162,27 @@ def test_a_measured_code_needs_a_hundred_rows(rows: int, chosen: tuple[str, ...]
     assert hub(vault(thing), "hub_thing").business_key_columns == chosen
 
 
+@pytest.mark.parametrize(
+    ("code", "beside", "chosen"),
+    [
+        ("concept_code", "vocabulary_id", "id"),
+        ("product_no", "tenant", "id"),
+        ("isbn", "catalogue", "isbn"),
+        ("concept_code", "category_id", "concept_code"),
+    ],
+)
+def test_a_measured_code_that_may_be_one_of_several_lists_leaves_the_surrogate(
+    code: str, beside: str, chosen: str
+) -> None:
+    """Each vocabulary gives out its own codes; a book's number is the same in every catalogue."""
+    columns = [column("id"), column(code, "VARCHAR"), column(beside, "VARCHAR", distinct=2)]
+    thing = table("thing", *columns, primary_key=["id"], candidate_keys=[["id"], [code]])
+    found = hub(vault(thing), "hub_thing")
+    assert found.business_key_columns == (chosen,)
+    if chosen == "id":
+        assert f"{code} may be unique within one {beside} only" in found.reason
+
+
 def test_a_reference_to_a_surrogate_looks_the_natural_key_up() -> None:
     """And the referring column stays in the satellite, so that nothing hangs on the lookup."""
     found = vault(

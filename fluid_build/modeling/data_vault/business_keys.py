@@ -2,8 +2,9 @@
 
 A natural key is preferred where the evidence bears it: the chosen key is a mere number, the other
 is never null, unique by declaration or on at least a hundred rows, and by its name or its values an
-identifying code. What identifies people (mail, phone, name, national number) never becomes a key:
-it changes, and it would carry personal data into every hash.
+identifying code. A measured code beside the name of whose code it is (a vocabulary, a tenant) may
+be unique within that alone, so it isn't preferred. What identifies people (mail, phone, name,
+national number) never becomes a key: it changes, and it would carry personal data into every hash.
 """
 
 from collections.abc import Sequence
@@ -13,13 +14,21 @@ from fluid_build.modeling.conceptual import Attribute, Entity, EntityKey
 from fluid_build.modeling.data_vault.schema import last_word
 from fluid_build.modeling.dv2 import BusinessKeyKind
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names import words
+from fluid_build.profiling.names import singular, strip_key_suffix, words
 
 _ROWS_TO_TELL = 100
 _CODE_WORDS = frozenset(
     """
     asin barcode bk cd code ean gtin iata icao isbn isin issn lei nbr no nr num number serial sku
     swift symbol ticker upc vin
+    """.split()
+)
+_WORLDWIDE = frozenset("asin ean gtin iata icao isbn isin issn lei swift upc vin".split())
+_AUTHORITIES = frozenset(
+    """
+    catalog catalogue client codelist codeset codesystem company dictionary issuer mandant mandt
+    namespace nomenclature ontology organisation organization registry scheme source system tenant
+    terminology thesaurus vocab vocabulary
     """.split()
 )
 _CODE_TYPES = frozenset({"isbn", "ean", "vin", "bic", "country_code", "currency_code"})
@@ -51,8 +60,8 @@ def business_key(entity: Entity, identity: EntityKey, sharing: Sequence[str]) ->
         return BusinessKey(
             identity,
             "surrogate",
-            f"{_shown(identity)} {_numbers(identity)} given out by the source, and nothing else"
-            " identifies a row to people.",
+            f"{_shown(identity)} {_numbers(identity)} given out by the source, and"
+            f" {_why_nothing_else(entity)}.",
         )
     if sharing:
         return BusinessKey(
@@ -74,11 +83,40 @@ def natural_key(entity: Entity) -> EntityKey | None:
     primary = entity.primary_key
     if primary is None or len(primary.attributes) != 1 or not _is_surrogate(entity, primary):
         return None
+    found = [key for key in _codes(entity) if not _scope(entity, key)]
+    return found[0] if found else None
+
+
+def _codes(entity: Entity) -> list[EntityKey]:
+    """The keys beside the primary one that are codes: declared ones first, then in order."""
     order = {attribute.name: place for place, attribute in enumerate(entity.attributes)}
     found = [key for key in entity.keys if key.kind != "primary" and _is_natural(entity, key)]
-    return min(
-        found, key=lambda key: (key.kind != "declared", order[key.attributes[0]]), default=None
-    )
+    return sorted(found, key=lambda key: (key.kind != "declared", order[key.attributes[0]]))
+
+
+def _scope(entity: Entity, key: EntityKey) -> str:
+    """The column that a measured code may be unique within; "" where there is none."""
+    code = entity.attribute(key.attributes[0])
+    if key.origin == "declared" or last_word(code.name, _WORLDWIDE):
+        return ""
+    if code.semantic_type in _CODE_TYPES:
+        return ""
+    return next((a.name for a in entity.attributes if a != code and _names_authority(a)), "")
+
+
+def _names_authority(attribute: Attribute) -> bool:
+    """Whether an attribute says whose codes those of its row are."""
+    said = strip_key_suffix(words(attribute.name))
+    names = family(attribute.type) in {"text", "integer", "decimal"}
+    return names and bool(said) and singular(said[-1]) in _AUTHORITIES
+
+
+def _why_nothing_else(entity: Entity) -> str:
+    for key in _codes(entity):
+        scope = _scope(entity, key)
+        if scope:
+            return f"{_shown(key)} may be unique within one {scope} only"
+    return "nothing else identifies a row to people"
 
 
 def _is_surrogate(entity: Entity, key: EntityKey) -> bool:
