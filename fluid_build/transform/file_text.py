@@ -119,6 +119,9 @@ class _Pair:
         type_, spelling = self.column.type, self.column.spelling
         if type_ == "VARCHAR":
             return f"nullif({self.text}, {literal(DUMPED_NULL)})"
+        if type_ == "BIGINT" and not spelling:
+            # Only digits as DuckDB writes them are read so.
+            return self.present
         if type_ in _NUMBERS:
             return _number(self.present, type_, spelling or ".")
         if spelling:
@@ -134,24 +137,37 @@ class _Pair:
         if self.column.type == "DOUBLE":
             # -0.0 is written -0 as often as 0.
             return f"{name} + 0.0"
-        return f"CAST({name} AS VARCHAR)" if self.column.spelling.startswith("%") else name
+        as_text = self.column.spelling.startswith("%")
+        as_text |= self.column.type == "BIGINT" and not self.column.spelling
+        return f"CAST({name} AS VARCHAR)" if as_text else name
 
 
 def _number(text: str, type_: str, mark: str) -> str:
     """A number put together from its digits; null where marks stand where they may not."""
     groups = SPACES + ("," if mark == "." else ".")
     whole = f"([0-9]{{1,3}}([{groups}][0-9]{{3}})+|[0-9]*)"
-    pattern = f"-?{whole}([{mark}][0-9]*)?([eE][-+]?[0-9]+)?"
-    bare = f"regexp_extract({text}, '^[^eE]*')"
     sign = f"CASE WHEN starts_with({text}, '-') THEN '-' ELSE '' END"
-    digits = f"regexp_replace({bare}, '[^0-9]', '', 'g')"
     if type_ == "BIGINT":
+        digits = f"translate({text}, {literal('-' + groups)}, '')"
         value = f"TRY_CAST(concat({sign}, {digits}) AS BIGINT)"
         return f"CASE WHEN regexp_full_match({text}, {literal(f'-?{whole}')}) THEN {value} END"
-    power = f"coalesce(TRY_CAST(nullif(regexp_extract({text}, '[eE](.*)$', 1), '') AS INTEGER), 0)"
+    pattern = f"-?{whole}([{mark}][0-9]*)?([eE][-+]?[0-9]+)?"
+    parted = f"replace({text}, 'E', 'e')"
+    bare = f"split_part({parted}, 'e', 1)"
+    power = f"coalesce(TRY_CAST(nullif(split_part({parted}, 'e', 2), '') AS INTEGER), 0)"
+    digits = f"translate({bare}, {literal('-' + groups + mark)}, '')"
     decimals = f"length(split_part({bare}, {literal(mark)}, 2))"
     value = f"TRY_CAST(concat({sign}, {digits}, 'e', {power} - {decimals}) AS DOUBLE) + 0.0"
-    return f"CASE WHEN regexp_full_match({text}, {literal(pattern)}) THEN {value} END"
+    # Most numbers have neither groups nor an exponent, and take a quarter of the time.
+    plain = f"-?[0-9]*[{mark}]?[0-9]*"
+    bare_value = (
+        f"TRY_CAST(concat(replace({text}, {literal(mark)}, ''), 'e-',"
+        f" length(split_part({text}, {literal(mark)}, 2))) AS DOUBLE) + 0.0"
+    )
+    return (
+        f"CASE WHEN regexp_full_match({text}, {literal(plain)}) THEN {bare_value}"
+        f" WHEN regexp_full_match({text}, {literal(pattern)}) THEN {value} END"
+    )
 
 
 def _date(text: str, format_: str) -> str:
