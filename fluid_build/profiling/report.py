@@ -24,14 +24,16 @@ def _table(table: TableProfile) -> Json:
         ordered: dict[str, Json] = {name: figures[name] for name in _FIRST}
         ordered.update({name: value for name, value in figures.items() if name not in _FIRST})
         columns.append(ordered)
-    notes: dict[str, Json] = {"notes": list(table.notes)} if table.notes else {}
-    return {
+    described: dict[str, Json] = {
         "name": table.name,
         "rows": table.rows,
         "columns": columns,
         "primary_key": list(table.primary_key) if table.primary_key else None,
         "candidate_keys": [list(key) for key in table.candidate_keys],
-    } | notes
+    }
+    if table.notes:
+        described["notes"] = list(table.notes)
+    return described
 
 
 def _foreign_key(key: ForeignKey) -> Json:
