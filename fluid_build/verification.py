@@ -14,8 +14,8 @@ import duckdb
 from pydantic import ValidationError
 
 from fluid_build.artifacts import write_artifacts
+from fluid_build.contract.exposes import DBT_FOLDER
 from fluid_build.contract.files import CONTRACT_FILE, read_contract
-from fluid_build.contract.from_model import DBT_FOLDER
 from fluid_build.contract.model_agreement import Disagreement, disagreements
 from fluid_build.contract.validation import parse_contract
 from fluid_build.errors import (
@@ -185,13 +185,20 @@ def verify(forged: ForgedFolder, source: Source, *, on_progress: OnProgress = ig
         forged,
         proof,
         row_changes=tuple(_row_changes(forged.model, proof)),
-        unread=_unread(source),
+        unread=tuple(_unread(source, forged.model)),
         broken_keys=tuple(map(str, key_changes(source, forged.model, forged.plan))),
     )
 
 
-def _unread(source: Source) -> tuple[str, ...]:
-    return tuple(f"{skipped.name}: {skipped.reason}" for skipped in source.skipped)
+def _unread(source: Source, model: LogicalModel) -> Iterator[str]:
+    """Tables of which nothing is known: not read now, or left out of the model when it was made."""
+    reasons = {skipped.name: skipped.reason for skipped in source.skipped}
+    for name in model.conceptual.skipped:
+        reasons.setdefault(
+            name, "it was skipped when the source was forged, and isn't in the model"
+        )
+    for name, reason in reasons.items():
+        yield f"{name}: {reason}"
 
 
 def verify_dbt(
@@ -264,7 +271,7 @@ def verify_warehouse(
     found = prove_warehouse(
         source, forged.plan, forged.model, place, schema=schema, on_progress=on_progress
     )
-    return WarehouseVerified(forged, redact(place), found, _unread(source))
+    return WarehouseVerified(forged, redact(place), found, tuple(_unread(source, forged.model)))
 
 
 def _environment(place: str, project: Path) -> dict[str, str]:

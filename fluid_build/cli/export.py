@@ -15,6 +15,7 @@ from fluid_build.cli.documents import (
 )
 from fluid_build.cli.options import Debug, Json
 from fluid_build.contract.exports.formats import VERSIONS, Format, export, known_version
+from fluid_build.contract.exports.paths import paths_from
 from fluid_build.contract.files import read_contract
 from fluid_build.contract.validation import parse_contract
 
@@ -25,9 +26,13 @@ def odcs(
     contract: Contract,
     out: OutFile = None,
     version: Annotated[
-        str,
-        typer.Option("--version", metavar="N", help=f"{' or '.join(VERSIONS['odcs'])}."),
-    ] = VERSIONS["odcs"][-1],
+        str | None,
+        typer.Option(
+            "--version",
+            metavar="N",
+            help=f"{' or '.join(VERSIONS['odcs'])}; the newest that can say every column's type.",
+        ),
+    ] = None,
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
@@ -69,7 +74,8 @@ def _export(
 ) -> int:
     known_version(format_, version)
     check_target(out, file)
-    exported = export(parse_contract(read_contract(file)), format_, version)
+    contract = paths_from(parse_contract(read_contract(file)), file.parent, Path.cwd())
+    exported = export(contract, format_, version)
     name = f"{format_.upper()} {exported.version}"
     if out is not None or not json:
         write_document(exported.text, out)

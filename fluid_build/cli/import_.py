@@ -15,6 +15,7 @@ from fluid_build.cli.documents import (
 )
 from fluid_build.cli.options import Debug, Json
 from fluid_build.contract.exports.from_odcs import import_odcs
+from fluid_build.contract.exports.paths import paths_from
 from fluid_build.contract.files import read_contract
 from fluid_build.contract.yaml_text import as_document, contract_yaml
 
@@ -35,15 +36,17 @@ def odcs(
     """
     check_target(out, file)
     imported = import_odcs(read_contract(file))
+    folder = file.parent if out is None else out.parent
+    contract = paths_from(imported.contract, Path.cwd(), folder)
     if out is not None or not json:
-        write_document(contract_yaml(imported.contract), out)
+        write_document(contract_yaml(contract), out)
     if json:
         result = {
             "source": str(file),
             "version": imported.version,
             "valid": True,
             "file": None if out is None else str(out),
-            "contract": as_document(imported.contract) if out is None else None,
+            "contract": as_document(contract) if out is None else None,
             "unsaid": unsaid_as_json(imported.unsaid),
         }
         screen.show_json(result)

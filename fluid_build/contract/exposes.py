@@ -14,8 +14,10 @@ from fluid_build.contract.fluid import (
 from fluid_build.contract.quality_rules import quality_rules
 from fluid_build.contract.semantic_section import semantics
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
+from fluid_build.transform.dbt.placing import duckdb_names
 from fluid_build.transform.plan import Build, PlanColumn, TransformPlan
 
+DBT_FOLDER = "dbt"
 _FIRST_VERSION = "0.1.0"
 _UNNAMED = "unnamed"
 _PLATFORMS: Mapping[str, str] = {
@@ -170,12 +172,16 @@ def _measured(measured: ColumnProfile, column: PlanColumn, has_data: bool) -> La
 
 
 def _binding(build: Build, plan: TransformPlan, target: str) -> Binding:
-    """Where dbt puts the table: the schema is the one of the user's dbt profile."""
+    """Where dbt puts the table: the schema is the one of the user's dbt profile.
+
+    The path of a DuckDB file is the one from the folder of the contract.
+    """
+    path = f"{DBT_FOLDER}/{duckdb_names(plan)[0]}.duckdb" if target == "duckdb" else None
     return Binding.model_validate(
         {
             "platform": _PLATFORMS.get(target, "other"),
             "format": _FORMATS.get(target, "other"),
-            "location": BindingLocation(database=plan.name, table=build.name),
+            "location": BindingLocation(database=plan.name, path=path, table=build.name),
             "properties": {"kind": target},
         }
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from fluid_build import __version__
 from fluid_build.contract.evidence_labels import Labels, names_label
-from fluid_build.contract.exposes import expose
+from fluid_build.contract.exposes import DBT_FOLDER, expose
 from fluid_build.contract.fluid import (
     BusinessContext,
     FieldMapping,
@@ -27,7 +27,6 @@ from fluid_build.profiling.profile import Profile
 from fluid_build.transform.plan import Build, PlanColumn, TransformPlan
 
 UNASSIGNED = "unassigned"
-DBT_FOLDER = "dbt"
 _UNNAMED = "unnamed"
 
 

@@ -121,10 +121,14 @@ class Relationship(Element):
 
 
 class ConceptualModel(ModelPart):
-    """Entities in the order of the source, and the relationships between them."""
+    """Entities in the order of the source, and the relationships between them.
+
+    ``skipped`` names the tables that are there and could not be read.
+    """
 
     entities: tuple[Entity, ...]
     relationships: tuple[Relationship, ...] = ()
+    skipped: tuple[str, ...] = ()
 
     def entity(self, name: str) -> Entity:
         """The entity of that exact name; KeyError if there is none."""

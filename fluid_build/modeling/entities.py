@@ -43,6 +43,7 @@ def conceptual_model(profile: Profile) -> ConceptualModel:
             _entity(table, keys[table.name], profile.has_data) for table in profile.tables
         ),
         relationships=_relationships(profile),
+        skipped=tuple(skipped.name for skipped in profile.skipped),
     )
 
 

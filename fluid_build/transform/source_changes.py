@@ -4,7 +4,7 @@ Another number of rows is no such change; another table, column, type, or a valu
 longer of the type that all values of its column had, is.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from fluid_build.errors import SourceChangedError
@@ -33,7 +33,7 @@ class Change:
 
 def check_unchanged(source: Source, model: LogicalModel, plan: TransformPlan) -> None:
     """Raise SourceChangedError, saying which table and how, where the model no longer fits."""
-    changes = tuple(structural_changes(source, plan))
+    changes = tuple(structural_changes(source, plan, model.conceptual.skipped))
     if not changes:
         changes = tuple(value_changes(source, model, plan))
     if not changes:
@@ -47,8 +47,10 @@ def check_unchanged(source: Source, model: LogicalModel, plan: TransformPlan) ->
     )
 
 
-def structural_changes(source: Source, plan: TransformPlan) -> Iterator[Change]:
-    """Tables and columns that are gone, new, or of another type."""
+def structural_changes(
+    source: Source, plan: TransformPlan, skipped: Sequence[str]
+) -> Iterator[Change]:
+    """Tables and columns that are gone, new, or of another type; ``skipped`` ones are not new."""
     tables = {table.name: table for table in source.tables}
     unreadable = {skipped.name: skipped.reason for skipped in source.skipped}
     for wanted in plan.sources:
@@ -60,7 +62,7 @@ def structural_changes(source: Source, plan: TransformPlan) -> Iterator[Change]:
             yield Change(_table(wanted.table), f"can no longer be read ({reason})")
         else:
             yield Change(_table(wanted.table), "is gone")
-    known = {wanted.table for wanted in plan.sources}
+    known = {*(wanted.table for wanted in plan.sources), *skipped}
     for name in tables:
         if name not in known:
             yield Change(_table(name), "is new")

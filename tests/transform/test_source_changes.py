@@ -52,6 +52,14 @@ def test_other_rows_are_no_change(shop: tuple[Path, LogicalModel], statement: st
     _after(shop, [statement])
 
 
+def test_a_table_that_was_skipped_is_not_new(shop: tuple[Path, LogicalModel]) -> None:
+    """It was there when the source was forged, and could not be read."""
+    path, model = shop
+    conceptual = model.conceptual.model_copy(update={"skipped": ("broken",)})
+    seen = model.model_copy(update={"conceptual": conceptual})
+    _after((path, seen), ["CREATE TABLE broken (a INTEGER)"])
+
+
 @pytest.mark.parametrize(
     ("statements", "told"),
     [

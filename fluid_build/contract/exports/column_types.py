@@ -65,6 +65,12 @@ _FLUID = {
     "map": "map",
     "vector": "array",
 }
+# Neither text nor anything else that the format knows: said to be text, a check of the type fails.
+_NO_ODCS_TYPE = frozenset(
+    "interval bit variant bignumeric binary varbinary bytes blob bytea raw".split()
+)
+# A map has to say of what in DCS, which FLUID doesn't know.
+_NO_DCS_TYPE = frozenset("interval bit bignumeric map".split())
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _BOUNDED = ("integer", "number", "date", "time", "timestamp")
 _EXACT = frozenset("decimal dec numeric number bignumeric".split())
@@ -113,14 +119,14 @@ def spelled(type_: str) -> SpelledType:
     return SpelledType(name, arguments)
 
 
-def odcs_type(type_: SpelledType) -> str:
-    """The ``logicalType`` of ODCS 3.1 that is closest."""
-    return _BY_NAME.get(type_.name, "string")
+def odcs_type(type_: SpelledType) -> str | None:
+    """The ``logicalType`` of ODCS 3.1 that is closest; None where it has no word for the values."""
+    return None if type_.name in _NO_ODCS_TYPE else _BY_NAME.get(type_.name, "string")
 
 
-def dcs_type(type_: SpelledType) -> str:
-    """The type of the Data Contract Specification that is closest."""
-    return _DCS_BY_NAME.get(type_.name, "string")
+def dcs_type(type_: SpelledType) -> str | None:
+    """The type of the Data Contract Specification that is closest; None where there is none."""
+    return None if type_.name in _NO_DCS_TYPE else _DCS_BY_NAME.get(type_.name, "string")
 
 
 def type_options(type_: SpelledType, rules: Sequence[Rule]) -> dict[str, object]:
@@ -146,7 +152,7 @@ def rules_of(column: ContractColumn) -> list[Rule]:
     return [(rule.type, rule.constraint) for rule in column.validation_rules or ()]
 
 
-def bounds(logical: str, constraint: str) -> dict[str, object]:
+def bounds(logical: str | None, constraint: str) -> dict[str, object]:
     """The bounds in a constraint, empty where it does not hold what the type may be bounded by."""
     known = BOUNDS if logical in _BOUNDED else ()
     try:
@@ -158,7 +164,7 @@ def bounds(logical: str, constraint: str) -> dict[str, object]:
     return value if all(k in known and _is_bound(logical, v) for k, v in value.items()) else {}
 
 
-def _is_bound(logical: str, value: object) -> bool:
+def _is_bound(logical: str | None, value: object) -> bool:
     if logical not in ("integer", "number"):
         return isinstance(value, str)
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -30,13 +30,16 @@ _SERVERS: dict[str, dict[str, str]] = {
     "bigquery": {"project": "project", "dataset": "dataset"},
     "snowflake": {"account": "account", "database": "database", "schema": "schema"},
     "databricks": {"database": "catalog", "schema": "schema"},
+    "duckdb": {"path": "database", "database": "catalog", "schema": "schema"},
     "kafka": {"gateway": "host", "topic": "topic"},
     "pubsub": {"project": "project", "topic": "topic"},
     "local": {"path": "path"},
     "s3": {},
     "custom": {},
 }
-"""For each type of server, the keys of a FLUID location that it needs and its own keys for them."""
+"""For each type of server, the keys of a FLUID location that it has keys for, and those keys."""
+_NEEDED = {"duckdb": ("path",)}
+"""The keys that a type of server cannot do without, where those are not all of its keys."""
 _OF_FORMAT = {
     "bigquery_table": "bigquery",
     "snowflake_table": "snowflake",
@@ -166,7 +169,10 @@ def _server_type(binding: Reading, location: Reading, stored: str) -> str:
     """The type whose needs the location meets; ``custom``, of which DCS asks nothing, if none."""
     platform = str(binding.peek("platform"))
     type_ = _OF_FORMAT.get(stored, platform)
-    needed = ("bucket", "path") if type_ == "s3" else tuple(_SERVERS.get(type_, ("?",)))
+    if platform == "local" and binding.part("properties").peek("kind") == "duckdb":
+        type_ = "duckdb"
+    known = _NEEDED.get(type_) or tuple(_SERVERS.get(type_, ("?",)))
+    needed = ("bucket", "path") if type_ == "s3" else known
     if type_ == "s3" and not all(_S3_PART.fullmatch(str(location.peek(key))) for key in needed):
         return "custom"
     return type_ if all(isinstance(location.peek(key), str) for key in needed) else "custom"
@@ -196,7 +202,9 @@ def _model(expose: Reading, index: int, whole: _Whole) -> Json:
             "description": expose.text("description"),
             "type": _KINDS.get(str(kind), "object"),
             "fields": fields,
-            "primaryKey": list(keys.primary) if len(keys.primary) > 1 else None,
+            "primaryKey": list(keys.primary)
+            if keys.primary_holds and len(keys.primary) > 1
+            else None,
             "quality": checks.get(None),
             "config": said(config) or None,
         }
@@ -234,14 +242,17 @@ def _fields(
 
 def _field(column: ContractColumn, read: Reading, index: int, whole: _Whole) -> Json:
     keys, type_ = whole.keys[index], spelled(column.type)
-    single = [r for r in keys.references if r.columns == (column.name,)]
+    references = [r for r in keys.references if r.columns == (column.name,)]
+    single = [r for r in references if r.holds]
+    # A reference with known exceptions is told, and checked by its rule alone.
+    others = [*single[1:], *(r for r in references if not r.holds)]
     sensitivity = read.text("sensitivity")
     options = type_options(type_, rules_of(column))
     bounds = {k: v for k, v in options.items() if not isinstance(v, str) or k == "pattern"}
     config = {
         "physicalType": read.text("type"),
         **{key: read.take(key) for key in _FIELD_KEPT},
-        "references": [_pointer(r, whole) for r in single[1:]] or None,
+        "references": [_pointer(r, whole) for r in others] or None,
     }
     return said(
         {
@@ -250,7 +261,7 @@ def _field(column: ContractColumn, read: Reading, index: int, whole: _Whole) -> 
             "description": read.text("description"),
             "required": read.flag("required"),
             "unique": True if (column.name,) in keys.unique else None,
-            "primaryKey": True if keys.primary == (column.name,) else None,
+            "primaryKey": True if keys.primary_holds and keys.primary == (column.name,) else None,
             "references": _pointer(single[0], whole) if single else None,
             "precision": type_.precision,
             "scale": type_.scale,

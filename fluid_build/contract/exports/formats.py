@@ -12,7 +12,7 @@ from typing import Literal, cast, get_args
 
 from fluid_build.block_yaml import block_yaml
 from fluid_build.contract.exports.dcs import DCS_VERSION, dcs_document
-from fluid_build.contract.exports.odcs import odcs_document
+from fluid_build.contract.exports.odcs import best_version, odcs_document
 from fluid_build.contract.exports.odcs_versions import (
     ODCS_VERSIONS,
     OdcsVersion,
@@ -74,10 +74,13 @@ class Exported:
 def export(contract: FluidContract, format_: str, version: str | None = None) -> Exported:
     """The contract in a format, in its newest version unless another is named.
 
+    Of ODCS that is the newest version that can say the type of every column.
     UsageError for a format or version that is not known, ContractError where the result would not
     pass the official validator.
     """
     known = known_format(format_)
+    if known == "odcs" and version is None:
+        version = best_version(contract)
     number = known_version(known, version)
     whole = as_document(contract)
     finite, broken = without_infinite(whole)

@@ -215,7 +215,7 @@ def _type(part: Reading, custom: Custom, labels: dict[str, str]) -> str:
     """The physical type where FLUID knows it, else what the logical type says."""
     physical, logical = part.text("physicalType"), part.text("logicalType")
     if physical is not None and is_fluid_type(physical):
-        if logical is not None and odcs_type(spelled(physical)) != logical:
+        if logical is not None and (odcs_type(spelled(physical)) or "string") != logical:
             labels.setdefault("logical-type", logical)
         return physical
     if physical is not None:

@@ -20,19 +20,27 @@ Columns = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Columns that refer to columns of another expose, in pairs; ``rule`` is the rule's id."""
+    """Columns that refer to columns of another expose, in pairs; ``rule`` is the rule's id.
+
+    ``holds`` says that no row may break it: a format's own foreign key knows no exceptions.
+    """
 
     columns: Columns
     expose: int
     to_columns: Columns
     rule: str | None = None
+    holds: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys and references of one expose; ``primary`` is empty where there is none."""
+    """The keys and references of one expose; ``primary`` is empty where there is none.
+
+    ``primary_holds`` says that no row may break it, as a format's own primary key asks.
+    """
 
     primary: Columns = ()
+    primary_holds: bool = True
     unique: tuple[Columns, ...] = ()
     references: tuple[Reference, ...] = ()
 
@@ -54,7 +62,12 @@ def keys_of(contract: FluidContract) -> tuple[Keys, ...]:
         contract.exposes, _places(contract.exposes), _owners(contract.exposes), primaries
     )
     return tuple(
-        Keys(primary, _unique(expose), _references(expose, whole))
+        Keys(
+            primary=primary,
+            primary_holds=_primary_holds(primary, expose),
+            unique=_unique(expose),
+            references=_references(expose, whole),
+        )
         for expose, primary in zip(contract.exposes, primaries, strict=True)
     )
 
@@ -108,6 +121,15 @@ def _primary(expose: Expose) -> Columns:
     return ()
 
 
+def _primary_holds(primary: Columns, expose: Expose) -> bool:
+    """Whether no rule on the columns of the primary key allows for exceptions."""
+    return all(
+        allows_nothing(rule)
+        for rule in _unique_rules(expose)
+        if set(columns_of_rule(rule, expose)) == set(primary)
+    )
+
+
 def _unique(expose: Expose) -> tuple[Columns, ...]:
     """The keys that not one row may break and that somebody answers for."""
     found = [
@@ -126,7 +148,8 @@ def _references(expose: Expose, whole: _Whole) -> tuple[Reference, ...]:
         target = whole.places.get(labels.get("to-table", ""))
         if labels.get("rule") == "reference" and target is not None:
             theirs = names_of(labels.get("to-columns"))
-            found.append(Reference(columns_of_rule(rule, expose), target, theirs, rule.id))
+            columns = columns_of_rule(rule, expose)
+            found.append(Reference(columns, target, theirs, rule.id, allows_nothing(rule)))
     told = {reference.columns for reference in found}
     for name, columns in _entities(expose, "foreign"):
         owner = whole.owners.get(name)

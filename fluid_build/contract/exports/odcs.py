@@ -17,12 +17,14 @@ from fluid_build.contract.exports.odcs_references import (
     relationship,
 )
 from fluid_build.contract.exports.odcs_rules import Checks, checks_of
-from fluid_build.contract.exports.odcs_versions import OdcsVersion
+from fluid_build.contract.exports.odcs_versions import LATEST, OdcsVersion
 from fluid_build.contract.exports.reading import Json, Reading, labels_of, said
 from fluid_build.contract.exports.servers import servers_of
 from fluid_build.contract.fluid import Expose, FluidContract
 from fluid_build.contract.fluid.column import ContractColumn
 
+NO_TYPE_NEEDED: OdcsVersion = "3.1.0"
+"""The version in which a column may have no logical type: the schema of 3.2.0 asks for one."""
 UNVERSIONED = "0.0.0"
 UNSTATED = "unstated"
 STATUS = {
@@ -97,6 +99,13 @@ def odcs_document(contract: FluidContract, read: Reading, version: OdcsVersion) 
     }
     document["customProperties"] = _product_properties(read)
     return said(document)
+
+
+def best_version(contract: FluidContract) -> OdcsVersion:
+    """The newest version that says the truth about the type of every column."""
+    columns = (column for expose in contract.exposes for column in expose.contract.columns or ())
+    has_unsayable = any(odcs_type(spelled(column.type)) is None for column in columns)
+    return NO_TYPE_NEEDED if has_unsayable else LATEST
 
 
 def _shared_version(contract: FluidContract) -> str | None:
@@ -216,7 +225,7 @@ def _table(expose: Reading, index: int, whole: _Whole) -> Json:
     keys, names = whole.keys[index], whole.names
     promise = expose.part("contract")
     checks = checks_of(promise, index, whole.contract.exposes, keys)
-    composite = [r for r in keys.references if len(r.columns) > 1]
+    composite = [r for r in keys.references if r.holds and len(r.columns) > 1]
     state = expose.part("lifecycle").peek("state")
     document: Json = {
         "id": names.tables.get(index),
@@ -265,15 +274,15 @@ def _columns(promise: Reading, index: int, whole: _Whole, checks: Checks) -> lis
         seen.add(column.name)
         quality = checks.columns.get(column.name) if is_first else None
         keys = _key_flags(column, index, whole) if is_first else {}
-        found.append(_column(column, read, {**keys, "quality": quality}))
+        found.append(_column(column, read, {**keys, "quality": quality}, whole.version))
     return found
 
 
 def _key_flags(column: ContractColumn, index: int, whole: _Whole) -> Json:
     """What the keys, references and sources of the table say of one of its columns."""
     keys, name = whole.keys[index], column.name
-    is_primary = name in keys.primary
-    single = [r for r in keys.references if r.columns == (name,)]
+    is_primary = keys.primary_holds and name in keys.primary
+    single = [r for r in keys.references if r.holds and r.columns == (name,)]
     return {
         "id": whole.names.columns.get((index, name)),
         "primaryKey": True if is_primary else None,
@@ -285,15 +294,14 @@ def _key_flags(column: ContractColumn, index: int, whole: _Whole) -> Json:
     }
 
 
-def _column(column: ContractColumn, read: Reading, given: Json) -> Json:
+def _column(column: ContractColumn, read: Reading, given: Json, version: OdcsVersion) -> Json:
     type_ = spelled(column.type)
-    logical = odcs_type(type_)
     own = {key: read.take(key) for key in ("semanticType", "businessDefinition", "validationRules")}
     document: Json = {
         "id": given.get("id"),
         "name": read.text("name"),
         "businessName": read.text("businessName"),
-        "logicalType": logical,
+        "logicalType": odcs_type(type_) or (None if version == NO_TYPE_NEEDED else "string"),
         "logicalTypeOptions": type_options(type_, rules_of(column)) or None,
         "physicalType": read.text("type"),
         "description": read.text("description"),

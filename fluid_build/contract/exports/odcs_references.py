@@ -71,8 +71,9 @@ def relationship(names: Names, expose: int, reference: Reference, *, implied: bo
 def _spots(keys: Sequence[Keys]) -> Iterator[Spot]:
     for index, each in enumerate(keys):
         for reference in each.references:
-            yield from ((index, column) for column in reference.columns)
-            yield from ((reference.expose, column) for column in reference.to_columns)
+            if reference.holds:
+                yield from ((index, column) for column in reference.columns)
+                yield from ((reference.expose, column) for column in reference.to_columns)
 
 
 def _id(name: str, taken: Collection[str]) -> str:

@@ -1,0 +1,31 @@
+"""Paths of local data, told from one folder instead of another.
+
+A contract tells a path from its own folder, so that the folder may be moved. Whoever runs an
+exported contract opens its paths from the folder that they are in.
+"""
+
+import os
+from pathlib import Path, PurePath
+
+from fluid_build.contract.fluid import Binding, FluidContract
+
+
+def paths_from(contract: FluidContract, folder: Path, here: Path) -> FluidContract:
+    """The contract with every path that was told from ``folder`` told from ``here``.
+
+    Absolute paths stay as they are, and so does what lies on any platform but ``local``.
+    """
+    exposes = [
+        expose.model_copy(update={"binding": _seen(expose.binding, folder, here)})
+        for expose in contract.exposes
+    ]
+    return contract.model_copy(update={"exposes": exposes})
+
+
+def _seen(binding: Binding, folder: Path, here: Path) -> Binding:
+    path = binding.location.path
+    if binding.platform != "local" or not path or "://" in path or PurePath(path).is_absolute():
+        return binding
+    seen = Path(os.path.relpath(folder.absolute() / path, here.absolute())).as_posix()
+    location = binding.location.model_copy(update={"path": seen})
+    return binding.model_copy(update={"location": location})
