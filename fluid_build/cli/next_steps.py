@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fluid_build.cli.invocation import dbt_command, fluid, install_command
 from fluid_build.cli.screen import Copyable, Part, heading
-from fluid_build.contract.from_model import DBT_FOLDER
+from fluid_build.contract.exposes import DBT_FOLDER
 from fluid_build.forge import CONTRACT_FILE, Forged, Opened
 from fluid_build.sources.uri import locate, surely_without_passwords
 
