@@ -94,10 +94,10 @@ class Build(Element):
     """One relation: how it is made, what it holds, and what must be true of it.
 
     ``sql`` selects all of its rows, its columns in the order and with the types of ``columns``.
-    Of an incremental one, ``incremental`` is what follows ``sql`` (on a new line) where the
-    relation is there already, so that only the rows to add come out; it reads the relation as
-    ``model.<its own name>``. ``key`` identifies a row, empty where nothing does. ``entity`` is
-    the title for people.
+    Where the relation is there already, ``incremental`` follows ``sql`` (on a new line) and reads
+    it as ``model.<its own name>``: of an incremental one only the rows to add come out then, of a
+    table all rows, those among them that stay although the source has lost them. ``key``
+    identifies a row, empty where nothing does. ``entity`` is the title for people.
     """
 
     name: str

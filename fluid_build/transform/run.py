@@ -76,9 +76,12 @@ def statement(build: Build, *, again: bool = False) -> str:
     name = f"model.{build.name}"
     if build.materialization == "view":
         return f"CREATE OR REPLACE VIEW {name} AS\n{build.sql}"
-    if again and build.incremental is not None:
-        return f"INSERT INTO {name}\n{build.sql}\n{build.incremental}"
-    return f"CREATE OR REPLACE TABLE {name} AS\n{build.sql}"
+    if not again or build.incremental is None:
+        return f"CREATE OR REPLACE TABLE {name} AS\n{build.sql}"
+    made = f"{build.sql}\n{build.incremental}"
+    if build.materialization == "incremental":
+        return f"INSERT INTO {name}\n{made}"
+    return f"CREATE OR REPLACE TABLE {name} AS\n{made}"
 
 
 def check_types(connection: duckdb.DuckDBPyConnection, plan: TransformPlan) -> None:

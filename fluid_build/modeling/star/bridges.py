@@ -6,7 +6,7 @@ from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.dimensional import Bridge, Dimension, DimensionReference, FactAttribute
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.star.dimensions import Layout
-from fluid_build.modeling.star.facts import is_recoverable, refer
+from fluid_build.modeling.star.facts import refer
 from fluid_build.modeling.star.naming import free_column
 
 
@@ -38,16 +38,12 @@ def _bridge(
     )
     columns: set[str] = set()
     references: list[DimensionReference] = []
-    replaced: dict[str, str] = {}
     for one in ends:
         if one.to_entity in facts:
             continue
-        reference = refer(layout, dimensions, one, columns, by_member=True)
-        references.append(reference)
-        if is_recoverable(layout, one):
-            replaced |= dict.fromkeys(one.from_attributes, reference.key)
-    attributes = tuple(_attributes(layout, entity, ends, facts, replaced, columns))
-    named = {one.attribute: one.name for one in attributes} | replaced
+        references.append(refer(layout, dimensions, one, columns, by_member=True))
+    attributes = tuple(_attributes(layout, entity, ends, facts, columns))
+    named = {one.attribute: one.name for one in attributes}
     left, right = ends
     return Bridge(
         name=free_column(f"brg_{layout.names.stem(entity.name)}", taken),
@@ -75,13 +71,11 @@ def _attributes(
     entity: Entity,
     ends: list[Relationship],
     facts: Mapping[str, str],
-    replaced: Mapping[str, str],
     taken: set[str],
 ) -> Iterator[FactAttribute]:
     numbers = {name for one in ends if one.to_entity in facts for name in one.from_attributes}
+    referring = {name for one in ends for name in one.from_attributes}
     for one in entity.attributes:
-        if one.name in replaced:
-            continue
         yield FactAttribute(
             name=free_column(layout.names.column(entity.name, one.name), taken),
             type=one.type,
@@ -92,6 +86,8 @@ def _attributes(
             reason=(
                 "The number by which the event is found."
                 if one.name in numbers
+                else "What it refers by: a value that comes to lead nowhere is not forgotten."
+                if one.name in referring
                 else "It says something of the pair, such as its rank or share."
             ),
         )

@@ -164,18 +164,28 @@ def _widened(fact: Fact, dimensions: list[Dimension]) -> Fact:
     return fact.model_copy(
         update={
             "dimensions": tuple(
-                _carrying(one, by_name[one.dimension], taken) for one in fact.dimensions
+                _carrying(one, by_name[one.dimension], _held(fact, one), taken)
+                for one in fact.dimensions
             )
         }
     )
 
 
+def _held(fact: Fact, one: DimensionReference) -> set[str]:
+    """The columns of a dimension that say what the fact says by its own."""
+    own = {kept.attribute for kept in fact.attributes}
+    pairs = zip(one.columns, one.to_columns, strict=True)
+    return set() if one.source else {theirs for ours, theirs in pairs if ours in own}
+
+
 def _carrying(
-    reference: DimensionReference, dimension: Dimension, taken: set[str]
+    reference: DimensionReference, dimension: Dimension, held: set[str], taken: set[str]
 ) -> DimensionReference:
     generated = dimension.dimension_type == "date" and not dimension.entity_name
     names = [
-        one.name for one in dimension.attributes if not generated or one.name in _CARRIED_OF_A_DAY
+        one.name
+        for one in dimension.attributes
+        if one.name not in held and (not generated or one.name in _CARRIED_OF_A_DAY)
     ]
     stem = reference.key.rsplit("_", 1)[0]
     carried = tuple((name, free_column(prefixed(stem, name), taken)) for name in names)

@@ -150,7 +150,8 @@ class _Draft:
         entity = graph.entities[self.entity]
         key = self.layout.keys[self.entity]
         own = [names.column(entity.name, one.name) for one in entity.attributes]
-        self.taken = {key, *own}
+        # A flag may come to be called as the one of deleted members.
+        self.taken = {key, "is_deleted", *own}
         self.said = {names.member(self.entity)}
         for attribute, name in zip(entity.attributes, own, strict=True):
             self._attribute(entity, attribute.name, name, "", "")

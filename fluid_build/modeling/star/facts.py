@@ -149,11 +149,7 @@ class _Draft:
         for one in layout.graph.parents[self.entity.name]:
             if layout.roles[one.to_entity].kind not in {"dimension", "part"}:
                 continue
-            reference = refer(layout, self.drawing.dimensions, one, self.taken)
-            self.references.append(reference)
-            if is_recoverable(layout, one):
-                for column in one.from_attributes:
-                    self.columns_of_keys.setdefault(column, reference.key)
+            self.references.append(refer(layout, self.drawing.dimensions, one, self.taken))
 
     def _derived(self, derived: tuple[Derived, ...]) -> None:
         for one in derived:
@@ -296,7 +292,7 @@ class _Draft:
         if any(one.name in header.from_attributes for header, _ in self.headers):
             return "The number of the header that it belongs to."
         if layout.graph.is_referring(self.entity.name, one.name):
-            return "Some of its values lead nowhere; here they are not forgotten."
+            return "What it refers by: a value that comes to lead nowhere is not forgotten."
         if is_date(one):
             return "The moment itself, beside its day in the calendar."
         return "It says something of this event alone."
@@ -401,28 +397,6 @@ def _is_one_of_several(layout: Layout, one: Relationship) -> bool:
         and layout.whole(other.to_entity) == whole
         for other in layout.graph.parents[one.from_entity]
     )
-
-
-def is_recoverable(layout: Layout, one: Relationship) -> bool:
-    """Whether the referring columns can be read off the member that they lead to.
-
-    Not where a value leads nowhere, where one of several is null, or where the other end is of
-    another type or a number whose equals may be spelled in two ways.
-    """
-    entities = layout.graph.entities
-    child, parent = entities[one.from_entity], entities[one.to_entity]
-    if one.evidence.orphans or not one.evidence.exact:
-        return False
-    pairs = zip(one.from_attributes, one.to_attributes, strict=True)
-    for child_name, parent_name in pairs:
-        ours, theirs = child.attribute(child_name), parent.attribute(parent_name)
-        if ours.source_type != theirs.source_type or ours.conversion != theirs.conversion:
-            return False
-        if ours.type in {"real", "double"} or ours.source_type.startswith("VARCHAR COLLATE"):
-            return False
-        if len(one.from_attributes) > 1 and not ours.required:
-            return False
-    return True
 
 
 def _columns_in(layout: Layout, dimension: Dimension, one: Relationship) -> Names:

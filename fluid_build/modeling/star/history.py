@@ -84,7 +84,7 @@ def _type(graph: Graph, entity: Entity, one: Attribute) -> tuple[ScdType, str]:
     if is_record_stamp(one):
         return 1, "Overwritten: it is about the record and not about the member."
     if one.pii:
-        return 1, "Overwritten: what is personal is not kept longer than the source keeps it."
+        return 1, "Overwritten: of what is personal no past is kept."
     if graph.is_referring(entity.name, one.name):
         return 2, "Versioned: events are grouped by it, and a member may be moved elsewhere."
     if one.measure is not None or kind(one) in {"decimal", "float"}:

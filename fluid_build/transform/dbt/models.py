@@ -23,7 +23,12 @@ MATERIALIZED: Mapping[Layer, Materialization] = {
 _STRATEGIES: Mapping[Target, str] = {"bigquery": "merge"}
 """BigQuery knows no append; a merge without a key inserts and nothing else."""
 
-_ADDED_ONLY = "{%- if is_incremental() %}"
+STAYS = "is_there_already"
+"""The macro by which a table asks whether it was made before, so that some of its rows stay."""
+_AGAIN: Mapping[Materialization, str] = {
+    "incremental": "{%- if is_incremental() %}",
+    "table": f"{{%- if {STAYS}() %}}",
+}
 
 
 def model_files(builds: tuple[Build, ...], source: str, dialect: Dialect) -> dict[str, str]:
@@ -59,9 +64,10 @@ def _body(build: Build, source: str, dialect: Dialect) -> str:
     first = written(dialect.query(build.sql))
     if build.incremental is None:
         return first
+    again_if = _AGAIN[build.materialization]
     if dialect.target == "duckdb":
-        return f"{first}\n{_ADDED_ONLY}\n{written(build.incremental)}\n{{%- endif %}}"
+        return f"{first}\n{again_if}\n{written(build.incremental)}\n{{%- endif %}}"
     again = written(dialect.query(f"{build.sql}\n{build.incremental}"))
     if again.startswith(f"{first}\n"):
-        return f"{first}\n{_ADDED_ONLY}{again[len(first) :]}\n{{%- endif %}}"
-    return f"{_ADDED_ONLY}\n{again}\n{{%- else %}}\n{first}\n{{%- endif %}}"
+        return f"{first}\n{again_if}{again[len(first) :]}\n{{%- endif %}}"
+    return f"{again_if}\n{again}\n{{%- else %}}\n{first}\n{{%- endif %}}"

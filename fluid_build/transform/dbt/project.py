@@ -11,6 +11,7 @@ from fluid_build.transform.dbt.data_tests import data_tests
 from fluid_build.transform.dbt.models import (
     FOLDERS,
     MATERIALIZED,
+    STAYS,
     materialization_config,
     model_files,
 )
@@ -42,6 +43,15 @@ _LOAD_DATE_MACRO = """\
 """
 
 
+_STAYS_MACRO = f"""\
+{{#- Whether a table was made before, and is not to be made from nothing with --full-refresh. -#}}
+{{% macro {STAYS}() -%}}
+    {{%- set found = load_cached_relation(this) if execute else none -%}}
+    {{{{ return(found is not none and not should_full_refresh()) }}}}
+{{%- endmacro %}}
+"""
+
+
 def dbt_project(
     plan: TransformPlan, model: LogicalModel, *, target: str = "duckdb", reading: Readings
 ) -> dict[str, str]:
@@ -67,6 +77,8 @@ def dbt_project(
         files[promises.MACRO_FILE] = promises.MACROS
     if any(LOAD_DATE in text for text in models.values()):
         files["macros/load_date.sql"] = _LOAD_DATE_MACRO
+    if any(f"{STAYS}()" in text for text in models.values()):
+        files[f"macros/{STAYS}.sql"] = _STAYS_MACRO
     files |= _semantic_files(plan, reading)
     files["README.md"] = readme(plan, model, reading, dialect, name, files)
     return files

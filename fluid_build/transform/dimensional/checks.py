@@ -16,14 +16,14 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.sources.sql import quote_all
 from fluid_build.transform.dimensional.columns import is_generated
-from fluid_build.transform.dimensional.dimensions import UNKNOWN
+from fluid_build.transform.dimensional.dimensions import DELETED, UNKNOWN, is_kept
 from fluid_build.transform.dimensional.facts import (
     is_derived,
     references_of,
     same_member,
     wanted_key,
 )
-from fluid_build.transform.dimensional.rebuilds import Finder, finder_of
+from fluid_build.transform.dimensional.rebuilds import Finder, finder_of, members
 from fluid_build.transform.dimensional.star import Star, join_clauses, joined, natural_key, star_of
 from fluid_build.transform.plan import Check
 from fluid_build.transform.staging import aliases
@@ -77,7 +77,8 @@ def _members(star: Star, dimension: Dimension) -> Check:
     source = f"source.{star.names.table(entity.name)}"
     own = {one.name: one.attribute for one in dimension.attributes if not one.source}
     key = [own[name] for name in dimension.natural_key_columns]
-    current = "\nWHERE is_current" if dimension.history else ""
+    where = "\nWHERE\n    NOT is_deleted" if is_kept(star, dimension) else ""
+    current = "\n    AND is_current" if dimension.history else ""
     return Check(
         name=f"members of {dimension.name}",
         kind="rows",
@@ -86,7 +87,7 @@ def _members(star: Star, dimension: Dimension) -> Check:
             f"SELECT COUNT(*) + {int(dimension.has_unknown_member)}\n"
             f"FROM (SELECT DISTINCT {_raw(entity, key)} FROM {source})"
         ),
-        actual=f"SELECT COUNT(*)\nFROM model.{dimension.name}{current}",
+        actual=f"SELECT COUNT(*)\nFROM model.{dimension.name}{where}{current}",
         reason="One row for each natural key, and one for the unknown member.",
     )
 
@@ -107,7 +108,7 @@ def _looked_up(star: Star, dimension: Dimension) -> Check:
     current = "\n    AND is_current" if dimension.history else ""
     actual = (
         f"SELECT\n    {built}\nFROM model.{dimension.name}\n"
-        f"WHERE\n    {dimension.surrogate_key} <> {UNKNOWN}{current}"
+        f"WHERE\n    {dimension.surrogate_key} <> {UNKNOWN}\n    AND NOT {DELETED}{current}"
     )
     return Check(
         name=f"what {dimension.name} says of others",
@@ -199,11 +200,15 @@ def _right_members(star: Star, owner: Fact | Bridge, finder: Finder, source: str
         dimension = star.dimensions[one.dimension]
         alias = f"member_{number}_"
         wanted_ = wanted_key(owner, dimension)
-        conditions = [f"built.{one.key} = {alias}.{wanted_}"]
-        if dimension.history and wanted_ != dimension.surrogate_key:
-            conditions.append(f"{alias}.is_current")
-        clauses.append(joined("JOIN", f"model.{dimension.name}", alias, conditions))
-        columns += [f"{alias}.{name}" for name in dimension.natural_key_columns]
+        relation = members(dimension, wanted_, dimension.natural_key_columns)
+        clauses.append(joined("JOIN", relation, alias, [f"built.{one.key} = {alias}.{wanted_}"]))
+        columns += [
+            # Whom the source no longer has, it refers to no more.
+            f"CASE WHEN {alias}.{DELETED} THEN NULL ELSE {alias}.{name} END"
+            if is_kept(star, dimension)
+            else f"{alias}.{name}"
+            for name in dimension.natural_key_columns
+        ]
     listed = ",\n    ".join(columns)
     actual = "\n".join((f"SELECT\n    {listed}", *clauses))
     return Check(

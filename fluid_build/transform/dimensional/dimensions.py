@@ -3,13 +3,17 @@
 A dimension with a history is two relations. One is only ever added to: a row for each version of
 what is versioned, and one where a member has gone. The other is made anew of it: what is
 overwritten comes from the source of the day, lookups by the version's own references.
+
+A member that the source no longer has stays as it was last seen, marked as deleted: facts refer to
+it. So a dimension is made of the source and of itself, as it was before.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fluid_build.modeling.dimensional import UNKNOWN_KEY, Dimension, DimensionAttribute, Join
+from fluid_build.modeling.star.naming import free_alias
 from fluid_build.sources.sql import literal
-from fluid_build.transform.dimensional.columns import of_attribute, technical
+from fluid_build.transform.dimensional.columns import is_generated, of_attribute, technical
 from fluid_build.transform.dimensional.star import (
     BEGINNING,
     END,
@@ -32,8 +36,15 @@ from fluid_build.transform.dimensional.versions import (
 from fluid_build.transform.plan import Build, PlanColumn
 
 UNKNOWN = literal(UNKNOWN_KEY)
+DELETED = "is_deleted"
 _MEMBERS = "members"
 _VERSIONS = "versions"
+
+
+def is_kept(star: Star, dimension: Dimension) -> bool:
+    """Whether members stay in a dimension: one of a fact's own columns has what its fact has."""
+    facts = {fact.entity_name for fact in star.model.facts}
+    return not is_generated(dimension) and dimension.entity_name not in facts
 
 
 def dimension_builds(star: Star, dimension: Dimension) -> tuple[Build, ...]:
@@ -55,7 +66,7 @@ def derived_build(star: Star, dimension: Dimension) -> Build:
         *zip(values, (one.name for one in dimension.attributes), strict=True),
     ]
     sql = f"SELECT DISTINCT\n{selected(columns)}\nFROM {star.staged(entity)} AS {alias}"
-    return _build(star, dimension, f"{sql}\n{_unknown(star, dimension)}")
+    return _build(star, dimension, f"{sql}\nUNION ALL\n{_unknown(star, dimension)}")
 
 
 def _plain(star: Star, dimension: Dimension) -> Build:
@@ -71,9 +82,36 @@ def _plain(star: Star, dimension: Dimension) -> Build:
     columns = [(key, dimension.surrogate_key), *_selected(star, dimension, own)]
     clauses = join_clauses(star, dimension.joins, own)
     sql = "\n".join(
-        (f"SELECT\n{selected(columns)}", f"FROM {star.staged(entity)} AS {alias}", *clauses)
+        (
+            _unknown(star, dimension),
+            "UNION ALL",
+            f"SELECT\n{selected([*columns, ('FALSE', DELETED)])}",
+            f"FROM {star.staged(entity)} AS {alias}",
+            *clauses,
+        )
     )
-    return _build(star, dimension, f"{sql}\n{_unknown(star, dimension)}")
+    return _build(star, dimension, sql, _gone(star, dimension, [name for _, name in columns]))
+
+
+def _gone(star: Star, dimension: Dimension, columns: Sequence[str]) -> str:
+    """The members that the dimension had and the source no longer has, as they were."""
+    alias = star.alias(dimension.entity_name, ())
+    before = free_alias("before", {alias})
+    key = [star.column(dimension.entity_name, one.name) for one in natural_key(star, dimension)]
+    same = [
+        f"{alias}.{column} = {before}.{name}"
+        for column, name in zip(key, dimension.natural_key_columns, strict=True)
+    ]
+    kept = [*((f"{before}.{name}", name) for name in columns), ("TRUE", DELETED)]
+    return "\n".join(
+        (
+            f"UNION ALL\nSELECT\n{selected(kept)}",
+            f"FROM model.{dimension.name} AS {before}",
+            joined("LEFT JOIN", star.staged(dimension.entity_name), alias, same),
+            f"WHERE\n    {alias}.{key[0]} IS NULL",
+            f"    AND {before}.{dimension.surrogate_key} <> {UNKNOWN}",
+        )
+    )
 
 
 def _selected(
@@ -123,24 +161,58 @@ def _versioned(star: Star, dimension: Dimension) -> Build:
 
     key = [one.name for one in natural_key(star, dimension)]
     values = [(own("", name), star.type(entity, name)) for name in key]
-    columns = [
-        (hashed([*values, (f"{_MEMBERS}.valid_from", "TIMESTAMP")]), dimension.surrogate_key),
-        (hashed_key(values), dimension.durable_key),
-        *_selected(star, dimension, own),
-        *((f"{_MEMBERS}.{name}", name) for name in ("valid_from", "valid_to", "is_current")),
-    ]
+    version = hashed([*values, (f"{_MEMBERS}.valid_from", "TIMESTAMP")])
+    keys = [(version, dimension.surrogate_key), (hashed_key(values), dimension.durable_key)]
+    times = [(f"{_MEMBERS}.{name}", name) for name in ("valid_from", "valid_to", "is_current")]
     same = [f"{alias}.{star.column(entity, name)} = {own('', name)}" for name in key]
+    missing = f"{alias}.{star.column(entity, key[0])} IS NULL"
+    columns = [*keys, *_selected(star, dimension, own), *times, (missing, DELETED)]
+    source = [f"FROM {_MEMBERS}", joined("LEFT JOIN", star.staged(entity), alias, same)]
     sql = "\n".join(
         (
             _members(star, dimension),
-            f"SELECT\n{selected(columns)}",
-            f"FROM {_MEMBERS}",
-            joined("LEFT JOIN", star.staged(entity), alias, same),
-            *join_clauses(star, dimension.joins, own),
             _unknown(star, dimension),
+            f"UNION ALL\nSELECT\n{selected(columns)}",
+            *source,
+            *join_clauses(star, dimension.joins, own),
         )
     )
-    return _build(star, dimension, sql)
+    before = free_alias("before", {alias, _MEMBERS})
+    kept = [
+        *keys,
+        *_as_before(dimension, before, own),
+        *times,
+        ("TRUE", DELETED),
+    ]
+    gone = "\n".join(
+        (
+            f"WHERE NOT ({missing})",
+            f"UNION ALL\nSELECT\n{selected(kept)}",
+            *source,
+            joined(
+                "LEFT JOIN",
+                f"model.{dimension.name}",
+                before,
+                [f"{before}.{dimension.surrogate_key} = {version}"],
+            ),
+            f"WHERE {missing}",
+        )
+    )
+    return _build(star, dimension, sql, gone)
+
+
+def _as_before(
+    dimension: Dimension, before: str, own: Callable[[str, str], str]
+) -> list[tuple[str, str]]:
+    """The attributes and links of a version as they were: its own, else what the dimension had."""
+    found = [
+        (own("", one.attribute), one.name)
+        if not one.source and is_in_history(dimension, one)
+        else (f"{before}.{one.name}", one.name)
+        for one in dimension.attributes
+    ]
+    links = [(f"COALESCE({before}.{link.key}, {UNKNOWN})", link.key) for link in dimension.links]
+    return [*found, *links]
 
 
 def _members(star: Star, dimension: Dimension) -> str:
@@ -187,7 +259,9 @@ def _unknown(star: Star, dimension: Dimension) -> str:
     columns += [(UNKNOWN, link.key) for link in dimension.links]
     if dimension.history:
         columns += [(BEGINNING, "valid_from"), (END, "valid_to"), ("TRUE", "is_current")]
-    return f"UNION ALL\nSELECT\n{selected(columns)}"
+    if is_kept(star, dimension):
+        columns.append(("FALSE", DELETED))
+    return f"SELECT\n{selected(columns)}"
 
 
 def _type(star: Star, dimension: Dimension, one: DimensionAttribute) -> str:
@@ -197,7 +271,7 @@ def _type(star: Star, dimension: Dimension, one: DimensionAttribute) -> str:
     return star.type(entity, one.attribute)
 
 
-def _build(star: Star, dimension: Dimension, sql: str) -> Build:
+def _build(star: Star, dimension: Dimension, sql: str, gone: str | None = None) -> Build:
     entities = [dimension.entity_name, *(one.entity for one in dimension.joins)]
     stagings = [star.names.staging(one) for one in dict.fromkeys(entities)]
     return Build(
@@ -207,6 +281,7 @@ def _build(star: Star, dimension: Dimension, sql: str) -> Build:
         title=dimension.name,
         description=dimension.description,
         sql=sql,
+        incremental=gone,
         ref_models=(*stagings, *filter(None, (dimension.history,))),
         columns=tuple(_columns(star, dimension)),
         key=(dimension.surrogate_key,),
@@ -269,6 +344,8 @@ def _columns(star: Star, dimension: Dimension) -> list[PlanColumn]:
             technical("valid_to", "TIMESTAMP", "Until when, itself excluded."),
             technical("is_current", "BOOLEAN", "Whether it is the version of today."),
         ]
+    if is_kept(star, dimension):
+        found.append(technical(DELETED, "BOOLEAN", "Whether the source no longer has the member."))
     return found
 
 

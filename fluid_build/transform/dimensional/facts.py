@@ -1,6 +1,7 @@
 """The SQL of facts and bridges: every row of the event, each of its keys looked up once."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from fluid_build.modeling.dimensional import (
     UNKNOWN_DATE_KEY,
@@ -9,6 +10,7 @@ from fluid_build.modeling.dimensional import (
     DimensionReference,
     Fact,
 )
+from fluid_build.modeling.sql_names import free_name
 from fluid_build.modeling.star.naming import free_alias
 from fluid_build.sources.sql import literal
 from fluid_build.transform.dimensional.calendar import calendar_columns
@@ -18,9 +20,10 @@ from fluid_build.transform.dimensional.columns import (
     key_column,
     measure_columns,
 )
-from fluid_build.transform.dimensional.dimensions import UNKNOWN, attribute_column
+from fluid_build.transform.dimensional.dimensions import DELETED, UNKNOWN, attribute_column
 from fluid_build.transform.dimensional.star import (
     BEGINNING,
+    END,
     LAST_MOMENT,
     Star,
     hashed,
@@ -212,9 +215,51 @@ def _lookup(
         same = [f"{alias}.{dimension.surrogate_key} = {_key(star, owner, one, aliases)}"]
         return joined("LEFT JOIN", f"model.{dimension.name}", alias, same)
     conditions = same_member(star, one, entity, place, alias)
+    referred = referred_members(dimension, one)
     if dimension.history:
-        conditions += _of_the_day(star, owner, alias)
-    return joined("LEFT JOIN", f"model.{dimension.name}", alias, conditions)
+        conditions += _of_the_day(star, owner, alias, referred.until)
+    if referred.is_met:
+        conditions.append(f"{alias}.{referred.is_met}")
+    return joined("LEFT JOIN", referred.relation, alias, conditions)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferredMembers:
+    """A dimension as facts look it up: SQL that may follow FROM, and columns that it adds.
+
+    ``until`` is when another version takes the place of one: what was deleted keeps its place.
+    ``is_met`` says of members that share a value which of them is meant: of the deleted ones none
+    where one lives, and one of them else. Either is "" where it is not needed.
+    """
+
+    relation: str
+    until: str = ""
+    is_met: str = ""
+
+
+def referred_members(dimension: Dimension, one: DimensionReference) -> ReferredMembers:
+    """A dimension as a reference looks it up."""
+    taken = {found.name for found in dimension.attributes} | {link.key for link in dimension.links}
+    added = {}
+    if dimension.history:
+        until = free_name("replaced_at", taken)
+        added[until] = (
+            f"LEAD(valid_from, 1, {END}) OVER (PARTITION BY {dimension.durable_key}"
+            " ORDER BY valid_from)"
+        )
+    is_met = ""
+    if set(one.to_columns) != set(dimension.natural_key_columns):
+        is_met = free_name("is_met", taken)
+        same = f"OVER (PARTITION BY {', '.join(one.to_columns)})"
+        added[is_met] = (
+            f"NOT {DELETED} OR (MIN(CASE WHEN {DELETED} THEN 1 ELSE 0 END) {same} = 1"
+            f" AND {dimension.member_key} = MAX({dimension.member_key}) {same})"
+        )
+    if not added:
+        return ReferredMembers(f"model.{dimension.name}")
+    columns = "".join(f",\n    {sql} AS {name}" for name, sql in added.items())
+    relation = f"(\nSELECT\n    *{columns}\nFROM model.{dimension.name}\n)"
+    return ReferredMembers(relation, until if dimension.history else "", is_met)
 
 
 def same_member(
@@ -247,10 +292,10 @@ def same_member(
     return conditions
 
 
-def _of_the_day(star: Star, owner: Fact | Bridge, alias: str) -> Sequence[str]:
-    """The one version that was valid when the event happened; today's where that is not known."""
+def _of_the_day(star: Star, owner: Fact | Bridge, alias: str, until: str) -> Sequence[str]:
+    """The one version of when the event happened; the last one where that is not known."""
     if isinstance(owner, Bridge) or owner.dated_by is None:
-        return (f"{alias}.is_current",)
+        return (f"{alias}.{until} > {LAST_MOMENT}",)
     dated = owner.dated_by
     entity = star.joined_entity(owner.entity_name, owner.joins, dated.source)
     place = dated.source or star.alias(owner.entity_name, owner.joins)
@@ -259,7 +304,7 @@ def _of_the_day(star: Star, owner: Fact | Bridge, alias: str) -> Sequence[str]:
     # an engine joins by hash with these, and row by row with an OR.
     latest = f"LEAST(COALESCE(CAST({column} AS TIMESTAMP), {LAST_MOMENT}), {LAST_MOMENT})"
     moment = f"GREATEST({latest}, {BEGINNING})"
-    return f"{alias}.valid_from <= {moment}", f"{alias}.valid_to > {moment}"
+    return f"{alias}.valid_from <= {moment}", f"{alias}.{until} > {moment}"
 
 
 def _tests(star: Star, owner: Fact | Bridge) -> tuple[BuildTest, ...]:

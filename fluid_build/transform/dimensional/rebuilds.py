@@ -12,7 +12,8 @@ from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.dimensional import Bridge, Dimension, DimensionReference, Fact, Join
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
-from fluid_build.transform.dimensional.dimensions import UNKNOWN
+from fluid_build.transform.dimensional.columns import is_generated
+from fluid_build.transform.dimensional.dimensions import DELETED, UNKNOWN
 from fluid_build.transform.dimensional.facts import aliases_of, references_of, wanted_key
 from fluid_build.transform.dimensional.star import (
     Star,
@@ -80,13 +81,11 @@ class Finder:
         place: str,
     ) -> str:
         key = wanted_key(owner, dimension)
-        conditions = [f"{alias}.{one.key} = {place}.{key}"]
-        if key != dimension.surrogate_key:
-            conditions.append(f"{place}.is_current")
-        return joined("LEFT JOIN", f"model.{dimension.name}", place, conditions)
+        relation = members(dimension, key, one.to_columns)
+        return joined("LEFT JOIN", relation, place, [f"{alias}.{one.key} = {place}.{key}"])
 
     def _in_dimension(self, dimension: Dimension) -> Found:
-        where = f"WHERE {dimension.surrogate_key} <> {UNKNOWN}"
+        where = f"WHERE {dimension.surrogate_key} <> {UNKNOWN} AND NOT {DELETED}"
         if dimension.history:
             where += " AND is_current"
         return Found(
@@ -107,7 +106,7 @@ class Finder:
 
     def _in_other(self, dimension: Dimension, join: Join, columns: Mapping[str, str]) -> str:
         """The rows of an entity that one dimension holds, by the names of ``columns``."""
-        conditions = [f"{dimension.surrogate_key} <> {UNKNOWN}"]
+        conditions = [f"{dimension.surrogate_key} <> {UNKNOWN}", f"NOT {DELETED}"]
         if dimension.history:
             conditions.append("is_current")
         expressions = self.joined_columns(dimension, join)
@@ -151,6 +150,18 @@ class Finder:
             if ours in of_parent:
                 found.setdefault(theirs, of_parent[ours])
         return found
+
+
+def members(dimension: Dimension, key: str, columns: Sequence[str]) -> str:
+    """A dimension with one row for each value of a key: its versions, or its members.
+
+    ``columns`` are the same in all versions of a member.
+    """
+    if key == dimension.surrogate_key:
+        return f"model.{dimension.name}"
+    flags = [] if is_generated(dimension) else [DELETED]
+    listed = ", ".join(dict.fromkeys((key, *columns, *flags)))
+    return f"(SELECT DISTINCT {listed} FROM model.{dimension.name})"
 
 
 def finder_of(star: Star) -> Finder:
