@@ -101,7 +101,7 @@ def _targets(build: Build) -> dict[str, list[str]]:
     """For each column that refers to something, what it refers to."""
     targets: dict[str, list[str]] = {}
     for test in build.tests:
-        if test.kind == "relationships":
+        if test.is_join:
             for ours, theirs in zip(test.columns, test.to_columns, strict=True):
                 targets.setdefault(ours, []).append(f"{test.to_model}.{theirs}")
     return targets

@@ -80,7 +80,7 @@ def _structure(test: BuildTest) -> Labels:
     if test.kind == "accepted_values":
         labels["accepted-values"] = names_label(test.values)
     if test.kind == "relationships" and test.to_model is not None:
-        labels["rule"] = "reference"
+        labels["rule"] = "reference" if test.is_join else "values"
         labels["to-table"] = test.to_model
         labels["to-columns"] = names_label(test.to_columns)
         if test.cardinality is not None:

@@ -52,7 +52,7 @@ def _entities(build: Build) -> list[SemanticEntity]:
         if test.kind == "unique" and test.key_kind == "declared" and not test.allowed:
             name = _taking(identifier(" ".join(test.columns)), taken)
             result.append(_entity(name, "unique", test.columns, test.reason))
-    references = [test for test in build.tests if test.kind == "relationships" and test.to_model]
+    references = [test for test in build.tests if test.is_join and test.to_model]
     times = Counter(test.to_model for test in references)
     for test in references:
         name = _reference_name(build, test, times)

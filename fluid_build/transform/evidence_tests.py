@@ -111,20 +111,38 @@ def _references(
     for relationship in references:
         if relationship.implied and relationship.origin != "declared":
             continue
-        evidence = relationship.evidence
-        sure = relationship.origin == "declared" or relationship.confidence >= _SURE
         child = relationship.from_entity
-        yield BuildTest(
+        yield reference_test(
+            relationship,
             name=fit(models[child], relationship.name, "reference"),
-            kind="relationships",
             columns=names.columns_of(child, relationship.from_attributes),
             to_model=models[relationship.to_entity],
             to_columns=names.columns_of(relationship.to_entity, relationship.to_attributes),
-            severity="error" if sure and not evidence.orphans else "warn",
-            allowed=evidence.orphans,
-            evidence=evidence.model_copy(update={"violations": evidence.orphans}),
-            confidence=relationship.confidence,
-            cardinality=relationship.cardinality,
-            role=relationship.role,
-            reason=relationship.reason,
         )
+
+
+def reference_test(
+    relationship: Relationship,
+    *,
+    name: str,
+    columns: tuple[str, ...],
+    to_model: str,
+    to_columns: tuple[str, ...],
+) -> BuildTest:
+    """A relationship as a test of the relation that holds its columns, within what was measured."""
+    evidence = relationship.evidence
+    sure = relationship.origin == "declared" or relationship.confidence >= _SURE
+    return BuildTest(
+        name=name,
+        kind="relationships",
+        columns=columns,
+        to_model=to_model,
+        to_columns=to_columns,
+        severity="error" if sure and not evidence.orphans else "warn",
+        allowed=evidence.orphans,
+        evidence=evidence.model_copy(update={"violations": evidence.orphans}),
+        confidence=relationship.confidence,
+        cardinality=relationship.cardinality,
+        role=relationship.role,
+        reason=relationship.reason,
+    )

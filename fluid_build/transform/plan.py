@@ -70,7 +70,8 @@ class BuildTest(ModelPart):
     the build ``to_model``; ``values`` are the accepted ones. ``allowed`` is how many violations
     were measured in the source: so many are known and neither warned of nor failed on. ``scope``
     says which rows it is about. A ``unique`` test may say which kind of key it checks, a
-    ``relationships`` test how sure it is, and in which role the other build is referred to.
+    ``relationships`` test how sure it is, and in which role the other build is referred to; one
+    without a cardinality is about values, and not a way to join.
     """
 
     name: str
@@ -88,6 +89,11 @@ class BuildTest(ModelPart):
     cardinality: RelationshipCardinality | None = None
     role: str = ""
     reason: str = ""
+
+    @property
+    def is_join(self) -> bool:
+        """Whether it says how the relation is joined with another."""
+        return self.kind == "relationships" and self.cardinality is not None
 
 
 class Build(Element):

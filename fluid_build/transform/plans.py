@@ -3,7 +3,7 @@
 Everything here follows from the model alone: the same model gives the same plan.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,6 +17,7 @@ from fluid_build.transform.dimensional import (
     mart_checks,
     mart_rebuilds,
     mart_relied_keys,
+    orphan_tests,
 )
 from fluid_build.transform.flat import flat_builds, flat_keys, flat_rebuilds
 from fluid_build.transform.plan import Build, BuildTest, Check, Rebuild, Renaming, TransformPlan
@@ -26,13 +27,16 @@ from fluid_build.transform.staging import Keeps, by_spelling, by_value, plan_sou
 
 @dataclass(frozen=True, slots=True)
 class _Technique:
-    """What a technique builds on the staging, by which keys, and what its proof compares."""
+    """What a technique builds on the staging, by which keys and references, and what its
+    proof compares.
+    """
 
     keeps: Keeps
     builds: Callable[[LogicalModel, SqlNames, Sequence[Build]], tuple[Build, ...]]
     keys: Callable[[LogicalModel, SqlNames, Sequence[Build]], Iterable[ReliedKey]]
     rebuilds: Callable[[LogicalModel, SqlNames], tuple[Rebuild, ...]]
     checks: Callable[[LogicalModel, SqlNames], tuple[Check, ...]]
+    references: Callable[[LogicalModel, SqlNames], Mapping[str, tuple[BuildTest, ...]]]
 
 
 def transform_plan(model: LogicalModel) -> TransformPlan:
@@ -42,6 +46,8 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
     staging = staging_builds(model.conceptual, names, technique.keeps)
     keys = technique.keys(model, names, staging)
     tests = key_tests(keys, model.conceptual, names)
+    for relation, found in technique.references(model, names).items():
+        tests[relation] = (*tests.get(relation, ()), *found)
     builds = (*staging, *technique.builds(model, names, staging))
     return TransformPlan(
         name=identifier(model.name),
@@ -74,6 +80,13 @@ def _nothing(_model: LogicalModel, _names: SqlNames) -> tuple[Check, ...]:
     return ()
 
 
+def _tested_elsewhere(
+    _model: LogicalModel, _names: SqlNames
+) -> Mapping[str, tuple[BuildTest, ...]]:
+    """The builds of the technique have the tests of their references themselves."""
+    return {}
+
+
 _TECHNIQUES = {
     "flat": _Technique(
         keeps=by_value,
@@ -81,6 +94,7 @@ _TECHNIQUES = {
         keys=lambda model, names, _: flat_keys(model.conceptual, names),
         rebuilds=lambda model, names: flat_rebuilds(model.conceptual, names),
         checks=_nothing,
+        references=_tested_elsewhere,
     ),
     "data_vault_2": _Technique(
         keeps=by_spelling,
@@ -88,6 +102,7 @@ _TECHNIQUES = {
         keys=vault_relied_keys,
         rebuilds=vault_rebuilds,
         checks=_nothing,
+        references=_tested_elsewhere,
     ),
     "dimensional": _Technique(
         keeps=by_value,
@@ -95,6 +110,7 @@ _TECHNIQUES = {
         keys=mart_relied_keys,
         rebuilds=mart_rebuilds,
         checks=mart_checks,
+        references=orphan_tests,
     ),
 }
 

@@ -63,10 +63,12 @@ def violations(relation: str, test: BuildTest) -> str:
         return f"SELECT count(*) FROM ({grouped})"
     if test.kind == "not_null":
         return f"SELECT count(*) FROM model.{relation} WHERE {columns} IS NULL"
-    (column,), (key,) = test.columns, test.to_columns
+    pairs = list(zip(test.columns, test.to_columns, strict=True))
+    same = " AND ".join(f"parent.{key} = child.{column}" for column, key in pairs)
+    filled = " AND ".join(f"child.{column} IS NOT NULL" for column in test.columns)
     return (
-        f"SELECT count(*) FROM model.{relation} WHERE {column} IS NOT NULL"
-        f" AND {column} NOT IN (SELECT {key} FROM model.{test.to_model})"
+        f"SELECT count(*) FROM model.{relation} AS child WHERE {filled}"
+        f" AND NOT EXISTS (SELECT 1 FROM model.{test.to_model} AS parent WHERE {same})"
     )
 
 

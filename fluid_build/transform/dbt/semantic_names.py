@@ -65,7 +65,7 @@ def semantic_names(plan: TransformPlan) -> SemanticNames:
 def references(build: Build, builds: Collection[str]) -> Iterator[BuildTest]:
     """The tests of a build that say it refers to one of these builds."""
     for test in build.tests:
-        if test.kind == "relationships" and test.to_model in builds:
+        if test.is_join and test.to_model in builds:
             yield test
 
 

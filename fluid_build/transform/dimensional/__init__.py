@@ -2,6 +2,7 @@
 
 from fluid_build.transform.dimensional.builds import mart_builds, mart_relied_keys
 from fluid_build.transform.dimensional.checks import mart_checks
+from fluid_build.transform.dimensional.orphans import orphan_tests
 from fluid_build.transform.dimensional.rebuilds import mart_rebuilds
 
-__all__ = ["mart_builds", "mart_checks", "mart_rebuilds", "mart_relied_keys"]
+__all__ = ["mart_builds", "mart_checks", "mart_rebuilds", "mart_relied_keys", "orphan_tests"]

@@ -51,6 +51,14 @@ def references_of(owner: Fact | Bridge) -> tuple[DimensionReference, ...]:
     return owner.dimensions if isinstance(owner, Fact) else owner.references
 
 
+def columns_of_owner(owner: Fact | Bridge) -> dict[str, str]:
+    """The columns of a fact or bridge by the attributes of its own entity that they hold."""
+    found = {one.attribute: one.name for one in owner.attributes if not one.source}
+    if isinstance(owner, Fact):
+        found |= {one.column: one.name for one in owner.measures}
+    return found
+
+
 def unknown_key(dimension: Dimension) -> str:
     """The key of a dimension's unknown member, in SQL."""
     return str(UNKNOWN_DATE_KEY) if is_generated(dimension) else UNKNOWN

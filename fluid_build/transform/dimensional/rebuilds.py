@@ -14,7 +14,12 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.transform.dimensional.columns import is_generated
 from fluid_build.transform.dimensional.dimensions import DELETED, UNKNOWN
-from fluid_build.transform.dimensional.facts import aliases_of, references_of, wanted_key
+from fluid_build.transform.dimensional.facts import (
+    aliases_of,
+    columns_of_owner,
+    references_of,
+    wanted_key,
+)
 from fluid_build.transform.dimensional.star import (
     Star,
     indented,
@@ -55,10 +60,8 @@ class Finder:
         """The fact, with those dimensions joined that hold what its keys replaced."""
         aliases = aliases_of(self.star, owner)
         alias = "built"
-        named = {one.attribute: one.name for one in owner.attributes}
-        if isinstance(owner, Fact):
-            named |= {one.column: one.name for one in owner.measures}
-        expressions = {attribute: f"{alias}.{name}" for attribute, name in named.items()}
+        held = columns_of_owner(owner)
+        expressions = {attribute: f"{alias}.{name}" for attribute, name in held.items()}
         clauses = [f"FROM model.{owner.name} AS {alias}"]
         # A reference that some rows lack can't give back what another one gives of every row.
         for one in sorted(references_of(owner), key=lambda one: one.optional):

@@ -80,7 +80,7 @@ class Star:
             test.name
             for one in self.plan.published
             for test in one.tests
-            if self.rows(violations(one.name, test)) != [(0,)]
+            if self.rows(f"SELECT ({violations(one.name, test)}) > {test.allowed}") != [(False,)]
         ]
 
 
