@@ -38,6 +38,7 @@ def rendered(template: str, *, again: bool = False) -> str:
         "this": "model.own",
         "load_date": lambda: "2000-01-01",
         "is_incremental": lambda: again,
+        "is_there_already": lambda: again,
     }
     # dbt strips a file's text before it renders it.
     return str(get_rendered(template.strip(), context))

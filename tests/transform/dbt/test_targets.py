@@ -21,7 +21,7 @@ JINJA = re.compile(r"\{\{ (?:source\('\w+', '(\w+)'\)|ref\('(\w+)'\)|(this)|(loa
 def plain(template: str, *, again: bool) -> str:
     """A model as the database gets it, on a first run or a later one."""
     text = re.sub(r"\{\{ config\(.*?\) \}\}", "", template)
-    branches = r"\{%- if is_incremental\(\) %\}(.*?)(?:\{%- else %\}(.*?))?\{%- endif %\}"
+    branches = r"\{%- if \w+\(\) %\}(.*?)(?:\{%- else %\}(.*?))?\{%- endif %\}"
 
     def chosen(match: re.Match[str]) -> str:
         return match[1] if again else match[2] or ""
