@@ -54,8 +54,8 @@ EXPANSION = Limit("FLUID_MAX_EXPANSION", 250)
 """How many times its size a gzip file may expand to, from a gigabyte up. Tables as text shrink to a
 tenth, rarely to a hundredth; what shrinks to a thousandth was made to hurt."""
 
-DDL_TABLES = Limit("FLUID_MAX_DDL_TABLES", 20_000)
-"""Tables of a DDL source, which all have to be compared with each other."""
+DDL_TABLES = Limit("FLUID_MAX_DDL_TABLES", 10_000)
+"""Tables of a DDL source: they take about a minute, since all of them are compared by name."""
 
 CONTRACT_VALUES = Limit("FLUID_MAX_CONTRACT_VALUES", 1_000_000)
 """Values in a contract, with those that its aliases repeat: some 50,000 columns, and 500 MB."""

@@ -32,7 +32,8 @@ def codes(values: tuple[str, ...]) -> str:
 
 
 def fenced(content: str, language: str) -> str:
-    """A block of code that its own content cannot end."""
+    """A block of code that its own content cannot end, and that acts on no terminal."""
+    content = "\n".join(map(visible, content.split("\n")))
     longest = max((len(run) for run in re.findall(r"`{3,}", content)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{content}\n{fence}"

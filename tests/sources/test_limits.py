@@ -130,3 +130,18 @@ def test_repeated_names_are_numbered_in_no_time(tmp_path: Path) -> None:
         names = [column.name for column in source.tables[0].columns]
     assert names[:3] == ["x", "x_2", "x_3"]
     assert len(set(names)) == 2_000
+
+
+def test_a_ddl_file_of_too_many_tables_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends as soon as the limit is met, which a variable raises."""
+    statements = [f"CREATE TABLE t{number} (id INTEGER);" for number in range(51)]
+    (tmp_path / "many.sql").write_text("\n".join(statements))
+    monkeypatch.setenv("FLUID_MAX_DDL_TABLES", "50")
+    with pytest.raises(SourceUnreadableError, match="more than 50 tables") as caught:
+        open_source(tmp_path / "many.sql")
+    assert "FLUID_MAX_DDL_TABLES" in (caught.value.hint or "")
+    monkeypatch.setenv("FLUID_MAX_DDL_TABLES", "51")
+    with open_source(tmp_path / "many.sql") as source:
+        assert len(source.tables) == 51

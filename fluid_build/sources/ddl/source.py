@@ -7,7 +7,8 @@ from pathlib import Path
 
 import duckdb
 
-from fluid_build.errors import EmptySourceError
+from fluid_build import limits
+from fluid_build.errors import EmptySourceError, SourceUnreadableError
 from fluid_build.sources.base import Column, OpenSource, Skipped, Source, Table
 from fluid_build.sources.ddl.dialects import Dialect, detect, dialect_named
 from fluid_build.sources.ddl.draft import Schema
@@ -92,6 +93,8 @@ def _read(files: Sequence[SqlFile], dialect: Dialect) -> _Reading:
             reading.statements.append(statement)
             is_create = statement.words[0] == "CREATE" and "TABLE" in statement.words
             reading.creates += is_create
+            if reading.creates > limits.DDL_TABLES.value:
+                raise _too_many_tables(file)
             try:
                 meanings = read_statement(statement, dialect)
             except UnreadableError as error:
@@ -101,6 +104,13 @@ def _read(files: Sequence[SqlFile], dialect: Dialect) -> _Reading:
             else:
                 reading.meanings.append((number, meanings, statement.terminated))
     return reading
+
+
+def _too_many_tables(file: SqlFile) -> SourceUnreadableError:
+    return SourceUnreadableError(
+        f"{file.name} declares more than {limits.DDL_TABLES.value:,} tables.",
+        hint=f"Read a part of it. {limits.DDL_TABLES.how_to_raise}",
+    )
 
 
 def _skipped(statement: Statement, reason: str, dialect: Dialect) -> list[Skipped]:
