@@ -21,6 +21,8 @@ from fluid_build.sources.uri import database_kind
 # DuckDB prints an index as [a, '"b c"']: plain names bare, others quoted twice.
 _INDEX_PART = re.compile(r"""'"(?:[^"]|"")*"'|"(?:[^"]|"")*"|[^,\s][^,]*""")
 
+_EXPORT = "COPY (FROM my_view) TO 'views/my_view.parquet' in DuckDB."
+
 
 @dataclass(frozen=True, slots=True)
 class _Keys:
@@ -50,14 +52,14 @@ def open_duckdb(
         existing = _schemas(connection)
         read = chosen_schemas(schemas, existing, path.name)
         tables, skipped = _tables(connection, read, on_tables, on_progress)
+        views = _count_views(connection, read)
         if not tables:
             if skipped:
                 raise SourceUnreadableError(
                     f"No table of {path.name} could be read. {skipped[0].reason}",
                     hint="Restore the file from a backup, or try another copy.",
                 )
-            raise no_tables(path.name, schemas)
-        views = _count_views(connection, read)
+            raise no_tables(path.name, schemas, views=views, export=_EXPORT)
         return OpenSource(
             kind="duckdb",
             name=path.stem,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from fluid_build.sources.endings import COMPRESSIONS, FORMATS, Format, uncompressed
+from fluid_build.sources.unread_formats import lake_table
 from fluid_build.sources.uri import matches
 
 _PARTITION = re.compile(r"([^=]+)=(.*)")
@@ -120,8 +121,9 @@ def _data_files(paths: Sequence[Path], columns: Columns) -> tuple[list[Path], li
 
 def _folder(folder: Path, columns: Columns) -> Layout:
     entries = sorted(entry for entry in folder.iterdir() if not _is_hidden(entry.name))
-    if _is_delta(folder):
-        return Layout((), (), ((folder.name, _DELTA),))
+    lake = lake_table(folder)
+    if lake:
+        return Layout((), (), ((folder.name, lake),))
     files, ignored = _data_files([entry for entry in entries if entry.is_file()], columns)
     folders = [entry for entry in entries if entry.is_dir()]
     if folders and not files and all(_PARTITION.fullmatch(one.name) for one in folders):
@@ -136,39 +138,47 @@ def _folder(folder: Path, columns: Columns) -> Layout:
     return _joined([own, *(_one_folder(one, columns) for one in folders)], ignored, folder)
 
 
-_DELTA = "It is a Delta Lake table, whose log decides which of its files count; that is not read."
-
-
-def _is_delta(folder: Path) -> bool:
-    return (folder / "_delta_log").is_dir()
-
-
 def _is_hidden(name: str) -> bool:
     return name.startswith((".", "_")) and name != "_delta_log"
 
 
 def _walk(folder: Path) -> Iterator[Path]:
+    """The files below a folder, without those of tables that only their own log can read."""
     for parent, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not _is_hidden(name))
+        folders[:] = sorted(
+            name for name in folders if not _is_hidden(name) and not lake_table(Path(parent, name))
+        )
         yield from (Path(parent, name) for name in sorted(files) if not _is_hidden(name))
 
 
 def _one_folder(folder: Path, columns: Columns) -> Layout:
     """A folder of parts as one table; or, where its files differ, each as its own."""
-    if _is_delta(folder):
-        return Layout((), (), ((folder.name, _DELTA),))
+    lake = lake_table(folder)
+    if lake:
+        return Layout((), (), ((folder.name, lake),))
     files, ignored = _data_files(list(_walk(folder)), columns)
     beside = tuple(str(path.relative_to(folder.parent)) for path in ignored)
+    lakes = tuple(_lakes(folder))
     whole = _as_one_table(folder, files, columns)
     if whole:
-        return Layout((whole,), beside)
+        return Layout((whole,), beside, lakes)
     names = _names(files)
     tables = [
         TableFiles(f"{folder.name}.{name}", kind, (path,), path.parent)
         for name, path in zip(names, files, strict=True)
         if (kind := format_of(path))
     ]
-    return Layout(tuple(tables), beside)
+    return Layout(tuple(tables), beside, lakes)
+
+
+def _lakes(folder: Path) -> Iterator[tuple[str, str]]:
+    """Folders below a folder that are not read as the files in them, and why."""
+    for parent, folders, _ in os.walk(folder):
+        found = {name: lake_table(Path(parent, name)) for name in sorted(folders)}
+        folders[:] = [name for name in folders if not _is_hidden(name) and not found[name]]
+        for name, why in found.items():
+            if why:
+                yield str(Path(parent, name).relative_to(folder.parent)), why
 
 
 def _as_one_table(folder: Path, files: Sequence[Path], columns: Columns) -> TableFiles | None:

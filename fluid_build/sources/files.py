@@ -1,6 +1,7 @@
 """A folder, file or glob of delimited text, JSON and Parquet files as one source."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,10 +26,14 @@ from fluid_build.sources.origin import InFiles
 from fluid_build.sources.sql import quote
 from fluid_build.sources.staged_views import COPIED, stage_view
 from fluid_build.sources.table_choice import OnTables, TableName, any_tables
+from fluid_build.sources.unread_formats import in_words, left_aside, unread_format
 from fluid_build.sources.uri import is_glob, matches
 
 _FILE_ERRORS = (*DUCKDB_ERRORS, *csv_files.READ_ERRORS, ValueError)
-_SHOWN = 10
+_VARYING = re.compile(
+    r"\d+|(?<![a-z])(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?![a-z])"
+)
+"""What tells the parts of a table apart in their names: numbers, dates, months."""
 _PACKED = 5
 
 
@@ -79,7 +84,7 @@ def open_files(
             connection=engine.connection,
             tables=tuple(tables),
             skipped=skipped,
-            notes=_note_on_ignored(layout.ignored),
+            notes=_notes(layout, tables),
             cleanup=[engine],
         )
 
@@ -126,14 +131,24 @@ def _nothing(place: str, layout: Layout) -> EmptySourceError | UnknownSourceErro
     path = Path(place)
     endings = ", ".join(FORMATS)
     if path.is_file():
+        found = unread_format(path)
+        if found is not None:
+            return UnknownSourceError(
+                f"{path.name} is {found.one}; Fluid Forge doesn't read those yet.",
+                hint=found.advice,
+            )
         return UnknownSourceError(
             f"{path.name} has no ending of a format that can be read.",
             hint=f"Known are {endings} (also with .gz or .zst), databases and .sql.",
         )
-    found = f" ({len(layout.ignored)} other files)" if layout.ignored else ""
+    if layout.left_out:
+        return EmptySourceError(
+            f"{place} holds no data file that can be read.", hint=layout.left_out[0][1]
+        )
+    found_there, advice = in_words(layout.ignored) if layout.ignored else ("", "")
     return EmptySourceError(
-        layout.left_out[0][1] if layout.left_out else f"{place} holds no data file{found}.",
-        hint=f"Files ending in {endings} are read, also with .gz or .zst.",
+        f"{place} holds no data file{f', but {found_there}' if found_there else ''}.",
+        hint=advice or f"Files ending in {endings} are read, also with .gz or .zst.",
     )
 
 
@@ -152,11 +167,32 @@ def _name(place: str) -> str:
     return Path(*plain).name or "files"
 
 
-def _note_on_ignored(ignored: Sequence[str]) -> tuple[str, ...]:
-    if not ignored:
-        return ()
-    more = f" and {len(ignored) - _SHOWN} more" if len(ignored) > _SHOWN else ""
-    return (f"Not read, as they hold no table: {', '.join(ignored[:_SHOWN])}{more}.",)
+def _notes(layout: Layout, tables: Sequence[Table]) -> tuple[str, ...]:
+    return (*_on_alike(layout, tables), *left_aside(layout.ignored))
+
+
+def _on_alike(layout: Layout, tables: Sequence[Table]) -> Iterator[str]:
+    """Files that look like parts of one table, such as one a month, and how to have them read so.
+
+    Numbers and months in their names are all that differs; of files with the same columns alone
+    many are no parts, such as lookup tables.
+    """
+    columns = {table.name: tuple(column.name for column in table.columns) for table in tables}
+    alike: dict[tuple[object, ...], list[str]] = {}
+    for files in layout.tables:
+        if len(files.paths) == 1 and files.name in columns:
+            path = files.paths[0]
+            pattern = _VARYING.sub("#", stem(path).lower())
+            if pattern != stem(path).lower():
+                key = (path.parent, files.format, pattern, columns[files.name])
+                alike.setdefault(key, []).append(path.name)
+    for names in alike.values():
+        if len(names) > 1:
+            yield (
+                f"{len(names):,} files have the same columns ({names[0]} to {names[-1]}), and each"
+                " is a table of its own. To read them as one table, put them in a folder of their"
+                " own and name the folder above it."
+            )
 
 
 def _open_all(

@@ -37,6 +37,7 @@ from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.table_choice import OnTables, TableName, any_tables
 from fluid_build.sources.uri import passwords, redact
 
+_EXPORT = "\\copy (SELECT * FROM my_view) TO 'views/my_view.csv' CSV HEADER in psql."
 _CONNECT_SECONDS = 10
 
 
@@ -86,7 +87,8 @@ def open_postgres(
             catalog = read_tables(query, wanted)
             connection.execute("ROLLBACK")
             if not catalog:
-                raise no_tables(found.database, schemas)
+                views = sum(number for kind, number in found.left_out if "view" in kind)
+                raise no_tables(found.database, schemas, views=views, export=_EXPORT)
             plan = _plan(catalog)
             on_tables([TableName(one.name, one.catalog.schema, one.catalog.name) for one in plan])
             engine.stage(sum(table.bytes for table in catalog))

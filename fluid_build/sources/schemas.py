@@ -23,9 +23,21 @@ def chosen_schemas(wanted: Sequence[str], existing: Sequence[str], source: str) 
     return list(dict.fromkeys(wanted or existing))
 
 
-def no_tables(source: str, schemas: Sequence[str]) -> EmptySourceError:
-    """The error for a database without a table, in all or in some schemas."""
+def no_tables(
+    source: str, schemas: Sequence[str] = (), *, views: int = 0, export: str = ""
+) -> EmptySourceError:
+    """The error for a database without a table, in all or in some schemas.
+
+    ``views`` is how many views there are, and ``export`` how one of them can be made a file.
+    """
     where = f" in {', '.join(schemas)}" if schemas else ""
+    if not views:
+        return EmptySourceError(
+            f"{source} holds no table{where}.", hint="Check that it is the database you mean."
+        )
+    count = "a view" if views == 1 else f"{views:,} views"
     return EmptySourceError(
-        f"{source} holds no table{where}.", hint="Check that it is the database you mean."
+        f"{source} holds no table{where}, but {count}; views are not read.",
+        hint="Name the database that holds their tables, or export each view to a file and name the"
+        f" folder with these: {export}",
     )

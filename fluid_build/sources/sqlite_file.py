@@ -15,7 +15,6 @@ from urllib.parse import quote as url_quote
 import duckdb
 
 from fluid_build.errors import (
-    EmptySourceError,
     SourceError,
     SourceNotFoundError,
     SourceUnreadableError,
@@ -25,6 +24,7 @@ from fluid_build.sources.base import Column, OpenSource, Skipped, Table
 from fluid_build.sources.declared import settle_foreign_keys, unique_names
 from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, reason, starting
 from fluid_build.sources.origin import InDatabase, NativeQuery
+from fluid_build.sources.schemas import no_tables
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.sqlite_catalog import (
     CatalogTable,
@@ -43,6 +43,7 @@ from fluid_build.sources.sqlite_values import (
 from fluid_build.sources.table_choice import OnTables, TableName, any_tables
 from fluid_build.sources.uri import database_kind
 
+_EXPORT = "sqlite3 -header -csv FILE 'SELECT * FROM my_view' > views/my_view.csv."
 _BUSY_SECONDS = 3.0
 _COPY_ATTEMPTS = 5
 _BATCH = 50
@@ -68,10 +69,7 @@ def open_sqlite(
             names = table_names(reader)
             views = count_views(reader)
             if not names:
-                raise EmptySourceError(
-                    f"{path.name} holds no table.",
-                    hint="Check that it is the database you mean.",
-                )
+                raise no_tables(path.name, views=views, export=_EXPORT)
             on_tables([TableName(name) for name in names])
             engine.connection.execute(
                 f"ATTACH {literal(str(place))} AS origin (TYPE sqlite, READ_ONLY)"

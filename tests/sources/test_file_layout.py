@@ -52,7 +52,11 @@ def test_each_file_of_a_folder_is_a_table(tmp_path: Path) -> None:
     )
     assert tables_of(tmp_path) == {"a": 1, "b": 1, "c": 2, "stops": 2}
     with open_source(tmp_path) as source:
-        assert source.notes == ("Not read, as they hold no table: readme.txt, shop.xlsx.",)
+        assert source.notes == (
+            "Not read: shop.xlsx (an Excel workbook)."
+            " Save each sheet as CSV, and name the folder that holds them.",
+            "Not read, as they hold no table or are of no known format: readme.txt.",
+        )
 
 
 def test_a_sub_folder_of_parts_is_one_table(tmp_path: Path) -> None:
@@ -157,11 +161,11 @@ def test_what_cannot_be_a_source_is_told(tmp_path: Path) -> None:
     """An empty folder, an unknown ending, a glob without a match, a missing file."""
     with pytest.raises(EmptySourceError, match="holds no data file"):
         open_source(tmp_path)
-    write(tmp_path, {"a.xlsx": "x"})
-    with pytest.raises(EmptySourceError, match=r"no data file \(1 other files\)"):
+    write(tmp_path, {"a.bin": "x"})
+    with pytest.raises(EmptySourceError, match=r"no data file, but 1 other file\."):
         open_source(tmp_path)
-    with pytest.raises(UnknownSourceError, match=r"a\.xlsx has no ending"):
-        open_source(tmp_path / "a.xlsx")
+    with pytest.raises(UnknownSourceError, match=r"a\.bin has no ending"):
+        open_source(tmp_path / "a.bin")
     with pytest.raises(SourceNotFoundError, match="No file matches"):
         open_source(f"{tmp_path}/*.csv")
     write(tmp_path, {"orders.csv": "a,b\n"})

@@ -1,5 +1,6 @@
 """A source with structure and no rows: the tables that SQL files declare."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,7 @@ from fluid_build.sources.engine import starting
 from fluid_build.sources.sql import quote
 
 _MOST_SHOWN = 200
+_VIEW = re.compile(r"\bCREATE\s{1,9}(?:[A-Z]{1,20}\s{1,9}){0,3}VIEW\b", re.IGNORECASE)
 _SIGNS_SHOWN = 3
 _HOME = "declared"
 
@@ -128,6 +130,12 @@ def _skipped(statement: Statement, reason: str, dialect: Dialect) -> list[Skippe
 
 def _no_tables(path: str | Path, files: Sequence[SqlFile]) -> EmptySourceError:
     where = f"{path} holds" if len(files) == 1 else f"The {len(files)} files at {path} hold"
+    views = sum(len(_VIEW.findall(file.text)) for file in files)
+    if views:
+        return EmptySourceError(
+            f"{where} no CREATE TABLE statement, but {views:,} of CREATE VIEW; views are not read.",
+            hint="Add the DDL of the tables that they select from, or forge the database itself.",
+        )
     return EmptySourceError(
         f"{where} no CREATE TABLE statement.",
         hint="Give a file of DDL, such as pg_dump --schema-only or SHOW CREATE TABLE prints.",

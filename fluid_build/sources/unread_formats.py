@@ -1,0 +1,118 @@
+"""Formats that are not read: what such a file or folder is, and what its owner can do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadFormat:
+    """What a file is (``an Excel workbook``), several of them, and what to do to have it read."""
+
+    one: str
+    several: str
+    advice: str
+
+
+_SHEETS = "Save each sheet as CSV, and name the folder that holds them."
+_TABLES = "Save its tables as CSV, and name the folder that holds them."
+_UNPACK = "Unpack it, and name the folder with its files."
+_TO_PARQUET = "Convert it to Parquet or CSV, and name that file."
+_EXPORT = "Export its tables as CSV or Parquet, and name the folder that holds them."
+
+_EXCEL = UnreadFormat("an Excel workbook", "Excel workbooks", _SHEETS)
+_WORD = UnreadFormat("a Word document", "Word documents", _TABLES)
+_ARCHIVE = UnreadFormat("an archive", "archives", _UNPACK)
+_PACKED = UnreadFormat("a compressed file", "compressed files", _UNPACK)
+_AVRO = UnreadFormat("an Avro file", "Avro files", _TO_PARQUET)
+_ORC = UnreadFormat("an ORC file", "ORC files", _TO_PARQUET)
+_ARROW = UnreadFormat("an Arrow file", "Arrow files", _TO_PARQUET)
+_PYTHON = UnreadFormat("a file of Python objects", "files of Python objects", _TO_PARQUET)
+_HDF = UnreadFormat("an HDF5 file", "HDF5 files", _TO_PARQUET)
+_STATISTICS = UnreadFormat("a file of a statistics program", "statistics files", _TO_PARQUET)
+_ACCESS = UnreadFormat("an Access database", "Access databases", _EXPORT)
+
+_BY_ENDING = {
+    ".xlsx": _EXCEL, ".xls": _EXCEL, ".xlsm": _EXCEL, ".xlsb": _EXCEL,
+    ".ods": UnreadFormat("an OpenDocument spreadsheet", "OpenDocument spreadsheets", _SHEETS),
+    ".numbers": UnreadFormat("a Numbers spreadsheet", "Numbers spreadsheets", _SHEETS),
+    ".docx": _WORD, ".doc": _WORD,
+    ".odt": UnreadFormat("an OpenDocument text", "OpenDocument texts", _TABLES),
+    ".pdf": UnreadFormat("a PDF document", "PDF documents", _TABLES),
+    ".zip": _ARCHIVE, ".7z": _ARCHIVE, ".rar": _ARCHIVE, ".tar": _ARCHIVE, ".tgz": _ARCHIVE,
+    ".bz2": _PACKED, ".xz": _PACKED, ".lz4": _PACKED, ".br": _PACKED, ".z": _PACKED,
+    ".avro": _AVRO, ".orc": _ORC,
+    ".feather": _ARROW, ".arrow": _ARROW, ".ipc": _ARROW,
+    ".xml": UnreadFormat("an XML document", "XML documents", _TO_PARQUET),
+    ".html": UnreadFormat("an HTML page", "HTML pages", _TABLES),
+    ".pkl": _PYTHON, ".pickle": _PYTHON, ".npy": _PYTHON, ".npz": _PYTHON,
+    ".h5": _HDF, ".hdf5": _HDF,
+    ".sas7bdat": _STATISTICS, ".sav": _STATISTICS, ".dta": _STATISTICS, ".rds": _STATISTICS,
+    ".mdb": _ACCESS, ".accdb": _ACCESS,
+    ".dbf": UnreadFormat("a dBase table", "dBase tables", _TO_PARQUET),
+}  # fmt: skip
+
+_LAKE = "Export it to Parquet in a folder of its own with the engine that wrote it, and name that."
+_WHY_NOT_ALL = "whose own log decides which of its files count"
+
+
+def unread_format(path: Path) -> UnreadFormat | None:
+    """What a file is by its ending; None for one that nothing is known of."""
+    return _BY_ENDING.get(path.suffix.lower())
+
+
+def lake_table(folder: Path) -> str | None:
+    """Why a folder isn't read as the files in it, and what to do; None where it may be.
+
+    Delta Lake, Iceberg and Hudi keep files that are deleted or replaced.
+    """
+    if (folder / "_delta_log").is_dir():
+        kind = "a Delta Lake table"
+    elif any((folder / "metadata").glob("*.metadata.json")):
+        kind = "an Apache Iceberg table"
+    elif (folder / ".hoodie").is_dir():
+        kind = "an Apache Hudi table"
+    else:
+        return None
+    return f"It is {kind}, {_WHY_NOT_ALL}; Fluid Forge doesn't read those yet. {_LAKE}"
+
+
+def left_aside(names: Sequence[str]) -> tuple[str, ...]:
+    """Notes on files that were not read, by what they are; each says what to do, if anything is."""
+    notes = []
+    for found, of_a_kind in _by_format(names):
+        listed = _listed(of_a_kind)
+        if found is None:
+            notes.append(f"Not read, as they hold no table or are of no known format: {listed}.")
+        else:
+            what = found.one if len(of_a_kind) == 1 else found.several
+            notes.append(f"Not read: {listed} ({what}). {found.advice}")
+    return tuple(notes)
+
+
+def in_words(names: Sequence[str]) -> tuple[str, str]:
+    """What files are, in words (``2 Excel workbooks and 1 other file``), and what to do."""
+    counts, advice = [], ""
+    for found, of_a_kind in _by_format(names):
+        count = len(of_a_kind)
+        if found is None:
+            counts.append(f"{count:,} other {'file' if count == 1 else 'files'}")
+        else:
+            counts.append(found.one if count == 1 else f"{count:,} {found.several}")
+            advice = advice or found.advice
+    return " and ".join((", ".join(counts[:-1]), counts[-1]) if len(counts) > 1 else counts), advice
+
+
+def _by_format(names: Sequence[str]) -> list[tuple[UnreadFormat | None, list[str]]]:
+    """The names by what they are, in their order; those that nothing is known of last."""
+    found: dict[UnreadFormat | None, list[str]] = {}
+    for name in names:
+        found.setdefault(unread_format(Path(name)), []).append(name)
+    return sorted(found.items(), key=lambda item: item[0] is None)
+
+
+def _listed(names: Sequence[str]) -> str:
+    left = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {left:,} more" if left > 0 else "")
