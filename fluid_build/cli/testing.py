@@ -32,6 +32,7 @@ from fluid_build.errors import UsageError
 from fluid_build.sources.uri import locate
 
 _MOST_OF_AN_EXPOSE = 12
+_LONGEST_REASON = 400
 _MARKS = {"failed": ("failed", "red"), "warn": ("warning", "yellow"), "info": ("note", "cyan")}
 
 
@@ -176,6 +177,9 @@ def _broken(result: LiveResult) -> Iterator[screen.Part]:
         ranked = sorted(broken, key=lambda check: (not check.fails, not check.warns))
         for check in ranked[:_MOST_OF_AN_EXPOSE]:
             yield Padding(_finding(check), (0, 0, 0, 2))
+            if check.type == "uniqueness" and check.description:
+                # Which key it is, and what to do, can't be seen by the columns of a hash.
+                yield Padding(screen.text(check.description[:_LONGEST_REASON]), (0, 0, 0, 4))
             if check.sql and check.violations:
                 yield screen.Query(check.sql)
         left = len(ranked) - _MOST_OF_AN_EXPOSE

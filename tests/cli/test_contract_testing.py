@@ -9,6 +9,9 @@ import pytest
 import yaml
 
 from cli.conftest import Fluid
+from fluid_build.sources import open_source
+from fluid_build.transform.run import built
+from fluid_build.verification import read_folder
 
 
 @pytest.fixture
@@ -24,6 +27,19 @@ def change(database: Path, *statements: str) -> None:
     with duckdb.connect(str(database)) as connection:
         for statement in statements:
             connection.execute(statement)
+
+
+def loaded_without_tests(source: Path, folder: Path, warehouse: Path) -> Path:
+    """A DuckDB file with what a folder's plan builds of a source, whatever its tests say."""
+    plan = read_folder(folder).plan
+    with open_source(source) as opened, built(opened, plan) as database:
+        database.connection.execute(f"ATTACH '{warehouse}' AS warehouse")
+        for build in plan.published:
+            database.connection.execute(
+                f"CREATE TABLE warehouse.{build.name} AS FROM model.{build.name}"
+            )
+        database.connection.execute("DETACH warehouse")
+    return warehouse
 
 
 def test_data_that_keeps_its_contract_ends_with_0(
@@ -45,6 +61,21 @@ def test_a_broken_promise_ends_with_1(fluid: Fluid, contract: Path, duckdb_shop:
     assert "1 of 121 rows break it" in done.out
     assert "expected every row" in done.out
     assert 'SELECT "order_id", COUNT(*)' in done.out
+
+
+def test_a_broken_key_of_a_vault_is_named_by_the_columns_of_the_source(
+    fluid: Fluid, duckdb_shop: Path, tmp_path: Path
+) -> None:
+    """Its satellite has a hash for a key, which tells nobody what to look for."""
+    folder, options = tmp_path / "vault", ("--uri", duckdb_shop, "--technique", "dv2")
+    made = fluid("forge", "data-model", "from-source", *options, "-o", folder)
+    assert made.code == 0, made.err
+    change(duckdb_shop, "INSERT INTO customer VALUES (107, 'x@example.org', 'Bonn')")
+    warehouse = loaded_without_tests(duckdb_shop, folder, tmp_path / "warehouse.duckdb")
+    done = fluid("test", folder / "contract.fluid.yaml", "--uri", warehouse)
+    assert done.code == 1
+    assert "failed  sat_customer.unique.unique  1 of 41 rows break it" in done.out
+    assert "customer_id tells the rows of customer apart" in done.out
 
 
 def test_a_broken_warning_is_shown_and_ends_with_0(

@@ -19,6 +19,7 @@ from fluid_build.transform.data_vault.columns import (
     unique,
 )
 from fluid_build.transform.data_vault.history import History, changes, loading
+from fluid_build.transform.data_vault.keys import row_key
 from fluid_build.transform.data_vault.sources import VaultSources
 from fluid_build.transform.hashing import exact, hashed, written_or_token
 from fluid_build.transform.plan import LOAD_DATE, Build, BuildTest, PlanColumn
@@ -94,6 +95,7 @@ def _satellite(sources: VaultSources, satellite: Satellite, parent: Hub | Link) 
     lacks = isinstance(parent, Link) and sources.is_of_a_reference(parent)
     where = f"\n    WHERE\n{_INDENT}{satellite.hash_key} IS NOT NULL" if lacks else ""
     identity = (satellite.hash_key, "load_date", *(column.name for column in keys))
+    told_apart = row_key(satellite, parent if isinstance(parent, Link) else None)
     return Build(
         name=satellite.name,
         layer="raw_vault",
@@ -114,13 +116,20 @@ def _satellite(sources: VaultSources, satellite: Satellite, parent: Hub | Link) 
         ),
         key=identity,
         tests=(
-            unique(satellite.name, identity, "A satellite says one thing of a row at a time."),
+            unique(satellite.name, identity, _one_row(satellite.table, told_apart)),
             not_null(satellite.name, satellite.hash_key, "A hash key is never null."),
             leads_to(satellite.name, satellite.hash_key, parent.name, parent.hash_key),
         ),
         mapped_source_tables=satellite.mapped_source_tables,
         source_columns=satellite.source_columns,
         reason=satellite.reason,
+    )
+
+
+def _one_row(table: str, key: Sequence[str]) -> str:
+    return (
+        f"{', '.join(key)} tells the rows of {table} apart, so a load brings one row of each. Where"
+        " it brought several, correct them at the source, or forge again, and load anew."
     )
 
 
@@ -166,7 +175,7 @@ def _reference(sources: VaultSources, table: ReferenceTable) -> Build:
         ),
         key=identity,
         tests=(
-            unique(table.name, identity, "A code means one thing at a time."),
+            unique(table.name, identity, _one_row(table.table, table.key_columns)),
             *(not_null(table.name, column.name, "A code is never null.") for column in keys),
         ),
         mapped_source_tables=table.mapped_source_tables,

@@ -30,7 +30,20 @@ def vault_keys(sources: VaultSources) -> Iterator[ReliedKey]:
 
 
 def _of_a_satellite(sources: VaultSources, satellite: Satellite, link: Link | None) -> ReliedKey:
-    """A satellite says one thing at a time of its parent, or of each of its multi-active keys."""
+    table, parts = satellite.table, satellite.multi_active_keys
+    return ReliedKey(
+        relation=sources.hashed[table],
+        table=table,
+        columns=row_key(satellite, link),
+        hashed=(satellite.hash_key, *sources.names.columns_of(table, parts)),
+    )
+
+
+def row_key(satellite: Satellite, link: Link | None) -> tuple[str, ...]:
+    """The source columns that a satellite's rows are told apart by; ``link`` is its parent, if any.
+
+    A satellite says one thing at a time of its parent, or of each of its multi-active keys.
+    """
     references = link.hubs if link is not None else (satellite.via,)
     direct = (
         column
@@ -39,10 +52,4 @@ def _of_a_satellite(sources: VaultSources, satellite: Satellite, link: Link | No
         for column in reference.columns
     )
     children = link.dependent_child_keys if link is not None else ()
-    table, parts = satellite.table, satellite.multi_active_keys
-    return ReliedKey(
-        relation=sources.hashed[table],
-        table=table,
-        columns=tuple(dict.fromkeys((*direct, *children, *parts))),
-        hashed=(satellite.hash_key, *sources.names.columns_of(table, parts)),
-    )
+    return tuple(dict.fromkeys((*direct, *children, *satellite.multi_active_keys)))
