@@ -16,7 +16,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.sources.sql import quote_all
 from fluid_build.transform.dimensional.columns import is_generated
-from fluid_build.transform.dimensional.dimensions import DELETED, UNKNOWN, is_kept
+from fluid_build.transform.dimensional.dimensions import DELETED, UNKNOWN, is_kept, own_reference
 from fluid_build.transform.dimensional.facts import (
     is_derived,
     references_of,
@@ -58,6 +58,7 @@ def _link(star: Star, dimension: Dimension, link: DimensionLink) -> Check:
     target = star.dimensions[link.dimension]
     members = f"(SELECT DISTINCT {target.member_key} FROM model.{target.name})"
     same = [f"built.{link.key} = referred.{target.member_key}"]
+    orphans = _orphans(star, dimension, link)
     return Check(
         name=f"{dimension.name}.{link.key} leads to one member of {link.dimension}",
         kind="reference",
@@ -65,9 +66,28 @@ def _link(star: Star, dimension: Dimension, link: DimensionLink) -> Check:
         expected=f"SELECT COUNT(*)\nFROM model.{dimension.name}",
         actual=(
             f"SELECT COUNT(*)\nFROM model.{dimension.name} AS built\n"
-            + joined("JOIN", members, "referred", same)
+            + joined("LEFT JOIN" if orphans else "JOIN", members, "referred", same)
+            + orphans
         ),
         reason=link.reason,
+    )
+
+
+def _orphans(star: Star, dimension: Dimension, link: DimensionLink) -> str:
+    """Leaves out who refers to nobody in the source itself, which takes nothing from the star."""
+    referring = own_reference(star, dimension, link)
+    if not referring:
+        return ""
+    entity = next(one.entity for one in dimension.joins if one.name == link.source)
+    named = {one.attribute: one.name for one in dimension.attributes if not one.source}
+    same = "\n            AND ".join(
+        f"there.{star.column(entity, theirs)} = built.{named[ours]}"
+        for ours, theirs in zip(referring, link.attributes, strict=True)
+    )
+    return (
+        f"\nWHERE\n    referred.{star.dimensions[link.dimension].member_key} IS NOT NULL"
+        f"\n    OR NOT EXISTS (\n        SELECT 1\n        FROM (\n{star.selects[entity]}\n"
+        f"        ) AS there\n        WHERE\n            {same}\n    )"
     )
 
 

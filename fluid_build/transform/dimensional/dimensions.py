@@ -10,7 +10,13 @@ it. So a dimension is made of the source and of itself, as it was before.
 
 from collections.abc import Callable, Sequence
 
-from fluid_build.modeling.dimensional import UNKNOWN_KEY, Dimension, DimensionAttribute, Join
+from fluid_build.modeling.dimensional import (
+    UNKNOWN_KEY,
+    Dimension,
+    DimensionAttribute,
+    DimensionLink,
+    Join,
+)
 from fluid_build.modeling.star.naming import free_alias
 from fluid_build.sources.sql import literal
 from fluid_build.transform.dimensional.columns import is_generated, of_attribute, technical
@@ -19,6 +25,7 @@ from fluid_build.transform.dimensional.star import (
     END,
     KEY_TYPE,
     Star,
+    as_text,
     hashed,
     hashed_key,
     join_clauses,
@@ -129,14 +136,51 @@ def _selected(
         else:
             expression = f"{_present(star, joins[one.source])} IS NOT NULL"
         found.append((expression, one.name))
-    for link in dimension.links:
-        entity = joins[link.source].entity
-        values = [
-            (f"{link.source}.{star.column(entity, name)}", star.type(entity, name))
-            for name in link.attributes
-        ]
-        found.append((key_or_unknown(hashed_key(values), UNKNOWN, values[0][0]), link.key))
+    found += [(_link(star, dimension, link, own), link.key) for link in dimension.links]
     return found
+
+
+def _link(
+    star: Star, dimension: Dimension, link: DimensionLink, own: Callable[[str, str], str]
+) -> str:
+    """The key of what a member refers to; the unknown member's where it refers to nothing.
+
+    Where its own columns are that key, they lead to a member that the source has lost as well.
+    """
+    referring = own_reference(star, dimension, link)
+    if referring:
+        entity = dimension.entity_name
+        values = [(own("", name), star.type(entity, name)) for name in referring]
+        return key_or_unknown(
+            hashed_key(values), UNKNOWN, " || ".join(as_text(*value) for value in values)
+        )
+    entity = next(one.entity for one in dimension.joins if one.name == link.source)
+    values = [
+        (f"{link.source}.{star.column(entity, name)}", star.type(entity, name))
+        for name in link.attributes
+    ]
+    return key_or_unknown(hashed_key(values), UNKNOWN, values[0][0])
+
+
+def own_reference(star: Star, dimension: Dimension, link: DimensionLink) -> tuple[str, ...]:
+    """The dimension's own attributes that are the natural key a link leads to, in its order.
+
+    None where they are of other types, or where some were measured to lead nowhere: then it takes
+    the row that is referred to.
+    """
+    join = next(one for one in dimension.joins if one.name == link.source)
+    one = star.relationships[join.relationship]
+    if join.parent or join.backwards or one.evidence.orphans or not one.evidence.exact:
+        return ()
+    ours = dict(zip(one.to_attributes, one.from_attributes, strict=True))
+    if set(ours) != set(link.attributes):
+        return ()
+    pairs = [(ours[name], name) for name in link.attributes]
+    same = all(
+        star.type(one.from_entity, mine) == star.type(one.to_entity, theirs)
+        for mine, theirs in pairs
+    )
+    return tuple(mine for mine, _ in pairs) if same else ()
 
 
 def _present(star: Star, join: Join) -> str:

@@ -68,6 +68,23 @@ def test_facts_keep_pointing_to_a_deleted_member(sellers: Star) -> None:
     assert sellers.failures() == []
 
 
+def test_members_keep_pointing_to_a_deleted_one(sellers: Star) -> None:
+    """Whoever had it for a boss still has; and a boss who never existed breaks the promise."""
+    of_boss = (
+        "SELECT count(*) FROM model.dim_seller s JOIN model.dim_seller b"
+        " ON s.boss_seller_key = b.seller_key WHERE b.id = 7"
+    )
+    before = sellers.rows(of_boss)
+    sellers.change("DELETE FROM shop.seller WHERE id = 7")
+    sellers.load()
+    assert sellers.rows(of_boss) == before == [(2,)]
+    assert sellers.failures() == []
+    sellers.change("UPDATE shop.seller SET boss = 999 WHERE id = 20")
+    sellers.load()
+    assert "dim_seller_seller_boss_to_seller_orphans" in sellers.broken_tests()
+    assert sellers.proof().verdict == "proven"
+
+
 def test_a_member_that_comes_back_is_marked_no_longer(sellers: Star) -> None:
     """It is there once, with what the source says of it now."""
     sellers.change("DELETE FROM shop.seller WHERE id = 7")
