@@ -111,7 +111,7 @@ def _chosen(
     if first.fits_both:
         if answers.decimal == "." or (answers.decimal is None and "DOUBLE" in settled):
             return first
-        first.stats.notes.append(f"{NUMBER_QUESTION}.")
+        first.stats.notes.append(NUMBER_QUESTION)
         return None
     if len(fits) == 1 or not _order(first.type):
         return first
@@ -119,7 +119,7 @@ def _chosen(
         told = answers.date_order == _order(one.type)
         if told or (answers.date_order is None and _settles(settled, one, fits)):
             return one
-    first.stats.notes.append(f"{DATE_QUESTION}.")
+    first.stats.notes.append(DATE_QUESTION)
     return None
 
 

@@ -28,11 +28,12 @@ DateOrder: TypeAlias = Literal["dmy", "mdy"]
 
 NUMBER_QUESTION = (
     "Read as text, because a number such as 1.234 or 1,234 may have three decimals or be over a"
-    " thousand, and nothing else in the table settles which. Answer with --decimal . or --decimal ,"
+    " thousand, and nothing else in the table settles which. Use --decimal . or --decimal , to"
+    " settle it."
 )
 DATE_QUESTION = (
     "Read as text, because a date such as 01/02/2024 may be in January or in February, and nothing"
-    " else in the table settles which. Answer with --date-order dmy or --date-order mdy"
+    " else in the table settles which. Use --date-order dmy or --date-order mdy to settle it."
 )
 _CONTRADICTORY_NUMBERS = (
     "Read as text, because some values have a decimal comma and others a decimal point."
@@ -183,7 +184,7 @@ def _followed(values: int, answers: Conventions, mark: str, order: str) -> Decis
     if not values & ~_ALL_SLASHED:
         chosen = answers.date_order or order
         if not chosen:
-            return Decision(note=f"{DATE_QUESTION}.")
+            return Decision(note=DATE_QUESTION)
         why = "as --date-order says" if answers.date_order else _BY_ANOTHER
         note = f"Dates such as 01/02/2024 are read with the {_SAID[chosen]} first, {why}."
         return Decision(_dated(chosen), note)
@@ -191,7 +192,7 @@ def _followed(values: int, answers: Conventions, mark: str, order: str) -> Decis
     mixed = values & bits("one point") and values & bits("one comma")
     chosen = answers.decimal or ("" if mixed else mark)
     if not chosen or values & ~_NUMBERS[chosen]:
-        return Decision(note=f"{NUMBER_QUESTION}.")
+        return Decision(note=NUMBER_QUESTION)
     why = "as --decimal says" if answers.decimal else _BY_ANOTHER
     note = f"Numbers such as 1.234 or 1,234 are read with a decimal {_SAID[chosen]}, {why}."
     return Decision(_number(values, chosen), note)

@@ -15,6 +15,7 @@ _DATE = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([ T][0-9:.,Z+-]*)?
 # Where quotes are doubled, a backslashed one is followed by its twin or by the field's end.
 _BACKSLASHED = re.compile(r"""\\"(?!["\s,;|^~\x1f]|$)""")
 _DECIMAL_COMMA = re.compile(r"[0-9],[0-9]")
+_WITH_COMMA = re.compile(r"-?[0-9.]*[0-9](,[0-9]+)?")
 _PARTING_COMMA = re.compile(r"(?<![0-9]),|,(?![0-9])")
 # Excel's way of naming the delimiter; a tab may be spelled out.
 _SEPARATOR_LINE = re.compile(r"\"?sep=([^\w\s\"]|\t)\"?[ ]*(?:\r\n|\n|\r|\Z)", re.IGNORECASE)
@@ -61,7 +62,7 @@ def sniff(sample: str, *, complete: bool) -> Dialect | None:
         if escape == '"' or _BACKSLASHED.search(sample)
         if (reading := _read(sample, rank, delimiter, escape, complete=complete)).is_plausible
     ]
-    if not found:
+    if not found or _is_one_column(sample, found):
         return _single_column(sample)
     best = max(_without_decimal_comma(sample, found), key=lambda one: one.merit)
     return _with_header(best.records, best.width, best.delimiter, best.escape)
@@ -78,6 +79,13 @@ def _declared(sample: str, delimiter: str, *, complete: bool) -> Dialect | None:
     )
     found = _with_header(best.records, best.width, delimiter, best.escape)
     return replace(found, preamble=found.preamble + 1, declared=True)
+
+
+def _is_one_column(sample: str, found: Sequence["_Reading"]) -> bool:
+    """Whether commas alone part anything, and every line below a single name is a number."""
+    first, *rest = [line.strip() for line in _lines(sample) if line.strip()]
+    commas = all(one.delimiter == "," for one in found)
+    return commas and "," not in first and all(_WITH_COMMA.fullmatch(line) for line in rest)
 
 
 def _without_decimal_comma(sample: str, found: Sequence["_Reading"]) -> Sequence["_Reading"]:
@@ -193,20 +201,29 @@ def _with_header(
 def _preamble(records: Sequence[Sequence[str]], width: int) -> int:
     """How many records (titles, dates, blank lines) stand before the table.
 
-    They are those before the first record that names most columns, where they fill but a few cells
-    from the left, as a report's title and its particulars do. Where that first full record doesn't
-    look like a header, only records of a single field are titles.
+    They are those before the first record that names most columns, where they fill but a few cells,
+    as a report's title and its particulars do, or have too many or too few fields and are set apart
+    by a blank line or a #. Where that first full record doesn't look like a header, only records of
+    a single field are titles.
     """
     count = 0
-    while count < min(len(records), _MOST_TITLES) and _is_title(records[count], width):
+    if records and _filled(records[0]) and not records[0][0].strip():
+        # A header may lack the names of its first columns; a title begins at the left.
+        return 0
+    while count < min(len(records), _MOST_TITLES) and _may_be_title(records[count], width):
         count += 1
     if count and count < len(records) and _fits(records[count], width):
-        rest = [row for row in records[count + 1 :] if row]
-        parted = any(_filled(one) == 0 for one in records[:count])
-        bare = all(len(one) <= 1 for one in records[:count])
-        if (width > 2 or parted or bare) and _is_header(records[count], rest):
+        above, rest = records[:count], [row for row in records[count + 1 :] if row]
+        if _are_titles(above, width) and _is_header(records[count], rest):
             return count
     return _single_fields(records, width)
+
+
+def _are_titles(above: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether what stands above a header is surely none: bare, sparse, or set apart from it."""
+    if any(_filled(one) == 0 for one in above) or all(len(one) <= 1 for one in above):
+        return True
+    return width > 2 and all(_is_sparse(one, width) or one[0].startswith("#") for one in above)
 
 
 def _single_fields(records: Sequence[Sequence[str]], width: int) -> int:
@@ -218,10 +235,14 @@ def _single_fields(records: Sequence[Sequence[str]], width: int) -> int:
     return count if count < len(records) and len(records[count]) >= width else 0
 
 
-def _is_title(record: Sequence[str], width: int) -> bool:
-    """Whether a record fills at most half of its cells, all of them from the left."""
-    filled = _filled(record)
-    return width > 1 and filled <= width // 2 and not any(cell.strip() for cell in record[filled:])
+def _may_be_title(record: Sequence[str], width: int) -> bool:
+    """Whether a record is sparse, or has another number of fields than the table."""
+    return width > 1 and (_is_sparse(record, width) or len(record) != width)
+
+
+def _is_sparse(record: Sequence[str], width: int) -> bool:
+    """Whether a record fills at most half of its cells."""
+    return _filled(record) <= width // 2
 
 
 def _fits(record: Sequence[str], width: int) -> bool:

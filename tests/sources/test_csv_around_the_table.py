@@ -45,6 +45,9 @@ def written(folder: Path, text: str, name: str = "f.csv") -> Path:
         "Sales 2024;;\n;;\n",
         "Sales 2024\nPrinted on 01.02.2024\n\n\n",
         '"Sales; all of 2024"\n\n',
+        "Sales; North; South; West; 2024\n\n",
+        "Report;\n;;2024\n;;\n",
+        "# exported by the till; version 1\n# on 2024-01-31\n",
         "\n\n",
     ],
 )
@@ -92,6 +95,12 @@ def test_a_sparse_header_or_row_is_no_title(tmp_path: Path, text: str) -> None:
     assert left_out == []
     assert len(rows) == text.count("\n") - 1
     assert names[:1] in ([text.split(",")[0]], ["column1"])
+
+
+def test_one_column_of_decimal_commas_is_one_column(tmp_path: Path) -> None:
+    """Where the header has one name, the comma below it parts no fields."""
+    names, rows, _, _ = read(written(tmp_path, "rate\n1,5\n-2,25\n3\n"))
+    assert (names, rows) == (["rate"], [(1.5,), (-2.25,), (3.0,)])
 
 
 @pytest.mark.parametrize("line", ["sep=;\n", "SEP=;\r\n", '"sep=;"\n'])
