@@ -82,6 +82,7 @@ def _number(value: float) -> str:
     return text.replace("e", ".0e", 1) if "e" in text and "." not in text else text
 
 
+@lru_cache(maxsize=16_384)
 def _text(value: str) -> str:
     if _UNPRINTABLE.search(value):
         return f'"{_ESCAPED.sub(_escape, value)}"'

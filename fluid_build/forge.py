@@ -201,7 +201,7 @@ def _made(
     contract = contract_from_model(profile, model, plan, target=warehouse)
     documents = artifacts(profile, model, contract) | {
         PLAN_FILE: plan.model_dump_json(indent=1, exclude_defaults=True) + "\n",
-        **proof_files(proof, model),
+        **proof_files(proof, model, plan),
     }
     return _Made(Forged(profile, model, plan, contract, proof), documents, warehouse)
 

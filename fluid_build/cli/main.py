@@ -4,6 +4,7 @@ The commands' modules are imported when they are called. What is imported here i
 ``fluid --help`` waits for.
 """
 
+import gc
 import importlib
 import os
 import sys
@@ -273,6 +274,9 @@ def _prepare_streams() -> None:
 def main() -> None:
     """Run the command line of this process, and end the process."""
     _prepare_streams()
+    # A forge keeps what it makes until its end, and a model has a million parts: looking through
+    # them again after every 700 new ones finds nothing and takes a tenth of the time.
+    gc.set_threshold(100_000, 50, 100)
     with Interrupts() as watch:
         code = run(sys.argv[1:], watch)
         if watch.received:

@@ -1,6 +1,7 @@
 """One expose of a contract: a built table, its columns, and what they are made of."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from fluid_build.contract.evidence_labels import Labels, names_label
 from fluid_build.contract.fluid import (
@@ -13,7 +14,8 @@ from fluid_build.contract.fluid import (
 )
 from fluid_build.contract.quality_rules import quality_rules
 from fluid_build.contract.semantic_section import semantics
-from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
+from fluid_build.modeling.element import SourceColumn
+from fluid_build.profiling.profile import ColumnProfile, TableProfile
 from fluid_build.transform.dbt.placing import duckdb_names
 from fluid_build.transform.plan import Build, PlanColumn, TransformPlan
 
@@ -34,9 +36,21 @@ _FORMATS: Mapping[str, str] = {
 }
 
 
-def expose(build: Build, profile: Profile, plan: TransformPlan, target: str) -> Expose:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured of the source tables, by their names; nothing where there is no data."""
+
+    tables: Mapping[str, TableProfile]
+    has_data: bool
+
+    def column(self, origin: SourceColumn) -> ColumnProfile:
+        """What was measured of a source column; KeyError if there is none."""
+        return self.tables[origin.table].column(origin.column)
+
+
+def expose(build: Build, measured: Measured, plan: TransformPlan, target: str) -> Expose:
     """The expose of a built table."""
-    table = _whole_table(build, profile)
+    table = _whole_table(build, measured)
     rules = quality_rules(build)
     return Expose(
         expose_id=build.name,
@@ -44,10 +58,10 @@ def expose(build: Build, profile: Profile, plan: TransformPlan, target: str) -> 
         description=build.description or None,
         version=_FIRST_VERSION,
         kind="view" if build.materialization == "view" else "table",
-        tags=_tags(build, table, profile.has_data) or None,
-        labels=_labels(build, table, profile.has_data),
+        tags=_tags(build, table, measured.has_data) or None,
+        labels=_labels(build, table, measured.has_data),
         contract=ExposeContract(
-            columns=_columns(build, profile),
+            columns=_columns(build, measured),
             dq=DqSpec(rules=rules) if rules else None,
         ),
         binding=_binding(build, plan, target),
@@ -55,9 +69,9 @@ def expose(build: Build, profile: Profile, plan: TransformPlan, target: str) -> 
     )
 
 
-def _whole_table(build: Build, profile: Profile) -> TableProfile | None:
+def _whole_table(build: Build, measured: Measured) -> TableProfile | None:
     """The source table that a build holds as it is; None where it holds something else."""
-    return profile.table(build.mapped_source_tables[0]) if build.layer == "flat" else None
+    return measured.tables[build.mapped_source_tables[0]] if build.layer == "flat" else None
 
 
 def _tags(build: Build, table: TableProfile | None, has_data: bool) -> list[str]:
@@ -90,10 +104,10 @@ def _labels(build: Build, table: TableProfile | None, has_data: bool) -> Labels:
     return labels
 
 
-def _columns(build: Build, profile: Profile) -> list[ContractColumn]:
+def _columns(build: Build, measured: Measured) -> list[ContractColumn]:
     targets = _targets(build)
     return [
-        _column(build, column, targets.get(column.name, []), profile) for column in build.columns
+        _column(build, column, targets.get(column.name, []), measured) for column in build.columns
     ]
 
 
@@ -108,7 +122,7 @@ def _targets(build: Build) -> dict[str, list[str]]:
 
 
 def _column(
-    build: Build, column: PlanColumn, targets: list[str], profile: Profile
+    build: Build, column: PlanColumn, targets: list[str], measured: Measured
 ) -> ContractColumn:
     roles = {
         "primary-key": column.name in build.key,
@@ -127,20 +141,19 @@ def _column(
         sensitivity="pii" if column.pii else None,
         semantic_type=column.semantic_type or ("identifier" if identifies else None),
         tags=[*tags, *more] or None,
-        labels=_column_labels(build, column, targets, profile),
+        labels=_column_labels(build, column, targets, measured),
     )
 
 
 def _column_labels(
-    build: Build, column: PlanColumn, targets: list[str], profile: Profile
+    build: Build, column: PlanColumn, targets: list[str], measured: Measured
 ) -> Labels | None:
     labels: Labels = {}
     if len(column.source_columns) == 1:
         origin = column.source_columns[0]
-        measured = profile.table(origin.table).column(origin.column)
         if build.layer == "flat":
             labels["source-column"] = origin.column
-        labels |= _measured(measured, column, profile.has_data)
+        labels |= _measured(measured.column(origin), column, measured.has_data)
     if column.source_columns:
         labels["source-columns"] = names_label(
             [f"{origin.table}.{origin.column}" for origin in column.source_columns]

@@ -1,10 +1,8 @@
 """A FLUID contract of what a plan builds: one expose a table, each claim with its evidence."""
 
-from collections.abc import Sequence
-
 from fluid_build import __version__
 from fluid_build.contract.evidence_labels import Labels, names_label
-from fluid_build.contract.exposes import DBT_FOLDER, expose
+from fluid_build.contract.exposes import DBT_FOLDER, Measured, expose
 from fluid_build.contract.fluid import (
     BusinessContext,
     FieldMapping,
@@ -24,10 +22,12 @@ from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.naming import identifier, tag
 from fluid_build.profiling.profile import Profile
-from fluid_build.transform.plan import Build, PlanColumn, TransformPlan
+from fluid_build.transform.plan import PlanColumn, TransformPlan
 
 UNASSIGNED = "unassigned"
 _UNNAMED = "unnamed"
+_COPIED = FieldTransformation(type="direct_mapping")
+_CALCULATED = FieldTransformation(type="calculation")
 
 
 def contract_from_model(
@@ -42,6 +42,7 @@ def contract_from_model(
             f"{profile.source_name!r} has no table that could be read",
             hint="A contract needs at least one table; look at what was skipped and why.",
         )
+    measured = Measured({table.name: table for table in profile.tables}, profile.has_data)
     return FluidContract(
         fluid_version="0.7.2",
         kind="DataProduct",
@@ -53,7 +54,7 @@ def contract_from_model(
         labels=_product_labels(profile, model),
         metadata=_metadata(),
         builds=[_build(plan, target)],
-        exposes=[expose(build, profile, plan, target) for build in plan.published],
+        exposes=[expose(build, measured, plan, target) for build in plan.published],
         lineage=_lineage(profile, plan),
         lifecycle=Lifecycle(state="preview"),
     )
@@ -118,8 +119,16 @@ def _lineage(profile: Profile, plan: TransformPlan) -> Lineage:
     mappings: dict[str, list[FieldMapping]] = {source.table: [] for source in plan.sources}
     for build in plan.published:
         for column in build.columns:
+            target = f"{build.name}.{column.name}"
+            transformation = _COPIED if _is_copied(column) else _CALCULATED
             for origin in column.source_columns:
-                mappings[origin.table].append(_mapping(build, column, origin.column))
+                mappings[origin.table].append(
+                    FieldMapping(
+                        source_field=origin.column,
+                        target_field=target,
+                        transformation=transformation,
+                    )
+                )
     return Lineage(
         granularity="field_level",
         upstream=[
@@ -136,16 +145,6 @@ def _lineage(profile: Profile, plan: TransformPlan) -> Lineage:
     )
 
 
-def _mapping(build: Build, column: PlanColumn, origin: str) -> FieldMapping:
-    is_direct = _is_copied(column)
-    return FieldMapping(
-        source_field=origin,
-        target_field=f"{build.name}.{column.name}",
-        transformation=FieldTransformation(type="direct_mapping" if is_direct else "calculation"),
-    )
-
-
 def _is_copied(column: PlanColumn) -> bool:
     tables = {origin.table for origin in column.source_columns}
-    one_each: Sequence[str] = [origin.table for origin in column.source_columns]
-    return len(tables) == len(one_each) and "hash-key" not in column.tags
+    return len(tables) == len(column.source_columns) and "hash-key" not in column.tags

@@ -1,6 +1,7 @@
 """A contract as JSON data and as YAML."""
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -21,22 +22,34 @@ def as_document(contract: BaseModel) -> dict[str, Any]:
     A field that is None is left out; tags and labels come after a part's own keys.
     """
     document = {key: _plain(value) for key, value in _items(contract)}
-    extra = contract.model_extra or {}
+    extra = contract.model_extra
+    if not extra:
+        return document
     return document | {key: _plain(value) for key, value in extra.items()}
 
 
 def _items(part: BaseModel) -> Iterator[tuple[str, object]]:
-    fields = type(part).model_fields
-    common = TaggedModel.model_fields if isinstance(part, TaggedModel) else {}
-    for name in [*(name for name in fields if name not in common), *common]:
+    for name, key, is_anything in _keys(type(part)):
         value = getattr(part, name)
         # Where anything is allowed, null is a value of its own.
-        is_said = fields[name].annotation is Any and name in part.model_fields_set
-        if value is not None or is_said:
-            yield fields[name].alias or name, value
+        if value is not None or (is_anything and name in part.model_fields_set):
+            yield key, value
+
+
+@cache
+def _keys(part: type[BaseModel]) -> tuple[tuple[str, str, bool], ...]:
+    """The fields of a part in the document's order: name, key, whether anything is allowed."""
+    fields = part.model_fields
+    common = TaggedModel.model_fields if issubclass(part, TaggedModel) else {}
+    ordered = [*(name for name in fields if name not in common), *common]
+    return tuple(
+        (name, fields[name].alias or name, fields[name].annotation is Any) for name in ordered
+    )
 
 
 def _plain(value: object) -> object:
+    if value is None or isinstance(value, str):
+        return value
     if isinstance(value, BaseModel):
         return as_document(value)
     if isinstance(value, list):

@@ -1,5 +1,7 @@
 """What every element of a logical model says of itself: where it came from, and why it is there."""
 
+from functools import lru_cache
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -30,4 +32,10 @@ class Element(ModelPart):
 
 def source_columns(table: str, columns: tuple[str, ...]) -> tuple[SourceColumn, ...]:
     """Columns of one table, as the sources of an element."""
-    return tuple(SourceColumn(table=table, column=column) for column in columns)
+    return tuple(_source_column(table, column) for column in columns)
+
+
+@lru_cache(maxsize=65_536)
+def _source_column(table: str, column: str) -> SourceColumn:
+    """A column of a source table: in a vault a dozen elements are made of the same one."""
+    return SourceColumn(table=table, column=column)

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.markdown import visible
-from fluid_build.transform.plan import Check, Rebuild
-from fluid_build.transform.plans import checks, rebuilds, transform_plan
+from fluid_build.transform.plan import Check, Rebuild, TransformPlan
+from fluid_build.transform.plans import checks, rebuilds
 from fluid_build.transform.proof import Proof
 
 PROOF_FILE = "proof.json"
@@ -19,9 +19,9 @@ _TOKEN = re.compile(
 )
 
 
-def proof_files(proof: Proof, model: LogicalModel) -> dict[str, str]:
+def proof_files(proof: Proof, model: LogicalModel, plan: TransformPlan) -> dict[str, str]:
     """``proof.json`` and one file of SQL for each source table that was compared."""
-    return {PROOF_FILE: proof_json(proof), **query_files(model)}
+    return {PROOF_FILE: proof_json(proof), **query_files(model, plan)}
 
 
 def proof_json(proof: Proof) -> str:
@@ -29,14 +29,14 @@ def proof_json(proof: Proof) -> str:
     return proof.model_dump_json(indent=2) + "\n"
 
 
-def query_files(model: LogicalModel) -> dict[str, str]:
-    """The queries of a proof by file name; they follow from the model alone."""
+def query_files(model: LogicalModel, plan: TransformPlan) -> dict[str, str]:
+    """The queries of a proof by file name; they follow from the model alone, as its plan does."""
     by_table = {rebuild.table: rebuild for rebuild in rebuilds(model)}
     figures: dict[str, list[Check]] = {}
     for check in checks(model):
         figures.setdefault(check.table, []).append(check)
     files = {}
-    for source in transform_plan(model).sources:
+    for source in plan.sources:
         parts = []
         if source.table in by_table:
             parts.append(_rebuild_text(by_table[source.table]))

@@ -28,7 +28,7 @@ def test_a_forge_writes_the_figures_and_a_query_a_table(tmp_path: Path) -> None:
     """Files are named by the tables' ids, which are legal file names whatever a table is called."""
     path = database(tmp_path / "a.duckdb", 'CREATE TABLE "../My Table" AS SELECT 1 AS id')
     with modelled(path) as one, built(one.source, transform_plan(one.model)) as result:
-        files = proof_files.proof_files(prove(result, one.model), one.model)
+        files = proof_files.proof_files(prove(result, one.model), one.model, result.plan)
     assert sorted(files) == ["proof.json", "proof/my_table.sql"]
 
 
@@ -41,7 +41,7 @@ def test_a_rebuild_runs_on_the_database_that_was_built(tmp_path: Path, technique
         " FROM range(5) AS t(i)",
     )
     with modelled(path, technique) as one:
-        (text,) = query_files(one.model).values()
+        (text,) = query_files(one.model, transform_plan(one.model)).values()
         with built(one.source, transform_plan(one.model)) as result:
             result.connection.execute("USE forged.model")
             found = result.connection.execute(_only(text))
@@ -57,7 +57,7 @@ def test_a_hostile_name_stays_in_its_comment(tmp_path: Path) -> None:
         tmp_path / "a.duckdb", f'CREATE TABLE "{quoted}" AS SELECT \'1.50\' AS "{quoted}", 1 AS b'
     )
     with modelled(path) as one:
-        (text,) = query_files(one.model).values()
+        (text,) = query_files(one.model, transform_plan(one.model)).values()
     _only(text)
     assert "DROP TABLE x; --\\u000a*/" in text.splitlines()[0]
     assert all(line.isprintable() for line in text.split("SELECT")[0].splitlines())
@@ -77,7 +77,7 @@ def test_checks_are_one_statement_each(tmp_path: Path, monkeypatch: pytest.Monke
     with modelled(path) as one:
         monkeypatch.setattr(proof_files, "rebuilds", lambda _: ())
         monkeypatch.setattr(proof_files, "checks", lambda _: (check, check))
-        (text,) = query_files(one.model).values()
+        (text,) = query_files(one.model, transform_plan(one.model)).values()
     assert len(duckdb.extract_statements(text)) == 2
     assert "-- sum: total\\u000aof\n-- Every amount; nothing\\u000aelse.\n" in text
     assert "FROM source.a" in text
@@ -95,5 +95,5 @@ def test_only_relations_lose_their_schema(tmp_path: Path, monkeypatch: pytest.Mo
     path = database(tmp_path / "a.duckdb", "CREATE TABLE a AS SELECT 1 AS id")
     with modelled(path) as one:
         monkeypatch.setattr(proof_files, "rebuilds", lambda _: (rebuild,))
-        (text,) = query_files(one.model).values()
+        (text,) = query_files(one.model, transform_plan(one.model)).values()
     assert text.endswith("SELECT 'model.x''' AS \"model.y\", t.id -- model.z\nFROM w AS t;\n")
