@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from fluid_build.modeling.conceptual import ConceptualModel, Relationship
-from fluid_build.modeling.types import is_code
+from fluid_build.modeling.types import is_code, is_number
 from fluid_build.profiling import checks
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 
@@ -130,13 +130,14 @@ def _unkeyed(profile: Profile) -> Iterator[Notice]:
 def _other_types(profile: Profile) -> Iterator[Notice]:
     """Dates, times and numbers that are stored as text: they sort and add up wrongly."""
     for table in profile.tables:
-        disguised: dict[str, list[str]] = defaultdict(list)
+        disguised: dict[tuple[str, str], list[str]] = defaultdict(list)
         for column in table.columns:
             measured = column.measured_type
             if measured is not None and measured != "UUID" and not is_code(column):
-                disguised[measured].append(column.name)
-        for measured, names in disguised.items():
-            text = f"Stored as text, and every value is a {measured}."
+                stored = "whole numbers" if is_number(column.type) else "text"
+                disguised[stored, measured].append(column.name)
+        for (stored, measured), names in disguised.items():
+            text = f"Stored as {stored}, and every value is a {measured}."
             query = checks.first_values(table.sql, tuple(names))
             yield Notice("type in disguise", table.name, tuple(names), text, query)
 

@@ -28,10 +28,19 @@ _PER_UNIT = _set(
     """
     age altitude average avg bound degree density discount elevation expectancy fraction humidity
     index interest latitude lim limit longitude lvl max maximum mean median min minimum offset pct
+    apr apy coefficient efficiency factor multiplier per perc percentile proportion quotient
     percent percentage price probability range rank rate rating ratio score share speed temperature
     unit
     """
 )
+_SHARE_OF_MONEY = _set(
+    """
+    commission deduction discount duty interest levy margin markup rebate royalty surcharge tax tip
+    vat
+    """
+)
+"""Amounts or percentages, which the values tell apart."""
+_PERCENT = 100
 _OF_ONE_UNIT = _set("discount price unit")
 _OF_ALL_UNITS = _set("amount amt ext extended total")
 """The price of a line is added up, other than the price of one piece."""
@@ -93,7 +102,7 @@ def measure_role(column: ColumnProfile, key_columns: Set[str]) -> MeasureRole | 
         return None
     if kind == "integer" and not _QUANTITY & set(parts) and _is_code_by_its_values(column):
         return None
-    if column.semantic_type == "percentage" or (kind != "integer" and _is_share(column, parts)):
+    if column.semantic_type == "percentage" or _is_share(column, kind, parts):
         return _role("avg", "non-additive", "shares do not add up")
     return _aggregation(frozenset(parts))
 
@@ -140,6 +149,9 @@ def _parts(name: str) -> tuple[str, ...]:
         return parts
     *first, last = parts
     # The longest ending counts: a percentage is no age.
+    whole = last.removesuffix("per")
+    if whole != last and whole in _SHARE_OF_MONEY:
+        return (*first, whole, "per")
     for ending in sorted(_GLUED, key=lambda word: (-len(word), word)):
         head = last.removesuffix(ending)
         if head != last and len(head) >= _SHORTEST_HEAD:
@@ -165,9 +177,13 @@ def _is_code_by_its_values(column: ColumnProfile) -> bool:
     return near_unique and high - low < _DENSE * filled
 
 
-def _is_share(column: ColumnProfile, parts: Sequence[str]) -> bool:
+def _is_share(column: ColumnProfile, kind: str, parts: Sequence[str]) -> bool:
+    """Whether the values are shares of one, or whole per cents of what the name speaks of."""
     low, high = _bounds(column)
-    return 0 <= low < high <= 1 and not _QUANTITY & set(parts)
+    if kind != "integer":
+        return 0 <= low < high <= 1 and not _QUANTITY & set(parts)
+    named = set(parts) & _SHARE_OF_MONEY and not set(parts) & _OF_ALL_UNITS
+    return bool(named) and 0 <= low <= high <= _PERCENT
 
 
 def _bounds(column: ColumnProfile) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""The type that text really has: number, date, truth value or UUID, checked on every value."""
+"""The type that values really have, checked on every one: what text holds, and dates in numbers."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from fluid_build.profiling.column_stats import ColumnStats, TableStats
+from fluid_build.profiling.compact_dates import COMPACT_FORMAT, may_be_compact_dates
 from fluid_build.sources.conventions import (
     DATE_QUESTION,
     NO_ANSWERS,
@@ -24,6 +25,8 @@ _LOOKS_LIKE: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("BOOLEAN", re.compile(r"^(true|false|t|f|yes|no)$", re.IGNORECASE)),
     ("UUID", re.compile(r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")),
 )
+_BIT_STRING = re.compile(r"\s*(?:var)?bit\b", re.IGNORECASE)
+"""A declared type whose values are ones and zeros that make no number: ``bit(8)``, ``varbit``."""
 _LEADING_ZERO = re.compile(r"^\s*[+-]?0\d")
 _DATE_FORMATS = (
     ("%d/%m/%Y", re.compile(r"^\d{1,2}/\d{1,2}/\d{4}$")),
@@ -31,7 +34,7 @@ _DATE_FORMATS = (
     ("%d.%m.%Y", re.compile(r"^\d{1,2}\.\d{1,2}\.\d{4}$")),
     ("%d-%m-%Y", re.compile(r"^\d{1,2}-\d{1,2}-\d{4}$")),
     ("%m-%d-%Y", re.compile(r"^\d{1,2}-\d{1,2}-\d{4}$")),
-    ("%Y%m%d", re.compile(r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$")),
+    (COMPACT_FORMAT, re.compile(r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$")),
     ("%d-%b-%Y", re.compile(r"^\d{1,2}-[A-Za-z]{3}-\d{4}$")),
     ("%Y/%m/%d", re.compile(r"^\d{4}/\d{1,2}/\d{1,2}$")),
 )
@@ -59,7 +62,7 @@ def find_measured_types(
     measured: TableStats,
     answers: Conventions = NO_ANSWERS,
 ) -> None:
-    """Find the type that every value of a text column has, checked on every value.
+    """Find the type that every value of a text column has, and dates in whole numbers.
 
     What fits two conventions follows the answers, or else the table's other columns of text, or
     stays text with a note.
@@ -67,7 +70,7 @@ def find_measured_types(
     suspects = [
         _Suspected(stats, type_name, expression)
         for stats in measured.columns
-        if stats.kind == "text"
+        if stats.kind in {"text", "integer"}
         for type_name, expression in _suspected_types(stats)
     ]
     if not suspects:
@@ -93,7 +96,7 @@ def _checked(
         f" coalesce(bool_and({_written(one.type, one.reading)} = {name}), TRUE),"
         f" {_bounds(one.type, one.reading)}, {_all_fit_both(one.type, name)}"
         for one in suspects
-        for name in [quote(one.stats.column.alias)]
+        for name in [_text(one.stats)]
     )
     row = connection.execute(f"SELECT {checks} FROM {measured.table.relation}").fetchone() or ()
     answers = zip(row[::5], row[1::5], row[2::5], row[3::5], row[4::5], strict=True)
@@ -165,11 +168,15 @@ def _written(type_name: str, reading: str) -> str:
 
 def _suspected_types(stats: ColumnStats) -> list[tuple[str, str]]:
     values = [value for value, _ in stats.values]
-    name = quote(stats.column.alias)
-    if not values:
+    if not values or (stats.kind == "integer" and not may_be_compact_dates(stats)):
         return []
+    if _BIT_STRING.match(stats.column.declared_type):
+        return []
+    name = _text(stats)
     dated = [fmt for fmt, pattern in _DATE_FORMATS if _all_match(values, pattern)]
-    if dated:
+    if dated == [COMPACT_FORMAT] and not may_be_compact_dates(stats):
+        dated = []
+    if dated or stats.kind == "integer":
         return [(f"DATE ({fmt})", _dated(name, fmt)) for fmt in dated]
     for type_name, pattern in _LOOKS_LIKE:
         if _all_match(values, pattern):
@@ -177,6 +184,12 @@ def _suspected_types(stats: ColumnStats) -> list[tuple[str, str]]:
                 return []
             return [(type_name, f"TRY_CAST(trim({name}) AS {type_name})")]
     return []
+
+
+def _text(stats: ColumnStats) -> str:
+    """A column's values as text."""
+    name = quote(stats.column.alias)
+    return name if stats.kind == "text" else f"CAST({name} AS VARCHAR)"
 
 
 def _dated(name: str, format_: str) -> str:

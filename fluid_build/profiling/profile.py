@@ -58,9 +58,10 @@ class ColumnProfile(_Frozen):
     """One column, measured.
 
     ``type`` is DuckDB's name of the type as read, ``declared_type`` the source's own word,
-    ``measured_type`` the type that every value of a text column really has (None where it is just
-    text or not a text column); ``reversible`` says that each value, read as that type and written
-    back, is spelled as before. ``min``/``max`` are text. Lengths are characters, of text columns.
+    ``measured_type`` the type that every value of a text column really has, or of a column of whole
+    numbers that are dates (None where the values are what the type says); ``reversible`` says that
+    each value, read as that type and written back, is spelled as before. ``min``/``max`` are text.
+    Lengths are characters, of text columns.
     ``top_values`` is counted over the whole column, or over ``sample`` rows. Of a column with
     personal, nested or binary data neither values nor bounds are kept, of any other none that
     isn't ``presentable``.

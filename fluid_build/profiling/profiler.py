@@ -6,6 +6,7 @@ import duckdb
 
 from fluid_build.profiling.column_stats import ColumnStats, TableStats, Value
 from fluid_build.profiling.columns import TOP_VALUES, clip, measure_table
+from fluid_build.profiling.compact_dates import keep_references_comparable
 from fluid_build.profiling.composite_keys import CompositeReference
 from fluid_build.profiling.declared import (
     check_declared_keys,
@@ -65,6 +66,10 @@ def _profile(source: Source, on_progress: OnProgress) -> Profile:
     _settle_distinct(relations)
     claims = [check_declared_keys(source.connection, entity) for entity in entities]
     foreign_keys = _foreign_keys(held, entities, relations)
+    keep_references_comparable(
+        foreign_keys,
+        {(table.table.name, one.name): one for table in measured for one in table.columns},
+    )
     on_progress(Progress("relations", 1, 1))
     tables = [
         _table_profile(source.connection, entity, relations, claim)

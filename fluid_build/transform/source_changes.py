@@ -14,7 +14,7 @@ from fluid_build.sources.base import Source, Table
 from fluid_build.sources.personal_text import presentable
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.plan import Build, BuildTest, PlanSource, TransformPlan
-from fluid_build.transform.staging import aliases, by_value, spelled_again
+from fluid_build.transform.staging import aliases, by_value, spelled_again, trimmed
 
 _MOST_TOLD = 5
 _LONGEST_VALUE = 40
@@ -141,7 +141,8 @@ def _misfits(
 
 def _misfit(column: str, attribute: Attribute, conversion: Conversion) -> str:
     if conversion.format:
-        value = f"CAST(try_strptime(trim({column}), {literal(conversion.format)}) AS DATE)"
+        text = trimmed(column, attribute)
+        value = f"CAST(try_strptime({text}, {literal(conversion.format)}) AS DATE)"
     else:
         value = f"TRY_CAST(trim({column}) AS {conversion.to_type})"
     if not conversion.reversible:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Conversion, Entity
 from fluid_build.modeling.element import source_columns
 from fluid_build.modeling.sql_names import SqlNames
-from fluid_build.modeling.types import type_name
+from fluid_build.modeling.types import is_number, type_name
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.plan import Build, PlanColumn, PlanSource
@@ -104,7 +104,9 @@ def spelled_again(attribute: Attribute, keeps: Keeps, expression: str) -> str:
     if not conversion.reversible:
         return f"CAST({expression} AS {conversion.to_type})"
     if conversion.format:
-        return f"strftime({expression}, {literal(conversion.format)})"
+        spelled = f"strftime({expression}, {literal(conversion.format)})"
+        is_text = not is_number(attribute.source_type)
+        return spelled if is_text else f"CAST({spelled} AS {attribute.source_type})"
     return f"CAST({expression} AS {attribute.source_type})"
 
 
@@ -136,8 +138,15 @@ def _reading(column: str, attribute: Attribute, keeps: Keeps) -> str:
     if conversion is None:
         return f"CAST({column} AS {attribute.source_type})"
     if conversion.format:
-        return f"CAST(strptime(trim({column}), {literal(conversion.format)}) AS DATE)"
+        text = trimmed(column, attribute)
+        return f"CAST(strptime({text}, {literal(conversion.format)}) AS DATE)"
     return f"CAST(trim({column}) AS {conversion.to_type})"
+
+
+def trimmed(column: str, attribute: Attribute) -> str:
+    """A column as text without blanks around it; whole numbers may be dates (``20231225``)."""
+    is_text = not is_number(attribute.source_type)
+    return f"trim({column})" if is_text else f"CAST({column} AS VARCHAR)"
 
 
 def _column(entity: Entity, attribute: Attribute, names: SqlNames, keeps: Keeps) -> PlanColumn:

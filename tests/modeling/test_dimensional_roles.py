@@ -1,13 +1,17 @@
 """Events and things are told apart by who refers to whom, by dates, measures and rows."""
 
 from functools import cache
+from pathlib import Path
 
+import duckdb
 import pytest
 
+from fluid_build.forge import forge
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.star.graph import graph_of
 from fluid_build.modeling.star.roles import Role, roles_of
 from fluid_build.profiling.profile import Profile
+from fluid_build.sources import open_source
 from tests.modeling.profiles import column, profile, reference, table, values
 
 
@@ -329,3 +333,19 @@ def test_a_flag_beside_two_references_does_not_hide_a_tie() -> None:
         foreign_keys=[reference("ab", "a", "a", "id"), reference("ab", "b", "b", "id")],
     )
     assert roles(measured)["ab"] == "bridge"
+
+
+def test_a_table_without_rows_and_key_is_no_fact(tmp_path: Path) -> None:
+    """Nothing shows that something happened, whatever its columns are called."""
+    path = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(path)) as database:
+        database.execute("CREATE TABLE audit (happened_at TIMESTAMP, amount DECIMAL(8,2))")
+        database.execute(
+            "CREATE TABLE sale AS SELECT i + 900 AS sale_id, DATE '2024-01-01' + CAST(i AS INTEGER)"
+            " AS sold_on, CAST(i % 7 + 0.5 AS DECIMAL(8,2)) AS amount FROM range(60) AS t (i)"
+        )
+    with open_source(path) as source:
+        forged = forge(source, technique="dimensional")
+    assert forged.model.dimensional is not None
+    assert [one.entity_name for one in forged.model.dimensional.facts] == ["sale"]
+    assert forged.proof.verdict == "proven"

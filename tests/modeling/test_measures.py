@@ -68,6 +68,26 @@ def test_fractions_between_nought_and_one_are_averaged() -> None:
     assert role("tax", "DOUBLE", min="0.05", max="0.2") == "avg non-additive"
 
 
+@pytest.mark.parametrize(
+    ("name", "type_", "high", "expected"),
+    [
+        ("royalty", "INTEGER", "24", "avg non-additive"),
+        ("royaltyper", "INTEGER", "100", "avg non-additive"),
+        ("vat", "INTEGER", "19", "avg non-additive"),
+        ("royalty", "INTEGER", "90000", "sum additive"),
+        ("royalty", "DECIMAL(8,2)", "90.50", "sum additive"),
+        ("tax_amount", "INTEGER", "90", "sum additive"),
+        ("growth_factor", "DOUBLE", "7", "avg non-additive"),
+        ("miles_per_gallon", "DOUBLE", "70", "avg non-additive"),
+    ],
+)
+def test_per_cents_of_money_are_averaged_and_amounts_added_up(
+    name: str, type_: str, high: str, expected: str
+) -> None:
+    """Whole numbers up to a hundred under a name that may mean either are per cents."""
+    assert role(name, type_, distinct=9, min="5", max=high) == expected
+
+
 def test_key_columns_are_no_measures() -> None:
     """What identifies or refers is not counted with."""
     assert measure_role(column("amount", distinct=9), {"amount"}) is None

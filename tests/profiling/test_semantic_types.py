@@ -595,3 +595,25 @@ def test_hostile_values_take_no_time(value: str, column: str) -> None:
     begin = time.process_time()
     classify(facts(column, values))
     assert time.process_time() - begin < 0.5
+
+
+@pytest.mark.parametrize("name", ["last_four", "last4", "first_seen_by_device", "lastfour"])
+def test_an_ordinal_with_something_after_it_is_no_persons_name(name: str) -> None:
+    """The last four digits and the first of a month are counted from, whoever it concerns."""
+    assert personal(name, []) is None
+    assert personal(name, ["4242", "1881", "0005", "9424", "4444"]) is None
+
+
+@pytest.mark.parametrize("name", ["last", "c_last", "first", "p_first"])
+def test_a_part_of_a_name_may_have_a_prefix(name: str) -> None:
+    """``c_last`` is the last name of a customer."""
+    assert personal(name, ["Schmidt", "Garcia", "Smith", "Rossi", "Chen"]) == "person_name"
+
+
+@pytest.mark.parametrize("name", ["host", "server", "node", "x"])
+def test_names_of_hosts_are_no_file_names(name: str) -> None:
+    """A point is in both; what stands after it tells them apart."""
+    hosts = ["db01.example.com", "web.example.org", "mail.shop.de", "cache-2.internal.net"]
+    assert told(name, hosts) != "file_name"
+    assert told("x", ["report.pdf", "photo_1.jpeg", "data.csv", "notes.txt"]) == "file_name"
+    assert told("file", ["setup.py", "readme.md", "install.sh", "a.out"]) == "file_name"

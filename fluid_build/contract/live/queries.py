@@ -56,7 +56,8 @@ def longest(column: Column) -> str:
 def misfits(column: Column, live: ValueType, wanted: ValueType, date_format: str) -> str | None:
     """Rows whose value is no value of the wanted type; None where that cannot be counted.
 
-    A text is taken for what it spells, a date also in ``date_format`` (strptime's letters).
+    A text is taken for what it spells, a date also in ``date_format`` (strptime's letters), and
+    so is a whole number such as 20231225.
     """
     target = _duckdb_type(wanted)
     if target is None:
@@ -66,6 +67,9 @@ def misfits(column: Column, live: ValueType, wanted: ValueType, date_format: str
         read = f"TRY_CAST(trim({name}) AS {target})"
         if date_format and wanted.kind in ("date", "timestamp"):
             read = f"coalesce({read}, try_strptime(trim({name}), {literal(date_format)}))"
+        return f"count(*) FILTER (WHERE {name} IS NOT NULL AND {read} IS NULL)"
+    if date_format and live.kind in _NUMBERS and wanted.kind == "date":
+        read = f"try_strptime(CAST({name} AS VARCHAR), {literal(date_format)})"
         return f"count(*) FILTER (WHERE {name} IS NOT NULL AND {read} IS NULL)"
     comparable = live.kind in _NUMBERS and wanted.kind in _NUMBERS
     if not comparable and (live.kind, wanted.kind) != ("timestamp", "date"):

@@ -2,7 +2,7 @@
 
 A source without types of its own (text files, SQLite) gives a column the type of whatever values
 it has today: there the values are judged. So are those of a table that the exposed one may be
-made of, where a column is still stored as text.
+made of, where a column is still stored as text, or a date as a whole number.
 """
 
 import re
@@ -41,8 +41,9 @@ def type_check(
         return _text(result, found, wanted, column)
     if holds_all(wanted, have):
         return result(status="passed", observed=found)
-    if is_untyped or (live.is_original and have.kind == "text"):
-        sql = queries.misfits(column, have, wanted, _date_format(promised))
+    date_format = _date_format(promised)
+    if is_untyped or (live.is_original and (have.kind == "text" or date_format)):
+        sql = queries.misfits(column, have, wanted, date_format)
         if sql is not None:
             aggregates = (queries.filled_rows((column,)), sql)
             return PlannedCheck(partial(_judge_values, result, found), aggregates=aggregates)

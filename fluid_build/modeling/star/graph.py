@@ -68,7 +68,10 @@ def graph_of(profile: Profile, conceptual: ConceptualModel) -> Graph:
     return Graph(
         conceptual=conceptual,
         entities={entity.name: entity for entity in conceptual.entities},
-        keys={entity.name: _natural_key(entity, usable) for entity in conceptual.entities},
+        keys={
+            entity.name: _natural_key(entity, usable) or _key_of_nothing(entity, profile)
+            for entity in conceptual.entities
+        },
         parents={n: tuple(one for one in between if one.from_entity == n) for n in names},
         loops={
             n: tuple(
@@ -126,3 +129,10 @@ def _natural_key(entity: Entity, usable: tuple[Relationship, ...]) -> Names:
         return primary.attributes
     referred = [one.to_attributes for one in usable if one.to_entity == entity.name]
     return max(referred, key=referred.count) if referred else ()
+
+
+def _key_of_nothing(entity: Entity, profile: Profile) -> Names:
+    """All columns of a table that holds no row, since no two rows of it are alike."""
+    if not profile.has_data or entity.rows:
+        return ()
+    return tuple(attribute.name for attribute in entity.attributes)

@@ -67,6 +67,8 @@ class _Judge:
         """The role by the entity's own columns and neighbours."""
         if not self.graph.keys[entity.name]:
             return Role("fact", "Nothing identifies its rows, so that nothing can refer to one.")
+        if self._is_blank(entity):
+            return Role("dimension", "It holds neither a row nor a key, so nothing shows an event.")
         if self._is_tie(entity):
             return Role("bridge", "It only ties rows of two entities together, many to many.")
         part = self._part_of(entity)
@@ -77,6 +79,11 @@ class _Judge:
         if event:
             return Role("fact", event)
         return Role("dimension", self._thing(entity))
+
+    def _is_blank(self, entity: Entity) -> bool:
+        is_keyed = entity.primary_key is not None and entity.primary_key.holds
+        is_referred_to = bool(self.graph.children[entity.name])
+        return self.profile.has_data and not (entity.rows or is_keyed or is_referred_to)
 
     def _is_tie(self, entity: Entity) -> bool:
         references = [one for one in self.graph.parents[entity.name] if not one.implied]

@@ -160,10 +160,18 @@ def _mention(column: Name) -> Claim | None:
     if concepts & {"party", "user", "username", "handle"}:
         return None if _speaks_of_thing(column) else Claim.MENTION_PARTY
     if concepts & {"first", "last", "middle", "maiden", "full"} and concepts <= _PARTS:
-        return Claim.ROLE if all(len(word) <= 4 for word in column.unknown) else None
+        return Claim.ROLE if _ends_on_part(column) else None
     return None if concepts & {"thing", "address", "street", "job"} else Claim.NONE
 
 
+def _ends_on_part(column: Name) -> bool:
+    """Whether only a prefix is unknown: ``c_last``, but not ``last_four`` or ``first_seen``."""
+    *before, last = column.words
+    prefixed = all(len(word) <= _LONGEST_PREFIX for word in before if word in column.unknown)
+    return prefixed and last not in column.unknown and not last.isdigit()
+
+
+_LONGEST_PREFIX: Final = 4
 _PARTS: Final = frozenset({"first", "last", "middle", "maiden", "full", "neutral"})
 
 

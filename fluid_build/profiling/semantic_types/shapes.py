@@ -72,6 +72,17 @@ HEX_COLOR: Final = re.compile(r"#?[0-9a-f]{6}|#[0-9a-f]{3}", re.IGNORECASE)
 FILE: Final = re.compile(
     r"(?:[A-Za-z]:\\|\\\\|/|\.{1,2}/)?[^\s:*?\"<>|]*[\w)]\.[A-Za-z][A-Za-z0-9]{1,4}"
 )
+_FILE_ENDINGS: Final = frozenset(
+    """
+    7z aac avi avif bak bat bin bmp bz2 c class conf cpp cs css csv dat db dcm dll doc docx dwg edi
+    eml eps epub exe flac gif gz heic htm html ico ics ini ipynb iso jar java jpeg jpg js json jsonl
+    key kml log m4a m4v mkv mov mp3 mp4 mpeg mpg msg odp ods odt ogg orc parquet pdf pem php png
+    ppt pptx ps1 psd rar rb rtf shp sql sqlite svg swf tar tgz tif tiff toml ts tsv ttf txt vcf wav
+    webm webp wma wmv woff xls xlsm xlsx xml xsd yaml yml zip
+    """.split()
+)
+"""Endings that files have more often than internet names do, unlike ``.com`` or ``.py``."""
+
 PATH: Final = re.compile(r"(?=.*[^\W\d_])(?:[A-Za-z]:\\|\\\\|~?/)[^:*?\"<>|]+[\\/][^:*?\"<>|]*")
 JSON: Final = re.compile(r"\s*(?:\{\s*(?:\".*|\})|\[\s*(?:[\[{\"\d].*)?\]).*", re.DOTALL)
 XML: Final = re.compile(r"\s*<(?:[?!]|[A-Za-z][\w:.-]*[\s/>]).*>\s*", re.DOTALL)
@@ -139,6 +150,12 @@ NATIONAL_SHAPE: Final = re.compile(
 def share(test: Test, values: Sequence[str]) -> float:
     """The share of the values that pass; 0 where there are none."""
     return sum(1 for value in values if test(value)) / len(values) if values else 0.0
+
+
+def is_file(value: str) -> bool:
+    """A file name by itself: one with a well-known ending, as a host or a domain has none."""
+    ending = value.rpartition(".")[2].lower()
+    return ending in _FILE_ENDINGS and FILE.fullmatch(value) is not None
 
 
 def is_ip_list(value: str) -> bool:

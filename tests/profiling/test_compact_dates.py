@@ -1,0 +1,114 @@
+"""Dates of eight digits in whole numbers and text, told from ids of eight digits."""
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from fluid_build.profiling.column_stats import ColumnStats
+from fluid_build.profiling.columns import measure_table
+from fluid_build.profiling.profiler import profile_source
+from fluid_build.sources import open_source
+from fluid_build.sources.base import Column, Table
+from fluid_build.sources.sql import quote
+
+DATE = "DATE (%Y%m%d)"
+DAYS = [int(f"{date(2023, 11, 5) + timedelta(days=3 * n):%Y%m%d}") for n in range(60)]
+
+
+def measured(name: str, type_: str, values: Sequence[object]) -> ColumnStats:
+    """A column of a table of its own, measured."""
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE t ({quote(name)} {type_})")
+        connection.executemany("INSERT INTO t VALUES (?)", [(value,) for value in values])
+        return measure_table(connection, Table("t", (Column(name, type_),), "t")).columns[0]
+
+
+@pytest.mark.parametrize("type_", ["INTEGER", "BIGINT", "DECIMAL(8,0)", "VARCHAR"])
+def test_days_under_a_name_that_says_so_are_dates(type_: str) -> None:
+    """Whatever holds the digits; a null is no hindrance."""
+    found = measured("order_date", type_, [*DAYS[:5], None])
+    assert (found.measured_type, found.reversible) == (DATE, True)
+
+
+@pytest.mark.parametrize("name", ["date_key", "DateKey", "dt_sk", "created", "ymd", "BIRTH_DAY"])
+def test_names_of_keys_and_moments_say_so_too(name: str) -> None:
+    """A date's key is a date, and so is when something was created."""
+    assert measured(name, "INTEGER", DAYS).measured_type == DATE
+
+
+def test_many_days_that_repeat_need_no_name() -> None:
+    """No id repeats over months and never leaves the calendar."""
+    assert measured("x", "INTEGER", DAYS * 2).measured_type == DATE
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("order_date", [*DAYS, 20230230]),
+        ("order_date", [*DAYS, 99991231]),
+        ("order_date", [*DAYS, 0]),
+        ("order_date", DAYS[:2]),
+        ("order_id", range(20240101, 20240129)),
+        ("order_id", DAYS * 2),
+        ("x", DAYS),
+        ("x", range(20240101, 20240201)),
+    ],
+    ids=["no such day", "far future", "zero", "two", "ids", "named as id", "unique", "in a row"],
+)
+def test_other_numbers_of_eight_digits_stay_numbers(name: str, values: Sequence[int]) -> None:
+    """One value that is no day, a name of ids, or nothing that bears it out."""
+    assert measured(name, "INTEGER", list(values)).measured_type is None
+    assert measured(name, "VARCHAR", list(values)).measured_type in (None, "BIGINT")
+
+
+CALENDAR = (
+    "CREATE TABLE dim_date AS SELECT CAST(strftime(d, '%Y%m%d') AS INTEGER) AS date_key,"
+    " CAST(d AS DATE) AS full_date, year(d) AS year, month(d) AS month, quarter(d) AS quarter"
+    " FROM range(DATE '2023-11-01', DATE '2024-05-01', INTERVAL 1 DAY) AS t (d)"
+)
+SALES = (
+    "CREATE TABLE sales AS SELECT i + 700 AS sale_id, CAST(strftime(DATE '2023-11-01'"
+    " + CAST(i * 7 % 180 AS INTEGER), '%Y%m%d') AS INTEGER) AS date_key,"
+    " CAST(i % 19 + 0.5 AS DECIMAL(8,2)) AS amount FROM range(400) AS t (i)"
+)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """Sales that refer to the days of a calendar by whole numbers."""
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as database:
+        database.execute(CALENDAR)
+        database.execute(SALES)
+    return tmp_path / "shop.duckdb"
+
+
+def types(path: Path) -> dict[str, str | None]:
+    """The measured types of the date keys by table, with their reference checked."""
+    with open_source(path) as source:
+        profile = profile_source(source)
+    (key,) = profile.foreign_keys
+    assert (key.from_table, key.to_table, key.to_columns) == ("sales", "dim_date", ("date_key",))
+    return {table.name: table.column("date_key").measured_type for table in profile.tables}
+
+
+def test_the_keys_of_a_calendar_and_what_refers_to_them_are_dates(shop: Path) -> None:
+    """Both sides together, and the reference holds."""
+    assert types(shop) == {"dim_date": DATE, "sales": DATE}
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        "INSERT INTO dim_date VALUES (-1, NULL, NULL, NULL, NULL)",
+        "INSERT INTO sales VALUES (9999, 99999999, 1)",
+    ],
+    ids=["unknown member", "orphan"],
+)
+def test_neither_side_is_a_date_where_the_other_cannot_be(shop: Path, spoiled: str) -> None:
+    """A member -1 for what is unknown keeps the calendar a table of numbers, and its facts too."""
+    with duckdb.connect(str(shop)) as database:
+        database.execute(spoiled)
+    assert types(shop) == {"dim_date": None, "sales": None}
