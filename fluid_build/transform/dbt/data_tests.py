@@ -1,5 +1,7 @@
 """A plan's tests as dbt's: for each relation one test of all that must hold, one of all that warns.
 
+Of a staging relation, the references that must hold stand apart.
+
 A node of dbt's costs far more than the query in it, so the promises of a relation share one. The
 test is a generic one of the project's own (``promises.py``): it returns a row for each promise that
 more rows break than are known to, with its name and how many they are.
@@ -31,20 +33,31 @@ def data_tests(plan: TransformPlan, dialect: Dialect) -> dict[str, list[Entry]]:
     taken = set(builds)
     found: dict[str, list[Entry]] = {}
     for build in plan.builds:
-        for weight in ("error", "warn"):
+        for group, weight in _GROUPS.items():
             promises = [
                 _promise(build, test, builds.get(test.to_model or ""), dialect)
                 for test in _claims(build)
-                if _weight(test) == weight
+                if _group(build, test) == group
             ]
             if promises:
-                name = free_name(f"{build.name}_{_ENDINGS[weight]}", taken)
+                name = free_name(f"{build.name}_{group}", taken)
                 taken.add(name)
                 found.setdefault(build.name, []).append(_entry(name, weight, build, promises))
     return found
 
 
-_ENDINGS: dict[Weight, str] = {"error": "promises", "warn": "expectations"}
+_GROUPS: dict[str, Weight] = {"promises": "error", "references": "error", "expectations": "warn"}
+
+
+def _group(build: Build, test: BuildTest) -> str:
+    """Which test of a relation a claim belongs to.
+
+    A failed test holds back what reads every relation that it reads. The keys of a staging must
+    hold back all that reads it, so references, which read another one too, have their own test.
+    """
+    if _weight(test) == "warn":
+        return "expectations"
+    return "references" if build.layer == "staging" and test.to_model else "promises"
 
 
 def _claims(build: Build) -> Iterator[BuildTest]:

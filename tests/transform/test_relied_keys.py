@@ -1,0 +1,133 @@
+"""Keys that a model relies on are tested on the staging, which everything loaded from it reads."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.techniques import build_model
+from fluid_build.profiling import profile_source
+from fluid_build.profiling.profile import Profile
+from fluid_build.sources import open_source
+from fluid_build.transform.dbt.data_tests import data_tests
+from fluid_build.transform.dbt.targets import dialect_of
+from fluid_build.transform.plan import Build, BuildTest, TransformPlan
+from fluid_build.transform.plans import transform_plan
+from tests.transform.data_vault.shop import REFERENCES, SHOP
+from tests.transform.databases import database, modelled
+
+TECHNIQUES = ("flat", "data_vault_2", "dimensional")
+
+
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Profile:
+    """The profile of a shop that has every shape of table."""
+    file = database(tmp_path_factory.mktemp("shop") / "shop.duckdb", *SHOP)
+    with open_source(file) as source:
+        return profile_source(source).model_copy(update={"foreign_keys": REFERENCES})
+
+
+def staging(plan: TransformPlan) -> list[Build]:
+    return [build for build in plan.builds if build.layer == "staging"]
+
+
+def key_tests(plan: TransformPlan, table: str) -> dict[tuple[str, tuple[str, ...]], BuildTest]:
+    """The tests of uniqueness on a table's staging, by relation and columns of the source."""
+    return {
+        (build.name, source_columns(build, test)): test
+        for build in staging(plan)
+        if build.title == table
+        for test in build.tests
+        if test.kind == "unique"
+    }
+
+
+def source_columns(build: Build, test: BuildTest) -> tuple[str, ...]:
+    columns = (one for name in test.columns for one in build.column(name).source_columns)
+    return tuple(dict.fromkeys(one.column for one in columns if one.table == build.title))
+
+
+def read_by(plan: TransformPlan, name: str) -> Iterator[str]:
+    """A build and all that it reads, directly or not."""
+    yield name
+    for other in plan.build(name).ref_models:
+        yield from read_by(plan, other)
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_what_is_made_of_a_table_reads_the_staging_that_tests_its_keys(
+    profile: Profile, technique: str
+) -> None:
+    """So dbt leaves it out where such a test fails."""
+    plan = transform_plan(build_model(profile, technique))
+    tested = {build.name for build in staging(plan) if build.tests}
+    assert {plan.build(name).title for name in tested} >= {"customer", "orders", "order_line"}
+    for build in plan.published:
+        feeding = set(read_by(plan, build.name)) & tested
+        assert feeding or build.title in {"visit", "dim_date"}, build.name
+    for build in staging(plan):
+        own = [test for test in build.tests if test.kind in {"unique", "not_null"}]
+        assert {test.severity for test in own} <= {"error"}
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_the_dbt_test_of_a_stagings_keys_reads_that_relation_alone(
+    profile: Profile, technique: str
+) -> None:
+    """A failed test holds back only what reads all of the relations that it reads."""
+    plan = transform_plan(build_model(profile, technique))
+    entries = data_tests(plan, dialect_of("duckdb"))
+    for build in staging(plan):
+        for entry in entries.get(build.name, []):
+            (test,) = entry.values()
+            promises = test["arguments"]["promises"]
+            if any("unique" in promise for promise in promises):
+                assert not any("to" in promise for promise in promises)
+                assert "config" not in test
+
+
+def test_a_vault_tests_the_keys_that_become_hashes(profile: Profile) -> None:
+    """Of a hub, a link, a multi-active satellite and a code list."""
+    plan = transform_plan(build_model(profile, "data_vault_2"))
+    assert list(key_tests(plan, "customer")) == [("hsh_customer", ("id",))]
+    assert list(key_tests(plan, "customer_phone")) == [
+        ("hsh_customer_phone", ("customer_id", "kind"))
+    ]
+    ((relation, columns),) = key_tests(plan, "order_line")
+    assert (relation, columns[0]) == ("hsh_order_line", "order_id")
+    assert "line_no" in columns
+    assert list(key_tests(plan, "country")) == [("stg_country", ("code",))]
+    assert key_tests(plan, "visit") == {}
+
+
+def test_what_a_business_key_is_looked_up_by_is_tested_where_it_is_read(profile: Profile) -> None:
+    """The staging of other tables joins the view, and so must wait for the view's tests."""
+    plan = transform_plan(build_model(profile, "data_vault_2"))
+    assert list(key_tests(plan, "product")) == [
+        ("stg_product", ("id",)),
+        ("hsh_product", ("sku",)),
+    ]
+
+
+def test_a_key_that_was_broken_before_allows_for_what_is_known(tmp_path: Path) -> None:
+    """A declared key with one violation is only warned of, where there are more."""
+    shop = (
+        "CREATE TABLE thing (id INTEGER, label VARCHAR)",
+        "INSERT INTO thing SELECT i, 'l' || i FROM range(20) r(i)",
+        "INSERT INTO thing VALUES (1, 'again')",
+    )
+    with modelled(database(tmp_path / "things.duckdb", *shop)) as found:
+        claim = {
+            "columns": ["id"],
+            "evidence": {"origin": "declared", "rows": 21, "distinct": 20, "violations": 1},
+        }
+        table = found.profile.tables[0].model_validate(
+            found.profile.tables[0].model_dump()
+            | {"declared_keys": [claim], "primary_key": ("id",), "primary_key_origin": "declared"}
+        )
+        model: LogicalModel = build_model(
+            found.profile.model_copy(update={"tables": (table,)}), "flat"
+        )
+    (test,) = key_tests(transform_plan(model), "thing").values()
+    assert (test.severity, test.allowed) == ("warn", 1)
