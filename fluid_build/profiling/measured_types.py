@@ -43,6 +43,9 @@ _ORDERS = {
     "mdy": ("DATE (%m/%d/%Y)", "DATE (%m-%d-%Y)"),
 }
 
+_FITS, _SAME = 1, 2
+"""A value is of a type, or is even spelled as the type's values are."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Suspected:
@@ -92,18 +95,27 @@ def _checked(
     connection: duckdb.DuckDBPyConnection, measured: TableStats, suspects: Sequence[_Suspected]
 ) -> list[_Suspected]:
     checks = ", ".join(
-        f"count({name}) = count({one.reading}),"
-        f" coalesce(bool_and({_written(one.type, one.reading)} = {name}), TRUE),"
-        f" {_bounds(one.type, one.reading)}, {_all_fit_both(one.type, name)}"
+        f"coalesce(min({_fit(one, name)}), {_SAME}), {_bounds(one.type, one.reading)},"
+        f" {_all_fit_both(one.type, name)}"
         for one in suspects
         for name in [_text(one.stats)]
     )
     row = connection.execute(f"SELECT {checks} FROM {measured.table.relation}").fetchone() or ()
-    answers = zip(row[::5], row[1::5], row[2::5], row[3::5], row[4::5], strict=True)
+    answers = zip(row[::4], row[1::4], row[2::4], row[3::4], strict=True)
     return [
-        replace(one, holds=holds, same=same, bounds=(low, high), fits_both=both)
-        for one, (holds, same, low, high, both) in zip(suspects, answers, strict=True)
+        replace(one, holds=fit >= _FITS, same=fit == _SAME, bounds=(low, high), fits_both=both)
+        for one, (fit, low, high, both) in zip(suspects, answers, strict=True)
     ]
+
+
+def _fit(one: _Suspected, name: str) -> str:
+    """How well a value fits the type."""
+    # What is spelled as usual has no blanks around it: most values are read once, and not trimmed.
+    usual = _written(one.type, one.reading.replace(f"trim({name})", name))
+    return (
+        f"CASE WHEN {name} IS NULL OR {usual} = {name} THEN {_SAME}"
+        f" WHEN {one.reading} IS NOT NULL THEN {_FITS} ELSE 0 END"
+    )
 
 
 def _chosen(

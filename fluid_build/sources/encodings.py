@@ -80,7 +80,8 @@ def examine(path: Path, *, longest_line: int | None = None) -> Text:
     if wide:
         # The copy that has to be made gets one kind of line end anyway.
         return Text(wide, even_lines=True)
-    decoders = {name: codecs.getincrementaldecoder(name)() for name in ("utf-8", "cp1252")}
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    is_utf8 = True
     ends = [0, 0, 0]
     line = 0
     for block in _blocks(path, _BLOCK):
@@ -88,15 +89,20 @@ def examine(path: Path, *, longest_line: int | None = None) -> Text:
         line = line + len(block) if last < 0 else len(block) - last - 1
         if longest_line is not None and line > longest_line:
             raise ValueError(too_long(longest_line))
-        for name in [name for name, decoder in decoders.items() if not _takes(decoder, block)]:
-            del decoders[name]
+        is_utf8 = is_utf8 and _takes(decoder, block)
         pairs = block.count(b"\r\n")
         ends[0] += pairs
         ends[1] += block.count(b"\n") - pairs
         ends[2] += block.count(b"\r") - pairs - block.endswith(b"\r")
-    for name in [name for name, decoder in decoders.items() if not _takes(decoder, b"", True)]:
-        del decoders[name]
-    return Text(next(iter(decoders), "latin-1"), even_lines=not ends[2] and not all(ends[:2]))
+    is_utf8 = is_utf8 and _takes(decoder, b"", True)
+    even = not ends[2] and not all(ends[:2])
+    return Text("utf-8" if is_utf8 else _single_byte(path), even_lines=even)
+
+
+def _single_byte(path: Path) -> str:
+    """The encoding of a file that isn't Unicode; a pass of its own, since few files need it."""
+    known = all(_takes(codecs.getincrementaldecoder("cp1252")(), b) for b in _blocks(path, _BLOCK))
+    return "cp1252" if known else "latin-1"
 
 
 def zstd_content(path: Path) -> int:

@@ -26,7 +26,9 @@ STAGE = "staged"
 SCRATCH = f"{STAGE}.scratch"
 """The schema for tables on the way: one transaction may write to one database only."""
 
-_IN_MEMORY_UP_TO = 128 * 1024 * 1024
+# Writing a table compressed to disk costs more than twice what reading its text does; in memory
+# it's spilled to disk all the same where it exceeds the memory limit.
+_IN_MEMORY_UP_TO = 1024 * 1024 * 1024
 _LONGEST_REASON = 240
 _DEFAULT_MEMORY = 2560 * 1024 * 1024
 

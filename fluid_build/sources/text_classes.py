@@ -46,7 +46,11 @@ def _like(pattern: str) -> str:
 def _exact(pattern: str) -> str:
     """The test for a number of no more digits than a DOUBLE keeps."""
     digits = "length(regexp_replace({c}, '[eE].*|[^0-9]', '', 'g'))"
-    return f"{_like(pattern)} AND {digits} <= {_EXACT_DIGITS}"
+    # What is that short has no more digits, and counting them costs more than all else.
+    few = (
+        f"CASE WHEN strlen({{c}}) <= {_EXACT_DIGITS} THEN TRUE ELSE {digits} <= {_EXACT_DIGITS} END"
+    )
+    return f"{_like(pattern)} AND {few}"
 
 
 def _grouped(marks: str, least: int, rest: str = "") -> str:
@@ -74,7 +78,9 @@ _TESTS = (
     ("date", "CAST(TRY_CAST({c} AS DATE) AS VARCHAR) IS NOT DISTINCT FROM {c}", "a date"),
     (
         "timestamp",
-        f"{_like(_ISO_DATE + _CLOCK)} AND TRY_CAST({{c}} AS TIMESTAMP) IS NOT NULL",
+        # The usual spelling comes back as it is, which is cheaper to see than to match.
+        "CASE WHEN strlen({c}) = 19 AND CAST(TRY_CAST({c} AS TIMESTAMP) AS VARCHAR) = {c} THEN TRUE"
+        f" ELSE {_like(_ISO_DATE + _CLOCK)} AND TRY_CAST({{c}} AS TIMESTAMP) IS NOT NULL END",
         "a date and time",
     ),
     (
