@@ -170,6 +170,8 @@ def _in_short(table: TableProof) -> str:
         parts.append(f"{counted(table.unexpected, 'row')} unexpected")
     if table.type_differences:
         parts.append(f"{counted(len(table.type_differences), 'type')} not the same")
+    if table.text is not None and not table.text.holds:
+        parts.append("not as its files spell it")
     failed = sum(not figure.holds for figure in table.checks)
     if failed:
         parts.append(f"{counted(failed, 'check')} failed")

@@ -1,12 +1,15 @@
 """Delimited files as offices write them, from the command to the files and back."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cli.conftest import Fluid
+from fluid_build.sources.conventions import Conventions, Decision, decide
+from fluid_build.sources.text_classes import bits
 
 FROM_SOURCE = ("forge", "data-model", "from-source", "--uri")
 
@@ -165,6 +168,29 @@ def test_utf_16_is_read(fluid: Fluid, tmp_path: Path, encoding: str) -> None:
         "kurs": "DOUBLE",
     }
     assert tables["sales"]["rows"] == 3
+
+
+def test_a_wrong_reading_is_shown_and_fails(
+    fluid: Fluid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read as 654 and a bit, an amount is compared with its text and found out."""
+
+    def with_points(columns: Sequence[int], answers: Conventions) -> list[Decision]:
+        wrong = decide([bits("one point")], Conventions(decimal="."))
+        receipt, _, rate = decide(columns, answers)
+        return [receipt, *wrong, rate]
+
+    source = written(tmp_path / "sales.csv", GERMAN)
+    monkeypatch.setattr("fluid_build.sources.text_types.decide", with_points)
+    outcome = fluid(*FROM_SOURCE, source, "-o", tmp_path / "out")
+    assert outcome.code == 1
+    assert "Proven" not in outcome.out
+    shown = fluid("verify", tmp_path / "out")
+    assert shown.code == 1
+    assert "not as its files spell it" in shown.out
+    assert "leave open: umsatz" in " ".join(shown.out.split())
+    monkeypatch.undo()
+    assert fluid("verify", tmp_path / "out").code != 0
 
 
 def test_a_file_that_reads_otherwise_now_is_red(fluid: Fluid, tmp_path: Path) -> None:
