@@ -30,6 +30,7 @@ from fluid_build.profiling.report import profile_json
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
+from fluid_build.sources.origin import InDatabase
 from fluid_build.sources.uri import Kind
 from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.project import dbt_project
@@ -256,10 +257,19 @@ def _origin(source: Source, opened: Opened | None, out: Path) -> ManifestSource:
     return manifest_source(
         opened.place,
         out,
-        schemas=opened.schemas,
+        schemas=opened.schemas or _schemas_read(source),
         dialect=opened.dialect,
         conventions=opened.conventions,
     )
+
+
+def _schemas_read(source: Source) -> tuple[str, ...]:
+    """The schemas of a server's tables: dbt may come to build in another one of the database."""
+    if source.kind != "postgres":
+        return ()
+    origins = [table.origin for table in source.tables]
+    found = (origin.schema for origin in origins if isinstance(origin, InDatabase))
+    return tuple(dict.fromkeys(found))
 
 
 def _report(on_progress: OnProgress, stage: str) -> None:

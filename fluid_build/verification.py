@@ -5,7 +5,6 @@ is taken for a stranger's. What was edited by hand since the forge is told.
 """
 
 import re
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -29,6 +28,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.uri import locate, redact
+from fluid_build.temporary import owned_folder
 from fluid_build.transform.confinement import check_confined
 from fluid_build.transform.dbt import landing
 from fluid_build.transform.dbt.database import built_by_dbt
@@ -228,8 +228,8 @@ def verify_dbt(
         )
     name = f"{duckdb_names(forged.plan)[0]}.duckdb"
     _check_builds_elsewhere(project)
-    with tempfile.TemporaryDirectory(prefix="fluid-") as fresh:
-        file = Path(fresh) / name
+    with owned_folder() as fresh:
+        file = fresh.path / name
         environment = {DATABASE_VARIABLE: str(file)}
         if place is not None:
             environment |= _environment(place, project)

@@ -4,21 +4,22 @@ A DuckDB file is attached where it is. From PostgreSQL the relations are copied 
 DuckDB file first, in the types that the plan promises, so that both are compared in one way.
 """
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
-from fluid_build.errors import UsageError
+from fluid_build.errors import SourceUnreadableError, UsageError
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source, Table
+from fluid_build.sources.engine import DUCKDB_ERRORS, reason
 from fluid_build.sources.origin import InDatabase
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import Address, locate
+from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.database import built_by_dbt
 from fluid_build.transform.dbt.profiles import DUCKDB_SCHEMA
 from fluid_build.transform.plan import Build, TransformPlan
@@ -76,12 +77,12 @@ def prove_warehouse(
     """
     address = _address(place)
     chosen = schema or (DUCKDB_SCHEMA if address.kind == "duckdb" else f"{plan.name}_model")
-    with tempfile.TemporaryDirectory(prefix="fluid-") as folder:
+    with owned_folder() as folder:
         if address.kind == "duckdb":
             file, within = Path(address.place), chosen
             faults = _faults(file, within, plan)
         else:
-            file, within = Path(folder) / "warehouse.duckdb", "main"
+            file, within = folder.path / "warehouse.duckdb", "main"
             faults = _copied(address.place, chosen, plan, file, on_progress)
         if faults:
             return WarehouseProof(chosen, None, faults)
@@ -110,7 +111,13 @@ def _stored(plan: TransformPlan) -> list[Build]:
 
 def _faults(file: Path, schema: str, plan: TransformPlan) -> tuple[str, ...]:
     with duckdb.connect() as connection:
-        connection.execute(f"ATTACH {literal(str(file))} AS {_COPIED} (READ_ONLY)")
+        try:
+            connection.execute(f"ATTACH {literal(str(file))} AS {_COPIED} (READ_ONLY)")
+        except DUCKDB_ERRORS as error:
+            raise SourceUnreadableError(
+                f"The warehouse {file.name} can't be opened: {reason(error, file)}",
+                hint="Close other programs that have it open, or name another copy.",
+            ) from None
         rows = connection.execute(
             "SELECT table_name, column_name, data_type FROM duckdb_columns()"
             f" WHERE database_name = '{_COPIED}' AND schema_name = ? ORDER BY column_index",

@@ -3,10 +3,14 @@
 from pathlib import Path
 
 import duckdb
+import psycopg
 
+from fluid_build.forge import Opened, forge
+from fluid_build.sources import open_source
 from fluid_build.transform.dbt.running import run_dbt
 from tests.cli.conftest import Fluid
 from tests.cli.test_verify import forged, run
+from tests.conftest import PostgresDatabase
 
 _SHOP = (
     "CREATE TABLE customer (id INTEGER PRIMARY KEY, code VARCHAR, city VARCHAR, segment VARCHAR)",
@@ -61,6 +65,42 @@ def test_a_star_keeps_what_the_source_deletes_and_tells_what_never_was(
     tested = fluid("test", contract, "--uri", warehouse)
     assert tested.code == 1
     assert 'LEFT JOIN "dim_product" AS p' in tested.out
+
+
+def test_postgresql_keeps_them_as_well(
+    fluid: Fluid, postgres: PostgresDatabase, tmp_path: Path
+) -> None:
+    """Source and star are in one database: a second load keeps a member, and all is proven."""
+    postgres.run(
+        "CREATE TABLE product (id INTEGER PRIMARY KEY, label VARCHAR(20));"
+        "CREATE TABLE sale (id INTEGER PRIMARY KEY, product INTEGER, paid NUMERIC(9, 2));"
+        "INSERT INTO product SELECT i, 'p' || i FROM generate_series(1, 8) i;"
+        "INSERT INTO sale SELECT i, 1 + i % 8, i * 1.5 FROM generate_series(1, 60) i"
+    )
+    with open_source(postgres.uri) as opened:
+        forge(
+            opened,
+            technique="dimensional",
+            target="postgres",
+            opened=Opened(postgres.uri),
+            out=tmp_path / "star",
+        )
+    server = {"PGHOST": str(postgres.folder), "PGUSER": "postgres", "PGDATABASE": postgres.name}
+    assert run_dbt(tmp_path / "star" / "dbt", environment=server).ok
+    postgres.run("DELETE FROM product WHERE id = 3")
+    assert run_dbt(tmp_path / "star" / "dbt", environment=server).ok
+    schema = f"{postgres.name}_model"
+    with psycopg.connect(postgres.uri) as connection:
+        kept = connection.execute(
+            f"SELECT label, is_deleted, count(*) FROM {schema}.dim_product"  # type: ignore[arg-type]
+            f" JOIN {schema}.fct_sale USING (product_key) WHERE is_deleted GROUP BY 1, 2"
+        ).fetchall()
+    assert kept == [("p3", True, 8)]
+    done = fluid(
+        "verify", tmp_path / "star", "--uri", postgres.uri, "--warehouse", postgres.uri,
+        "--warehouse-schema", schema,
+    )  # fmt: skip
+    assert done.code == 0, done.out + done.err
 
 
 def read(warehouse: Path, sql: str) -> list[tuple[object, ...]]:

@@ -193,5 +193,9 @@ def test_another_kind_of_place_is_no_warehouse(fluid: Fluid, place: Path) -> Non
     (place / "data" / "t.csv").write_text("id\n1\n")
     done = fluid("verify", place / "flat", "--warehouse", place / "data")
     assert (done.code, "A warehouse is a DuckDB file" in done.err) == (2, True)
+    damaged = place / "damaged.duckdb"
+    damaged.write_bytes((place / "flat.duckdb").read_bytes()[:4096] + b"x" * 9000)
+    done = fluid("verify", place / "flat", "--warehouse", damaged)
+    assert (done.code, "can't be opened" in done.err) == (2, True)
     done = fluid("verify", place / "flat", "--warehouse", place / "nowhere.duckdb")
     assert (done.code, (place / "nowhere.duckdb").exists()) == (2, False)

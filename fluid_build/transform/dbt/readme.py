@@ -45,6 +45,7 @@ def readme(
         _running(reading, dialect),
         _contents(plan, files),
         _loading(plan),
+        _deleted(plan),
         _proof(plan, model, dialect),
         _known(plan),
         _renamed(plan),
@@ -106,6 +107,28 @@ def _contents(plan: TransformPlan, files: Collection[str]) -> str:
             " source tables and columns that it comes from. Published models have an enforced"
             " contract. `osi/` holds the semantic model, which dbt reads from version 1.12 on."
         )
+    )
+
+
+def _deleted(plan: TransformPlan) -> str:
+    """What becomes of members that the source deletes, where a dimension keeps them."""
+    kept = [
+        build
+        for build in plan.builds
+        if build.materialization == "table" and build.incremental is not None
+    ]
+    if not kept:
+        return ""
+    versions = {build.name for build in plan.builds if build.materialization == "incremental"}
+    example = max(kept, key=lambda build: len(versions.intersection(build.ref_models)))
+    selected = [name for name in example.ref_models if name in versions] + [example.name]
+    command = fenced(f"dbt build --full-refresh --select {' '.join(selected)}", "sh")
+    return (
+        "## Deleted members\n\nA member that the source no longer has stays in its dimension as it"
+        " was last seen, marked `is_deleted`, and facts keep pointing to it; when it comes back,"
+        " the mark goes. Rows of facts and bridges go with the source. Where somebody has to be"
+        " forgotten, make the dimension from nothing, with its versions if it has any:"
+        f"\n\n{command}"
     )
 
 
