@@ -13,6 +13,7 @@ from fluid_build.sources.conventions import (
     decide,
     decide_alone,
 )
+from fluid_build.sources.personal_text import presentable
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_classes import (
     CLASSES,
@@ -201,10 +202,20 @@ def _note_on_text(
     if not odd.are_few:
         return ""
     verb = "is" if odd.odd == 1 else "are"
+    example = f" (such as {_short(odd.example)!r})" if _may_be_quoted(odd.example) else ""
     return (
         f"Read as text, because {odd.odd:,} of {odd.total:,} values {verb} not "
-        f"{_SAID[guess.type]} (such as {_short(odd.example)!r})."
+        f"{_SAID[guess.type]}{example}."
     )
+
+
+def _may_be_quoted(value: str) -> bool:
+    """Whether a stray value is no part of a phone number, a date of birth or an address."""
+    return presentable(value) and sum(map(str.isdigit, value)) <= _MOST_DIGITS_QUOTED
+
+
+_MOST_DIGITS_QUOTED = 5
+"""Enough for an amount with its unit, and too few for what a person has a number for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -285,3 +285,16 @@ def test_no_value_that_no_longer_fits_is_quoted(fluid: Fluid, tmp_path: Path) ->
     assert done.code == 2
     assert "1 value" in done.err or "a value" in done.err
     assert_no_canary(done.out + done.err, "verify")
+
+
+@pytest.mark.parametrize("stray", ["kanari@example.org", "+49 1512345678"])
+def test_a_stray_value_among_numbers_is_not_quoted(
+    fluid: Fluid, tmp_path: Path, stray: str
+) -> None:
+    """That a column is text because of it is said, with the figures and without the value."""
+    lines = [f"{number},{number * 3}" for number in range(200)]
+    (tmp_path / "parcel.csv").write_text("\n".join(["parcel_id,weight", *lines, f"200,{stray}"]))
+    for arguments in ((), ("--json",), ("--table", "parcel")):
+        done = fluid("profile", tmp_path / "parcel.csv", *arguments)
+        assert done.code == 0
+        assert_no_canary(done.out + done.err, arguments)
