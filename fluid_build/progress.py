@@ -7,12 +7,16 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One report: the stage of the work, and how many of its ``total`` units are ``done``."""
+    """One report: the stage of the work, and how many of its ``total`` units are ``done``.
+
+    ``part`` is how much of the next unit is done as well, from 0 to 1.
+    """
 
     stage: str
     done: int
     total: int
     detail: str = ""
+    part: float = 0.0
 
 
 OnProgress: TypeAlias = Callable[[Progress], None]

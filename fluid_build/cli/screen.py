@@ -172,7 +172,7 @@ def _on_bars(bars: Bars) -> OnProgress:
         bars.update(
             task,
             description=_stage(report),
-            completed=report.done,
+            completed=report.done + report.part,
             total=report.total or None,
             detail=visible(report.detail),
             visible=True,

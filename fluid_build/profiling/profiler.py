@@ -36,6 +36,7 @@ from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.engine import DUCKDB_ERRORS, READING_ERRORS, reason, unreadable
 from fluid_build.sources.personal_text import presentable
+from fluid_build.sources.query_progress import following
 from fluid_build.sources.staged_views import stage_in_place, staged_where_needed
 
 
@@ -93,9 +94,10 @@ def _measure(
     unread: list[SkippedTable] = []
     tables = source.tables
     for done, table in enumerate(tables):
-        on_progress(Progress("columns", done, len(tables), table.name))
+        report = Progress("columns", done, len(tables), table.name)
         try:
-            measured.append(_measured(source, table))
+            with following(source.connection, on_progress, report):
+                measured.append(_measured(source, table))
         except duckdb.InterruptException:
             raise
         except DUCKDB_ERRORS as error:
@@ -122,8 +124,9 @@ def _find_keys(
 ) -> list[CandidateKeys]:
     found = []
     for done, stats in enumerate(measured):
-        on_progress(Progress("keys", done, len(measured), stats.table.name))
-        found.append(find_candidate_keys(connection, stats))
+        report = Progress("keys", done, len(measured), stats.table.name)
+        with following(connection, on_progress, report):
+            found.append(find_candidate_keys(connection, stats))
         for column in stats.columns:
             # Of many tables the sampled rows are most of the memory, and nothing needs them now.
             column.codes.clear()

@@ -132,6 +132,10 @@ def _connect(
             f"{limit!r} is no amount of memory.", hint='Write it like "2GB" or "512MB".'
         ) from None
     connection.execute("SET TimeZone = 'UTC'")
+    # DuckDB counts how far a query is only for a bar; ours is drawn elsewhere.
+    connection.execute("SET enable_progress_bar = true")
+    connection.execute("SET enable_progress_bar_print = false")
+    connection.execute("SET progress_bar_time = 0")
     connection.execute("SET parquet_metadata_cache = true")
     return connection
 

@@ -23,6 +23,7 @@ from fluid_build.sources.endings import FORMATS, Format
 from fluid_build.sources.engine import DUCKDB_ERRORS, SCRATCH, STAGE, Engine, reason, starting
 from fluid_build.sources.file_layout import Layout, TableFiles, is_compressed, layout_of, stem
 from fluid_build.sources.origin import InFiles
+from fluid_build.sources.query_progress import following
 from fluid_build.sources.sql import quote
 from fluid_build.sources.staged_views import COPIED, stage_view
 from fluid_build.sources.table_choice import OnTables, TableName, any_tables
@@ -204,9 +205,10 @@ def _open_all(
     opened = []
     aliases = unique_names(table.name for table in tables)
     for done, (table, alias) in enumerate(zip(tables, aliases, strict=True)):
-        on_progress(Progress("reading", done, len(tables), table.name))
         relation = f"{quote(STAGE)}.main.{quote(alias)}"
-        opened.append(_open_table(engine, table, relation, answers))
+        report = Progress("reading", done, len(tables), table.name)
+        with following(engine.connection, on_progress, report):
+            opened.append(_open_table(engine, table, relation, answers))
     on_progress(Progress("reading", len(tables), len(tables)))
     return opened
 

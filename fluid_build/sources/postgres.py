@@ -32,6 +32,7 @@ from fluid_build.sources.postgres_types import (
     reads_plainly,
     request,
 )
+from fluid_build.sources.query_progress import following
 from fluid_build.sources.schemas import chosen_schemas, no_tables
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.table_choice import OnTables, TableName, any_tables
@@ -239,9 +240,10 @@ def _copy(
     connection.execute("BEGIN")
     try:
         for done, one in enumerate(plan):
-            on_progress(Progress("reading", done, len(plan), one.name))
+            report = Progress("reading", done, len(plan), one.name)
             try:
-                connection.execute(_copy_sql(one), [_server_sql(one)])
+                with following(connection, on_progress, report):
+                    connection.execute(_copy_sql(one), [_server_sql(one)])
             except duckdb.InterruptException:
                 raise
             except DUCKDB_ERRORS as error:

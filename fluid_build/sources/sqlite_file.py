@@ -24,6 +24,7 @@ from fluid_build.sources.base import Column, OpenSource, Skipped, Table
 from fluid_build.sources.declared import settle_foreign_keys, unique_names
 from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, reason, starting
 from fluid_build.sources.origin import InDatabase, NativeQuery
+from fluid_build.sources.query_progress import following
 from fluid_build.sources.schemas import no_tables
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.sqlite_catalog import (
@@ -290,9 +291,14 @@ def _stage_batch(staging: _Staging, names: list[str], *, is_large: bool) -> list
 
 
 def _stage(staging: _Staging, name: str, *, is_large: bool) -> Table:
-    relation = staging.relations[name]
     staging.begun.add(name)
-    staging.on_progress(Progress("reading", len(staging.begun) - 1, len(staging.relations), name))
+    report = Progress("reading", len(staging.begun) - 1, len(staging.relations), name)
+    with following(staging.connection, staging.on_progress, report):
+        return _read_in(staging, name, is_large=is_large)
+
+
+def _read_in(staging: _Staging, name: str, *, is_large: bool) -> Table:
+    relation = staging.relations[name]
     (encoding,) = staging.reader.execute("PRAGMA encoding").fetchone()
     doubts = WOULD_BEND if is_large else WOULD_FAIL
     readings = query = None
