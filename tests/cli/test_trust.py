@@ -226,6 +226,16 @@ def test_trust_in_the_code_chooses_no_server(
     assert thief.connections == 0
 
 
+def test_a_warehouse_by_name_chooses_no_source(
+    fluid: Fluid, duckdb_shop: Path, folder: Path, thief: PasswordThief
+) -> None:
+    """--warehouse says where the model was built; where the data is stays the user's to say."""
+    lead_to(folder, f"postgresql://reader@127.0.0.1:{thief.port}/shop", "postgres")
+    done = fluid("verify", folder, "--warehouse", duckdb_shop)
+    assert (done.code, "forge.json names a server" in done.err) == (2, True)
+    assert thief.connections == 0
+
+
 @pytest.mark.usefixtures("passwords_at_hand")
 def test_no_command_goes_where_a_contract_or_project_points(
     fluid: Fluid, duckdb_shop: Path, folder: Path, thief: PasswordThief
