@@ -13,6 +13,9 @@ of the machine falls on all three alike.
 the wheels ``duckdb-extension-tpch`` and ``duckdb-extension-tpcds``. ``wide`` is a made-up source of
 1,000 tables and 15,000 columns. ``--many-tables`` measures a made-up business database of so many
 small tables with keys and foreign keys among them (``synthetic.py``).
+
+``csv`` is a made-up file of 12 mixed columns and ``--csv-rows`` rows (some 368 MB). All three then
+read the file itself, the profile from opening it on, and the figures are seconds of processor time.
 """
 
 import argparse
@@ -33,9 +36,10 @@ from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from fluid_build.sources.sql import literal, quote
 
+CSV = "csv"
 HERE = Path(__file__).resolve().parent
 CORPUS = HERE.parent.parent / "shared" / "corpus"
-SETS = ("tpch", "tpcds", "corpus", "chinook", "wide")
+SETS = ("tpch", "tpcds", "corpus", "chinook", "wide", CSV)
 USUAL = ["tpch", "corpus", "chinook"]
 MANY = "many"
 
@@ -47,8 +51,8 @@ def main() -> int:
     many = [MANY] if options.many_tables else []
     for name in [*options.sets, *many] or USUAL:
         with tempfile.TemporaryDirectory() as scratch:
-            total = Times()
-            for path in build(name, Path(scratch), options):
+            total = measure_csv(Path(scratch), options) if name == CSV else Times()
+            for path in () if name == CSV else build(name, Path(scratch), options):
                 with open_source(f"duckdb:///{path}") as source:
                     total.add(measure(source, options))
         print(f"{name:10}" + total.line(), flush=True)
@@ -88,6 +92,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("sets", nargs="*", help=names)
     parser.add_argument("--many-tables", type=int, default=0, metavar="N")
     parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--csv-rows", type=int, default=2_340_000, metavar="N")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--corpus", type=Path, default=CORPUS)
@@ -170,6 +175,59 @@ def measure(source: Source, options: argparse.Namespace) -> Times:
     rows = sum(count_rows(source, table.relation) for table in source.tables)
     columns = sum(len(table.columns) for table in source.tables)
     return Times(rows, columns, *best)
+
+
+def measure_csv(scratch: Path, options: argparse.Namespace) -> Times:
+    """As ``measure``, from a CSV file on and in processor time."""
+    path = scratch / "orders.csv"
+    build_csv(path, options.csv_rows)
+    tasks = (csv_floor, csv_summarize, csv_profile)
+    best = [float("inf")] * len(tasks)
+    for _ in range(options.repeat):
+        for index, task in enumerate(tasks):
+            began = time.process_time()
+            task(path, options.threads)
+            best[index] = min(best[index], time.process_time() - began)
+    return Times(options.csv_rows, 12, *best)
+
+
+def build_csv(path: Path, rows: int) -> None:
+    """Orders: a key, references, codes, text, money, dates, truth values and gaps."""
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT i AS order_id, (i * 7919) % 120000 + 1 AS customer_id,"
+            " 'SKU-' || lpad(((i * 31) % 5000)::VARCHAR, 6, '0') AS sku,"
+            " round(((i * 97) % 100000) / 100.0, 2) AS amount, (i % 9) + 1 AS quantity,"
+            " DATE '2021-01-01' + ((i * 13) % 1400)::INTEGER AS ordered_on,"
+            " TIMESTAMP '2021-01-01' + to_seconds(((i * 37) % 120000000)::BIGINT) AS shipped_at,"
+            " ['open', 'paid', 'shipped', 'returned'][1 + i % 4] AS status, i % 3 = 0 AS is_gift,"
+            " 'user' || ((i * 7919) % 120000) || '@example.com' AS email,"
+            " CASE WHEN i % 10 > 0 THEN 'note about ' || md5(i::VARCHAR)[:12] END AS note,"
+            " md5((i * 3)::VARCHAR)::UUID AS token"
+            f" FROM range({rows}) AS t(i)) TO {literal(str(path))} (HEADER)"
+        )
+
+
+def csv_floor(path: Path, threads: int) -> None:
+    with duckdb.connect(config={"threads": threads}) as connection:
+        file = f"read_csv({literal(str(path))})"
+        names = [quote(row[0]) for row in connection.execute(f"DESCRIBE FROM {file}").fetchall()]
+        asked = ", ".join(
+            f"count({name}), min({name}), max({name}), approx_count_distinct({name})"
+            for name in names
+        )
+        connection.execute(f"SELECT {asked} FROM {file}").fetchall()
+
+
+def csv_summarize(path: Path, threads: int) -> None:
+    with duckdb.connect(config={"threads": threads}) as connection:
+        connection.execute(f"SUMMARIZE FROM read_csv({literal(str(path))})").fetchall()
+
+
+def csv_profile(path: Path, threads: int) -> None:
+    with open_source(path) as source:
+        source.connection.execute(f"SET threads = {threads}")
+        profile_source(source)
 
 
 def count_rows(source: Source, relation: str) -> int:
