@@ -1,7 +1,7 @@
 """Which candidate key is the primary key, judged by names, types and what refers to what."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fluid_build.profiling.key_chance import (
     holds_a_quantity,
@@ -90,7 +90,10 @@ def choose_composite(entity: Entity, referring: Collection[str]) -> Choice | Non
         and choice.score >= CLEAR_COMPOSITE
         and places_in_time_or_order(_nodes(entity, choice.columns), referring)
     )
-    return placed or best
+    if placed is None:
+        return best
+    doubted = f"; so are {', '.join(best.columns)}, but too few rows repeat a part of it to tell"
+    return replace(placed, reason=placed.reason + doubted)
 
 
 def _composite(entity: Entity, key: tuple[str, ...], referring: Collection[str]) -> Choice | None:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from fluid_build.profiling.profile import TableProfile
+
 from .databases import profiled
 from .domains import DOMAINS
 
@@ -110,8 +112,17 @@ _STAFF = """
 
 def history_key(columns: str, rows: int) -> tuple[str, ...] | None:
     """The key of a table of staff and jobs, in a database where both are tables."""
+    return history(columns, rows).primary_key
+
+
+def history_reason(columns: str, rows: int) -> str:
+    """Why that key was chosen."""
+    return history(columns, rows).primary_key_reason
+
+
+def history(columns: str, rows: int) -> TableProfile:
     script = f"{_STAFF} CREATE TABLE job_history AS SELECT {columns} FROM range({rows}) t(i)"
-    return profiled(script).table("job_history").primary_key
+    return profiled(script).table("job_history")
 
 
 _FEW_JOBS = "100 + i % 8 AS staff_id, 'J' || (i % 9) AS job_id"
@@ -121,6 +132,9 @@ def test_a_date_is_preferred_to_a_reference_that_only_just_completes_a_key() -> 
     """A few rows show no one in the same job twice, and that says little: a date tells more."""
     dated = "DATE '2001-01-01' + CAST(i // 3 * 40 AS INTEGER) AS start_date"
     assert history_key(f"{_FEW_JOBS}, {dated}", 12) == ("staff_id", "start_date")
+    assert "so are staff_id, job_id, but too few rows" in history_reason(
+        f"{_FEW_JOBS}, {dated}", 12
+    )
 
 
 def test_a_key_that_was_put_to_the_test_is_preferred_to_a_date() -> None:
