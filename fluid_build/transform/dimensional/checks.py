@@ -18,6 +18,7 @@ from fluid_build.sources.sql import quote_all
 from fluid_build.transform.dimensional.columns import is_generated
 from fluid_build.transform.dimensional.dimensions import DELETED, UNKNOWN, is_kept, own_reference
 from fluid_build.transform.dimensional.facts import (
+    columns_of_owner,
     is_derived,
     references_of,
     same_member,
@@ -157,6 +158,7 @@ def _of_owner(star: Star, owner: Fact | Bridge, finder: Finder) -> Iterator[Chec
             yield _sum(star, owner, measure)
     for one in references_of(owner):
         yield _on_one_row(star, owner, one, source)
+        yield from _known_members(star, owner, one)
         if one.carried:
             yield _carried(owner, one, star.dimensions[one.dimension], source)
     if references_of(owner):
@@ -206,6 +208,31 @@ def _on_one_row(star: Star, owner: Fact | Bridge, one: DimensionReference, sourc
             f"WHERE {one.key} NOT IN (SELECT {key} FROM model.{dimension.name})"
         ),
         reason="Every row is counted once, whatever it is grouped by.",
+    )
+
+
+def _known_members(star: Star, owner: Fact | Bridge, one: DimensionReference) -> Iterator[Check]:
+    """Whoever is in a dimension, deleted or not, is unknown to no row that names it."""
+    dimension = star.dimensions[one.dimension]
+    held = columns_of_owner(owner)
+    is_natural = set(one.to_columns) == set(dimension.natural_key_columns)
+    own = one.source or not held.keys() >= set(one.columns)
+    if own or not is_natural or not is_kept(star, dimension):
+        return
+    same = "\n        AND ".join(
+        same_member(star, one, owner.entity_name, "built", "there", places=held)
+    )
+    yield Check(
+        name=f"{owner.name}.{one.key} knows the members of {one.dimension}",
+        kind="reference",
+        table=owner.entity_name,
+        expected="SELECT CAST(0 AS BIGINT)",
+        actual=(
+            f"SELECT COUNT(*)\nFROM model.{owner.name} AS built\n"
+            f"WHERE\n    built.{one.key} = {UNKNOWN}\n    AND EXISTS (\n        SELECT 1\n"
+            f"        FROM model.{dimension.name} AS there\n        WHERE\n        {same}\n    )"
+        ),
+        reason="A member that the source has lost is still the one that was referred to.",
     )
 
 

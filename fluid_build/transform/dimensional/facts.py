@@ -1,6 +1,6 @@
 """The SQL of facts and bridges: every row of the event, each of its keys looked up once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.modeling.dimensional import (
@@ -278,10 +278,12 @@ def same_member(
     alias: str,
     *,
     staged: bool = False,
+    places: Mapping[str, str] | None = None,
 ) -> list[str]:
     """The conditions that a row of ``place`` refers to one of ``alias``.
 
     That is the dimension, or with ``staged`` its own entity with the names of the staging.
+    ``places`` names the referring columns where they aren't called as in the staging.
     """
     dimension = star.dimensions[one.dimension]
     named = {found.name: found.attribute for found in dimension.attributes if not found.source}
@@ -293,7 +295,7 @@ def same_member(
             star.equal(
                 f"{alias}.{theirs}",
                 star.type(dimension.entity_name, attribute),
-                f"{place}.{star.column(entity, column)}",
+                f"{place}.{places[column] if places else star.column(entity, column)}",
                 star.type(entity, column),
             )
         )

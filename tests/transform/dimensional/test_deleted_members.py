@@ -68,6 +68,16 @@ def test_facts_keep_pointing_to_a_deleted_member(sellers: Star) -> None:
     assert sellers.failures() == []
 
 
+def test_a_fact_that_no_longer_knows_a_deleted_member_is_red(sellers: Star) -> None:
+    """The source can't say whom it referred to; the dimension still can."""
+    sellers.change("DELETE FROM shop.seller WHERE id = 7")
+    sellers.load()
+    sellers.rows(
+        f"UPDATE model.fct_sale SET seller_key = '{UNKNOWN_KEY}' WHERE seller = 7 RETURNING id"
+    )
+    assert [one.table for one in sellers.proof().tables if one.verdict == "lost"] == ["sale"]
+
+
 def test_members_keep_pointing_to_a_deleted_one(sellers: Star) -> None:
     """Whoever had it for a boss still has; and a boss who never existed breaks the promise."""
     of_boss = (
