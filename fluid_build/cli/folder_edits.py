@@ -17,8 +17,8 @@ from fluid_build.transform.folder_changes import Action, FileChange
 from fluid_build.verification import read_folder
 
 WITH_OPTIONS = (
-    "To see how they differ from what was forged, run the same command with --diff;"
-    " to overwrite them, with --force."
+    "To see the differences, run the same command with --diff; to overwrite your edits, run it with"
+    " --force."
 )
 _WORDS: dict[Action, str] = {
     "create": "to create",

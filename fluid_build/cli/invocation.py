@@ -23,10 +23,18 @@ def fluid_command() -> str:
     return _spelled(here)
 
 
-def dbt_command(folder: Path) -> str | None:
-    """What calls the dbt of our environment from inside a folder; None where it has none."""
-    found = shutil.which("dbt", path=str(Path(sys.executable).parent))
-    return None if found is None else _spelled(Path(found), folder)
+def is_dbt_installed() -> bool:
+    """Whether our environment has dbt."""
+    return _dbt().exists()
+
+
+def dbt_command(folder: Path) -> str:
+    """What calls the dbt of our environment from inside a folder, once it is installed."""
+    return _spelled(_dbt(), folder)
+
+
+def _dbt() -> Path:
+    return Path(sys.executable).with_name("dbt.exe" if os.name == "nt" else "dbt")
 
 
 def install_command(*packages: str) -> str:
@@ -41,7 +49,8 @@ def install_command(*packages: str) -> str:
 def _spelled(program: Path, folder: Path = Path()) -> str:
     """A program's name if the shell would find just it, else the shortest path from a folder."""
     on_path = shutil.which(program.name)
-    if on_path is not None and _is_shells_own_path() and Path(on_path).samefile(program):
+    is_found = on_path is not None and program.exists() and program.samefile(on_path)
+    if is_found and _is_shells_own_path():
         return shlex.quote(program.name)
     absolute = os.path.abspath(program)  # noqa: PTH100  a link to it must stay one
     if not Path(absolute).is_relative_to(Path.cwd()):

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fluid_build.cli.invocation import dbt_command, fluid, install_command
+from fluid_build.cli.invocation import dbt_command, fluid, install_command, is_dbt_installed
 from fluid_build.cli.screen import Copyable, Part, heading
 from fluid_build.contract.exposes import DBT_FOLDER
 from fluid_build.forge import CONTRACT_FILE, Forged, Opened
 from fluid_build.sources.uri import locate, surely_without_passwords
+from fluid_build.transform.dbt.placing import duckdb_names
 
 _DBT_PACKAGES = ("dbt-core>=1.11,<1.12", "dbt-duckdb>=1.11,<1.12")
 
@@ -47,14 +48,14 @@ def after_forge(folder: Path, forged: Forged, opened: Opened, target: str) -> tu
             Step("", f"{folder / DBT_FOLDER}/README.md says how to build it in {target}."),
         )
     project = folder / DBT_FOLDER
-    dbt = dbt_command(project)
-    install = () if dbt else (Step(install_command(*_DBT_PACKAGES), "install dbt"),)
-    build = f"(cd {shlex.quote(str(project))} && {dbt or 'dbt'} build)"
+    build = f"(cd {shlex.quote(str(project))} && {dbt_command(project)} build)"
+    database = project / f"{duckdb_names(forged.plan)[0]}.duckdb"
+    install = Step(install_command(*_DBT_PACKAGES), "install dbt")
     return (
         prove,
-        *install,
-        *((Step(build, "build it with dbt"),) if dbt else ()),
-        Step(fluid(*verify, "--dbt", "--trust"), "build it with dbt elsewhere, and prove that"),
+        *(() if is_dbt_installed() else (install,)),
+        Step(build, f"let dbt build it in {database}"),
+        Step(fluid(*verify, "--warehouse", str(database)), "prove what dbt built"),
     )
 
 

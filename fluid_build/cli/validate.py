@@ -53,7 +53,7 @@ def _verdict(
     if errors:
         yield Text.assemble(
             screen.text(str(file), "bold"),
-            screen.text(" is no valid FLUID 0.7.2 contract: ", "red"),
+            screen.text(" isn't a valid FLUID 0.7.2 contract: ", "red"),
             screen.text(counted(len(errors), "finding")),
         )
     else:

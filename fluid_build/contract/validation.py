@@ -94,7 +94,7 @@ def parse_contract(document: object) -> FluidContract:
         count = error.error_count() if many else len(findings)
         more = f" (and {count - 1:,} more)" if count > 1 else ""
         raise ContractError(
-            f"This is no valid FLUID 0.7.2 contract: {first.path}: {first.message}{more}.",
+            f"This isn't a valid FLUID 0.7.2 contract: {first.path}: {first.message}{more}.",
             hint="Run `fluid validate` on the file to see every finding.",
         ) from None
 

@@ -90,9 +90,10 @@ def test_every_next_step_can_be_pasted(place: Path, technique: str) -> None:
     options = ["--uri", "two shops.sqlite", "--technique", technique, "-o", "new model"]
     steps = next_steps(on_terminal([*command, *options], place, 40))
     assert steps[0] == ".venv/bin/fluid verify 'new model'"
-    assert steps[-1] == ".venv/bin/fluid verify 'new model' --dbt --trust"
+    database = "'new model/dbt/two_shops.duckdb'"
+    assert steps[-1] == f".venv/bin/fluid verify 'new model' --warehouse {database}"
     # dbt takes long, and does the same for each technique.
-    tried = steps if technique == "flat" else [step for step in steps if "dbt" not in step]
+    tried = steps if technique == "flat" else [step for step in steps if "/dbt" not in step]
     for step in tried:
         done = paste(step, place)
         assert done.returncode == 0, (step, done.stdout, done.stderr)
@@ -135,8 +136,21 @@ def test_dbt_is_not_offered_where_it_cannot_be_read(fluid: Fluid, sqlite_shop: P
     """What another warehouse builds can't be verified from here."""
     uri = ("--uri", sqlite_shop, "-o", sqlite_shop.parent / "out")
     done = fluid("forge", "data-model", "from-source", *uri, "--target", "snowflake")
-    assert not any("--dbt" in step for step in next_steps(done.out))
+    assert len(next_steps(done.out)) == 1
     assert "README.md says how to build it in snowflake" in done.out
+
+
+def test_dbt_is_installed_first_where_it_is_missing(
+    fluid: Fluid, sqlite_shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Into the environment that runs the command, so that the next line finds it there."""
+    monkeypatch.setattr("fluid_build.cli.invocation._dbt", lambda: Path("/opt/env/bin/dbt"))
+    done = fluid(
+        "forge", "data-model", "from-source", "--uri", sqlite_shop, "-o", sqlite_shop.parent / "out"
+    )
+    _, install, build, _ = next_steps(done.out)
+    assert "install 'dbt-core>=1.11,<1.12' 'dbt-duckdb>=1.11,<1.12'" in install
+    assert build.endswith("/opt/env/bin/dbt build)")
 
 
 def test_ddl_is_not_to_be_verified(fluid: Fluid, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_a_finding_tells_path_line_found_allowed_and_nearest(fluid: Fluid, contr
     contract.write_text(VALID.replace("kind: table", "kind: tabel"))
     outcome = fluid("validate", contract)
     assert outcome.code == 1
-    assert "no valid FLUID 0.7.2 contract: 1 finding" in " ".join(outcome.out.split())
+    assert "isn't a valid FLUID 0.7.2 contract: 1 finding" in " ".join(outcome.out.split())
     assert "line 11: exposes[0].kind: `tabel` is not allowed here" in outcome.out
     assert "found    `tabel`" in outcome.out
     assert "allowed  one of `table`, `view`" in outcome.out

@@ -113,7 +113,7 @@ def check_odcs(document: object) -> str:
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise ContractError(
-            f"This is no valid ODCS {version} contract: {found[0]}{more}.",
+            f"This isn't a valid ODCS {version} contract: {found[0]}{more}.",
             hint="Correct the document at that place.",
         )
     return version

@@ -358,7 +358,7 @@ def test_enumerated_values_of_3_2_become_a_rule() -> None:
         ({"dataContractSpecification": "1.2.1"}, "Data Contract Specification"),
         ({"apiVersion": "v2.2.2", "kind": "DataContract"}, "2.2.2"),
         ({"apiVersion": "v4.0.0", "kind": "DataContract"}, "v4.0.0"),
-        ({"apiVersion": "v3.1.0", "kind": "DataContract"}, "no valid ODCS 3.1.0"),
+        ({"apiVersion": "v3.1.0", "kind": "DataContract"}, "isn't a valid ODCS 3.1.0"),
         (document(schema=[]), "no table"),
         (document(schema=[{"physicalName": "x"}]), "name"),
     ],
