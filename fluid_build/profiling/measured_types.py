@@ -126,7 +126,8 @@ def _chosen(
     if first.fits_both:
         if answers.decimal == "." or (answers.decimal is None and "DOUBLE" in settled):
             return first
-        first.stats.notes.append(NUMBER_QUESTION)
+        if answers.decimal is None:
+            first.stats.notes.append(NUMBER_QUESTION)
         return None
     if len(fits) == 1 or not _order(first.type):
         return first
