@@ -98,10 +98,14 @@ _ALL_GROUPED_ALIKE = tuple(bits(name) for name in ("points", "commas", "spaces")
 _UNMARKED = bits("integer", "unmarked")
 _PLAIN = _UNMARKED | bits("one point", "fraction")
 
-_SLASHED = {"dmy": bits("day first"), "mdy": bits("month first")}
-_EITHER_FIRST = bits("either first")
-_ALL_SLASHED = _EITHER_FIRST | bits("day first", "month first")
-_FORMATS = {"dmy": "%d/%m/%Y", "mdy": "%m/%d/%Y"}
+_ORDERED = {
+    mark: {"dmy": bits(f"day first {mark}"), "mdy": bits(f"month first {mark}")} for mark in "/-"
+}
+"""Classes that settle the order of day and month, by what parts a date."""
+_EITHER_FIRST = {mark: bits(f"either first {mark}") for mark in _ORDERED}
+_DATES = {mark: _EITHER_FIRST[mark] | sum(some.values()) for mark, some in _ORDERED.items()}
+DATE_FORMATS = {"dmy": ("%d/%m/%Y", "%d-%m-%Y"), "mdy": ("%m/%d/%Y", "%m-%d-%Y")}
+"""The spellings of dates in which day and month may be taken for each other, by their order."""
 _SAID = {"dmy": "day", "mdy": "month", ".": "point", ",": "comma"}
 
 
@@ -109,10 +113,10 @@ def _cast(type_: str) -> str:
     return f"CAST({{c}} AS {type_})"
 
 
-def _dated(order: str) -> Reading:
-    format_ = _FORMATS[order]
+def _dated(mark: str, order: str) -> Reading:
+    format_ = next(one for one in DATE_FORMATS[order] if mark in one)
     template = f"CAST(strptime({{c}}, {literal(format_)}) AS DATE)"
-    return Reading("DATE", _EITHER_FIRST | _SLASHED[order], template, format_)
+    return Reading("DATE", _EITHER_FIRST[mark] | _ORDERED[mark][order], template, format_)
 
 
 _OTHERS = (
@@ -132,8 +136,8 @@ def decide_alone(classes: int) -> Decision:
         return Decision()
     if not values & ~_ALL_NUMBERS:
         return _number_alone(values)
-    if not values & ~_ALL_SLASHED:
-        return _date_alone(values)
+    if mark := _date_mark(values):
+        return _date_alone(values, mark)
     return Decision(next((one for one in _OTHERS if not values & ~one.classes), None))
 
 
@@ -143,10 +147,10 @@ def decide(columns: Sequence[int], answers: Conventions) -> list[Decision]:
     settled = [
         classes for classes, found in zip(columns, alone, strict=True) if found.reading is not None
     ]
-    mark = _agreed(_MARKED, settled)
-    order = _agreed(_SLASHED, settled)
+    orders = {mark: _agreed(some, settled) for mark, some in _ORDERED.items()}
+    decimal = _agreed(_MARKED, settled)
     return [
-        found if not found.open else _followed(classes & ~NULL_WORD, answers, mark, order)
+        found if not found.open else _followed(classes & ~NULL_WORD, answers, decimal, orders)
         for classes, found in zip(columns, alone, strict=True)
     ]
 
@@ -172,25 +176,32 @@ def _number_alone(values: int) -> Decision:
     return Decision(open=True)
 
 
-def _date_alone(values: int) -> Decision:
-    orders = [order for order, settling in _SLASHED.items() if values & settling]
+def _date_mark(values: int) -> str:
+    """What parts the dates of a column, if these are all its values; else empty."""
+    return next((mark for mark, classes in _DATES.items() if not values & ~classes), "")
+
+
+def _date_alone(values: int, mark: str) -> Decision:
+    orders = [order for order, settling in _ORDERED[mark].items() if values & settling]
     if len(orders) == 1:
-        return Decision(_dated(orders[0]))
+        return Decision(_dated(mark, orders[0]))
     return Decision(note=_CONTRADICTORY_DATES) if orders else Decision(open=True)
 
 
-def _followed(values: int, answers: Conventions, mark: str, order: str) -> Decision:
+def _followed(
+    values: int, answers: Conventions, decimal: str, orders: Mapping[str, str]
+) -> Decision:
     """The decision on a column that is open: the user's answer, else what the file agrees on."""
-    if not values & ~_ALL_SLASHED:
-        chosen = answers.date_order or order
+    if mark := _date_mark(values):
+        chosen = answers.date_order or orders[mark]
         if not chosen:
             return Decision(note=DATE_QUESTION)
         why = "as --date-order says" if answers.date_order else _BY_ANOTHER
         note = f"Dates such as 01/02/2024 are read with the {_SAID[chosen]} first, {why}."
-        return Decision(_dated(chosen), note)
+        return Decision(_dated(mark, chosen), note)
     # 1.234 beside 1,234 is no single convention's writing: only the user can know.
     mixed = values & bits("one point") and values & bits("one comma")
-    chosen = answers.decimal or ("" if mixed else mark)
+    chosen = answers.decimal or ("" if mixed else decimal)
     if not chosen or values & ~_NUMBERS[chosen]:
         return Decision(note=NUMBER_QUESTION)
     why = "as --decimal says" if answers.decimal else _BY_ANOTHER

@@ -95,9 +95,18 @@ _TESTS = (
         "a time",
     ),
     ("boolean", "lower({c}) IN ('true', 'false')", "true or false"),
-    ("day first", _date("%d/%m/%Y", "/", unlike="%m/%d/%Y"), "a date"),
-    ("month first", _date("%m/%d/%Y", "/", unlike="%d/%m/%Y"), "a date"),
-    ("either first", _date("%m/%d/%Y", "/"), "a date"),
+    *(
+        one
+        for mark, day_first, month_first in (
+            ("/", "%d/%m/%Y", "%m/%d/%Y"),
+            ("-", "%d-%m-%Y", "%m-%d-%Y"),
+        )
+        for one in (
+            (f"day first {mark}", _date(day_first, mark, unlike=month_first), "a date"),
+            (f"month first {mark}", _date(month_first, mark, unlike=day_first), "a date"),
+            (f"either first {mark}", _date(month_first, mark), "a date"),
+        )
+    ),
     ("dotted", _date("%d.%m.%Y", "."), "a date"),
     ("one comma", _like(_ONE_COMMA), "a number"),
     ("comma fraction", _exact(_COMMA_FRACTION), "a number"),

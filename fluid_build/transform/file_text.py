@@ -7,7 +7,7 @@ must be settled: by another column, or by the user's answer.
 """
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import duckdb
 from fluid_build.errors import SourceChangedError
 from fluid_build.modeling.element import ModelPart
 from fluid_build.sources.base import Column, Source, Table
-from fluid_build.sources.conventions import Conventions
+from fluid_build.sources.conventions import DATE_FORMATS, Conventions
 from fluid_build.sources.csv_files import READ_ERRORS, text_again
 from fluid_build.sources.csv_tail import spans
 from fluid_build.sources.engine import DUCKDB_ERRORS, reason
@@ -208,42 +208,43 @@ def _unsettled(
     answers: Conventions,
 ) -> Iterator[str]:
     """Columns whose every value has a second reading that nothing rules out."""
-    spelled = [one for one in pairs if one.column.spelling and _is_open(one)]
+    spelled = [one for one in pairs if one.column.spelling in _RIVALS]
     if not spelled:
         return
-    asked = ", ".join(map(_is_open, spelled))
+    asked = ", ".join(f"count_if({fits}), count_if({only})" for fits, only in map(_tests, spelled))
     row = connection.execute(f"SELECT {asked} FROM {relation}").fetchone() or ()
-    found = dict(zip([one.column.name for one in spelled], row, strict=True))
-    settled = {one.column.spelling for one in spelled if not found[one.column.name]}
-    answered = {answers.decimal, _FORMATS.get(answers.date_order or "")}
+    figures = dict(zip(spelled, zip(row[::2], row[1::2], strict=True), strict=True))
+    settled = {one.column.spelling for one in spelled if figures[one][1]}
+    answered = {answers.decimal, *DATE_FORMATS.get(answers.date_order or "", ())}
     for one in spelled:
         stated = one.column.spelling
+        fits_both, settling = figures[one]
         others = settled & _RIVALS[stated] - {stated}
-        if found[one.column.name] and stated not in answered and (stated not in settled or others):
+        if not fits_both or settling or stated in answered:
+            continue
+        if stated not in settled or others:
             yield one.column.name
 
 
-_FORMATS = {"dmy": "%d/%m/%Y", "mdy": "%m/%d/%Y"}
-_RIVALS = {
-    ".": frozenset(".,"),
-    ",": frozenset(".,"),
-    **{one: frozenset(_FORMATS.values()) for one in _FORMATS.values()},
+_RIVALS: Mapping[str, Set[str]] = {
+    **{mark: {".", ","} for mark in ".,"},
+    **{one: set(pair) for pair in zip(*DATE_FORMATS.values(), strict=True) for one in pair},
 }
+"""The spellings that a text may follow as well, by the one that it is read by."""
 
 
-def _is_open(one: _Pair) -> str:
-    """Whether every text has a second reading, as an aggregate; empty if none ever can."""
-    text = one.present
-    if one.column.spelling in (".", ","):
-        marked = f"FILTER (regexp_matches({text}, '[.,]'))"
+def _tests(one: _Pair) -> tuple[str, str]:
+    """Whether a text could be read by another convention too, and whether it settles this one."""
+    text, spelling = one.present, one.column.spelling
+    if spelling in (".", ","):
+        marked = f"regexp_matches({text}, '[.,]')"
         either = f"regexp_full_match({text}, {literal(_OPEN_NUMBER)})"
-        return f"coalesce(bool_and({either}) {marked}, false)"
-    if one.column.spelling in _FORMATS.values():
-        first, second = (
-            f"TRY_CAST(split_part({text}, '/', {part}) AS INTEGER) <= 12" for part in (1, 2)
-        )
-        return f"coalesce(bool_and({first} AND {second}), false)"
-    return ""
+        return either, f"{marked} AND NOT {either}"
+    late = [
+        f"TRY_CAST(split_part({text}, {literal(spelling[2])}, {part}) AS INTEGER) > 12"
+        for part in (1, 2)
+    ]
+    return f"NOT ({' OR '.join(late)})", " OR ".join(late)
 
 
 def _left_out(origin: InFiles) -> Iterator[str]:

@@ -57,6 +57,8 @@ def columns(
         (["1,5E+03", "2,25"], "DOUBLE", ["1500.0", "2.25"]),
         (["25/12/2024", "01/02/2024"], "DATE", ["2024-12-25", "2024-02-01"]),
         (["12/25/2024", "01/02/2024"], "DATE", ["2024-12-25", "2024-01-02"]),
+        (["25-12-2024", "01-02-2024"], "DATE", ["2024-12-25", "2024-02-01"]),
+        (["12-25-2024", "01-02-2024"], "DATE", ["2024-12-25", "2024-01-02"]),
         (["31.12.2024", "01.02.2024"], "DATE", ["2024-12-31", "2024-02-01"]),
     ],
 )
@@ -98,6 +100,7 @@ def test_numbers_that_fit_both_conventions_stay_text_with_a_question(
         ["012.345", "1.5"],
         ["732 829 320", "552 100 554"],
         ["12/25/2024", "25/12/2024"],
+        ["25/12/2024", "25-12-2024"],
         ["25/12/24", "26/12/24"],
         ["1.234,5678901234567", "1,5"],
         ["0.123.456", "1,5"],
@@ -144,6 +147,12 @@ def test_dates_that_fit_both_orders_stay_text_with_a_question(tmp_path: Path) ->
     ((found, read, note),) = columns(tmp_path, ["01/02/2024", "03/04/2024"])
     assert (found, read) == ("VARCHAR", ["01/02/2024", "03/04/2024"])
     assert "--date-order" in note
+
+
+def test_dates_with_other_marks_settle_nothing(tmp_path: Path) -> None:
+    """What is parted by dashes was written by another hand than what is parted by slashes."""
+    own, other = columns(tmp_path, ["01/02/2024", "03/04/2024"], ["13-02-2024", "03-04-2024"])
+    assert (own[0], other[0]) == ("VARCHAR", "DATE")
 
 
 def test_another_column_of_the_file_settles_the_order_of_its_dates(tmp_path: Path) -> None:
