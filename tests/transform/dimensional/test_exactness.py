@@ -136,3 +136,31 @@ def test_whatever_is_damaged_is_red(two_ways: Star, damage: str) -> None:
     proof = two_ways.proof()
     assert proof.verdict == "lost"
     assert {one.table for one in proof.tables if one.verdict == "lost"} == tables
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_each_of_many_references_is_compared(tmp_path: Path, number: int) -> None:
+    """A fact refers to eight dimensions; the proof is red where a row leads to another member."""
+    names = [f"place{n}" for n in range(8)]
+    statements = [
+        *(f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, name VARCHAR)" for name in names),
+        *(f"INSERT INTO {name} SELECT i, '{name} ' || i FROM range(1, 21) r(i)" for name in names),
+        "CREATE TABLE move (id INTEGER PRIMARY KEY, "
+        + ", ".join(f"{name} INTEGER" for name in names)
+        + ", paid DECIMAL(9, 2))",
+        "INSERT INTO move SELECT i, "
+        + ", ".join(f"1 + (i + {n}) % 20" for n in range(8))
+        + ", i * 1.5 FROM range(1, 91) r(i)",
+    ]
+    references = [reference("move", name, name, "id") for name in names]
+    with star(tmp_path, statements, references) as found:
+        assert found.failures() == []
+        one = fact(found.star, "fct_move").dimensions[number]
+        found.change(
+            f"UPDATE model.fct_move SET {one.key} = (SELECT {one.key} FROM model.fct_move"
+            " WHERE id = 8) WHERE id = 7"
+        )
+        failed = [check.name for table in found.proof().tables for check in table.checks
+                  if not check.holds]  # fmt: skip
+        part = number // 6 + 1
+        assert failed == [f"fct_move refers to the right members ({part} of 2)"]
