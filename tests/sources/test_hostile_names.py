@@ -45,10 +45,15 @@ def _rows(names: tuple[str, ...], rows: int) -> str:
     return f"SELECT {columns} FROM range({rows}) AS r(i)"
 
 
+def _parts(names: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The names of each table: keys are sought among few columns far quicker than among all."""
+    return [names[start : start + 19] for start in range(0, len(names), 19)]
+
+
 def _make(kind: str, folder: Path, names: tuple[str, ...], rows: int, database: Any) -> str:
-    """A source with two tables of those columns, ``one`` and ``two``, where it says."""
+    """A source with a table for each part of those columns."""
     folder.mkdir()
-    tables = {"one": _rows(names, rows), "two": _rows(names[:7], rows // 2)}
+    tables = {f"t{n}": _rows(part, rows - n) for n, part in enumerate(_parts(names))}
     file = folder / "shop.duckdb"
     with duckdb.connect(str(file) if kind == "duckdb" else ":memory:") as connection:
         for table, query in tables.items():
@@ -139,7 +144,8 @@ def test_names_of_our_own_queries_change_no_figure(
         assert [_figures(column) for column in ours.columns] == [
             _figures(column) for column in theirs.columns
         ]
-        assert [column.name for column in ours.columns] == list(NAMES[: len(ours.columns)])
+    found = [tuple(column.name for column in table.columns) for table in hostile.tables]
+    assert found == _parts(NAMES)
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES)
@@ -152,4 +158,4 @@ def test_names_of_our_own_queries_are_forged_with_proof(
         forged = forge(source, technique=technique)
     assert forged.profile.skipped == ()
     assert forged.proof.verdict == "proven"
-    assert len(forged.proof.tables) == 2
+    assert len(forged.proof.tables) == len(_parts(NAMES))
