@@ -51,7 +51,7 @@ def contract_from_model(
         description=_description(profile, model),
         domain=UNASSIGNED,
         tags=sorted({tag(profile.source_kind), tag(model.technique)}),
-        labels=_product_labels(profile, model),
+        labels=_product_labels(profile, model, plan),
         metadata=_metadata(),
         builds=[_build(plan, target)],
         exposes=[expose(build, measured, plan, target) for build in plan.published],
@@ -74,12 +74,15 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _product_labels(profile: Profile, model: LogicalModel) -> Labels:
+def _product_labels(profile: Profile, model: LogicalModel, plan: TransformPlan) -> Labels:
     labels = {
         "source-kind": profile.source_kind,
         "technique": model.technique,
         "tables": str(len(profile.tables)),
     }
+    if plan.unstated:
+        unstated = [f"{one.promise}: {one.reason}" for one in plan.unstated]
+        labels["promises-not-stated"] = names_label(unstated)
     if profile.skipped:
         labels["skipped"] = names_label([skipped.name for skipped in profile.skipped])
     return labels

@@ -17,7 +17,7 @@ from fluid_build.contract.evidence_labels import (
 from fluid_build.contract.fluid import DqRule
 from fluid_build.contract.fluid.quality import DqRuleType
 from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence
-from fluid_build.transform.plan import Build, BuildTest, TestKind
+from fluid_build.transform.plan import EVERY_ROW, Build, BuildTest, TestKind
 
 _TYPES: Mapping[TestKind, DqRuleType] = {
     "not_null": "completeness",
@@ -42,6 +42,10 @@ def _rule(build: Build, test: BuildTest) -> DqRule:
     """A rule that the measured data passes: what already breaks it is allowed for."""
     evidence = test.evidence
     labels = _evidence(test, evidence) | _structure(test)
+    if test.promise:
+        labels["promise"] = test.promise
+    if test.scope != EVERY_ROW:
+        labels["scope"] = test.scope.model_dump_json(exclude_defaults=True)
     labels["violations"] = labels["max-violations"] = str(test.allowed)
     if len(test.columns) > 1:
         labels["columns"] = names_label(test.columns)

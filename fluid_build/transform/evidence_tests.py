@@ -109,7 +109,7 @@ def _references(
     references: Sequence[Relationship], names: SqlNames, models: Mapping[str, str]
 ) -> Iterator[BuildTest]:
     for relationship in references:
-        if relationship.implied and relationship.origin != "declared":
+        if not is_promised(relationship):
             continue
         child = relationship.from_entity
         yield reference_test(
@@ -119,6 +119,17 @@ def _references(
             to_model=models[relationship.to_entity],
             to_columns=names.columns_of(relationship.to_entity, relationship.to_attributes),
         )
+
+
+def is_promised(relationship: Relationship) -> bool:
+    """Whether a relationship is a promise: what only follows from others is not."""
+    return not relationship.implied or relationship.origin == "declared"
+
+
+def reference_promise(one: Relationship) -> str:
+    """What a relationship promises, in columns of the source."""
+    ours, theirs = ", ".join(one.from_attributes), ", ".join(one.to_attributes)
+    return f"reference {one.from_entity}({ours}) to {one.to_entity}({theirs})"
 
 
 def reference_test(
@@ -144,5 +155,6 @@ def reference_test(
         confidence=relationship.confidence,
         cardinality=relationship.cardinality,
         role=relationship.role,
+        promise=reference_promise(relationship),
         reason=relationship.reason,
     )

@@ -34,9 +34,14 @@ def exact(strategy: HashKeyStrategy) -> HashKeyStrategy:
     return strategy.model_copy(update={"case": "preserve"})
 
 
-def zero_key(strategy: HashKeyStrategy) -> str:
+def zero(strategy: HashKeyStrategy) -> str:
     """The hash key of nothing: what an optional reference leads to where it is missing."""
-    return literal("0" * _LENGTHS[strategy.algorithm])
+    return "0" * _LENGTHS[strategy.algorithm]
+
+
+def zero_key(strategy: HashKeyStrategy) -> str:
+    """The hash key of nothing, in SQL."""
+    return literal(zero(strategy))
 
 
 def written(expression: str, type_: str, strategy: HashKeyStrategy) -> str:

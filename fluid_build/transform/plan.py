@@ -50,12 +50,13 @@ class RowScope(ModelPart):
 
     ``latest_of`` leaves of the rows that agree in these columns the one loaded last, and none where
     that one says the source no longer has it. Then ``current`` names a column that is true,
-    ``filled`` columns that aren't null, and ``other_than`` pairs a column with the value that
-    stands for "none" there.
+    ``gone`` one that is false, ``filled`` columns that aren't null, and ``other_than`` pairs a
+    column with the value that stands for "none" there.
     """
 
     latest_of: tuple[str, ...] = ()
     current: str = ""
+    gone: str = ""
     filled: tuple[str, ...] = ()
     other_than: tuple[tuple[str, str], ...] = ()
 
@@ -69,9 +70,10 @@ class BuildTest(ModelPart):
     ``columns`` are the relation's own. A ``relationships`` test pairs them with ``to_columns`` of
     the build ``to_model``; ``values`` are the accepted ones. ``allowed`` is how many violations
     were measured in the source: so many are known and neither warned of nor failed on. ``scope``
-    says which rows it is about. A ``unique`` test may say which kind of key it checks, a
-    ``relationships`` test how sure it is, and in which role the other build is referred to; one
-    without a cardinality is about values, and not a way to join.
+    says which rows it is about, ``promise`` which promise of the source it keeps. A ``unique`` test
+    may say which kind of key it checks, a ``relationships`` test how sure it is, and in which role
+    the other build is referred to; one without a cardinality is about values, and not a way to
+    join.
     """
 
     name: str
@@ -83,6 +85,7 @@ class BuildTest(ModelPart):
     severity: Severity = "error"
     allowed: int = 0
     scope: RowScope = EVERY_ROW
+    promise: str = ""
     evidence: Evidence | ForeignKeyEvidence | None = None
     confidence: float | None = None
     key_kind: KeyKind | None = None
@@ -163,6 +166,13 @@ class Rebuild(ModelPart):
     by_value: tuple[str, ...] = ()
 
 
+class UnstatedPromise(ModelPart):
+    """A promise of the source that no relation of the technique can make, and why."""
+
+    promise: str
+    reason: str
+
+
 class TransformPlan(ModelPart):
     """Every relation of a model in the order of building, each after those that it refers to."""
 
@@ -171,6 +181,7 @@ class TransformPlan(ModelPart):
     sources: tuple[PlanSource, ...]
     builds: tuple[Build, ...]
     renamed: tuple[Renaming, ...] = ()
+    unstated: tuple[UnstatedPromise, ...] = ()
 
     def build(self, name: str) -> Build:
         """The build of that exact name; KeyError if there is none."""

@@ -11,17 +11,25 @@ from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.naming import identifier
 from fluid_build.modeling.sql_names import SqlNames, is_reserved, sql_names
-from fluid_build.transform.data_vault import vault_builds, vault_rebuilds, vault_relied_keys
+from fluid_build.transform.data_vault import (
+    vault_builds,
+    vault_orphan_tests,
+    vault_rebuilds,
+    vault_relation_carriers,
+    vault_relied_keys,
+)
 from fluid_build.transform.dimensional import (
     mart_builds,
     mart_checks,
     mart_rebuilds,
+    mart_relation_carriers,
     mart_relied_keys,
     orphan_tests,
 )
 from fluid_build.transform.flat import flat_builds, flat_keys, flat_rebuilds
 from fluid_build.transform.plan import Build, BuildTest, Check, Rebuild, Renaming, TransformPlan
 from fluid_build.transform.relied_keys import ReliedKey, key_tests
+from fluid_build.transform.source_promises import Carrier, Carriers, with_source_promises
 from fluid_build.transform.staging import Keeps, by_spelling, by_value, plan_sources, staging_builds
 
 
@@ -37,6 +45,7 @@ class _Technique:
     rebuilds: Callable[[LogicalModel, SqlNames], tuple[Rebuild, ...]]
     checks: Callable[[LogicalModel, SqlNames], tuple[Check, ...]]
     references: Callable[[LogicalModel, SqlNames], Mapping[str, tuple[BuildTest, ...]]]
+    carriers: Callable[[LogicalModel, SqlNames, Sequence[Build]], Carriers]
 
 
 def transform_plan(model: LogicalModel) -> TransformPlan:
@@ -48,13 +57,21 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
     tests = key_tests(keys, model.conceptual, names)
     for relation, found in technique.references(model, names).items():
         tests[relation] = (*tests.get(relation, ()), *found)
-    builds = (*staging, *technique.builds(model, names, staging))
+    carriers = technique.carriers(model, names, staging)
+    made = (*staging, *technique.builds(model, names, staging))
+    builds, unstated = with_source_promises(
+        tuple(_tested(build, tests.get(build.name, ())) for build in made),
+        model.conceptual,
+        names,
+        carriers,
+    )
     return TransformPlan(
         name=identifier(model.name),
         technique=model.technique,
         sources=plan_sources(model.conceptual, names),
-        builds=tuple(_tested(build, tests.get(build.name, ())) for build in builds),
+        builds=builds,
         renamed=_renamed(model.conceptual, names),
+        unstated=unstated,
     )
 
 
@@ -80,6 +97,14 @@ def _nothing(_model: LogicalModel, _names: SqlNames) -> tuple[Check, ...]:
     return ()
 
 
+def _flat_carriers(model: LogicalModel, names: SqlNames, _staging: Sequence[Build]) -> Carriers:
+    """Every table as it is."""
+    return {
+        entity.name: [Carrier(names.table(entity.name), names.columns[entity.name])]
+        for entity in model.conceptual.entities
+    }
+
+
 def _tested_elsewhere(
     _model: LogicalModel, _names: SqlNames
 ) -> Mapping[str, tuple[BuildTest, ...]]:
@@ -95,6 +120,7 @@ _TECHNIQUES = {
         rebuilds=lambda model, names: flat_rebuilds(model.conceptual, names),
         checks=_nothing,
         references=_tested_elsewhere,
+        carriers=_flat_carriers,
     ),
     "data_vault_2": _Technique(
         keeps=by_spelling,
@@ -102,7 +128,8 @@ _TECHNIQUES = {
         keys=vault_relied_keys,
         rebuilds=vault_rebuilds,
         checks=_nothing,
-        references=_tested_elsewhere,
+        references=vault_orphan_tests,
+        carriers=vault_relation_carriers,
     ),
     "dimensional": _Technique(
         keeps=by_value,
@@ -111,6 +138,7 @@ _TECHNIQUES = {
         rebuilds=mart_rebuilds,
         checks=mart_checks,
         references=orphan_tests,
+        carriers=mart_relation_carriers,
     ),
 }
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import duckdb
 
+from fluid_build.contract.row_scopes import rows_in
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
 from fluid_build.sources.base import OpenSource, Source, Table
-from fluid_build.sources.sql import quote
+from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.plan import BuildTest, TransformPlan
 from fluid_build.transform.run import Built, built
 
@@ -58,16 +59,25 @@ def loaded(file: Path, tables: Sequence[Table], plan: TransformPlan) -> Iterator
 def violations(relation: str, test: BuildTest) -> str:
     """A query for the number of rows that break a test of a built relation."""
     columns = ", ".join(test.columns)
+    rows = rows_in(f"model.{relation}", test.scope)
+    filled = " AND ".join(f"{column} IS NOT NULL" for column in test.columns)
     if test.kind == "unique":
-        grouped = f"SELECT {columns} FROM model.{relation} GROUP BY {columns} HAVING count(*) > 1"
+        some = f"SELECT * FROM {rows}"
+        # A promise of the source is about whole keys, a key that we make is always whole.
+        where = f" WHERE {filled}" if test.promise else ""
+        grouped = f"SELECT {columns} FROM ({some}){where} GROUP BY {columns} HAVING count(*) > 1"
         return f"SELECT count(*) FROM ({grouped})"
     if test.kind == "not_null":
-        return f"SELECT count(*) FROM model.{relation} WHERE {columns} IS NULL"
+        return f"SELECT count(*) FROM (SELECT * FROM {rows}) WHERE {columns} IS NULL"
+    if test.kind == "accepted_values":
+        listed = ", ".join(map(literal, test.values))
+        text = f"CAST({columns} AS VARCHAR)"
+        return f"SELECT count(*) FROM (SELECT * FROM {rows}) WHERE {text} NOT IN ({listed})"
     pairs = list(zip(test.columns, test.to_columns, strict=True))
     same = " AND ".join(f"parent.{key} = child.{column}" for column, key in pairs)
-    filled = " AND ".join(f"child.{column} IS NOT NULL" for column in test.columns)
+    referring = " AND ".join(f"child.{column} IS NOT NULL" for column in test.columns)
     return (
-        f"SELECT count(*) FROM model.{relation} AS child WHERE {filled}"
+        f"SELECT count(*) FROM (SELECT * FROM {rows}) AS child WHERE {referring}"
         f" AND NOT EXISTS (SELECT 1 FROM model.{test.to_model} AS parent WHERE {same})"
     )
 

@@ -13,7 +13,9 @@ from decimal import Decimal
 from fluid_build.contract.exports.keys import Columns, Reference, columns_of_rule, names_of
 from fluid_build.contract.exports.reading import Json, is_finite
 from fluid_build.contract.fluid import DqRule, Expose
-from fluid_build.sources.sql import quote, quote_all
+from fluid_build.contract.row_scopes import rows_in, scope_of
+from fluid_build.sources.sql import literal, quote, quote_all
+from fluid_build.transform.plan import EVERY_ROW, RowScope
 
 METRICS = ("nullValues", "missingValues", "invalidValues", "duplicateValues", "rowCount")
 OPERATORS = {
@@ -40,8 +42,42 @@ def check(
     labels = rule.labels or {}
     found = _of_engine(labels) or _of_query(rule, labels) or _of_metric(rule, labels)
     if found is None:
-        found = _of_reference(rule, expose, reference, exposes) or _of_columns(rule, columns)
+        found = (
+            _of_reference(rule, expose, reference, exposes)
+            or _of_some_rows(rule, expose, columns)
+            or _of_columns(rule, columns)
+        )
     return found or {"type": "text"}
+
+
+def _of_some_rows(rule: DqRule, expose: Expose, columns: Columns) -> Json | None:
+    """A query of our own where a rule is about some of the rows: a metric counts all of them."""
+    scope, limit = scope_of(rule), broken_limit(rule)
+    if (
+        scope is None
+        or scope == EVERY_ROW
+        or limit is None
+        or limit["unit"] != "rows"
+        or not columns
+    ):
+        return None
+    rows = rows_in(table(expose), scope)
+    filled = " AND ".join(f"{quote(name)} IS NOT NULL" for name in columns)
+    if rule.type == "completeness":
+        query = f"SELECT COUNT(*) AS broken FROM {rows} WHERE NOT ({filled})"
+    elif rule.type == "uniqueness":
+        query = (
+            "SELECT COALESCE(SUM(n - 1), 0) AS broken FROM (SELECT COUNT(*) AS n FROM"
+            f" {rows} WHERE {filled} GROUP BY {quote_all(columns)}) AS counted"
+        )
+    elif rule.type == "valid_values" and len(columns) == 1:
+        values = names_of((rule.labels or {}).get("accepted-values"))
+        listed = ", ".join(map(literal, values))
+        text = f"CAST({quote(columns[0])} AS VARCHAR)"
+        query = f"SELECT COUNT(*) AS broken FROM {rows} WHERE {text} NOT IN ({listed})"
+    else:
+        return None
+    return {"type": "sql", "query": query, **limit}
 
 
 def _of_columns(rule: DqRule, columns: Columns) -> Json | None:
@@ -99,14 +135,22 @@ def _of_reference(
         return None
     parent = exposes[reference.expose]
     pairs = list(zip(reference.columns, reference.to_columns, strict=True))
+    scope = scope_of(rule)
+    if scope is None:
+        return None
     match = " AND ".join(f"p.{quote(theirs)} = c.{quote(ours)}" for ours, theirs in pairs)
     filled = " AND ".join(f"c.{quote(ours)} IS NOT NULL" for ours, _ in pairs)
     query = (
-        f"SELECT COUNT(*) AS orphans FROM {table(expose)} AS c "
+        f"SELECT COUNT(*) AS orphans FROM {_child(expose, scope)} AS c "
         f"LEFT JOIN {table(parent)} AS p ON {match} "
         f"WHERE {filled} AND p.{quote(reference.to_columns[0])} IS NULL"
     )
     return {"type": "sql", "query": query, **limit}
+
+
+def _child(expose: Expose, scope: RowScope) -> str:
+    rows = rows_in(table(expose), scope)
+    return rows if scope == EVERY_ROW else f"(SELECT * FROM {rows})"
 
 
 def table(expose: Expose) -> str:

@@ -5,7 +5,7 @@ Only a rule's structure is read: type, columns, limit, window and the labels ``a
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
@@ -17,6 +17,7 @@ from fluid_build.contract.live.locating import LiveTable, exposed_columns
 from fluid_build.contract.live.planned import Check, Figures, PlannedCheck, count
 from fluid_build.contract.live.results import CheckResult
 from fluid_build.contract.live.selectors import label_list, selected_columns
+from fluid_build.contract.row_scopes import columns_of_scope, rows_in, scope_of
 from fluid_build.contract.shown import escaped
 from fluid_build.errors import UsageError
 from fluid_build.profiling import checks
@@ -121,14 +122,14 @@ def _completeness(rule: DqRule, context: RuleContext) -> PlannedCheck:
     names = tuple(column.name for column in columns)
     sql = checks.null_rows(place_of(context.live.table), names)
     aggregates = ("count(*)", queries.null_rows(columns))
-    return _counted(rule, context, sql, aggregates=aggregates)
+    return _aggregated(rule, context, sql, aggregates)
 
 
 def _uniqueness(rule: DqRule, context: RuleContext) -> PlannedCheck:
     columns = _columns(rule, context)
     names = tuple(column.name for column in columns)
     sql = checks.repeated_values(place_of(context.live.table), names)
-    return _counted(rule, context, sql, query=queries.repeats(context.live.table, columns))
+    return _counted(rule, context, sql, query=queries.repeats(_scoped(rule, context), columns))
 
 
 def _valid_values(rule: DqRule, context: RuleContext) -> PlannedCheck:
@@ -140,7 +141,7 @@ def _valid_values(rule: DqRule, context: RuleContext) -> PlannedCheck:
         raise NotCheckableError("accepted values are those of one column, and it names several")
     sql = checks.other_values(place_of(context.live.table), columns[0].name, values)
     aggregates = (queries.filled_rows(columns), queries.other_values(columns[0], values))
-    return _counted(rule, context, sql, aggregates=aggregates)
+    return _aggregated(rule, context, sql, aggregates)
 
 
 def _accuracy(rule: DqRule, context: RuleContext) -> PlannedCheck:
@@ -165,7 +166,7 @@ def _accuracy(rule: DqRule, context: RuleContext) -> PlannedCheck:
         place_of(table),
         tuple(column.name for column in parent_columns),
     )
-    query = queries.orphans(context.live.table, columns, table, parent_columns)
+    query = queries.orphans(_scoped(rule, context), columns, table, parent_columns)
     return _counted(rule, context, sql, query=query)
 
 
@@ -206,6 +207,30 @@ def _judge_age(rule: DqRule, context: RuleContext, is_date: bool, figures: Figur
 
 def _history(_rule: DqRule, _context: RuleContext) -> Check:
     raise NotCheckableError(_NEEDS_HISTORY)
+
+
+def _aggregated(
+    rule: DqRule, context: RuleContext, sql: str, aggregates: tuple[str, str]
+) -> PlannedCheck:
+    """A check of two aggregates: of all rows together with others, of some rows by itself."""
+    table = _scoped(rule, context)
+    if table == context.live.table:
+        return _counted(rule, context, sql, aggregates=aggregates)
+    query = f"SELECT {', '.join(aggregates)} FROM {table.relation}"
+    return _counted(rule, context, sql, query=query)
+
+
+def _scoped(rule: DqRule, context: RuleContext) -> Table:
+    """The table as the rows that a rule is about."""
+    scope = scope_of(rule)
+    if scope is None:
+        raise NotCheckableError("its label scope doesn't say which rows it is about")
+    live = context.live
+    aliases = {name: column.alias for name, column in live.columns.items()}
+    missing = [name for name in columns_of_scope(scope) if aliases.get(name) != name]
+    if missing:
+        raise NotCheckableError(f"the table has no column {missing[0]}")
+    return replace(live.table, relation=rows_in(live.table.relation, scope))
 
 
 def _counted(

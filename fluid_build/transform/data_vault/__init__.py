@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
+from fluid_build.transform.data_vault.carriers import reference_tests, vault_carriers
 from fluid_build.transform.data_vault.hashed_staging import hashed_staging
 from fluid_build.transform.data_vault.histories import (
     keyless_builds,
@@ -15,10 +16,18 @@ from fluid_build.transform.data_vault.keys import vault_keys
 from fluid_build.transform.data_vault.links import link_builds
 from fluid_build.transform.data_vault.rebuilds import vault_rebuilds
 from fluid_build.transform.data_vault.sources import vault_sources
-from fluid_build.transform.plan import Build
+from fluid_build.transform.plan import Build, BuildTest
 from fluid_build.transform.relied_keys import ReliedKey
+from fluid_build.transform.source_promises import Carriers
+from fluid_build.transform.staging import by_spelling, staging_builds
 
-__all__ = ["vault_builds", "vault_rebuilds", "vault_relied_keys"]
+__all__ = [
+    "vault_builds",
+    "vault_orphan_tests",
+    "vault_rebuilds",
+    "vault_relation_carriers",
+    "vault_relied_keys",
+]
 
 
 def vault_builds(
@@ -38,6 +47,19 @@ def vault_builds(
         *link_builds(sources),
         *satellite_builds(sources),
     )
+
+
+def vault_relation_carriers(
+    model: LogicalModel, names: SqlNames, staging: Sequence[Build]
+) -> Carriers:
+    """Which relations hold the columns of each table; ``staging`` as for ``vault_builds``."""
+    return vault_carriers(vault_sources(model, names, staging))
+
+
+def vault_orphan_tests(model: LogicalModel, names: SqlNames) -> dict[str, tuple[BuildTest, ...]]:
+    """By relation the tests of what it refers to, within what was measured."""
+    staging = staging_builds(model.conceptual, names, by_spelling)
+    return reference_tests(vault_sources(model, names, staging), model.conceptual)
 
 
 def vault_relied_keys(

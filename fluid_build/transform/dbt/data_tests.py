@@ -116,6 +116,8 @@ def _where(scope: RowScope) -> str:
     conditions += [f"{column} <> {literal(value)}" for column, value in scope.other_than]
     if scope.current:
         conditions.append(scope.current)
+    if scope.gone:
+        conditions.append(f"NOT {scope.gone}")
     return " AND ".join(conditions)
 
 

@@ -6,6 +6,7 @@ from fluid_build.modeling.dimensional import Dimension
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.transform.dimensional.calendar import calendar_build
+from fluid_build.transform.dimensional.carriers import mart_carriers
 from fluid_build.transform.dimensional.columns import is_generated
 from fluid_build.transform.dimensional.dimensions import derived_build, dimension_builds
 from fluid_build.transform.dimensional.facts import bridge_build, fact_build
@@ -13,6 +14,7 @@ from fluid_build.transform.dimensional.keys import mart_keys
 from fluid_build.transform.dimensional.star import Star, star_of
 from fluid_build.transform.plan import Build
 from fluid_build.transform.relied_keys import ReliedKey
+from fluid_build.transform.source_promises import Carriers
 
 
 def mart_builds(
@@ -25,6 +27,13 @@ def mart_builds(
         *(fact_build(star, one) for one in star.model.facts),
         *(bridge_build(star, one) for one in star.model.bridges),
     )
+
+
+def mart_relation_carriers(
+    model: LogicalModel, names: SqlNames, _staging: Sequence[Build]
+) -> Carriers:
+    """Which marts hold the columns of each table."""
+    return mart_carriers(star_of(model, names))
 
 
 def mart_relied_keys(
