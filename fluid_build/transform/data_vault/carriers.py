@@ -37,10 +37,11 @@ def _histories(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
     for reference in vault.reference_tables:
         keys = names.columns_of(reference.table, reference.key_columns)
         columns = _columns(names, reference.table, (*reference.key_columns, *reference.columns))
-        yield reference.table, Carrier(reference.name, columns, RowScope(latest_of=keys))
-        # A code that came twice in one load is told by its code and the load date alone.
-        named = {name: names.column(reference.table, name) for name in reference.key_columns}
-        yield reference.table, Carrier(reference.name, named)
+        told = {frozenset(reference.key_columns): (*keys, "load_date")}
+        yield (
+            reference.table,
+            Carrier(reference.name, columns, RowScope(latest_of=keys), keys=told),
+        )
     for keyless in vault.keyless_tables:
         columns = _columns(names, keyless.table, keyless.columns)
         scope = RowScope(latest_of=("row_hash",))
