@@ -246,7 +246,7 @@ def verify_dbt(
 def _check_builds_elsewhere(project: Path) -> None:
     """What stands is neither read nor repaired; a project that can't be told to is refused."""
     profile = project / "profiles.yml"
-    if not profile.is_file() or DATABASE_VARIABLE not in profile.read_text(errors="replace"):
+    if not profile.is_file() or DATABASE_VARIABLE not in read_text(profile, _MOST_BYTES):
         raise UsageError(
             f"{profile} doesn't build where {DATABASE_VARIABLE} says, so that dbt would change the"
             " database that is there.",
@@ -288,7 +288,7 @@ def refresh_proof(folder: Path, proof: Proof) -> bool:
     """
     text = proof_json(proof)
     path = folder / PROOF_FILE
-    if path.is_file() and path.read_bytes() == text.encode():
+    if path.is_file() and digest(path) == digest(text):
         return True
     try:
         write_artifacts(folder, {PROOF_FILE: text})
@@ -405,7 +405,7 @@ def _relations_of(plan: TransformPlan) -> dict[str, tuple[object, ...]]:
 
 def _is_as_forged(folder: Path, name: str, manifest: Manifest) -> bool:
     path = folder / name
-    return path.is_file() and digest(path.read_bytes()) == manifest.files.get(name)
+    return path.is_file() and digest(path) == manifest.files.get(name)
 
 
 def _edited(folder: Path, manifest: Manifest) -> Iterator[str]:

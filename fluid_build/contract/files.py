@@ -7,6 +7,7 @@ from fluid_build.contract.located import LocatedDocument, Mark, unreadable
 from fluid_build.contract.parsers import read_json, read_yaml
 from fluid_build.contract.validation import Finding, validate
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError
+from fluid_build.regular_files import read_regular
 
 CONTRACT_FILE = "contract.fluid.yaml"
 """The contract in a folder that was forged."""
@@ -39,15 +40,11 @@ def validate_file(path: Path | str) -> tuple[Finding, ...]:
 
 def _text(file: Path) -> str:
     try:
-        size = file.stat().st_size
         if file.is_dir():
             raise SourceUnreadableError(f"{file} is a folder.", hint="Name the contract's file.")
-        if size > MAX_BYTES:
-            raise SourceUnreadableError(
-                f"{file} is larger than {MAX_BYTES // 1024 // 1024} MB.",
-                hint="A contract is far smaller; is this the right file?",
-            )
-        raw = file.read_bytes()
+        raw = read_regular(
+            file, MAX_BYTES, too_large="A contract is far smaller; is this the right file?"
+        )
     except (FileNotFoundError, NotADirectoryError):
         raise SourceNotFoundError(f"There is no file {file}.", hint="Check the path.") from None
     except OSError as error:

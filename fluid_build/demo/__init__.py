@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fluid_build.demo.shop import SCHEMA, TOTAL_ROWS, made_up
 from fluid_build.errors import OutputError
+from fluid_build.regular_files import open_regular
 
 __all__ = ["TOTAL_ROWS", "build_shop"]
 
@@ -27,7 +28,7 @@ def build_shop(path: Path) -> None:
     made: list[Path] = []
     partial = path.with_name(f".{path.name}-{secrets.token_hex(4)}.partial")
     try:
-        if path.exists() and not _is_demo_shop(path):
+        if path.exists() and not (path.is_file() and _is_demo_shop(path)):
             raise OutputError(
                 f"{path} is there already, and is no demo shop.",
                 hint="Name another folder; nothing was touched.",
@@ -52,7 +53,7 @@ def _make_folders(folder: Path, made: list[Path]) -> None:
 
 
 def _is_demo_shop(path: Path) -> bool:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         header = file.read(_MARK_AT + 4)
     return header.startswith(b"SQLite format 3\0") and header[_MARK_AT:] == _MARK.to_bytes(4, "big")
 

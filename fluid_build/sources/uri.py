@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import unquote
 
-from fluid_build.errors import SourceNotFoundError, UnknownSourceError
+from fluid_build.errors import SourceNotFoundError, SourceUnreadableError, UnknownSourceError
+from fluid_build.regular_files import not_regular, open_regular
 from fluid_build.sources.endings import DATABASE_ENDINGS, is_ddl, is_surely_data
 
 Kind: TypeAlias = Literal["duckdb", "sqlite", "postgres", "files", "ddl"]
@@ -190,9 +191,9 @@ def _kind_of_file(path: Path) -> Kind:
 def database_kind(path: Path) -> Kind | None:
     """The kind of database whose signature opens the file; None where it has neither."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             start = file.read(16)
-    except OSError:
+    except (OSError, SourceUnreadableError):
         return None
     if start == b"SQLite format 3\x00":
         return "sqlite"
@@ -212,6 +213,8 @@ def _require_file(place: str) -> None:
             f"{redact(place)!r} is a folder, and a database file was expected.",
             hint="Name the file inside it, or give the folder without a scheme to read its files.",
         )
+    if not path.is_file():
+        raise not_regular(path)
 
 
 def _nearest_hint(path: Path) -> str:

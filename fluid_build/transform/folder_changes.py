@@ -12,7 +12,13 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, TypeAlias
 
 from fluid_build.artifacts import Content
-from fluid_build.errors import OutputError, SourceError, SourceNotFoundError
+from fluid_build.errors import (
+    OutputError,
+    SourceError,
+    SourceNotFoundError,
+    SourceUnreadableError,
+)
+from fluid_build.regular_files import read_regular
 from fluid_build.transform.manifest import MANIFEST_FILE, Manifest, digest, read_manifest
 from fluid_build.transform.proof_files import PROOF_FILE
 
@@ -21,6 +27,9 @@ Owner: TypeAlias = Literal["forge", "edited", "foreign"]
 
 _MOST_LINES = 5_000
 """Comparing takes time that grows with the square of the lines, where hardly any are alike."""
+
+_MOST_BYTES = 16 * 1024 * 1024
+"""Far more than that many lines of what a forge writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +159,7 @@ def _lines(path: Path) -> list[str] | None:
     if path.is_symlink():  # It may lead to a file that is no part of the folder.
         return None
     try:
-        return path.read_bytes().decode().splitlines()
-    except (OSError, UnicodeDecodeError):
+        content = read_regular(path, _MOST_BYTES, too_large="It's too large to be compared.")
+        return content.decode().splitlines()
+    except (OSError, SourceUnreadableError, UnicodeDecodeError):
         return None

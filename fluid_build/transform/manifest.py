@@ -21,6 +21,7 @@ from fluid_build.errors import (
 )
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.regular_files import open_regular, read_regular
 from fluid_build.sources.conventions import (
     NO_ANSWERS,
     Conventions,
@@ -153,7 +154,7 @@ def place_of(manifest: Manifest, folder: Path) -> str:
 def digest(content: Content) -> str:
     """The SHA-256 of a file's content, in hexadecimal."""
     if isinstance(content, Path):
-        with content.open("rb") as file:
+        with open_regular(content) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
 
@@ -161,12 +162,9 @@ def digest(content: Content) -> str:
 def read_text(path: Path, most_bytes: int) -> str:
     """The text of a file of a forge, with the errors that a user can do something about."""
     try:
-        if path.stat().st_size > most_bytes:
-            raise SourceUnreadableError(
-                f"{path} is larger than {most_bytes // 1024 // 1024} MB.",
-                hint="No forge writes one so large; forge the folder again.",
-            )
-        return path.read_bytes().decode()
+        return read_regular(
+            path, most_bytes, too_large="No forge writes one so large; forge the folder again."
+        ).decode()
     except (FileNotFoundError, NotADirectoryError):
         raise SourceNotFoundError(
             f"There is no {path.name} in {path.parent}.",
