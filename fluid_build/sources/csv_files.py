@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import duckdb
 
 from fluid_build import limits
-from fluid_build.sources import encodings
+from fluid_build.sources import encodings, zstd_lines
 from fluid_build.sources.base import Column
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.csv_dialect import Dialect, agreement_of, sniff
@@ -25,6 +25,7 @@ from fluid_build.sources.origin import FilePart, InFiles, LeftOut, Options
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_types import TextColumn, infer
 from fluid_build.sources.uri import as_pattern
+from fluid_build.sources.zstd_lines import longest_line
 
 READ_ERRORS = (OSError, EOFError, zlib.error, csv.Error)
 """What Python raises where a text file can't be read."""
@@ -149,9 +150,9 @@ def _raw_table(connection: duckdb.DuckDBPyConnection, width: int) -> Iterator[st
 
 def _readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> Readable | None:
     """How to read a file; None where it is empty."""
-    text = encodings.examine(path, longest_line=_longest_line())
+    text = encodings.examine(path, longest_line=longest_line())
     if path.suffix.lower() in encodings.ZSTD:
-        _check_zstd(connection, path)
+        zstd_lines.check(connection, path)
     dialect = _dialect(*_sample(connection, path, text.encoding))
     if dialect is None:
         return None
@@ -164,19 +165,15 @@ def _readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -
 def _sample(connection: duckdb.DuckDBPyConnection, path: Path, encoding: str) -> tuple[str, bool]:
     """Text from the start of a file, and whether that is all of it."""
     if path.suffix.lower() in encodings.ZSTD:
-        return _zstd_sample(connection, path)
+        return zstd_lines.start_of(connection, path)
     size = _SAMPLE
     raw = encodings.start_of(path, size + 1)
     # A header may be longer than that, and what is cut off in it would be taken for all of it.
-    while len(raw) > size and size < _longest_line() and len(raw.splitlines()) <= _SAMPLE_LINES:
+    while len(raw) > size and size < longest_line() and len(raw.splitlines()) <= _SAMPLE_LINES:
         size *= 8
         raw = encodings.start_of(path, size + 1)
     text = raw[:size].decode(encoding, errors="ignore").removeprefix("\ufeff")
     return text, len(raw) <= size
-
-
-def _longest_line() -> int:
-    return limits.LINE_MEGABYTES.value * 1024 * 1024
 
 
 def _dialect(sample: str, complete: bool) -> Dialect | None:
@@ -185,33 +182,6 @@ def _dialect(sample: str, complete: bool) -> Dialect | None:
     if dialect is not None:
         limits.COLUMNS.check(len(dialect.names), "columns")
     return dialect
-
-
-def _zstd_sample(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, bool]:
-    # Python before 3.14 has no zstd; DuckDB can hand out the lines.
-    most = 2_000
-    rows = connection.execute(
-        "SELECT line FROM read_csv(?, auto_detect=false, header=false, delim='\x1f', quote='',"
-        f" escape='', columns={{'line': 'VARCHAR'}}, compression='zstd',"
-        f" max_line_size={_longest_line()}) LIMIT {most}",
-        [as_pattern(str(path))],
-    ).fetchall()
-    return "".join(f"{line or ''}\n" for (line,) in rows), len(rows) < most
-
-
-def _check_zstd(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Raise ValueError for a line that's too long, at which DuckDB ends reading without a word."""
-    content, longest = encodings.zstd_content(path), _longest_line()
-    if content <= longest:
-        return
-    row = connection.execute(
-        "SELECT coalesce(sum(strlen(line)), 0) + 2 * count(*) FROM read_csv(?, auto_detect=false,"
-        " header=false, delim='\x1f', quote='', escape='', columns={'line': 'VARCHAR'},"
-        f" compression='zstd', max_line_size={longest})",
-        [as_pattern(str(path))],
-    ).fetchone()
-    if row and content - int(row[0]) > longest:
-        raise ValueError(encodings.too_long(longest))
 
 
 def _own_names(dialect: Dialect) -> list[str]:
@@ -344,7 +314,7 @@ def _options(path: Path, dialect: Dialect) -> Options:
         ("quote", literal('"')),
         ("escape", literal(dialect.escape)),
         ("compression", literal(packed)),
-        ("max_line_size", str(_longest_line())),
+        ("max_line_size", str(longest_line())),
     )
 
 

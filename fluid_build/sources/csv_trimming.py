@@ -11,8 +11,7 @@ from fluid_build.sources.csv_dialect import Dialect
 from fluid_build.sources.csv_repair import Rejected, fields_of
 from fluid_build.sources.csv_tail import Above, Record, above, below_table, last_records
 from fluid_build.sources.origin import LeftOut
-from fluid_build.sources.sql import literal
-from fluid_build.sources.uri import as_pattern
+from fluid_build.sources.zstd_lines import as_lines
 
 _WINDOW = 64 * 1024
 _LAST_LINES = 200
@@ -78,9 +77,7 @@ def _records(connection: duckdb.DuckDBPyConnection, place: Path, dialect: Dialec
     if _is_zstd(place):
         lines = _lines_in(connection, place)
         start = max(0, lines - _LAST_LINES)
-        rows = connection.execute(
-            f"SELECT line FROM {_AS_LINES} OFFSET {start}", [as_pattern(str(place))]
-        ).fetchall()
+        rows = connection.execute(f"SELECT line FROM {as_lines(place)} OFFSET {start}").fetchall()
         text, whole = "\n".join(line or "" for (line,) in rows), start == 0
     else:
         end, whole = encodings.end_of(place, _WINDOW)
@@ -95,12 +92,6 @@ def _records(connection: duckdb.DuckDBPyConnection, place: Path, dialect: Dialec
     return records[header + 1 :]
 
 
-_AS_LINES = (
-    "read_csv(?, auto_detect=false, header=false, delim='\x1f', quote='', escape='',"
-    f" columns={{'line': 'VARCHAR'}}, compression={literal('zstd')})"
-)
-
-
 def _is_zstd(place: Path) -> bool:
     return place.suffix.lower() in encodings.ZSTD
 
@@ -108,9 +99,7 @@ def _is_zstd(place: Path) -> bool:
 def _lines_in(connection: duckdb.DuckDBPyConnection, place: Path) -> int:
     if not _is_zstd(place):
         return encodings.lines_in(place)
-    row = connection.execute(
-        f"SELECT count(*) FROM {_AS_LINES}", [as_pattern(str(place))]
-    ).fetchone()
+    row = connection.execute(f"SELECT count(*) FROM {as_lines(place)}").fetchone()
     return int(row[0]) if row else 0
 
 

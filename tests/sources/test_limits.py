@@ -3,6 +3,7 @@
 import gzip
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from fluid_build.errors import SourceError, SourceUnreadableError, UsageError
@@ -108,6 +109,44 @@ def test_a_zstd_file_that_says_it_expands_too_much_is_refused(tmp_path: Path) ->
         encodings.zstd_content(tmp_path / "bomb.csv.zst")
     with pytest.raises(SourceError):
         open_source(tmp_path / "bomb.csv.zst")
+
+
+def _streamed(path: Path, last_line: int) -> None:
+    """A zstd file written as a stream, whose frame doesn't state its size."""
+    duckdb.connect().execute(
+        "COPY (SELECT * FROM (VALUES (1, 'a'), (2, repeat('x', ?))) AS t(id, name))"
+        f" TO '{path}' (FORMAT csv, HEADER)",
+        [last_line],
+    )
+
+
+@pytest.mark.parametrize("megabytes", [2, 40])
+def test_a_line_that_is_too_long_is_told_for_a_streamed_zstd_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, megabytes: int
+) -> None:
+    """No row is lost without a word, however far the line is over the limit."""
+    monkeypatch.setenv("FLUID_MAX_LINE_MB", "1")
+    path = tmp_path / "one.csv.zst"
+    _streamed(path, megabytes * MEGABYTE)
+    assert encodings.zstd_content(path) == 0
+    said = _why(path)
+    assert "longer than 1 MB" in said
+    assert "FLUID_MAX_LINE_MB" in said
+
+
+def test_a_small_zstd_file_with_long_lines_is_read(tmp_path: Path) -> None:
+    """Lines within the limit are read, as those of a gzip file are."""
+    path = tmp_path / "few.csv.zst"
+    duckdb.connect().execute(
+        "COPY (SELECT i AS id, repeat('x', ?) AS text FROM range(12) AS t(i))"
+        f" TO '{path}' (FORMAT csv, HEADER)",
+        [3 * MEGABYTE],
+    )
+    with open_source(path) as source:
+        row = source.connection.execute(
+            f"SELECT count(*), min(length(text)) FROM {source.tables[0].relation}"
+        ).fetchone()
+    assert row == (12, 3 * MEGABYTE)
 
 
 def test_a_header_longer_than_the_sample_is_read_whole(tmp_path: Path) -> None:
