@@ -38,7 +38,7 @@ from fluid_build.transform.dbt.location import (
     PATH_VARIABLE,
     base_of,
 )
-from fluid_build.transform.dbt.placing import duckdb_names
+from fluid_build.transform.dbt.placing import duckdb_database
 from fluid_build.transform.dbt.running import DbtResult, run_dbt
 from fluid_build.transform.manifest import (
     GENERATOR,
@@ -226,7 +226,7 @@ def verify_dbt(
         raise SourceNotFoundError(
             f"There is no dbt project in {project}.", hint="Forge the folder again."
         )
-    name = f"{duckdb_names(forged.plan)[0]}.duckdb"
+    name = f"{duckdb_database(forged.plan)}.duckdb"
     _check_builds_elsewhere(project)
     with owned_folder() as fresh:
         file = fresh.path / name

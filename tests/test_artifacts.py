@@ -1,5 +1,7 @@
 """Artifacts are written whole or not at all."""
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -223,3 +225,17 @@ def test_nothing_outside_is_taken_away(tmp_path: Path) -> None:
     with pytest.raises(OutputError):
         write_artifacts(tmp_path / "out", {"a": "1"}, remove=["../mine"])
     assert (tmp_path / "mine").read_text() == "1"
+
+
+def test_a_file_that_cannot_be_synced_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that fills up only when the data reaches it is an error like any other."""
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("fluid_build.artifacts.os.fsync", full)
+    with pytest.raises(OutputError, match="there is no room left"):
+        write_artifacts(tmp_path / "out", {f"{number}.txt": "text" for number in range(50)})
+    assert tree(tmp_path) == {}

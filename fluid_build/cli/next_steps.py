@@ -10,7 +10,7 @@ from fluid_build.cli.screen import Copyable, Part, heading
 from fluid_build.contract.exposes import DBT_FOLDER
 from fluid_build.forge import CONTRACT_FILE, Forged, Opened
 from fluid_build.sources.uri import locate, surely_without_passwords
-from fluid_build.transform.dbt.placing import duckdb_names
+from fluid_build.transform.dbt.placing import duckdb_database
 
 _DBT_PACKAGES = ("dbt-core>=1.11,<1.12", "dbt-duckdb>=1.11,<1.12")
 
@@ -49,7 +49,7 @@ def after_forge(folder: Path, forged: Forged, opened: Opened, target: str) -> tu
         )
     project = folder / DBT_FOLDER
     build = f"(cd {shlex.quote(str(project))} && {dbt_command(project)} build)"
-    database = project / f"{duckdb_names(forged.plan)[0]}.duckdb"
+    database = project / f"{duckdb_database(forged.plan)}.duckdb"
     install = Step(install_command(*_DBT_PACKAGES), "install dbt")
     return (
         prove,

@@ -16,7 +16,7 @@ from fluid_build.contract.quality_rules import quality_rules
 from fluid_build.contract.semantic_section import semantics
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
-from fluid_build.transform.dbt.placing import duckdb_names
+from fluid_build.transform.dbt.placing import duckdb_database
 from fluid_build.transform.plan import Build, PlanColumn, TransformPlan
 
 DBT_FOLDER = "dbt"
@@ -189,7 +189,7 @@ def _binding(build: Build, plan: TransformPlan, target: str) -> Binding:
 
     The path of a DuckDB file is the one from the folder of the contract.
     """
-    path = f"{DBT_FOLDER}/{duckdb_names(plan)[0]}.duckdb" if target == "duckdb" else None
+    path = f"{DBT_FOLDER}/{duckdb_database(plan)}.duckdb" if target == "duckdb" else None
     return Binding.model_validate(
         {
             "platform": _PLATFORMS.get(target, "other"),

@@ -13,8 +13,13 @@ _TAKEN_BY_DUCKDB = ("main", "memory", "system", "temp", "information_schema", "p
 def duckdb_names(plan: TransformPlan) -> tuple[str, str]:
     """The target's database, and the alias of an attached source: names of nothing else."""
     builds = {build.name for build in plan.builds}
-    database = free_name(plan.name, _TAKEN_BY_DUCKDB)
+    database = duckdb_database(plan)
     return database, free_name("source_data", {*builds, *_TAKEN_BY_DUCKDB, database})
+
+
+def duckdb_database(plan: TransformPlan) -> str:
+    """The name of the target's database."""
+    return free_name(plan.name, _TAKEN_BY_DUCKDB)
 
 
 def external(pieces: Sequence[str]) -> Mapping[str, str]:

@@ -23,6 +23,7 @@ from fluid_build.transform.dbt.location import (
 from fluid_build.transform.dbt.naming import project_name
 from fluid_build.transform.dbt.placing import (
     SCHEMA_VARIABLE,
+    duckdb_database,
     duckdb_names,
     external,
     inside_quotes,
@@ -172,7 +173,7 @@ def _database_origin(table: Table) -> InDatabase:
 
 
 def _without_data(plan: TransformPlan, pairs: Sequence[tuple[PlanSource, Table]]) -> Readings:
-    database, _ = duckdb_names(plan)
+    database = duckdb_database(plan)
     schema = schema_variable(plan.name)
     return Readings(
         name=plan.name,

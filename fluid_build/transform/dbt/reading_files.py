@@ -17,7 +17,7 @@ from fluid_build.transform.dbt.file_sql import Pieces, candidates
 from fluid_build.transform.dbt.jinja import Jinja
 from fluid_build.transform.dbt.location import Base, common_folder
 from fluid_build.transform.dbt.naming import project_name
-from fluid_build.transform.dbt.placing import duckdb_names, external, is_template
+from fluid_build.transform.dbt.placing import duckdb_database, external, is_template
 from fluid_build.transform.dbt.profiles import DUCKDB_SCHEMA, duckdb_profile
 from fluid_build.transform.dbt.sameness import WHOLE_UP_TO, Comparison
 from fluid_build.transform.dbt.source_entries import Landed, Readings, SourceEntry
@@ -33,7 +33,7 @@ def file_readings(
     base: Base,
 ) -> Readings:
     """How a project reads tables that were read from files at or below ``base``."""
-    database, _ = duckdb_names(plan)
+    database = duckdb_database(plan)
     reader = _FileReader(source, plan, base)
     entries = tuple(reader.entry(one, table) for one, table in pairs)
     live = len(reader.landed) < len(entries)

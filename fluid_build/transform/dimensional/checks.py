@@ -139,7 +139,7 @@ def _looked_up(star: Star, dimension: Dimension) -> Check:
         kind="lost",
         table=entity,
         expected=f"SELECT COUNT(*)\nFROM source.{star.names.table(entity)}",
-        actual=_counted(f"{wanted}\nINTERSECT ALL\n{actual}"),
+        actual=_shared_rows(wanted, actual, width=len(columns)),
         differing=f"{wanted}\nEXCEPT ALL\n{actual}",
         reason="What was joined in is what the rows that it refers to say.",
     )
@@ -288,7 +288,7 @@ def _members_of_group(
         kind="reference",
         table=owner.entity_name,
         expected=f"SELECT COUNT(*)\nFROM {source}",
-        actual=_counted(f"{wanted}\nINTERSECT ALL\n{actual}"),
+        actual=_shared_rows(wanted, actual, width=len(columns)),
         differing=f"{wanted}\nEXCEPT ALL\n{actual}",
         reason="Every reference leads where it does in the source, or to the unknown member.",
     )
@@ -371,8 +371,21 @@ def _from_source(star: Star, entity: str, joins: Sequence[Join], columns: Sequen
     )
 
 
-def _counted(query: str) -> str:
-    return f"SELECT COUNT(*)\nFROM (\n{query}\n) AS counted"
+def _shared_rows(wanted: str, actual: str, *, width: int) -> str:
+    """How many rows two queries of ``width`` columns share, counting repeated rows.
+
+    ``INTERSECT ALL`` gives the same number, but numbers the rows of both sides in windows first,
+    which takes half as long again.
+    """
+    keys = ", ".join(f"k{number}" for number in range(1, width + 1))
+    return (
+        "SELECT CAST(COALESCE(SUM(LEAST(wanted, actual)), 0) AS BIGINT)\nFROM (\n"
+        "    SELECT\n        COUNT(*) FILTER (WHERE is_wanted) AS wanted,\n"
+        "        COUNT(*) FILTER (WHERE NOT is_wanted) AS actual\n    FROM (\n"
+        f"SELECT TRUE, *\nFROM (\n{wanted}\n) AS ours\nUNION ALL\n"
+        f"SELECT FALSE, *\nFROM (\n{actual}\n) AS theirs\n"
+        f"    ) AS both_sides (is_wanted, {keys})\n    GROUP BY {keys}\n) AS counted"
+    )
 
 
 def _raw(entity: Entity, attributes: Sequence[str]) -> str:
