@@ -10,7 +10,7 @@ def conventions(decimal: str | None, date_order: str | None) -> Conventions:
     """The answers of --decimal and --date-order; UsageError for one that there isn't."""
     if decimal not in (None, *get_args(DecimalMark)):
         raise UsageError(
-            f"{decimal!r} isn't a decimal mark.", hint="Use --decimal . or --decimal ,"
+            f"{decimal!r} isn't a decimal mark.", hint='Use --decimal "." or --decimal ","'
         )
     if date_order not in (None, *get_args(DateOrder)):
         raise UsageError(

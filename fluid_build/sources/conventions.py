@@ -28,8 +28,8 @@ DateOrder: TypeAlias = Literal["dmy", "mdy"]
 
 NUMBER_QUESTION = (
     "Read as text, because a number such as 1.234 or 1,234 may have three decimals or be over a"
-    " thousand, and nothing else in the table settles which. Use --decimal . or --decimal , to"
-    " settle it."
+    " thousand, and nothing else in the table settles which. To settle it, use"
+    ' --decimal "." or --decimal ","'
 )
 DATE_QUESTION = (
     "Read as text, because a date such as 01/02/2024 may be in January or in February, and nothing"

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 _DELIMITERS = (",", "\t", ";", "|", "\x1f", "^", "~")
 _NO_DELIMITER = "\x1f"
@@ -22,6 +23,9 @@ _SEPARATOR_LINE = re.compile(r"\"?sep=([^\w\s\"]|\t)\"?[ ]*(?:\r\n|\n|\r|\Z)", r
 _MOST_TITLES = 30
 _MOST_NOTES = 10
 _WORDS = ("true", "false", "null", "na", "n/a", "nan", "\\n")
+# A cell of these in a first row without names says only that its value is missing.
+_MISSING = ("unknown", "missing", "none", "-", "--", "?", ".", "#n/a")
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 
 # Sampled fields may be long; the module's default of 128 KB would refuse them.
 csv.field_size_limit(1 << 30)
@@ -256,8 +260,10 @@ def _filled(record: Sequence[str]) -> int:
 def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
     cells = [cell.strip() for cell in first]
     named = [cell for cell in cells if cell]
-    if not named or any(is_value(cell) for cell in named):
+    if not named:
         return False
+    if any(is_value(cell) for cell in named):
+        return _has_odd_names(cells, rest)
     if not rest:
         return len(named) == len(cells)
     for i in range(len(cells)):
@@ -271,6 +277,37 @@ def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
         cells[i] and any(i < len(row) and row[i].strip() == cells[i] for row in rest)
         for i in range(len(cells))
     )
+
+
+def _has_odd_names(cells: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
+    """Whether a record with cells such as ``$1`` or ``2020`` is a header all the same.
+
+    It is where most cells are plain names, one of them over nothing but values, or where the odd
+    ones count up evenly, as years do; and where none turns up again in its own column.
+    """
+    columns = [
+        [row[i].strip() for row in rest[:200] if i < len(row) and row[i].strip()]
+        for i in range(len(cells))
+    ]
+    named = [(cell, column) for cell, column in zip(cells, columns, strict=True) if cell]
+    names = {cell.lower() for cell, _ in named}
+    if len(names) < len(named) or any(cell in column for cell, column in named):
+        return False
+    plain = [(cell, column) for cell, column in named if not is_value(cell)]
+    odd = [cell for cell, _ in named if is_value(cell)]
+    heads_values = any(
+        column and cell.lower() not in _MISSING and all(is_value(value) for value in column)
+        for cell, column in plain
+    )
+    return bool(plain) and ((len(plain) > len(odd) and heads_values) or _counts_up(odd))
+
+
+def _counts_up(cells: Sequence[str]) -> bool:
+    """Whether cells are three or more years, evenly apart. Two may be dates of a row by chance."""
+    if len(cells) < 3 or not all(_YEAR.fullmatch(cell) for cell in cells):
+        return False
+    steps = {int(after) - int(before) for before, after in pairwise(cells)}
+    return len(steps) == 1 and steps != {0}
 
 
 def is_value(cell: str) -> bool:

@@ -134,6 +134,16 @@ def test_every_delimiter_is_recognised(tmp_path: Path, delimiter: str) -> None:
         ("id,Id,id\n1,2,3\n", ["id", "Id", "id_2"]),
         ("a,b,c\n1,2,3,\n4,5,6,\n", ["a", "b", "c", "column4"]),
         ("Report of May\n\nid,n,v\n1,2,3\n4,5,6\n", ["id", "n", "v"]),
+        ("id,name,$1\n1,Ann,x\n2,Bob,y\n", ["id", "name", "$1"]),
+        ("id,$1,total\n1,5,9\n2,6,8\n", ["id", "$1", "total"]),
+        ("id,name,2020\n1,Ann,5\n2,Bob,6\n", ["id", "name", "2020"]),
+        ("country,2019,2020,2021\nNL,1,2,3\nBE,4,5,6\n", ["country", "2019", "2020", "2021"]),
+        ("Ann,Lee,5\nBob,Ray,6\n", ["column1", "column2", "column3"]),
+        ("Ann,Lee,$1\nBob,Ray,$2\n", ["column1", "column2", "column3"]),
+        ("Ann,unknown,5\nBob,3,6\n", ["column1", "column2", "column3"]),
+        ("a,b,5\n1,2,5\n3,4,6\n", ["column1", "column2", "column3"]),
+        ("John,1980,1999\nAnn,1975,2001\n", ["column1", "column2", "column3"]),
+        ("x,1,2,3\ny,2,3,4\n", ["column1", "column2", "column3", "column4"]),
     ],
 )
 def test_the_header_is_recognised(tmp_path: Path, text: str, names: list[str]) -> None:
