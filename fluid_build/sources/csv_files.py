@@ -1,4 +1,9 @@
-"""Delimited text files, staged as text first and typed over all their values afterwards."""
+"""Delimited text files, staged with the types that all their values fit.
+
+Large files are read once: a column whose start settles its type is read as that type, and each
+value tested on the way. Where one doesn't fit, and for small files, all is staged as text first
+and typed afterwards.
+"""
 
 import csv
 import zlib
@@ -6,61 +11,50 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import unquote
 
 import duckdb
 
-from fluid_build import limits
-from fluid_build.sources import encodings, zstd_lines
+from fluid_build.sources import encodings
 from fluid_build.sources.base import Column
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
-from fluid_build.sources.csv_dialect import Dialect, agreement_of, sniff
-from fluid_build.sources.csv_repair import Rejected, mend
-from fluid_build.sources.csv_tail import notes_on
-from fluid_build.sources.csv_trimming import Loaded, trim
+from fluid_build.sources.csv_dialect import agreement_of
+from fluid_build.sources.csv_readable import (
+    Readable,
+    all_names,
+    dialect_of,
+    options_of,
+    own_names,
+    readable,
+    sample_of,
+)
+from fluid_build.sources.csv_rows import (
+    LoadedFile,
+    MisfitError,
+    Target,
+    create,
+    load,
+    start_of_rows,
+    taken_from,
+    text_table,
+)
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.engine import SCRATCH
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.origin import FilePart, InFiles, LeftOut, Options
-from fluid_build.sources.sql import literal, quote
-from fluid_build.sources.text_types import TextColumn, infer
+from fluid_build.sources.sql import quote
+from fluid_build.sources.text_types import Guess, TextColumn, guess, infer, sampled_rows
 from fluid_build.sources.uri import as_pattern
-from fluid_build.sources.zstd_lines import longest_line
 
 READ_ERRORS = (OSError, EOFError, zlib.error, csv.Error)
 """What Python raises where a text file can't be read."""
 
-_SAMPLE = 96 * 1024
-_RAW = f"{SCRATCH}.text"
-_SAMPLE_LINES = 20
 _LEAST_AGREEMENT = 0.8
-_HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
+_START = f"{SCRATCH}.start"
+_WIDEST = 200
 
-@dataclass(frozen=True, slots=True)
-class Readable:
-    """A file, the place where DuckDB can read it as UTF-8, and how it is written."""
-
-    source: Path
-    place: Path
-    dialect: Dialect
-    encoding: str = "utf-8"
-
-    @property
-    def note(self) -> str:
-        """A sentence where the encoding is worth one."""
-        if self.encoding == "utf-8":
-            return ""
-        return f"{self.source.name} is encoded in {encodings.said(self.encoding)}."
-
-
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    """What came of a file's lines: whether some had to be mended, or were no rows, and notes."""
-
-    mended: bool = False
-    left_out: tuple[LeftOut, ...] = ()
-    notes: tuple[str, ...] = ()
+WORTH_A_GUESS = 16 * 1024 * 1024
+"""Bytes of files from which on reading them once saves more than looking at their start takes."""
 
 
 def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, ...]:
@@ -69,11 +63,11 @@ def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str
     Empty where it holds nothing, or looks like prose rather than a table. Raises one of
     READ_ERRORS or duckdb.Error where it can't be read.
     """
-    sample, complete = _sample(connection, path, encodings.encoding_of_start(path))
-    dialect = _dialect(sample, complete)
+    sample, complete = sample_of(connection, path, encodings.encoding_of_start(path))
+    dialect = dialect_of(sample, complete)
     if dialect is None or agreement_of(sample, dialect) < _LEAST_AGREEMENT:
         return ()
-    return tuple(_own_names(dialect))
+    return tuple(own_names(dialect))
 
 
 def stage_csv(
@@ -89,15 +83,15 @@ def stage_csv(
     Raises ValueError where there is nothing to read, and one of READ_ERRORS or duckdb.Error where a
     file can't be read.
     """
-    found = [_readable(connection, path, folder) for path in files.paths]
+    found = [readable(connection, path, folder) for path in files.paths]
     present = [one for one in found if one is not None]
     if not present:
         raise ValueError("It is empty.")
-    names = _all_names(present, files)
+    names = all_names(present, files)
     notes = _notes_on_files(present, len(found) - len(present))
-    with _raw_table(connection, len(names)):
-        loaded = [_load(connection, one, names, files, folder) for one in present]
-        verdicts = _typed(connection, names, relation, answers)
+    loaded, verdicts = _staged(
+        connection, _Staging(present, names, files, folder), relation, answers
+    )
     columns = tuple(
         Column(
             name,
@@ -129,79 +123,12 @@ def text_again(
     """
     paths = tuple(path for part in origin.parts for path in part.paths)
     files = TableFiles("", "csv", paths, origin.root)
-    present = [one for path in paths if (one := _readable(connection, path, folder)) is not None]
-    if set(_all_names(present, files)) != set(names):
+    present = [one for path in paths if (one := readable(connection, path, folder)) is not None]
+    if set(all_names(present, files)) != set(names):
         raise ValueError("Their columns have changed.")
-    with _raw_table(connection, len(names)) as relation:
-        for one in present:
-            _load(connection, one, names, files, folder)
-        yield relation
-
-
-@contextmanager
-def _raw_table(connection: duckdb.DuckDBPyConnection, width: int) -> Iterator[str]:
-    columns = ", ".join(f"c{i} VARCHAR" for i in range(width))
-    connection.execute(f"CREATE TABLE {_RAW} ({columns})")
-    try:
-        yield _RAW
-    finally:
-        connection.execute(f"DROP TABLE IF EXISTS {_RAW}")
-
-
-def _readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> Readable | None:
-    """How to read a file; None where it is empty."""
-    text = encodings.examine(path, longest_line=longest_line())
-    if path.suffix.lower() in encodings.ZSTD:
-        zstd_lines.check(connection, path)
-    dialect = _dialect(*_sample(connection, path, text.encoding))
-    if dialect is None:
-        return None
-    if text.encoding == "utf-8" and text.even_lines:
-        return Readable(path, path, dialect)
-    copy = encodings.rewrite(path, text.encoding, folder)
-    return Readable(path, copy, dialect, text.encoding)
-
-
-def _sample(connection: duckdb.DuckDBPyConnection, path: Path, encoding: str) -> tuple[str, bool]:
-    """Text from the start of a file, and whether that is all of it."""
-    if path.suffix.lower() in encodings.ZSTD:
-        return zstd_lines.start_of(connection, path)
-    size = _SAMPLE
-    raw = encodings.start_of(path, size + 1)
-    # A header may be longer than that, and what is cut off in it would be taken for all of it.
-    while len(raw) > size and size < longest_line() and len(raw.splitlines()) <= _SAMPLE_LINES:
-        size *= 8
-        raw = encodings.start_of(path, size + 1)
-    text = raw[:size].decode(encoding, errors="ignore").removeprefix("\ufeff")
-    return text, len(raw) <= size
-
-
-def _dialect(sample: str, complete: bool) -> Dialect | None:
-    """How a sample is written; None where it holds nothing, ValueError where it's too wide."""
-    dialect = sniff(sample, complete=complete)
-    if dialect is not None:
-        limits.COLUMNS.check(len(dialect.names), "columns")
-    return dialect
-
-
-def _own_names(dialect: Dialect) -> list[str]:
-    """A name for each column of a file: its header's, numbered where that repeats."""
-    names: dict[str, None] = {}
-    numbers: dict[str, int] = {}
-    for i, name in enumerate(dialect.names):
-        wanted = chosen = name or f"column{i + 1}"
-        while chosen in names:
-            numbers[wanted] = numbers.get(wanted, 1) + 1
-            chosen = f"{wanted}_{numbers[wanted]}"
-        names[chosen] = None
-    return list(names)
-
-
-def _all_names(files: Sequence[Readable], table: TableFiles) -> list[str]:
-    """Every column of the table: those of all files, then those of the partitions."""
-    names = dict.fromkeys(name for one in files for name in _own_names(one.dialect))
-    names |= dict.fromkeys(key for path in table.paths for key in partitions(path, table.root))
-    return list(names)
+    with text_table(connection, len(names)) as target:
+        _load_all(connection, _Staging(present, names, files, folder), target)
+        yield target.relation
 
 
 def _notes_on_files(files: Sequence[Readable], empty: int) -> list[str]:
@@ -211,7 +138,7 @@ def _notes_on_files(files: Sequence[Readable], empty: int) -> list[str]:
     notes += [note for one in files if (note := _note_on_titles(one))]
     if any(not one.dialect.header for one in files):
         notes.append("It has no header: its columns are named by position.")
-    if len({frozenset(_own_names(one.dialect)) for one in files}) > 1:
+    if len({frozenset(own_names(one.dialect)) for one in files}) > 1:
         notes.append("Its files do not all have the same columns; what one lacks is null there.")
     return notes
 
@@ -240,102 +167,114 @@ def _note_on_comma(verdicts: Mapping[tuple[str, str], TextColumn]) -> list[str]:
     return [f"Numbers are read with a decimal comma: {', '.join(with_comma)}."] * bool(with_comma)
 
 
-def _load(
+@dataclass(frozen=True, slots=True)
+class _Staging:
+    """What is to be staged: the files that hold something, and the columns of all of them."""
+
+    present: Sequence[Readable]
+    names: Sequence[str]
+    table: TableFiles
+    folder: Path
+
+    @property
+    def is_worth_a_guess(self) -> bool:
+        """Whether the files are large, and no wider than one statement can well test."""
+        size = sum(one.place.stat().st_size for one in self.present)
+        return size >= WORTH_A_GUESS and len(self.names) <= _WIDEST
+
+
+def _staged(
     connection: duckdb.DuckDBPyConnection,
-    file: Readable,
-    names: Sequence[str],
-    table: TableFiles,
-    folder: Path,
-) -> _Loaded:
-    """Append a file to the raw table, with the lines that DuckDB refuses mended."""
-    own = _own_names(file.dialect)
-    taken = {names.index(name): f"f{i}" for i, name in enumerate(own)}
-    for key, value in partitions(file.source, table.root).items():
-        given = "NULL" if value == _HIVE_NULL else literal(unquote(value))
-        taken.setdefault(names.index(key), given)
-    first = _rows_so_far(connection)
-    rejected = _insert(connection, file.place, file.dialect, taken)
-    columns = tuple(f"c{names.index(name)}" for name in own)
-    trimmed = trim(connection, file.place, file.dialect, Loaded(_RAW, columns, first), rejected)
-    rejected = trimmed.rejected
-    left_out = tuple(replace(one, file=file.source.name) for one in trimmed.left_out)
-    notes = notes_on(left_out, named=len(table.paths) > 1)
-    if not rejected:
-        return _Loaded(left_out=left_out, notes=tuple(notes))
-    mended = mend(file.place, file.dialect, rejected)
-    copy = folder / "mended.csv"
-    with copy.open("w", encoding="utf-8", newline="") as target:
-        csv.writer(target, lineterminator="\n").writerows(mended.rows)
-    plain = Dialect(",", '"', False, 0, file.dialect.names)
-    lost = _insert(connection, copy, plain, taken)
-    copy.unlink()
-    notes += mended.notes(file.source.name if len(table.paths) > 1 else "")
-    if lost:
-        notes.append(f"{len(lost)} lines could not be read and were left out.")
-    return _Loaded(mended=True, left_out=left_out, notes=tuple(notes))
-
-
-def _rows_so_far(connection: duckdb.DuckDBPyConnection) -> int:
-    row = connection.execute(f"SELECT coalesce(max(rowid) + 1, 0) FROM {_RAW}").fetchone()
-    return int(row[0]) if row else 0
-
-
-def _insert(
-    connection: duckdb.DuckDBPyConnection, path: Path, dialect: Dialect, taken: dict[int, str]
-) -> list[Rejected]:
-    """Append what DuckDB can read of a file to the raw table; hand back the lines it can't."""
-    columns = ", ".join(f"f{i}: 'VARCHAR'" for i in range(len(dialect.names)))
-    options = ", ".join(f"{name}={value}" for name, value in _options(path, dialect))
-    target = ", ".join(f"c{i}" for i in taken)
-    sql = (
-        f"INSERT INTO {_RAW} ({target}) SELECT {', '.join(taken.values())} FROM read_csv(?,"
-        f" auto_detect=false, columns={{{columns}}}, {options}, store_rejects=true,"
-        " rejects_limit=0, rejects_table='rejected', rejects_scan='rejected_scans')"
-    )
-    try:
-        connection.execute(sql, [as_pattern(str(path))])
-        rows = connection.execute(
-            "SELECT min(CAST(error_type AS VARCHAR)), line_byte_position, min(csv_line)"
-            " FROM rejected GROUP BY line_byte_position ORDER BY line_byte_position"
-        ).fetchall()
-    finally:
-        connection.execute("DROP TABLE IF EXISTS rejected")
-        connection.execute("DROP TABLE IF EXISTS rejected_scans")
-    return [Rejected(kind, position or 0, text or "") for kind, position, text in rows]
-
-
-def _options(path: Path, dialect: Dialect) -> Options:
-    suffix = path.suffix.lower()
-    packed = "gzip" if suffix == ".gz" else "zstd" if suffix in encodings.ZSTD else "none"
-    return (
-        ("header", str(dialect.header).lower()),
-        ("skip", str(dialect.preamble)),
-        ("delim", literal(dialect.delimiter)),
-        ("quote", literal('"')),
-        ("escape", literal(dialect.escape)),
-        ("compression", literal(packed)),
-        ("max_line_size", str(longest_line())),
-    )
-
-
-def _typed(
-    connection: duckdb.DuckDBPyConnection,
-    names: Sequence[str],
+    staging: _Staging,
     relation: str,
     answers: Conventions,
-) -> dict[tuple[str, str], TextColumn]:
-    """Turn the raw table into the staged one, each column with the type that all values fit.
+) -> tuple[list[LoadedFile], dict[tuple[str, str], TextColumn]]:
+    """Stage the files as ``relation``; what came of each, and the verdict on each column.
 
-    The verdict on each column by its name and alias, in order.
+    The verdicts stand by name and alias, in order.
     """
-    verdicts = infer(connection, _RAW, [f"c{i}" for i in range(len(names))], answers)
-    aliases = unique_names(names)
-    chosen = ", ".join(
-        f"{one.of(f'c{i}')} AS {quote(alias)}"
-        for i, (one, alias) in enumerate(zip(verdicts, aliases, strict=True))
-    )
-    connection.execute(f"CREATE TABLE {relation} AS SELECT {chosen} FROM {_RAW}")
+    aliases = unique_names(staging.names)
+    if staging.is_worth_a_guess:
+        try:
+            loaded, verdicts = _typed_at_once(connection, staging, relation, aliases, answers)
+        except MisfitError:
+            connection.execute(f"DROP TABLE IF EXISTS {relation}")
+        else:
+            return loaded, _by_name(staging.names, aliases, verdicts)
+    with text_table(connection, len(staging.names)) as target:
+        loaded = _load_all(connection, staging, target)
+        verdicts = infer(connection, target.relation, target.columns, answers)
+        chosen = ", ".join(
+            f"{one.of(column)} AS {quote(alias)}"
+            for column, one, alias in zip(target.columns, verdicts, aliases, strict=True)
+        )
+        connection.execute(f"CREATE TABLE {relation} AS SELECT {chosen} FROM {target.relation}")
+    return loaded, _by_name(staging.names, aliases, verdicts)
+
+
+def _by_name(
+    names: Sequence[str], aliases: Sequence[str], verdicts: Sequence[TextColumn]
+) -> dict[tuple[str, str], TextColumn]:
     return dict(zip(zip(names, aliases, strict=True), verdicts, strict=True))
+
+
+def _load_all(
+    connection: duckdb.DuckDBPyConnection, staging: _Staging, target: Target
+) -> list[LoadedFile]:
+    return [
+        load(connection, one, staging.names, staging.table, target, staging.folder)
+        for one in staging.present
+    ]
+
+
+def _typed_at_once(
+    connection: duckdb.DuckDBPyConnection,
+    staging: _Staging,
+    relation: str,
+    aliases: Sequence[str],
+    answers: Conventions,
+) -> tuple[list[LoadedFile], list[TextColumn]]:
+    """Load the files with the types that their start settles; then type the columns left as text.
+
+    Raises MisfitError where a later value, or what stands below a table, says otherwise.
+    """
+    columns = _placeholders(aliases)
+    guesses = _guesses(connection, staging)
+    target = Target(relation, columns, guesses)
+    create(connection, target)
+    loaded = _load_all(connection, staging, target)
+    proven = {columns[i]: one for i, one in guesses.items()}
+    verdicts = infer(connection, relation, columns, answers, proven)
+    for column, one, alias in zip(columns, verdicts, aliases, strict=True):
+        if column not in proven and one.of(column) != column:
+            connection.execute(
+                f"ALTER TABLE {relation} ALTER {column} SET DATA TYPE {one.type}"
+                f" USING {one.of(column)}"
+            )
+        connection.execute(f"ALTER TABLE {relation} RENAME {column} TO {quote(alias)}")
+    return loaded, verdicts
+
+
+def _placeholders(aliases: Sequence[str]) -> tuple[str, ...]:
+    """Names for the columns while a table is loaded: its own may be ones that queries use."""
+    prefix = "c"
+    while any(alias.lower().startswith(prefix) for alias in aliases):
+        prefix += "_"
+    return tuple(f"{prefix}{i}" for i in range(len(aliases)))
+
+
+def _guesses(connection: duckdb.DuckDBPyConnection, staging: _Staging) -> dict[int, Guess]:
+    """What the start of the first file settles, by the column's place."""
+    first = staging.present[0]
+    taken = taken_from(first, staging.names, staging.table)
+    start = start_of_rows(first, taken, sampled_rows(len(staging.names)))
+    columns = {f"c{i}": i for i in taken}
+    connection.execute(f"CREATE TABLE {_START} AS FROM {start}", [as_pattern(str(first.place))])
+    try:
+        found = guess(connection, _START, list(columns))
+    finally:
+        connection.execute(f"DROP TABLE {_START}")
+    return {columns[name]: one for name, one in found.items()}
 
 
 def _origin(
@@ -349,8 +288,8 @@ def _origin(
     alike: dict[tuple[Options, tuple[str, ...], str], list[Path]] = {}
     for one in files:
         written = (
-            _options(one.source, one.dialect),
-            tuple(_own_names(one.dialect)),
+            options_of(one.source, one.dialect),
+            tuple(own_names(one.dialect)),
             one.encoding,
         )
         alike.setdefault(written, []).append(one.source)

@@ -82,15 +82,21 @@ def last_records(text: str, dialect: Dialect) -> list[Record]:
 
 def below_table(records: Sequence[Record], width: int, ask: Ask) -> list[tuple[Record, NotARow]]:
     """The totals and notes that end a file, from the top; blank lines aside."""
-    block = list(takewhile(lambda one: _may_be_below(one, width), reversed(records)))[::-1]
-    if len(block) == len(records) or sum(bool(one.filled) for one in block) > _MOST:
-        return []
+    block = possibly_below(records, width)
     while block:
         found = _judged(block, width, ask(sum(len(one.fields) == width for one in block)))
         if not isinstance(found, int):
             return found
         block = block[found + 1 :]
     return []
+
+
+def possibly_below(records: Sequence[Record], width: int) -> list[Record]:
+    """The records at the end of a file that may be no rows, as far as they tell by themselves."""
+    block = list(takewhile(lambda one: _may_be_below(one, width), reversed(records)))[::-1]
+    if len(block) == len(records) or sum(bool(one.filled) for one in block) > _MOST:
+        return []
+    return block
 
 
 def _judged(

@@ -40,14 +40,14 @@ def trim(
     dialect: Dialect,
     loaded: Loaded,
     rejected: list[Rejected],
+    records: Sequence[Record],
 ) -> Trimmed:
     """Delete the totals and notes that end a file from the rows that were read of it.
 
-    ``place`` is the UTF-8 file that they were read from. Nothing is deleted where the file's last
-    records and the rows don't agree. The lines' ``file`` is the place's name.
+    ``place`` is the UTF-8 file that they were read from, ``records`` its last ones. Nothing is
+    deleted where these and the rows don't agree. The lines' ``file`` is the place's name.
     """
     width = len(dialect.names)
-    records = _records(connection, place, dialect) if width > 1 else []
 
     def ask(count: int) -> Above:
         rows = f"FROM {loaded.relation} WHERE rowid >= {loaded.first} ORDER BY rowid"
@@ -72,8 +72,13 @@ def trim(
     return Trimmed(left_out, kept)
 
 
-def _records(connection: duckdb.DuckDBPyConnection, place: Path, dialect: Dialect) -> list[Record]:
-    """The last records of a file, its header and what stands before that aside."""
+def ending(connection: duckdb.DuckDBPyConnection, place: Path, dialect: Dialect) -> list[Record]:
+    """The last records of a file, its header and what stands before that aside.
+
+    None of a file with one column, where a note looks like any row.
+    """
+    if len(dialect.names) <= 1:
+        return []
     if _is_zstd(place):
         lines = _lines_in(connection, place)
         start = max(0, lines - _LAST_LINES)

@@ -1,6 +1,6 @@
 """The types that columns of text really have, judged over every value rather than a sample."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -60,26 +60,93 @@ class TextColumn:
         return filled(self.template, column)
 
 
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What the start of a column settles: the classes of its values there, and their reading."""
+
+    classes: int
+    reading: Reading
+
+    @property
+    def type(self) -> str:
+        """The type that values are read as."""
+        return self.reading.type
+
+    def attempt(self, column: str) -> str:
+        """The SQL of what ``value`` starts from: the value if it can be cast, else the text."""
+        return filled(self._attempt, column)
+
+    def value(self, column: str, attempted: str, otherwise: str) -> str:
+        """The SQL that reads a value if it passes a test, and does something else if it doesn't.
+
+        ``attempted`` is the column that holds ``attempt``: casting costs more than all else.
+        """
+        attempt, template = self._attempt, self.reading.template
+        read = attempted if self._is_cast else template
+        tests = [one.test for one in CLASSES.values() if one.bit & self.reading.classes]
+        # The class that takes in most values of a type comes last, and the first test that passes
+        # spares the others.
+        arms = " ".join(
+            f"WHEN {test.replace(attempt, attempted) if self._is_cast else test} THEN {read}"
+            for test in reversed(tests)
+        )
+        return filled(f"CASE WHEN {{c}} IS NULL THEN NULL {arms} ELSE {otherwise} END", column)
+
+    @property
+    def _is_cast(self) -> bool:
+        return self.reading.template.startswith("CAST({c} ")
+
+    @property
+    def _attempt(self) -> str:
+        return f"TRY_{self.reading.template}" if self._is_cast else "{c}"
+
+
+def guess(
+    connection: duckdb.DuckDBPyConnection, start: str, columns: Sequence[str]
+) -> dict[str, Guess]:
+    """The columns that the first rows of a table settle by themselves, as far as these go.
+
+    Each later value has to pass the guess's test. Columns with words for a missing value are left
+    out, since these have to be counted.
+    """
+    found = {}
+    for name, mask in zip(columns, _masks(connection, start, columns), strict=True):
+        reading = decide_alone(mask).reading
+        if reading and not mask & NULL_WORD:
+            found[name] = Guess(mask, reading)
+    return found
+
+
+def sampled_rows(columns: int) -> int:
+    """How many rows of a table with so many columns are enough for a guess."""
+    least, most = _SAMPLE_ROWS
+    return max(least, min(most, _SAMPLE_CELLS // max(1, columns)))
+
+
 def infer(
     connection: duckdb.DuckDBPyConnection,
     relation: str,
     columns: Sequence[str],
     answers: Conventions = NO_ANSWERS,
+    proven: Mapping[str, Guess] | None = None,
 ) -> list[TextColumn]:
     """The type of each text column of a relation, such that every value of it fits.
 
+    ``proven`` are the columns that are no text any more: all their values passed a guess's test.
     Digits with a leading zero, and numbers of more digits than a type keeps, stay text, and so
     does what could be read in two ways (``conventions``).
     """
     row = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()
     rows = int(row[0]) if row else 0
-    least, most = _SAMPLE_ROWS
-    sampled = max(least, min(most, _SAMPLE_CELLS // max(1, len(columns))))
-    masks = _masks(connection, f"(FROM {relation} LIMIT {sampled})", columns)
+    known = {name: one.classes for name, one in (proven or {}).items()}
+    open_ = [name for name in columns if name not in known]
+    sampled = sampled_rows(len(open_))
+    found = _masks(connection, f"(FROM {relation} LIMIT {sampled})", open_)
+    known |= zip(open_, found, strict=True)
     if rows > sampled:
-        again = _unsettled(connection, relation, columns, masks)
-        whole = dict(zip(again, _masks(connection, relation, again), strict=True))
-        masks = [whole.get(name, mask) for name, mask in zip(columns, masks, strict=True)]
+        again = _unsettled(connection, relation, open_, found)
+        known |= zip(again, _masks(connection, relation, again), strict=True)
+    masks = [known[name] for name in columns]
     return [
         _verdict(connection, relation, name, mask, decision)
         for name, mask, decision in zip(columns, masks, decide(masks, answers), strict=True)
@@ -133,15 +200,19 @@ def _misfitting(
     """
     words = ", ".join(literal(word) for word in NULL_WORDS)
     tests = ", ".join(
-        "coalesce(bool_or(NOT ("
-        + " OR ".join(
-            filled(one.test, quote(name)) for one in CLASSES.values() if one.bit & guess.classes
-        )
-        + (f") AND {quote(name)} NOT IN ({words})), false)" if with_words else ")), false)")
-        for name, guess, with_words in guessed
+        f"coalesce(bool_or(NOT ({_fits(reading, quote(name))})"
+        + (f" AND {quote(name)} NOT IN ({words})), false)" if with_words else "), false)")
+        for name, reading, with_words in guessed
     )
     row = connection.execute(f"SELECT {tests} FROM {relation}").fetchone()
     return [name for (name, _, _), wrong in zip(guessed, row or (), strict=True) if wrong]
+
+
+def _fits(reading: Reading, column: str) -> str:
+    """The test for a value of any class that a reading takes; ``column`` is SQL."""
+    return " OR ".join(
+        filled(one.test, column) for one in CLASSES.values() if one.bit & reading.classes
+    )
 
 
 def _verdict(
@@ -192,8 +263,8 @@ def _note_on_text(
 ) -> str:
     """A sentence on the few values that keep a column from having a type."""
     values = mask & ~NULL_WORD
-    guess = decide_alone(values & ~TEXT).reading
-    if not values & TEXT or guess is None:
+    reading = decide_alone(values & ~TEXT).reading
+    if not values & TEXT or reading is None:
         return ""
     start = _odd_values(connection, f"(FROM {relation} LIMIT {_SAMPLE_ROWS[1]})", name)
     if not start.are_few:
@@ -205,7 +276,7 @@ def _note_on_text(
     example = f" (such as {_short(odd.example)!r})" if _may_be_quoted(odd.example) else ""
     return (
         f"Read as text, because {odd.odd:,} of {odd.total:,} values {verb} not "
-        f"{_SAID[guess.type]}{example}."
+        f"{_SAID[reading.type]}{example}."
     )
 
 

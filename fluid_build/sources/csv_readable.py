@@ -1,0 +1,106 @@
+"""How a delimited file is to be read: where it lies as UTF-8, how it's written, its columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from fluid_build import limits
+from fluid_build.sources import encodings, zstd_lines
+from fluid_build.sources.csv_dialect import Dialect, sniff
+from fluid_build.sources.file_layout import TableFiles, partitions
+from fluid_build.sources.origin import Options
+from fluid_build.sources.sql import literal
+from fluid_build.sources.zstd_lines import longest_line
+
+_SAMPLE = 96 * 1024
+_SAMPLE_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """A file, the place where DuckDB can read it as UTF-8, and how it is written."""
+
+    source: Path
+    place: Path
+    dialect: Dialect
+    encoding: str = "utf-8"
+
+    @property
+    def note(self) -> str:
+        """A sentence where the encoding is worth one."""
+        if self.encoding == "utf-8":
+            return ""
+        return f"{self.source.name} is encoded in {encodings.said(self.encoding)}."
+
+
+def readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> Readable | None:
+    """How to read a file; None where it is empty."""
+    text = encodings.examine(path, longest_line=longest_line())
+    if path.suffix.lower() in encodings.ZSTD:
+        zstd_lines.check(connection, path)
+    dialect = dialect_of(*sample_of(connection, path, text.encoding))
+    if dialect is None:
+        return None
+    if text.encoding == "utf-8" and text.even_lines:
+        return Readable(path, path, dialect)
+    copy = encodings.rewrite(path, text.encoding, folder)
+    return Readable(path, copy, dialect, text.encoding)
+
+
+def sample_of(connection: duckdb.DuckDBPyConnection, path: Path, encoding: str) -> tuple[str, bool]:
+    """Text from the start of a file, and whether that is all of it."""
+    if path.suffix.lower() in encodings.ZSTD:
+        return zstd_lines.start_of(connection, path)
+    size = _SAMPLE
+    raw = encodings.start_of(path, size + 1)
+    # A header may be longer than that, and what is cut off in it would be taken for all of it.
+    while len(raw) > size and size < longest_line() and len(raw.splitlines()) <= _SAMPLE_LINES:
+        size *= 8
+        raw = encodings.start_of(path, size + 1)
+    text = raw[:size].decode(encoding, errors="ignore").removeprefix("\ufeff")
+    return text, len(raw) <= size
+
+
+def dialect_of(sample: str, complete: bool) -> Dialect | None:
+    """How a sample is written; None where it holds nothing, ValueError where it's too wide."""
+    dialect = sniff(sample, complete=complete)
+    if dialect is not None:
+        limits.COLUMNS.check(len(dialect.names), "columns")
+    return dialect
+
+
+def own_names(dialect: Dialect) -> list[str]:
+    """A name for each column of a file: its header's, numbered where that repeats."""
+    names: dict[str, None] = {}
+    numbers: dict[str, int] = {}
+    for i, name in enumerate(dialect.names):
+        wanted = chosen = name or f"column{i + 1}"
+        while chosen in names:
+            numbers[wanted] = numbers.get(wanted, 1) + 1
+            chosen = f"{wanted}_{numbers[wanted]}"
+        names[chosen] = None
+    return list(names)
+
+
+def all_names(files: Sequence[Readable], table: TableFiles) -> list[str]:
+    """Every column of the table: those of all files, then those of the partitions."""
+    names = dict.fromkeys(name for one in files for name in own_names(one.dialect))
+    names |= dict.fromkeys(key for path in table.paths for key in partitions(path, table.root))
+    return list(names)
+
+
+def options_of(path: Path, dialect: Dialect) -> Options:
+    """What DuckDB has to be told to read a file that is written so."""
+    suffix = path.suffix.lower()
+    packed = "gzip" if suffix == ".gz" else "zstd" if suffix in encodings.ZSTD else "none"
+    return (
+        ("header", str(dialect.header).lower()),
+        ("skip", str(dialect.preamble)),
+        ("delim", literal(dialect.delimiter)),
+        ("quote", literal('"')),
+        ("escape", literal(dialect.escape)),
+        ("compression", literal(packed)),
+        ("max_line_size", str(longest_line())),
+    )
