@@ -183,7 +183,8 @@ def test_a_versioned_member_comes_back(shop: Star) -> None:
     shop.load()
     shop.change("INSERT INTO shop.customer FROM shop.kept")
     shop.change(
-        "UPDATE shop.orders SET order_date = TIMESTAMP '2000-01-02 12:00:00' WHERE customer_id = 5"
+        "UPDATE shop.orders SET order_date = TIMESTAMP '2000-01-02 12:00:00' + to_seconds(id)"
+        " WHERE customer_id = 5"
     )
     shop.load()
     assert shop.rows("SELECT DISTINCT is_deleted FROM model.dim_customer") == [(False,)]
