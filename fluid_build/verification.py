@@ -139,11 +139,13 @@ class WarehouseVerified:
     place: str
     found: WarehouseProof
     unread: tuple[str, ...] = ()
+    broken_keys: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
-        """Whether the warehouse holds everything, and nothing was left unread."""
-        return self.found.holds and not self.unread and not self.forged.disagreements
+        """Whether the warehouse holds everything, nothing was left unread and no key broke."""
+        proven = self.found.holds and not self.unread and not self.broken_keys
+        return proven and not self.forged.disagreements
 
 
 def read_folder(folder: Path) -> ForgedFolder:
@@ -271,7 +273,13 @@ def verify_warehouse(
     found = prove_warehouse(
         source, forged.plan, forged.model, place, schema=schema, on_progress=on_progress
     )
-    return WarehouseVerified(forged, redact(place), found, tuple(_unread(source, forged.model)))
+    return WarehouseVerified(
+        forged,
+        redact(place),
+        found,
+        unread=tuple(_unread(source, forged.model)),
+        broken_keys=tuple(map(str, key_changes(source, forged.model, forged.plan))),
+    )
 
 
 def _environment(place: str, project: Path) -> dict[str, str]:

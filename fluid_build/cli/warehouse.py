@@ -30,6 +30,7 @@ def warehouse_document(found: WarehouseVerified) -> dict[str, object]:
             for one in forged.disagreements
         ],
         "unread": list(found.unread),
+        "broken_keys": list(found.broken_keys),
     }
 
 
@@ -56,6 +57,9 @@ def warehouse_report(found: WarehouseVerified) -> Iterator[screen.Part]:
     if found.unread:
         yield screen.heading("Not read, so not compared", counted(len(found.unread), "table"))
         yield from screen.listed(found.unread, "red")
+    if found.broken_keys:
+        yield screen.heading("Keys that no longer hold", "correct the rows, or forge again")
+        yield from screen.listed(found.broken_keys, "red")
     if forged.disagreements:
         count = counted(len(forged.disagreements), "difference")
         yield screen.heading("The contract does not match its model", count)

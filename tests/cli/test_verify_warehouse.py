@@ -199,3 +199,17 @@ def test_another_kind_of_place_is_no_warehouse(fluid: Fluid, place: Path) -> Non
     assert (done.code, "can't be opened" in done.err) == (2, True)
     done = fluid("verify", place / "flat", "--warehouse", place / "nowhere.duckdb")
     assert (done.code, (place / "nowhere.duckdb").exists()) == (2, False)
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_a_key_that_the_source_broke_is_told_of_a_warehouse_too(
+    fluid: Fluid, place: Path, technique: str
+) -> None:
+    """As without --warehouse: the key is named, with its rows and what to do."""
+    run(place / "two.duckdb", "INSERT INTO customer VALUES (107, 'other@example.org', 'Bonn')")
+    arguments = ("verify", place / technique, "--warehouse", place / f"{technique}.duckdb")
+    done = fluid(*arguments)
+    assert done.code == 1
+    assert "Keys that no longer hold  correct the rows, or forge again" in done.out
+    assert "the table 'customer' has 2 rows whose key (customer_id) is null" in done.out
+    assert len(json.loads(fluid(*arguments, "--json").out)["broken_keys"]) >= 1
