@@ -1,5 +1,6 @@
 """What to do next, as command lines that can be pasted as they are, one after the other."""
 
+import os
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from fluid_build.cli.invocation import dbt_command, fluid, install_command, is_d
 from fluid_build.cli.screen import Copyable, Part, heading
 from fluid_build.contract.exposes import DBT_FOLDER
 from fluid_build.forge import CONTRACT_FILE, Forged, Opened
+from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.uri import locate, surely_without_passwords
 from fluid_build.transform.dbt.placing import duckdb_database
 
@@ -40,7 +42,7 @@ def after_forge(folder: Path, forged: Forged, opened: Opened, target: str) -> tu
             Step(fluid("validate", contract), "check the contract, after you completed it"),
             Step("", f"{folder / DBT_FOLDER}/README.md says how to build it, once there is data."),
         )
-    verify = ("verify", str(folder), *_uri(opened))
+    verify = ("verify", str(folder), *_uri(folder, opened))
     prove = Step(fluid(*verify), f"prove again that nothing was lost{_password_remark(opened)}")
     if target != "duckdb":
         return (
@@ -59,10 +61,15 @@ def after_forge(folder: Path, forged: Forged, opened: Opened, target: str) -> tu
     )
 
 
-def _uri(opened: Opened) -> tuple[str, ...]:
-    """A server is named again, since a folder does not choose one; its password is left out."""
-    if locate(opened.place).kind != "postgres":
-        return ()
+def _uri(folder: Path, opened: Opened) -> tuple[str, ...]:
+    """Where the source is, if the folder may not choose it: a server, or files far from it.
+
+    A server's password is left out.
+    """
+    address = locate(opened.place)
+    if address.kind != "postgres":
+        far = stray(os.path.abspath(address.place), folder) is not None
+        return ("--uri", opened.place) if far else ()
     place = surely_without_passwords(opened.place)
     return () if place is None else ("--uri", place)
 

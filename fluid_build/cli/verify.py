@@ -301,9 +301,8 @@ def _dbt_lines(found: DbtVerified, tick: str) -> Iterator[screen.Part]:
     if found.copied and not found.holds:
         yield screen.text(_COPIED, "yellow")
     if found.standing is not None:
-        yield screen.text(
-            f"\ndbt built in a new database; {found.standing.name} was not looked at."
-        )
+        yield Text()
+        yield screen.text(f"dbt built in a new database; {found.standing} was not looked at.")
         yield screen.text(f"To prove it as it stands, add --warehouse {found.standing}", "dim")
 
 

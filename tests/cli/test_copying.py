@@ -122,6 +122,17 @@ def test_a_command_is_printed_as_it_was_called(
     assert paste(steps[0], place, **nowhere).returncode == 0
 
 
+def test_a_source_far_from_the_folder_is_named_again(place: Path) -> None:
+    """A folder only chooses files in or beside itself, so the printed command says where."""
+    forge = ".venv/bin/fluid forge data-model from-source --uri 'two shops.sqlite' -o far/out"
+    (place / "far").mkdir()
+    steps = next_steps(paste(forge, place).stdout)
+    assert steps[0] == ".venv/bin/fluid verify far/out --uri 'two shops.sqlite'"
+    assert steps[-1].startswith(f"{steps[0]} --warehouse ")
+    done = paste(steps[0], place)
+    assert done.returncode == 0, done.stderr
+
+
 def test_what_the_shell_finds_is_called_by_its_name(place: Path) -> None:
     """With the environment active, ``fluid`` is enough; a hint for wrong usage says the same."""
     active = {"PATH": f"{FLUID.parent}:/usr/bin:/bin"}

@@ -437,7 +437,7 @@ def test_dbt_builds_beside_the_database_that_stands(fluid: Fluid, folder: Path) 
     done = fluid("verify", folder, "--dbt", "--trust")
     assert done.code == 0
     assert standing.read_bytes() == before
-    assert "two.duckdb was not looked at" in done.out
+    assert f"\ndbt built in a new database; {standing} was not looked at.\n" in done.out
     assert "To prove it as it stands, add --warehouse" in done.out
     (folder / "dbt" / "profiles.yml").write_text("two: {}")
     refused = fluid("verify", folder, "--dbt", "--trust")
