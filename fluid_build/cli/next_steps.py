@@ -1,6 +1,5 @@
 """What to do next, as command lines that can be pasted as they are, one after the other."""
 
-import os
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -68,7 +67,7 @@ def _uri(folder: Path, opened: Opened) -> tuple[str, ...]:
     """
     address = locate(opened.place)
     if address.kind != "postgres":
-        far = stray(os.path.abspath(address.place), folder) is not None
+        far = stray(str(Path(address.place).absolute()), folder) is not None
         return ("--uri", opened.place) if far else ()
     place = surely_without_passwords(opened.place)
     return () if place is None else ("--uri", place)

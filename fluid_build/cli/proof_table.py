@@ -57,7 +57,8 @@ def proof_lines(proof: Proof, title: str = "Proof", *, tick: str = TICK) -> Iter
         yield from _loss(table)
     if len(lost) > _MOST_TABLES_DETAILED:
         more = counted(len(lost) - _MOST_TABLES_DETAILED, "more table")
-        yield text(f"\nproof.json shows the rows of {more}.", "dim")
+        yield Text()
+        yield text(f"proof.json shows the rows of {more}.", "dim")
 
 
 def verdict(proof: Proof, *, tick: str = TICK) -> Text:

@@ -53,6 +53,7 @@ def warehouse_report(found: WarehouseVerified) -> Iterator[screen.Part]:
     if found.found.lacking:
         yield screen.heading("Rows that are missing", "beside a load of today")
         yield from screen.listed([_said(one) for one in found.found.lacking], "red")
+        yield Text()
         yield screen.text(_SINCE)
     if found.unread:
         yield screen.heading("Not read, so not compared", counted(len(found.unread), "table"))
@@ -71,4 +72,4 @@ def _said(one: Lacking) -> str:
 
 
 _NOTHING_COMPARED = "Nothing was compared. Run dbt build, or name the schema: --warehouse-schema."
-_SINCE = "\nIf the source has changed since the last load, load it and verify again."
+_SINCE = "If the source has changed since the last load, load it and verify again."

@@ -111,7 +111,7 @@ def test_a_source_that_has_moved_on_is_told(fluid: Fluid, place: Path) -> None:
     run(place / "two.duckdb", "INSERT INTO orders VALUES (9000, 100, 1.25)")
     done = fluid("verify", place / "flat", "--warehouse", place / "flat.duckdb")
     assert done.code == 1
-    assert "If the source has changed since the last load, load it" in done.out
+    assert "\n\nIf the source has changed since the last load, load it" in done.out
 
 
 def test_a_relation_that_is_missing_or_another_is_named(fluid: Fluid, place: Path) -> None:
