@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from fluid_build.modeling.dimensional import DimensionalModel, Fact
-from fluid_build.modeling.dv2 import DataVaultModel, Hub, HubReference
+from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub, HubReference
+from fluid_build.modeling.dimensional.elements import DimensionalModel, Fact
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.markdown import code, codes, table, text
 

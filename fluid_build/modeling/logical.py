@@ -3,8 +3,8 @@
 from typing import Literal
 
 from fluid_build.modeling.conceptual import ConceptualModel
-from fluid_build.modeling.dimensional import DimensionalModel
-from fluid_build.modeling.dv2 import DataVaultModel
+from fluid_build.modeling.data_vault.elements import DataVaultModel
+from fluid_build.modeling.dimensional.elements import DimensionalModel
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.osi import OsiDocument
 

@@ -6,7 +6,7 @@ or dates something. The word lists are general English of databases.
 
 from collections.abc import Sequence, Set
 
-from fluid_build.modeling.dimensional import Additivity, Aggregation
+from fluid_build.modeling.dimensional.elements import Additivity, Aggregation
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.types import column_type, family
 from fluid_build.profiling.names import words

@@ -4,16 +4,18 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 
 from fluid_build.errors import UsageError
-from fluid_build.modeling import data_vault, flat, star
-from fluid_build.modeling.dimensional import Variant
+from fluid_build.modeling import flat
+from fluid_build.modeling.data_vault import builder as data_vault
+from fluid_build.modeling.dimensional import builder as dimensional
+from fluid_build.modeling.dimensional.elements import Variant
+from fluid_build.modeling.dimensional.variants import check_variant
 from fluid_build.modeling.logical import LogicalModel, Technique
-from fluid_build.modeling.star.variants import check_variant
 from fluid_build.profiling.profile import Profile
 
 TECHNIQUES: Mapping[Technique, Callable[[Profile, Variant | None], LogicalModel]] = {
     "flat": lambda profile, _: flat.build(profile),
     "data_vault_2": lambda profile, _: data_vault.build(profile),
-    "dimensional": star.build,
+    "dimensional": dimensional.build,
 }
 ALIASES: Mapping[str, Technique] = {
     "data_vault": "data_vault_2",

@@ -6,7 +6,7 @@ token begins with is escaped, and so is the escape; what stands unescaped is our
 
 from collections.abc import Sequence
 
-from fluid_build.modeling.dv2 import HashKeyStrategy
+from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.sources.sql import literal
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fluid_build.modeling.data_vault import build
-from fluid_build.modeling.dv2 import DataVaultModel, Hub, Link, Satellite
+from fluid_build.modeling.data_vault.builder import build
+from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub, Link, Satellite
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import ForeignKey, KeyClaim, Profile, TableProfile
 from tests.modeling.profiles import column, profile, reference, table

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from fluid_build.errors import UsageError
-from fluid_build.modeling.dimensional import DimensionalModel
+from fluid_build.modeling.dimensional.builder import build
+from fluid_build.modeling.dimensional.elements import DimensionalModel
 from fluid_build.modeling.logical import LogicalModel, model_json
-from fluid_build.modeling.star import build
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source

@@ -7,9 +7,9 @@ import duckdb
 import pytest
 
 from fluid_build.forge import forge
+from fluid_build.modeling.dimensional.graph import graph_of
+from fluid_build.modeling.dimensional.roles import Role, roles_of
 from fluid_build.modeling.entities import conceptual_model
-from fluid_build.modeling.star.graph import graph_of
-from fluid_build.modeling.star.roles import Role, roles_of
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
 from tests.modeling.profiles import column, profile, reference, table, values

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
 from fluid_build.errors import UsageError
-from fluid_build.modeling.dimensional import DimensionalModel, Fact, Measure
-from fluid_build.modeling.dv2 import DataVaultModel, Hub
+from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub
+from fluid_build.modeling.dimensional.elements import DimensionalModel, Fact, Measure
 from fluid_build.modeling.logical import LogicalModel, model_json
 from fluid_build.modeling.techniques import TECHNIQUES, build_model
 from fluid_build.profiling.profile import Evidence, Profile

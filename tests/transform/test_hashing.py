@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from fluid_build.modeling.dv2 import HashKeyStrategy
+from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.sources.sql import literal
 from fluid_build.transform.dimensional.star import hashed as versions_hash
 from fluid_build.transform.hashing import hashed, written, written_or_token, zero_key

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.data_vault.business_keys import BusinessKey, business_key
+from fluid_build.modeling.data_vault.elements import Lookup
 from fluid_build.modeling.data_vault.key_types import kept_type, written_alike
 from fluid_build.modeling.data_vault.schema import VaultSchema
 from fluid_build.modeling.data_vault.shapes import Shape
-from fluid_build.modeling.dv2 import Lookup
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Attribute, Entity, EntityKey
+from fluid_build.modeling.data_vault.elements import BusinessKeyKind
 from fluid_build.modeling.data_vault.schema import last_word
-from fluid_build.modeling.dv2 import BusinessKeyKind
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names import singular, strip_key_suffix, words
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.data_vault.anchors import Anchor, Way, way
+from fluid_build.modeling.data_vault.elements import HashKeyStrategy, Hub, HubReference
 from fluid_build.modeling.data_vault.key_types import kept_type
 from fluid_build.modeling.data_vault.schema import VaultSchema
 from fluid_build.modeling.data_vault.shapes import Shape
 from fluid_build.modeling.data_vault.vault_names import VaultNames
-from fluid_build.modeling.dv2 import HashKeyStrategy, Hub, HubReference
 from fluid_build.modeling.naming import identifier
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import family, type_name

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.data_vault.draft import Draft, Reached, own_reference, reached
-from fluid_build.modeling.dv2 import HubReference, Link, LinkType
+from fluid_build.modeling.data_vault.elements import HubReference, Link, LinkType
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.profiling.names import words
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence, Set
 
 from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.data_vault.draft import Draft, kept_by_hub, own_reference, reached
+from fluid_build.modeling.data_vault.elements import HubReference, Link, RateOfChange, Satellite
 from fluid_build.modeling.data_vault.rates import fast_columns
-from fluid_build.modeling.dv2 import HubReference, Link, RateOfChange, Satellite
 from fluid_build.modeling.element import source_columns
 
 

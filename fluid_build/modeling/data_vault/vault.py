@@ -6,12 +6,7 @@ from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.anchors import anchors, chosen_business_keys
 from fluid_build.modeling.data_vault.business_keys import BusinessKey
 from fluid_build.modeling.data_vault.draft import Draft, reached
-from fluid_build.modeling.data_vault.links import links
-from fluid_build.modeling.data_vault.satellites import satellites
-from fluid_build.modeling.data_vault.schema import VaultSchema, vault_schema
-from fluid_build.modeling.data_vault.shapes import Shape, shapes
-from fluid_build.modeling.data_vault.vault_names import VaultNames
-from fluid_build.modeling.dv2 import (
+from fluid_build.modeling.data_vault.elements import (
     DataVaultModel,
     HashKeyStrategy,
     Hub,
@@ -21,6 +16,11 @@ from fluid_build.modeling.dv2 import (
     ReferenceTable,
     Satellite,
 )
+from fluid_build.modeling.data_vault.links import links
+from fluid_build.modeling.data_vault.satellites import satellites
+from fluid_build.modeling.data_vault.schema import VaultSchema, vault_schema
+from fluid_build.modeling.data_vault.shapes import Shape, shapes
+from fluid_build.modeling.data_vault.vault_names import VaultNames
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.modeling.sql_names import SqlNames, sql_names
 from fluid_build.profiling.profile import Profile

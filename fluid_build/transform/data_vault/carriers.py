@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from fluid_build.modeling.conceptual import ConceptualModel, Relationship
-from fluid_build.modeling.dv2 import Link, Satellite
+from fluid_build.modeling.data_vault.elements import Link, Satellite
 from fluid_build.modeling.sql_names import SqlNames, fit
 from fluid_build.transform.data_vault.sources import VaultSources
 from fluid_build.transform.evidence_tests import is_promised, reference_test

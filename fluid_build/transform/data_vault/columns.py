@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from fluid_build.modeling.dv2 import Hub, HubReference, Link
+from fluid_build.modeling.data_vault.elements import Hub, HubReference, Link
 from fluid_build.modeling.element import source_columns
 from fluid_build.modeling.sql_names import fit
 from fluid_build.transform.data_vault.sources import VaultSources

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from fluid_build.modeling.dv2 import HubReference, KeylessTable, Link
+from fluid_build.modeling.data_vault.elements import HubReference, KeylessTable, Link
 from fluid_build.modeling.types import is_number
 from fluid_build.sources.sql import literal
 from fluid_build.transform.data_vault.columns import (

@@ -2,7 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from fluid_build.modeling.dv2 import Hub, KeylessTable, Link, ReferenceTable, Satellite
+from fluid_build.modeling.data_vault.elements import (
+    Hub,
+    KeylessTable,
+    Link,
+    ReferenceTable,
+    Satellite,
+)
 from fluid_build.modeling.sql_names import SqlNames, free_name
 from fluid_build.sources.sql import literal
 from fluid_build.transform.built_tests import not_null

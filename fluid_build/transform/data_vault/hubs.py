@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from fluid_build.modeling.dv2 import Hub, HubReference
+from fluid_build.modeling.data_vault.elements import Hub, HubReference
 from fluid_build.modeling.sql_names import free_name
 from fluid_build.sources.sql import literal
 from fluid_build.transform.built_tests import not_null

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from fluid_build.modeling.dv2 import Link, Satellite
+from fluid_build.modeling.data_vault.elements import Link, Satellite
 from fluid_build.transform.data_vault.sources import VaultSources
 from fluid_build.transform.relied_keys import ReliedKey
 

@@ -5,7 +5,7 @@ Whether a combination still stands is told by the link's satellite.
 
 from collections.abc import Iterator
 
-from fluid_build.modeling.dv2 import Hub, Link
+from fluid_build.modeling.data_vault.elements import Hub, Link
 from fluid_build.transform.built_tests import not_null
 from fluid_build.transform.data_vault.columns import (
     LOADED,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import Entity
-from fluid_build.modeling.dv2 import (
+from fluid_build.modeling.data_vault.elements import (
     DataVaultModel,
     Hub,
     HubReference,

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub, HubReference, Link
 from fluid_build.modeling.data_vault.key_types import widest
-from fluid_build.modeling.dv2 import DataVaultModel, Hub, HubReference, Link
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames, fit, free_name

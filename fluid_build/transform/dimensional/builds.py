@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from fluid_build.modeling.dimensional import Dimension
+from fluid_build.modeling.dimensional.elements import Dimension
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.transform.dimensional.calendar import calendar_build

@@ -1,6 +1,6 @@
 """Which relations of a star hold the columns of each table of the source."""
 
-from fluid_build.modeling.dimensional import UNKNOWN_KEY, Bridge, Dimension, Fact
+from fluid_build.modeling.dimensional.elements import UNKNOWN_KEY, Bridge, Dimension, Fact
 from fluid_build.transform.dimensional.columns import is_generated
 from fluid_build.transform.dimensional.dimensions import DELETED, is_kept
 from fluid_build.transform.dimensional.facts import columns_of_owner

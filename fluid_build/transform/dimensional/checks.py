@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.conceptual import Entity
-from fluid_build.modeling.dimensional import (
+from fluid_build.modeling.dimensional.elements import (
     Bridge,
     Dimension,
     DimensionLink,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from fluid_build.modeling.conceptual import Attribute
-from fluid_build.modeling.dimensional import (
+from fluid_build.modeling.dimensional.elements import (
     Bridge,
     Dimension,
     DimensionReference,

@@ -10,14 +10,14 @@ it. So a dimension is made of the source and of itself, as it was before.
 
 from collections.abc import Callable, Sequence
 
-from fluid_build.modeling.dimensional import (
+from fluid_build.modeling.dimensional.elements import (
     UNKNOWN_KEY,
     Dimension,
     DimensionAttribute,
     DimensionLink,
     Join,
 )
-from fluid_build.modeling.star.naming import free_alias
+from fluid_build.modeling.dimensional.naming import free_alias
 from fluid_build.sources.sql import literal
 from fluid_build.transform.dimensional.columns import is_generated, of_attribute, technical
 from fluid_build.transform.dimensional.star import (

@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fluid_build.modeling.dimensional import (
+from fluid_build.modeling.dimensional.elements import (
     UNKNOWN_DATE_KEY,
     Bridge,
     Dimension,
     DimensionReference,
     Fact,
 )
+from fluid_build.modeling.dimensional.naming import free_alias
 from fluid_build.modeling.sql_names import free_name
-from fluid_build.modeling.star.naming import free_alias
 from fluid_build.sources.sql import literal
 from fluid_build.transform.dimensional.calendar import calendar_columns
 from fluid_build.transform.dimensional.columns import (

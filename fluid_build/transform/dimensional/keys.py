@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from fluid_build.modeling.dimensional import Bridge, Dimension, Fact, Join
+from fluid_build.modeling.dimensional.elements import Bridge, Dimension, Fact, Join
 from fluid_build.transform.dimensional.columns import is_generated
 from fluid_build.transform.dimensional.facts import is_derived, references_of
 from fluid_build.transform.dimensional.star import Star, natural_key

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Relationship
-from fluid_build.modeling.dimensional import Bridge, Fact
+from fluid_build.modeling.dimensional.elements import Bridge, Fact
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames, fit
 from fluid_build.transform.dimensional.facts import columns_of_owner

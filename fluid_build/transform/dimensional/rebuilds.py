@@ -9,7 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fluid_build.modeling.conceptual import Entity
-from fluid_build.modeling.dimensional import Bridge, Dimension, DimensionReference, Fact, Join
+from fluid_build.modeling.dimensional.elements import (
+    Bridge,
+    Dimension,
+    DimensionReference,
+    Fact,
+    Join,
+)
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.transform.dimensional.columns import is_generated

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
-from fluid_build.modeling.dimensional import Dimension, DimensionalModel, Join
-from fluid_build.modeling.dv2 import HashKeyStrategy
+from fluid_build.modeling.data_vault.elements import HashKeyStrategy
+from fluid_build.modeling.dimensional.elements import Dimension, DimensionalModel, Join
+from fluid_build.modeling.dimensional.naming import free_alias
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
-from fluid_build.modeling.star.naming import free_alias
 from fluid_build.modeling.types import is_number
 from fluid_build.sources.sql import literal
 from fluid_build.transform.hashing import HASH_TYPE, written_or_token

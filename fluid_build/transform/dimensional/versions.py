@@ -7,7 +7,7 @@ rows again adds nothing.
 
 from collections.abc import Sequence
 
-from fluid_build.modeling.dimensional import Dimension, DimensionAttribute
+from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.sql_names import fit, free_name
 from fluid_build.transform.built_tests import not_null

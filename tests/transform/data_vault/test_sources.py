@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from fluid_build.modeling.data_vault import build
+from fluid_build.modeling.data_vault.builder import build
 from fluid_build.modeling.sql_names import RESERVED
 from fluid_build.profiling.profile import Profile
 from fluid_build.transform.plans import rebuilds, transform_plan

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import duckdb
 
-from fluid_build.modeling.data_vault import build
+from fluid_build.modeling.data_vault.builder import build
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.project import dbt_project

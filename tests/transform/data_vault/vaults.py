@@ -8,8 +8,8 @@ from pathlib import Path
 
 import duckdb
 
-from fluid_build.modeling.data_vault import build
-from fluid_build.modeling.dv2 import DataVaultModel, HashKeyStrategy
+from fluid_build.modeling.data_vault.builder import build
+from fluid_build.modeling.data_vault.elements import DataVaultModel, HashKeyStrategy
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import ForeignKey, Profile

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from fluid_build.modeling.dimensional import Bridge, Dimension, DimensionalModel, Fact
+from fluid_build.modeling.dimensional.builder import build
+from fluid_build.modeling.dimensional.elements import Bridge, Dimension, DimensionalModel, Fact
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.modeling.star import build
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import ForeignKey, Profile
 from fluid_build.sources import open_source

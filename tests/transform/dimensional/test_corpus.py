@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.modeling.star import build
+from fluid_build.modeling.dimensional.builder import build
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.transform.plans import transform_plan

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.modeling.dimensional import UNKNOWN_DATE_KEY
+from fluid_build.modeling.dimensional.builder import build
+from fluid_build.modeling.dimensional.elements import UNKNOWN_DATE_KEY
 from fluid_build.modeling.sql_names import RESERVED
-from fluid_build.modeling.star import build
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.transform.plans import transform_plan

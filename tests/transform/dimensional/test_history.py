@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.modeling.dimensional import UNKNOWN_KEY
+from fluid_build.modeling.dimensional.elements import UNKNOWN_KEY
 from tests.transform.dimensional.shop import SHOP
 from tests.transform.dimensional.stars import Star, star
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.modeling.dimensional import UNKNOWN_KEY
+from fluid_build.modeling.dimensional.elements import UNKNOWN_KEY
 from fluid_build.modeling.logical import LogicalModel, model_json
 from fluid_build.transform.plans import transform_plan
 from tests.transform.dimensional.shop import SHOP

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
-from fluid_build.modeling.star.columns import (
+from fluid_build.modeling.dimensional.columns import (
     event_dates,
     has_few_values,
     is_calendar,
@@ -22,7 +22,7 @@ from fluid_build.modeling.star.columns import (
     is_record_stamp,
     is_weak_measure,
 )
-from fluid_build.modeling.star.graph import Graph, is_filled, is_mandatory
+from fluid_build.modeling.dimensional.graph import Graph, is_filled, is_mandatory
 from fluid_build.profiling.profile import Profile
 
 RoleKind = Literal["fact", "dimension", "bridge", "part"]

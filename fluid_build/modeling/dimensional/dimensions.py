@@ -8,7 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
-from fluid_build.modeling.dimensional import (
+from fluid_build.modeling.dimensional.columns import (
+    is_calendar,
+    is_naming,
+    is_person,
+    is_record_stamp,
+)
+from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionAttribute,
     DimensionLink,
@@ -16,11 +22,10 @@ from fluid_build.modeling.dimensional import (
     Join,
     Variant,
 )
+from fluid_build.modeling.dimensional.graph import Graph, Names
+from fluid_build.modeling.dimensional.naming import StarNames, free_alias, free_column, prefixed
+from fluid_build.modeling.dimensional.roles import Roles
 from fluid_build.modeling.element import SourceColumn
-from fluid_build.modeling.star.columns import is_calendar, is_naming, is_person, is_record_stamp
-from fluid_build.modeling.star.graph import Graph, Names
-from fluid_build.modeling.star.naming import StarNames, free_alias, free_column, prefixed
-from fluid_build.modeling.star.roles import Roles
 
 _WIDE = 6
 """Columns of its own beyond which a dimension that facts use is referred to and not copied."""

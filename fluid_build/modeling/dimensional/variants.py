@@ -6,9 +6,9 @@ from difflib import get_close_matches
 from typing import get_args
 
 from fluid_build.errors import UsageError
-from fluid_build.modeling.dimensional import Fact, Variant
-from fluid_build.modeling.star.graph import Graph
-from fluid_build.modeling.star.roles import Roles
+from fluid_build.modeling.dimensional.elements import Fact, Variant
+from fluid_build.modeling.dimensional.graph import Graph
+from fluid_build.modeling.dimensional.roles import Roles
 
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 _LARGE = 10_000_000

@@ -3,7 +3,10 @@
 from collections.abc import Iterable
 
 from fluid_build.modeling.conceptual import ConceptualModel
-from fluid_build.modeling.dimensional import (
+from fluid_build.modeling.dimensional.bridges import draw_bridges
+from fluid_build.modeling.dimensional.comparable import with_comparable_keys
+from fluid_build.modeling.dimensional.dimensions import Layout, draw_dimensions, layout_of
+from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionalModel,
     DimensionAttribute,
@@ -11,20 +14,17 @@ from fluid_build.modeling.dimensional import (
     Fact,
     Variant,
 )
+from fluid_build.modeling.dimensional.facts import CALENDAR_DAY, Calendar, draw_facts
+from fluid_build.modeling.dimensional.graph import graph_of
+from fluid_build.modeling.dimensional.history import with_history
+from fluid_build.modeling.dimensional.naming import StarNames, free_column, prefixed
+from fluid_build.modeling.dimensional.roles import roles_of
+from fluid_build.modeling.dimensional.variants import check_variant, constellation, recommended
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.semantic_layer import osi_document
 from fluid_build.modeling.sql_names import sql_names
-from fluid_build.modeling.star.bridges import draw_bridges
-from fluid_build.modeling.star.comparable import with_comparable_keys
-from fluid_build.modeling.star.dimensions import Layout, draw_dimensions, layout_of
-from fluid_build.modeling.star.facts import CALENDAR_DAY, Calendar, draw_facts
-from fluid_build.modeling.star.graph import graph_of
-from fluid_build.modeling.star.history import with_history
-from fluid_build.modeling.star.naming import StarNames, free_column, prefixed
-from fluid_build.modeling.star.roles import roles_of
-from fluid_build.modeling.star.variants import check_variant, constellation, recommended
 from fluid_build.profiling.profile import Profile
 
 _CALENDAR_COLUMNS: tuple[tuple[str, str, str], ...] = (

@@ -8,7 +8,17 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
-from fluid_build.modeling.dimensional import (
+from fluid_build.modeling.dimensional.columns import (
+    event_dates,
+    is_calendar,
+    is_date,
+    is_distinctive,
+    is_numbering,
+    is_planned,
+)
+from fluid_build.modeling.dimensional.derived import Derived, derived_dimensions
+from fluid_build.modeling.dimensional.dimensions import Layout
+from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionReference,
     Fact,
@@ -17,20 +27,10 @@ from fluid_build.modeling.dimensional import (
     Join,
     Measure,
 )
+from fluid_build.modeling.dimensional.fact_types import fact_type
+from fluid_build.modeling.dimensional.graph import Names, may_miss
+from fluid_build.modeling.dimensional.naming import free_alias, free_column, prefixed
 from fluid_build.modeling.element import SourceColumn
-from fluid_build.modeling.star.columns import (
-    event_dates,
-    is_calendar,
-    is_date,
-    is_distinctive,
-    is_numbering,
-    is_planned,
-)
-from fluid_build.modeling.star.derived import Derived, derived_dimensions
-from fluid_build.modeling.star.dimensions import Layout
-from fluid_build.modeling.star.fact_types import fact_type
-from fluid_build.modeling.star.graph import Names, may_miss
-from fluid_build.modeling.star.naming import free_alias, free_column, prefixed
 
 CALENDAR_DAY = "full_date"
 _MOST_STEPS = 2

@@ -2,7 +2,3 @@
 
 Rules: Ralph Kimball and Margy Ross, "The Data Warehouse Toolkit", third edition.
 """
-
-from fluid_build.modeling.star.builder import build
-
-__all__ = ["build"]

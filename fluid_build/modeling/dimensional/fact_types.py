@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from fluid_build.modeling.conceptual import Attribute, Entity
-from fluid_build.modeling.dimensional import FactType
-from fluid_build.modeling.star.columns import is_date, is_record_stamp
-from fluid_build.modeling.star.graph import Graph
+from fluid_build.modeling.dimensional.columns import is_date, is_record_stamp
+from fluid_build.modeling.dimensional.elements import FactType
+from fluid_build.modeling.dimensional.graph import Graph
 
 _MEMBERS_A_DAY = 2
 _DENSE = 0.2

@@ -6,8 +6,7 @@ versioned later is versioned now, for a past that was overwritten is gone.
 """
 
 from fluid_build.modeling.conceptual import Attribute, Entity
-from fluid_build.modeling.dimensional import Dimension, DimensionAttribute, ScdType
-from fluid_build.modeling.star.columns import (
+from fluid_build.modeling.dimensional.columns import (
     is_category,
     is_date,
     is_flag,
@@ -16,8 +15,9 @@ from fluid_build.modeling.star.columns import (
     is_record_stamp,
     kind,
 )
-from fluid_build.modeling.star.graph import Graph
-from fluid_build.modeling.star.naming import StarNames, free_column
+from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute, ScdType
+from fluid_build.modeling.dimensional.graph import Graph
+from fluid_build.modeling.dimensional.naming import StarNames, free_column
 
 _FEWEST_MEMBERS = 10
 _FEWEST_ATTRIBUTES = 3

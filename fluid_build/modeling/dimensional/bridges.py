@@ -3,11 +3,16 @@
 from collections.abc import Iterator, Mapping
 
 from fluid_build.modeling.conceptual import Entity, Relationship
-from fluid_build.modeling.dimensional import Bridge, Dimension, DimensionReference, FactAttribute
+from fluid_build.modeling.dimensional.dimensions import Layout
+from fluid_build.modeling.dimensional.elements import (
+    Bridge,
+    Dimension,
+    DimensionReference,
+    FactAttribute,
+)
+from fluid_build.modeling.dimensional.facts import refer
+from fluid_build.modeling.dimensional.naming import free_column
 from fluid_build.modeling.element import SourceColumn
-from fluid_build.modeling.star.dimensions import Layout
-from fluid_build.modeling.star.facts import refer
-from fluid_build.modeling.star.naming import free_column
 
 
 def draw_bridges(

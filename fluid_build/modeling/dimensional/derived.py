@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Attribute, Entity
-from fluid_build.modeling.dimensional import Dimension, DimensionAttribute, DimensionType
+from fluid_build.modeling.dimensional.columns import is_flag, is_numbering, kind
+from fluid_build.modeling.dimensional.dimensions import Layout
+from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute, DimensionType
+from fluid_build.modeling.dimensional.graph import Names
+from fluid_build.modeling.dimensional.naming import free_column
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.measures import is_code
-from fluid_build.modeling.star.columns import is_flag, is_numbering, kind
-from fluid_build.modeling.star.dimensions import Layout
-from fluid_build.modeling.star.graph import Names
-from fluid_build.modeling.star.naming import free_column
 from fluid_build.profiling.names import words
 
 _MOST_COMBINATIONS = 10_000
