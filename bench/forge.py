@@ -41,8 +41,8 @@ from fluid_build.demo import build_shop
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
-from fluid_build.transform.plans import transform_plan
-from fluid_build.transform.run import built
+from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan.techniques import transform_plan
 
 SHARED = Path(__file__).parents[2] / "shared"
 FLUID = str(Path(sys.executable).with_name("fluid"))

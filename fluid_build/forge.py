@@ -36,17 +36,17 @@ from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.reading import landed_files, readings
 from fluid_build.transform.dbt.targets import Target, check_target
-from fluid_build.transform.folder_changes import FileChange, difference, folder_changes
-from fluid_build.transform.manifest import (
+from fluid_build.transform.plan.plan import TransformPlan
+from fluid_build.transform.plan.techniques import transform_plan
+from fluid_build.transform.proof.folder_changes import FileChange, difference, folder_changes
+from fluid_build.transform.proof.manifest import (
     MANIFEST_FILE,
     ManifestSource,
     manifest_json,
     manifest_source,
 )
-from fluid_build.transform.plan import TransformPlan
-from fluid_build.transform.plans import transform_plan
-from fluid_build.transform.proof import Proof, build_and_prove
-from fluid_build.transform.proof_files import PROOF_FILE, proof_files
+from fluid_build.transform.proof.proof import Proof, build_and_prove
+from fluid_build.transform.proof.proof_files import PROOF_FILE, proof_files
 
 MODEL_FILE = "model.json"
 PLAN_FILE = "plan.json"

@@ -29,7 +29,6 @@ from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.uri import locate, redact
 from fluid_build.temporary import owned_folder
-from fluid_build.transform.confinement import check_confined
 from fluid_build.transform.dbt import landing
 from fluid_build.transform.dbt.database import built_by_dbt
 from fluid_build.transform.dbt.location import (
@@ -40,7 +39,10 @@ from fluid_build.transform.dbt.location import (
 )
 from fluid_build.transform.dbt.placing import duckdb_database
 from fluid_build.transform.dbt.running import DbtResult, run_dbt
-from fluid_build.transform.manifest import (
+from fluid_build.transform.plan.confinement import check_confined
+from fluid_build.transform.plan.plan import TransformPlan
+from fluid_build.transform.plan.techniques import checks, rebuilds, transform_plan
+from fluid_build.transform.proof.manifest import (
     GENERATOR,
     MANIFEST_FILE,
     Manifest,
@@ -49,12 +51,10 @@ from fluid_build.transform.manifest import (
     read_manifest,
     read_text,
 )
-from fluid_build.transform.plan import TransformPlan
-from fluid_build.transform.plans import checks, rebuilds, transform_plan
-from fluid_build.transform.proof import Proof, build_and_prove, prove
-from fluid_build.transform.proof_files import PROOF_FILE, QUERIES_FOLDER, proof_json
-from fluid_build.transform.source_changes import check_unchanged, key_changes
-from fluid_build.transform.warehouse import WarehouseProof, prove_warehouse
+from fluid_build.transform.proof.proof import Proof, build_and_prove, prove
+from fluid_build.transform.proof.proof_files import PROOF_FILE, QUERIES_FOLDER, proof_json
+from fluid_build.transform.proof.source_changes import check_unchanged, key_changes
+from fluid_build.transform.proof.warehouse import WarehouseProof, prove_warehouse
 
 _MOST_BYTES = 256 * 1024 * 1024
 _WATCHED = (MODEL_FILE, PLAN_FILE, PROFILE_FILE)

@@ -19,9 +19,9 @@ from fluid_build.forge import (
     PROFILE_FILE,
     Forged,
 )
-from fluid_build.transform.manifest import MANIFEST_FILE
-from fluid_build.transform.plan import Build, Renaming
-from fluid_build.transform.proof_files import PROOF_FILE
+from fluid_build.transform.plan.plan import Build, Renaming
+from fluid_build.transform.proof.manifest import MANIFEST_FILE
+from fluid_build.transform.proof.proof_files import PROOF_FILE
 
 _PURPOSES = {
     DOCUMENT_FILE: "to read: tables, keys, relationships, a diagram",

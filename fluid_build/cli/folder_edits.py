@@ -13,7 +13,7 @@ from fluid_build.cli.screen import Copyable, Part, heading, name, text
 from fluid_build.cli.text import counted
 from fluid_build.errors import FluidError
 from fluid_build.forge import Preview
-from fluid_build.transform.folder_changes import Action, FileChange
+from fluid_build.transform.proof.folder_changes import Action, FileChange
 from fluid_build.verification import read_folder
 
 WITH_OPTIONS = (

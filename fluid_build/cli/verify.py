@@ -22,8 +22,8 @@ from fluid_build.progress import OnProgress
 from fluid_build.sources.base import Source
 from fluid_build.sources.uri import locate, redact
 from fluid_build.transform.dbt.running import DbtNode
-from fluid_build.transform.manifest import MANIFEST_FILE
-from fluid_build.transform.proof_files import PROOF_FILE
+from fluid_build.transform.proof.manifest import MANIFEST_FILE
+from fluid_build.transform.proof.proof_files import PROOF_FILE
 from fluid_build.verification import (
     DbtVerified,
     ForgedFolder,

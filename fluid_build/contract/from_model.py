@@ -22,7 +22,7 @@ from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.naming import identifier, tag
 from fluid_build.profiling.profile import Profile
-from fluid_build.transform.plan import PlanColumn, TransformPlan
+from fluid_build.transform.plan.plan import PlanColumn, TransformPlan
 
 UNASSIGNED = "unassigned"
 _UNNAMED = "unnamed"

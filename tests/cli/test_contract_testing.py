@@ -10,7 +10,7 @@ import yaml
 
 from cli.conftest import Fluid
 from fluid_build.sources import open_source
-from fluid_build.transform.run import built
+from fluid_build.transform.plan.run import built
 from fluid_build.verification import read_folder
 
 

@@ -16,7 +16,7 @@ from fluid_build.contract.yaml_text import as_document
 from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile
-from fluid_build.transform.plans import transform_plan
+from fluid_build.transform.plan.techniques import transform_plan
 from tests.contract.official import SCHEMA_FILE
 from tests.contract.official import validator as official
 from tests.modeling.profiles import column, profile, profiles, reference, table, values

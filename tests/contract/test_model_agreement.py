@@ -11,8 +11,8 @@ from fluid_build.contract.model_agreement import disagreements
 from fluid_build.contract.validation import parse_contract
 from fluid_build.contract.yaml_text import as_document
 from fluid_build.modeling.techniques import TECHNIQUES, build_model
-from fluid_build.transform.plan import TransformPlan
-from fluid_build.transform.plans import transform_plan
+from fluid_build.transform.plan.plan import TransformPlan
+from fluid_build.transform.plan.techniques import transform_plan
 from tests.modeling.profiles import column, profile, table
 
 _PROFILE = profile(

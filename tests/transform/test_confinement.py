@@ -2,8 +2,8 @@
 
 import pytest
 
-from fluid_build.transform.confinement import check_confined
-from fluid_build.transform.plan import Build, PlanSource, TransformPlan
+from fluid_build.transform.plan.confinement import check_confined
+from fluid_build.transform.plan.plan import Build, PlanSource, TransformPlan
 
 PLAN = TransformPlan(
     name="shop",

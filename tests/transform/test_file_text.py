@@ -15,9 +15,9 @@ from fluid_build.sources import conventions, open_source
 from fluid_build.sources.base import Source
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions, DecimalMark, Decision
 from fluid_build.sources.text_classes import bits
-from fluid_build.transform.file_text import TextProof, prove_text
-from fluid_build.transform.plans import transform_plan
-from fluid_build.transform.proof import Proof, build_and_prove
+from fluid_build.transform.plan.techniques import transform_plan
+from fluid_build.transform.proof.file_text import TextProof, prove_text
+from fluid_build.transform.proof.proof import Proof, build_and_prove
 
 AMOUNTS = "no;amount;rate\n1;654.159;46,88\n2;12.500;3,5\n"
 DATES = "no;day\n1;01/02/2024\n2;03/04/2024\n"

@@ -12,9 +12,9 @@ from fluid_build.modeling.sql_names import RESERVED, TECHNICAL
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
-from fluid_build.transform.plan import TransformPlan
-from fluid_build.transform.plans import rebuilds, transform_plan
-from fluid_build.transform.run import built
+from fluid_build.transform.plan.plan import TransformPlan
+from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan.techniques import rebuilds, transform_plan
 from tests.modeling.profiles import column, profile, profiles, table
 from tests.transform.databases import EVERY_TYPE, database, modelled
 

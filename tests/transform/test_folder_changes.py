@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.errors import OutputError
-from fluid_build.transform.folder_changes import FileChange, folder_changes
-from fluid_build.transform.manifest import Manifest, ManifestSource, digest
+from fluid_build.transform.proof.folder_changes import FileChange, folder_changes
+from fluid_build.transform.proof.manifest import Manifest, ManifestSource, digest
 
 NAMES = ("MODEL.md", "dbt/a.sql", "dbt/b.sql", "proof.json", "contract.fluid.yaml")
 texts = st.sampled_from(["old", "new", "edited", "other"])

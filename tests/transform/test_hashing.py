@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.sources.sql import literal
-from fluid_build.transform.dimensional.star import hashed as versions_hash
-from fluid_build.transform.hashing import hashed, written, written_or_token, zero_key
+from fluid_build.transform.plan.dimensional.star import hashed as versions_hash
+from fluid_build.transform.plan.hashing import hashed, written, written_or_token, zero_key
 from tests.transform.data_vault.shop import REFERENCES, SHOP
 from tests.transform.data_vault.vaults import vault
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError, UsageError
 from fluid_build.sources.uri import without_passwords
-from fluid_build.transform.manifest import (
+from fluid_build.transform.proof.manifest import (
     ManifestSource,
     manifest_json,
     manifest_source,

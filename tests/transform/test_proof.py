@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from fluid_build.errors import BuildFailedError
 from fluid_build.modeling.techniques import TECHNIQUES
-from fluid_build.transform import sessions
-from fluid_build.transform.figures import prove_figure
-from fluid_build.transform.personal import Personal
-from fluid_build.transform.plan import Build, Check, PlanSource, Rebuild, TransformPlan
-from fluid_build.transform.plans import transform_plan
-from fluid_build.transform.proof import Claims, Proof, compare, prove
-from fluid_build.transform.proof_files import proof_json
-from fluid_build.transform.run import built
+from fluid_build.transform.plan import sessions
+from fluid_build.transform.plan.plan import Build, Check, PlanSource, Rebuild, TransformPlan
+from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan.techniques import transform_plan
+from fluid_build.transform.proof.figures import prove_figure
+from fluid_build.transform.proof.personal import Personal
+from fluid_build.transform.proof.proof import Claims, Proof, compare, prove
+from fluid_build.transform.proof.proof_files import proof_json
 from tests.transform.databases import EVERY_TYPE, Modelled, database, modelled
 
 SHOP = (

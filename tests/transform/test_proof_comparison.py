@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fluid_build.transform.comparison import (
+from fluid_build.transform.proof.comparison import (
     Comparison,
     Counts,
     between,

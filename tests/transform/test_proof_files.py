@@ -6,12 +6,12 @@ import duckdb
 import pytest
 
 from fluid_build.modeling.techniques import TECHNIQUES
-from fluid_build.transform import proof_files
-from fluid_build.transform.plan import Check, Rebuild
-from fluid_build.transform.plans import transform_plan
-from fluid_build.transform.proof import prove
-from fluid_build.transform.proof_files import query_files
-from fluid_build.transform.run import built
+from fluid_build.transform.plan.plan import Check, Rebuild
+from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan.techniques import transform_plan
+from fluid_build.transform.proof import proof_files
+from fluid_build.transform.proof.proof import prove
+from fluid_build.transform.proof.proof_files import query_files
 from tests.transform.databases import database, modelled
 
 _HOSTILE = 'a"; DROP TABLE x; --\n*/ SELECT 1;\r\u2028'

@@ -6,11 +6,11 @@ from functools import partial
 import duckdb
 import pytest
 
-from fluid_build.transform.figures import prove_figure, prove_figures
-from fluid_build.transform.personal import Personal
-from fluid_build.transform.plan import Build, Check, PlanColumn
-from fluid_build.transform.run import waves
-from fluid_build.transform.sessions import ROW_GROUP, in_sessions, small
+from fluid_build.transform.plan.plan import Build, Check, PlanColumn
+from fluid_build.transform.plan.run import waves
+from fluid_build.transform.plan.sessions import ROW_GROUP, in_sessions, small
+from fluid_build.transform.proof.figures import prove_figure, prove_figures
+from fluid_build.transform.proof.personal import Personal
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from fluid_build.errors import SourceChangedError
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources import open_source
-from fluid_build.transform.plans import transform_plan
-from fluid_build.transform.source_changes import check_unchanged
+from fluid_build.transform.plan.techniques import transform_plan
+from fluid_build.transform.proof.source_changes import check_unchanged
 from tests.transform.databases import database, modelled
 
 SHOP = (

@@ -9,8 +9,8 @@ from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
-from fluid_build.transform.plan import TransformPlan
-from fluid_build.transform.plans import transform_plan
+from fluid_build.transform.plan.plan import TransformPlan
+from fluid_build.transform.plan.techniques import transform_plan
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 TAKEN_APART = ("data_vault_2", "dimensional")

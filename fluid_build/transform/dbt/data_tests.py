@@ -15,7 +15,7 @@ from fluid_build.modeling.sql_names import free_name
 from fluid_build.sources.sql import literal
 from fluid_build.transform.dbt.promises import GENERIC_TEST
 from fluid_build.transform.dbt.targets import Dialect
-from fluid_build.transform.plan import Build, BuildTest, RowScope, TransformPlan
+from fluid_build.transform.plan.plan import Build, BuildTest, RowScope, TransformPlan
 
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})")
 _INTEGER_TYPES = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}

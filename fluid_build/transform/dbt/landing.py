@@ -12,7 +12,7 @@ from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.dbt.jinja import Jinja
 from fluid_build.transform.dbt.location import sql_in_project
 from fluid_build.transform.dbt.source_entries import Landed
-from fluid_build.transform.plan import PlanSource
+from fluid_build.transform.plan.plan import PlanSource
 
 FOLDER = "land"
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from fluid_build.transform.dbt.references import with_references
 from fluid_build.transform.dbt.targets import Dialect, Target
-from fluid_build.transform.plan import Build, Layer, Materialization
+from fluid_build.transform.plan.plan import Build, Layer, Materialization
 
 FOLDERS: Mapping[Layer, str] = {
     "staging": "staging",

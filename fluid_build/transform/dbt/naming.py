@@ -1,6 +1,6 @@
 """What the dbt project is called."""
 
-from fluid_build.transform.plan import TransformPlan
+from fluid_build.transform.plan.plan import TransformPlan
 
 
 def project_name(plan: TransformPlan) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from fluid_build.modeling.sql_names import free_name
 from fluid_build.transform.dbt.jinja import Jinja, literally
-from fluid_build.transform.plan import TransformPlan
+from fluid_build.transform.plan.plan import TransformPlan
 
 SCHEMA_VARIABLE = "source_schema"
 _TAKEN_BY_DUCKDB = ("main", "memory", "system", "temp", "information_schema", "pg_catalog")

@@ -23,7 +23,7 @@ from fluid_build.transform.dbt.semantic import semantic_document, semantic_json
 from fluid_build.transform.dbt.source_entries import Readings
 from fluid_build.transform.dbt.targets import Target, check_target, dialect_of
 from fluid_build.transform.dbt.time_spine import time_spine
-from fluid_build.transform.plan import TransformPlan
+from fluid_build.transform.plan.plan import TransformPlan
 
 _GITIGNORE = """\
 target/

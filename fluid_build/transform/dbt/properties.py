@@ -11,7 +11,7 @@ from fluid_build.transform.dbt.jinja import literal_document
 from fluid_build.transform.dbt.models import FOLDERS
 from fluid_build.transform.dbt.source_entries import Readings, SourceEntry
 from fluid_build.transform.dbt.targets import Dialect
-from fluid_build.transform.plan import Build, PlanColumn, PlanSource, TransformPlan
+from fluid_build.transform.plan.plan import Build, PlanColumn, PlanSource, TransformPlan
 
 _Tests = Mapping[str, Sequence[Entry]]
 

@@ -34,7 +34,7 @@ from fluid_build.transform.dbt.reading_files import file_readings
 from fluid_build.transform.dbt.reading_warehouse import warehouse_readings
 from fluid_build.transform.dbt.source_entries import Readings, SourceEntry
 from fluid_build.transform.dbt.targets import Target
-from fluid_build.transform.plan import PlanSource, TransformPlan
+from fluid_build.transform.plan.plan import PlanSource, TransformPlan
 
 _SCANNERS: dict[str, Scanner] = {"sqlite": "sqlite", "postgres": "postgres"}
 

@@ -21,7 +21,7 @@ from fluid_build.transform.dbt.placing import duckdb_database, external, is_temp
 from fluid_build.transform.dbt.profiles import DUCKDB_SCHEMA, duckdb_profile
 from fluid_build.transform.dbt.sameness import WHOLE_UP_TO, Comparison
 from fluid_build.transform.dbt.source_entries import Landed, Readings, SourceEntry
-from fluid_build.transform.plan import PlanSource, TransformPlan
+from fluid_build.transform.plan.plan import PlanSource, TransformPlan
 
 _PACKED = 5
 

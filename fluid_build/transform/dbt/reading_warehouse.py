@@ -10,7 +10,7 @@ from fluid_build.transform.dbt.placing import SCHEMA_VARIABLE, inside_quotes, sc
 from fluid_build.transform.dbt.profiles import warehouse_profile
 from fluid_build.transform.dbt.source_entries import Readings, SourceEntry
 from fluid_build.transform.dbt.targets import Target
-from fluid_build.transform.plan import PlanSource, TransformPlan
+from fluid_build.transform.plan.plan import PlanSource, TransformPlan
 
 
 def warehouse_readings(

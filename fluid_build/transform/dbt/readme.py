@@ -9,7 +9,7 @@ from fluid_build.transform.dbt.models import FOLDERS
 from fluid_build.transform.dbt.source_entries import Readings
 from fluid_build.transform.dbt.targets import Dialect, Target, target_type
 from fluid_build.transform.dbt.time_spine import FOLDER as SEMANTIC
-from fluid_build.transform.plan import TransformPlan
+from fluid_build.transform.plan.plan import TransformPlan
 
 _ADAPTERS: Mapping[Target, str] = {
     "duckdb": "'dbt-core>=1.11,<1.12' 'dbt-duckdb>=1.11,<1.12'",

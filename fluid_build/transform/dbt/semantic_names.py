@@ -15,7 +15,7 @@ from typing import Literal
 
 from fluid_build.modeling.sql_names import RESERVED, fit, free_name
 from fluid_build.modeling.types import family
-from fluid_build.transform.plan import Build, BuildTest, TransformPlan
+from fluid_build.transform.plan.plan import Build, BuildTest, TransformPlan
 
 _RESERVED = RESERVED | frozenset(
     """

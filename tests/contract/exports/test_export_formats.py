@@ -26,7 +26,7 @@ from fluid_build.errors import UsageError
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
-from fluid_build.transform.plans import transform_plan
+from fluid_build.transform.plan.techniques import transform_plan
 
 CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
 OFFICIAL_3_1 = "5bfad9239736423b7de771c03e9d87d0b472e0bed28ae76fea4b927943926cb9"

@@ -14,8 +14,8 @@ from fluid_build.contract.live import LiveResult, check_live
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
-from fluid_build.transform.plans import transform_plan
-from fluid_build.transform.run import built
+from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan.techniques import transform_plan
 from tests.conftest import PostgresDatabase
 from tests.contract.live.promises import NOW, check
 

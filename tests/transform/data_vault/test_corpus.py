@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.transform.plans import transform_plan
-from fluid_build.transform.run import FIRST_LOAD, built
+from fluid_build.transform.plan.run import FIRST_LOAD, built
+from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.data_vault.vaults import Vault
 from tests.transform.databases import modelled
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from fluid_build.modeling.data_vault.builder import build
 from fluid_build.modeling.sql_names import RESERVED
 from fluid_build.profiling.profile import Profile
-from fluid_build.transform.plans import rebuilds, transform_plan
+from fluid_build.transform.plan.techniques import rebuilds, transform_plan
 from tests.modeling.profiles import NASTY, profiles, reference
 from tests.transform.data_vault.vaults import vault
 from tests.transform.databases import EVERY_TYPE

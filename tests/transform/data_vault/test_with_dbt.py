@@ -8,7 +8,7 @@ from fluid_build.modeling.data_vault.builder import build
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.project import dbt_project
-from fluid_build.transform.plans import transform_plan
+from fluid_build.transform.plan.techniques import transform_plan
 from tests.modeling.profiles import reference
 from tests.transform.databases import database
 from tests.transform.dbt.projects import duckdb_reading, run_models, written

@@ -15,7 +15,7 @@ from fluid_build.block_yaml import block_yaml
 from fluid_build.transform.dbt.naming import project_name
 from fluid_build.transform.dbt.promises import MACRO_FILE
 from fluid_build.transform.dbt.source_entries import Readings, SourceEntry
-from fluid_build.transform.plan import TransformPlan
+from fluid_build.transform.plan.plan import TransformPlan
 
 TARGETS = ("postgres", "snowflake", "bigquery", "databricks")
 SCHEMA = "main"

@@ -23,9 +23,9 @@ from fluid_build.transform.dbt.reading import landed_files, readings
 from fluid_build.transform.dbt.running import DbtResult
 from fluid_build.transform.dbt.source_entries import Readings
 from fluid_build.transform.dbt.targets import Target
-from fluid_build.transform.plan import PlanSource, TransformPlan
-from fluid_build.transform.plans import transform_plan
-from fluid_build.transform.run import built
+from fluid_build.transform.plan.plan import PlanSource, TransformPlan
+from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan.techniques import transform_plan
 
 _JINJA = jinja2.Environment(autoescape=False)
 

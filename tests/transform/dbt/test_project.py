@@ -14,8 +14,8 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt.naming import project_name
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.running import DbtResult, run_dbt
-from fluid_build.transform.plan import LOAD_DATE, Build, BuildTest, PlanColumn, TransformPlan
-from fluid_build.transform.plans import transform_plan
+from fluid_build.transform.plan.plan import LOAD_DATE, Build, BuildTest, PlanColumn, TransformPlan
+from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.databases import EVERY_TYPE, database, modelled
 from tests.transform.dbt.projects import duckdb_reading, manifest, written
 

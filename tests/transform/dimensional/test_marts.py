@@ -7,7 +7,7 @@ import pytest
 
 from fluid_build.modeling.dimensional.elements import UNKNOWN_KEY
 from fluid_build.modeling.logical import LogicalModel, model_json
-from fluid_build.transform.plans import transform_plan
+from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.dimensional.shop import SHOP
 from tests.transform.dimensional.stars import Star, star
 

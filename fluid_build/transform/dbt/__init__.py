@@ -1,0 +1,1 @@
+"""The dbt project of a plan, and running dbt on it."""

@@ -1,0 +1,1 @@
+"""The transform plan: what a model is built of, for each technique."""

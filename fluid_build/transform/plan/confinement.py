@@ -1,0 +1,77 @@
+"""Whether SQL reads a plan's relations and nothing else: no file, no server, no other database.
+
+DuckDB itself parses it (``json_serialize_sql``), so that nothing is read otherwise than it runs.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+import duckdb
+
+from fluid_build.transform.plan.plan import TransformPlan
+
+_ELSEWHERE = ("TABLE_FUNCTION", "SHOW_REF")
+_PLACE = ("catalog_name", "schema_name", "table_name")
+# A name with a dot would be taken for a file once the CTE is out of scope.
+_CTE = re.compile(r"\w+")
+
+
+def check_confined(queries: Iterable[str], plan: TransformPlan) -> None:
+    """Raise ValueError where a query is anything but one SELECT from relations of a plan."""
+    relations = {
+        *(("", "source", source.id) for source in plan.sources),
+        *(("", "model", build.name) for build in plan.builds),
+    }
+    with duckdb.connect() as connection:
+        for sql in dict.fromkeys(queries):
+            nodes = list(_nodes(_parsed(connection, sql)))
+            ctes = {("", "", name) for node in nodes for name in _cte_names(node)}
+            _check(nodes, relations | ctes)
+
+
+def _parsed(connection: duckdb.DuckDBPyConnection, sql: str) -> object:
+    statements = duckdb.extract_statements(sql)
+    row = connection.execute(
+        "SELECT json_serialize_sql(?, skip_null := true, skip_empty := true)", [sql]
+    ).fetchone()
+    parsed = json.loads(row[0]) if row is not None else {"error": True}
+    if len(statements) != 1 or parsed["error"]:
+        raise ValueError("a build would be something else than one SELECT")
+    return parsed
+
+
+def _check(nodes: Iterable[Mapping[str, object]], allowed: set[tuple[str, str, str]]) -> None:
+    for node in nodes:
+        if node.get("type") in _ELSEWHERE and not _is_unnest(node):
+            raise ValueError("a build would read something else than its relations")
+        if node.get("type") == "BASE_TABLE":
+            catalog, schema, table = (str(node.get(part, "")) for part in _PLACE)
+            if (catalog, schema, table) not in allowed:
+                raise ValueError(f"a build would read {table!r}, which is none of its relations")
+
+
+def _is_unnest(node: Mapping[str, object]) -> bool:
+    """Whether a table function is the one that only spreads out a value."""
+    function = node.get("function")
+    return isinstance(function, Mapping) and function.get("function_name") == "unnest"
+
+
+def _cte_names(node: Mapping[str, object]) -> Iterator[str]:
+    ctes = node.get("cte_map")
+    if isinstance(ctes, Mapping):
+        for entry in ctes.get("map", ()):
+            if _CTE.fullmatch(entry["key"]):
+                yield entry["key"]
+
+
+def _nodes(parsed: object) -> Iterator[Mapping[str, object]]:
+    """Every object of a parsed query; with a list of its own, as a query may be nested deeply."""
+    left = [parsed]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            yield one
+            left.extend(one.values())
+        elif isinstance(one, list):
+            left.extend(one)

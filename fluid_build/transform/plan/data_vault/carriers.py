@@ -1,0 +1,164 @@
+"""Which relations of a vault hold the columns of each table of the source."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from fluid_build.modeling.conceptual import ConceptualModel, Relationship
+from fluid_build.modeling.data_vault.elements import Link, Satellite
+from fluid_build.modeling.sql_names import SqlNames, fit
+from fluid_build.transform.plan.data_vault.sources import VaultSources
+from fluid_build.transform.plan.evidence_tests import is_promised, reference_test
+from fluid_build.transform.plan.hashing import zero
+from fluid_build.transform.plan.plan import EVERY_ROW, BuildTest, RowScope
+from fluid_build.transform.plan.source_promises import Carrier, Carriers
+
+
+def vault_carriers(sources: VaultSources) -> Carriers:
+    """By table its histories, its hub and the links that are loaded from it, in this order."""
+    found: dict[str, list[Carrier]] = {table: [] for table in sources.staged}
+    for table, carrier in (*_histories(sources), *_keys(sources)):
+        found[table].append(carrier)
+    return found
+
+
+def _histories(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
+    """Of a history the rows that stand: what was said before is no longer promised."""
+    names, vault = sources.names, sources.vault
+    for satellite in vault.satellites:
+        parts = names.columns_of(satellite.table, satellite.multi_active_keys)
+        columns = _columns(
+            names, satellite.table, (*satellite.multi_active_keys, *satellite.columns)
+        )
+        scope = RowScope(latest_of=(satellite.hash_key, *parts))
+        key = (satellite.hash_key, "load_date", *parts)
+        yield (
+            satellite.table,
+            Carrier(satellite.name, columns, scope, keys={_told_by(sources, satellite): key}),
+        )
+    for reference in vault.reference_tables:
+        keys = names.columns_of(reference.table, reference.key_columns)
+        columns = _columns(names, reference.table, (*reference.key_columns, *reference.columns))
+        told = {frozenset(reference.key_columns): (*keys, "load_date")}
+        yield (
+            reference.table,
+            Carrier(reference.name, columns, RowScope(latest_of=keys), keys=told),
+        )
+    for keyless in vault.keyless_tables:
+        columns = _columns(names, keyless.table, keyless.columns)
+        scope = RowScope(latest_of=("row_hash",))
+        yield keyless.table, Carrier(keyless.name, columns, scope, is_whole=True)
+
+
+def _keys(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
+    names, vault = sources.names, sources.vault
+    for hub in vault.hubs:
+        key = zip(hub.business_key_columns, sources.business_key(hub), strict=True)
+        ghost = RowScope(other_than=((hub.hash_key, zero(vault.hash_key_strategy)),))
+        yield (
+            hub.entity_name,
+            Carrier(
+                hub.name,
+                {name: column.name for name, column in key},
+                ghost if hub.has_ghost else EVERY_ROW,
+            ),
+        )
+    for link in vault.links:
+        columns = _columns(names, link.table, link.dependent_child_keys)
+        hashed = {} if sources.is_of_a_reference(link) else _never_null(link)
+        yield link.table, Carrier(link.name, columns, hashed=hashed)
+
+
+def _told_by(sources: VaultSources, satellite: Satellite) -> frozenset[str]:
+    """The columns of the source by which a satellite tells the rows of its table apart."""
+    link = next((one for one in sources.vault.links if one.name == satellite.parent), None)
+    references = link.hubs if link is not None else (satellite.via,)
+    children = link.dependent_child_keys if link is not None else ()
+    own = [column for one in references if one is not None for column in one.columns]
+    return frozenset((*own, *children, *satellite.multi_active_keys))
+
+
+def _never_null(link: Link) -> Mapping[str, str]:
+    """The hash of a hub is null where a part of its business key is, unless one stands for none."""
+    return {
+        column: one.hash_key
+        for one in link.hubs
+        if not one.optional and one.lookup is None
+        for column in one.columns
+    }
+
+
+def reference_tests(
+    sources: VaultSources, conceptual: ConceptualModel
+) -> dict[str, tuple[BuildTest, ...]]:
+    """By relation the tests that what its rows refer to was in the source, and not in them alone.
+
+    A hub has the key of every row that refers to it; only its own table's satellite or code list
+    tells whether that table ever had it.
+    """
+    found: dict[str, list[BuildTest]] = {}
+    for one in filter(is_promised, conceptual.relationships):
+        placed = _of_hubs(sources, one) or _of_codes(sources, one)
+        if placed is not None:
+            relation, test = placed
+            found.setdefault(relation, []).append(test)
+    return {relation: tuple(tests) for relation, tests in found.items()}
+
+
+def _of_hubs(sources: VaultSources, one: Relationship) -> tuple[str, BuildTest] | None:
+    vault = sources.vault
+    owners = {
+        satellite.via.hub: satellite
+        for satellite in reversed(vault.satellites)
+        if satellite.table == one.to_entity and satellite.via is not None
+    }
+    leading = [
+        (link.name, hub)
+        for link in vault.links
+        if link.table == one.from_entity
+        for hub in link.hubs
+    ]
+    leading += [
+        (table.name, hub)
+        for table in vault.keyless_tables
+        if table.table == one.from_entity
+        for hub in table.hubs
+    ]
+    for relation, hub in leading:
+        if hub.columns == one.from_attributes and hub.hub in owners:
+            owner = owners[hub.hub]
+            test = reference_test(
+                one,
+                name=fit(relation, hub.hash_key, "orphans"),
+                columns=(hub.hash_key,),
+                to_model=owner.name,
+                to_columns=(owner.hash_key,),
+            )
+            none = ((hub.hash_key, zero(vault.hash_key_strategy)),)
+            scope = RowScope(other_than=none if hub.optional else ())
+            return relation, test.model_copy(update={"scope": scope, "cardinality": None})
+    return None
+
+
+def _of_codes(sources: VaultSources, one: Relationship) -> tuple[str, BuildTest] | None:
+    """A reference to a code list: the code stands where the row is told of."""
+    codes = next(
+        (table for table in sources.vault.reference_tables if table.table == one.to_entity), None
+    )
+    if codes is None or not set(one.to_attributes) <= {*codes.key_columns, *codes.columns}:
+        return None
+    for table, carrier in _histories(sources):
+        if table == one.from_entity and set(one.from_attributes) <= carrier.columns.keys():
+            test = reference_test(
+                one,
+                name=fit(carrier.relation, one.name, "orphans"),
+                columns=tuple(carrier.columns[name] for name in one.from_attributes),
+                to_model=codes.name,
+                to_columns=sources.names.columns_of(codes.table, one.to_attributes),
+            )
+            return carrier.relation, test.model_copy(
+                update={"scope": carrier.scope, "cardinality": None}
+            )
+    return None
+
+
+def _columns(names: SqlNames, table: str, columns: Sequence[str]) -> Mapping[str, str]:
+    return {name: names.column(table, name) for name in columns}

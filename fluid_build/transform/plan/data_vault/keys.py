@@ -1,0 +1,55 @@
+"""The keys of the source that a vault is loaded by, each where it is staged."""
+
+from collections.abc import Iterator
+
+from fluid_build.modeling.data_vault.elements import Link, Satellite
+from fluid_build.transform.plan.data_vault.sources import VaultSources
+from fluid_build.transform.plan.relied_keys import ReliedKey
+
+
+def vault_keys(sources: VaultSources) -> Iterator[ReliedKey]:
+    """What tells the rows of each table apart, and what business keys are looked up by.
+
+    The former are tested as the hashes that they become, since two keys that are hashed alike
+    are one in the vault. A lookup reads the staging view, so that is where its key is tested.
+    """
+    vault, names = sources.vault, sources.names
+    for table in vault.reference_tables:
+        yield ReliedKey(names.staging(table.table), table.table, table.key_columns)
+    links = {link.name: link for link in vault.links}
+    for satellite in vault.satellites:
+        link = links.get(satellite.parent)
+        # A link of one reference has the key of the row that refers, which its hub's satellite has.
+        if link is None or not sources.is_of_a_reference(link):
+            yield _of_a_satellite(sources, satellite, link)
+    for references in sources.references.values():
+        for reference in references.values():
+            if reference.lookup is not None:
+                found_in, match = reference.lookup.table, reference.lookup.match
+                yield ReliedKey(names.staging(found_in), found_in, match, complete=False)
+
+
+def _of_a_satellite(sources: VaultSources, satellite: Satellite, link: Link | None) -> ReliedKey:
+    table, parts = satellite.table, satellite.multi_active_keys
+    return ReliedKey(
+        relation=sources.hashed[table],
+        table=table,
+        columns=row_key(satellite, link),
+        hashed=(satellite.hash_key, *sources.names.columns_of(table, parts)),
+    )
+
+
+def row_key(satellite: Satellite, link: Link | None) -> tuple[str, ...]:
+    """The source columns that a satellite's rows are told apart by; ``link`` is its parent, if any.
+
+    A satellite says one thing at a time of its parent, or of each of its multi-active keys.
+    """
+    references = link.hubs if link is not None else (satellite.via,)
+    direct = (
+        column
+        for reference in references
+        if reference is not None and reference.lookup is None
+        for column in reference.columns
+    )
+    children = link.dependent_child_keys if link is not None else ()
+    return tuple(dict.fromkeys((*direct, *children, *satellite.multi_active_keys)))

@@ -1,0 +1,151 @@
+"""What the builds of a vault read: each table's staging, and the same with its hash keys."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub, HubReference, Link
+from fluid_build.modeling.data_vault.key_types import widest
+from fluid_build.modeling.element import SourceColumn
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.sql_names import SqlNames, fit, free_name
+from fluid_build.modeling.types import type_name
+from fluid_build.transform.plan.plan import Build, PlanColumn
+
+
+@dataclass(frozen=True)
+class VaultSources:
+    """A vault with the names and the staging of the tables that it is loaded from."""
+
+    source_name: str
+    vault: DataVaultModel
+    names: SqlNames
+    staged: Mapping[str, Build]
+
+    def column(self, table: str, column: str) -> PlanColumn:
+        """The staged column of a source table's column."""
+        return self.staged[table].column(self.names.column(table, column))
+
+    def columns(self, table: str, columns: Sequence[str]) -> tuple[PlanColumn, ...]:
+        """The staged columns of several of a source table's columns."""
+        return tuple(self.column(table, column) for column in columns)
+
+    def record_source(self, table: str) -> str:
+        """Where a row came from."""
+        return f"{self.source_name}.{table}"
+
+    @cached_property
+    def hashed(self) -> dict[str, str]:
+        """The name of each table's staging with hash keys."""
+        vault = self.vault
+        taken = {
+            *self.names.stagings.values(),
+            *(hub.name for hub in vault.hubs),
+            *(link.name for link in vault.links),
+            *(satellite.name for satellite in vault.satellites),
+            *(table.name for table in vault.reference_tables),
+            *(table.name for table in vault.keyless_tables),
+        }
+        found = {}
+        for table in self.staged:
+            found[table] = free_name(fit("hsh", self.names.table(table).rstrip("_")), taken)
+            taken.add(found[table])
+        return found
+
+    @cached_property
+    def references(self) -> dict[str, dict[str, HubReference]]:
+        """For each table the hubs that it leads to, by hash key."""
+        found: dict[str, dict[str, HubReference]] = {table: {} for table in self.staged}
+        for satellite in self.vault.satellites:
+            if satellite.via is not None:
+                found[satellite.table].setdefault(satellite.via.hash_key, satellite.via)
+        for link in self.vault.links:
+            for hub in link.hubs:
+                found[link.table].setdefault(hub.hash_key, hub)
+        for keyless in self.vault.keyless_tables:
+            for hub in keyless.hubs:
+                found[keyless.table].setdefault(hub.hash_key, hub)
+        return found
+
+    @cached_property
+    def links(self) -> dict[str, list[Link]]:
+        """For each table the links that are loaded from it."""
+        found: dict[str, list[Link]] = {table: [] for table in self.staged}
+        for link in self.vault.links:
+            found[link.table].append(link)
+        return found
+
+    @cached_property
+    def feeds(self) -> dict[str, list[tuple[str, HubReference]]]:
+        """For each hub the tables that hold its business key: its own first, then in order."""
+        found: dict[str, list[tuple[str, HubReference]]] = {h.name: [] for h in self.vault.hubs}
+        for table, references in self.references.items():
+            for reference in references.values():
+                if reference.lookup is None:
+                    found[reference.hub].append((table, reference))
+        for hub in self.vault.hubs:
+            found[hub.name].sort(key=lambda feed: not self.is_own(hub, *feed))
+        return found
+
+    def is_own(self, hub: Hub, table: str, reference: HubReference) -> bool:
+        """Whether a reference is that of the hub's own table to itself."""
+        return table == hub.entity_name and reference.columns == hub.business_key_columns
+
+    def is_anchor(self, table: str, reference: HubReference) -> bool:
+        """Whether a table's own rows are instances of the hub by this reference.
+
+        Such a row is one whatever its key holds, so that even a null has a hash key.
+        """
+        return (table, reference.hash_key) in self._anchors
+
+    def is_of_a_reference(self, link: Link) -> bool:
+        """Whether a link stands for one reference of an entity, which a row may lack."""
+        return any(self.is_anchor(link.table, hub) for hub in link.hubs)
+
+    def leads_always(self, table: str, reference: HubReference) -> bool:
+        """Whether every row has the reference, or the zero key in its place."""
+        if reference.optional or self.is_anchor(table, reference):
+            return True
+        return reference.lookup is None and all(
+            column.required for column in self.columns(table, reference.columns)
+        )
+
+    @cached_property
+    def _anchors(self) -> frozenset[tuple[str, str]]:
+        return frozenset(
+            (satellite.table, satellite.via.hash_key)
+            for satellite in self.vault.satellites
+            if satellite.via is not None and not satellite.via.optional
+        )
+
+    def business_key(self, hub: Hub) -> tuple[PlanColumn, ...]:
+        """The business key as the hub has it: of a type that holds what every table brings."""
+        return tuple(self._part(hub, place) for place in range(len(hub.business_key_columns)))
+
+    def _part(self, hub: Hub, place: int) -> PlanColumn:
+        sources = [(table, reference.columns[place]) for table, reference in self.feeds[hub.name]]
+        own = self.column(hub.entity_name, hub.business_key_columns[place])
+        type_ = widest([self.column(table, column).type for table, column in sources])
+        return own.model_copy(
+            update={
+                "type": type_,
+                "contract_type": own.contract_type if type_ == own.type else type_name(type_),
+                "required": own.required and not hub.has_ghost,
+                "tags": ("business-key",),
+                "mapped_source_tables": tuple(dict.fromkeys(table for table, _ in sources)),
+                "source_columns": tuple(
+                    SourceColumn(table=table, column=column) for table, column in sources
+                ),
+            }
+        )
+
+
+def vault_sources(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> VaultSources:
+    """The sources of a model's vault; ``staging`` has one build for each of its entities."""
+    assert model.dv2 is not None, "only a Data Vault model has a vault"
+    return VaultSources(
+        source_name=model.name,
+        vault=model.dv2,
+        names=names,
+        staged={build.title: build for build in staging},
+    )

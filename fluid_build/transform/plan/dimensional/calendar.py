@@ -1,0 +1,165 @@
+"""The generated calendar: every day of each year in which something happened, and every odd day.
+
+A date far off, such as 9999-12-31, brings its own year and not the millennia before it. Where the
+years are too many to be filled, the days that occur are there alone.
+"""
+
+from fluid_build.modeling.dimensional.elements import UNKNOWN_DATE_KEY, Dimension
+from fluid_build.modeling.dimensional.facts import CALENDAR_DAY
+from fluid_build.modeling.types import type_name
+from fluid_build.transform.plan.dimensional.columns import technical
+from fluid_build.transform.plan.dimensional.star import DATE_KEY_TYPE, Star, selected
+from fluid_build.transform.plan.dimensional.tests import key_tests
+from fluid_build.transform.plan.plan import Build, PlanColumn
+
+_MOST_YEARS = 400
+_MONTHS = (
+    "January February March April May June July August September October November December"
+).split()
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_FOR_EVER = 99_999_999
+"""The key of a date without end (and, negative, without beginning): no day has a month 99."""
+
+_TYPES = {"date": "DATE", "integer": "INTEGER", "string": "VARCHAR", "boolean": "BOOLEAN"}
+_EXPRESSIONS = {
+    CALENDAR_DAY: "full_date",
+    "year_number": "CAST(EXTRACT(YEAR FROM full_date) AS INTEGER)",
+    "quarter_number": "CAST(EXTRACT(QUARTER FROM full_date) AS INTEGER)",
+    "month_number": "CAST(EXTRACT(MONTH FROM full_date) AS INTEGER)",
+    "month_name": "CASE CAST(EXTRACT(MONTH FROM full_date) AS INTEGER)\n"
+    + "\n".join(f"        WHEN {n} THEN '{name}'" for n, name in enumerate(_MONTHS, 1))
+    + "\n    END",
+    "day_of_month": "CAST(EXTRACT(DAY FROM full_date) AS INTEGER)",
+    "day_of_week": "CAST(day_of_week AS INTEGER)",
+    "day_name": "CASE day_of_week\n"
+    + "\n".join(f"        WHEN {n} THEN '{name}'" for n, name in enumerate(_DAYS, 1))
+    + "\n    END",
+    "week_start_date": "CAST(full_date - CAST(day_of_week - 1 AS INTEGER) AS DATE)",
+    "is_weekend": "day_of_week >= 6",
+}
+
+
+def calendar_build(star: Star, dimension: Dimension) -> Build:
+    """The build of the generated calendar."""
+    entities = {one.table for one in dimension.source_columns}
+    return Build(
+        name=dimension.name,
+        layer="mart",
+        materialization="table",
+        title=dimension.name,
+        description=dimension.description,
+        sql=_sql(star, dimension),
+        ref_models=tuple(
+            star.names.staging(one.name) for one in star.conceptual.entities if one.name in entities
+        ),
+        columns=(
+            technical(
+                dimension.surrogate_key,
+                DATE_KEY_TYPE,
+                "The day as a number, 20260131; -1 where there is no date.",
+                tags=("primary-key", "technical"),
+            ),
+            *calendar_columns(dimension),
+        ),
+        key=(dimension.surrogate_key,),
+        tests=key_tests(dimension.name, dimension.surrogate_key),
+        mapped_source_tables=dimension.mapped_source_tables,
+        source_columns=dimension.source_columns,
+        reason=dimension.reason,
+    )
+
+
+def calendar_columns(dimension: Dimension) -> list[PlanColumn]:
+    """The columns of the calendar but for its key."""
+    return [
+        PlanColumn(
+            name=one.name,
+            type=_TYPES[one.type],
+            contract_type=type_name(_TYPES[one.type]),
+            description=one.description,
+            mapped_source_tables=dimension.mapped_source_tables,
+            source_columns=dimension.source_columns if one.name == CALENDAR_DAY else (),
+            reason=one.reason,
+        )
+        for one in dimension.attributes
+    ]
+
+
+def _sql(star: Star, dimension: Dimension) -> str:
+    occurring = "\n    UNION\n".join(
+        f"    SELECT CAST({star.column(one.table, one.column)} AS DATE) AS full_date\n"
+        f"    FROM {star.staged(one.table)}"
+        for one in dimension.source_columns
+    )
+    digits = "\n    UNION ALL ".join(
+        f"SELECT {digit} AS digit" if digit == 0 else f"SELECT {digit}" for digit in range(10)
+    )
+    columns = [
+        (_KEY, dimension.surrogate_key),
+        *((_EXPRESSIONS[one.name], one.name) for one in dimension.attributes),
+    ]
+    unknown = [
+        (f"CAST({UNKNOWN_DATE_KEY} AS {DATE_KEY_TYPE})", dimension.surrogate_key),
+        *((f"CAST(NULL AS {_TYPES[one.type]})", one.name) for one in dimension.attributes),
+    ]
+    return f"""\
+WITH occurring AS (
+{occurring}
+),
+digits AS (
+    {digits}
+),
+year_days AS (
+    SELECT 100 * hundreds.digit + 10 * tens.digit + ones.digit AS days
+    FROM digits AS hundreds
+    CROSS JOIN digits AS tens
+    CROSS JOIN digits AS ones
+    WHERE 100 * hundreds.digit + 10 * tens.digit + ones.digit < 366
+),
+years AS (
+    SELECT DISTINCT
+        CAST(DATE_TRUNC('YEAR', full_date) AS DATE) AS first_day,
+        CAST(EXTRACT(YEAR FROM full_date) AS INTEGER) AS year_number
+    FROM occurring
+    WHERE EXTRACT(YEAR FROM full_date) BETWEEN 1 AND 9999
+),
+calendar_days AS (
+    SELECT full_date
+    FROM occurring
+    WHERE full_date IS NOT NULL
+    UNION
+    SELECT CAST(years.first_day + CAST(year_days.days AS INTEGER) AS DATE) AS full_date
+    FROM years
+    CROSS JOIN year_days
+    WHERE
+        (
+            year_days.days < 365
+            OR (
+                years.year_number % 4 = 0
+                AND (years.year_number % 100 <> 0 OR years.year_number % 400 = 0)
+            )
+        )
+        AND (SELECT COUNT(*) FROM years) <= {_MOST_YEARS}
+),
+weekdays AS (
+    SELECT
+        full_date,
+        ((DATE_DIFF('day', DATE '1900-01-01', full_date) % 7) + 7) % 7 + 1 AS day_of_week
+    FROM calendar_days
+)
+SELECT
+{selected(columns)}
+FROM weekdays
+UNION ALL
+SELECT
+{selected(unknown)}"""
+
+
+_KEY = (
+    "COALESCE(\n"
+    "        CAST(EXTRACT(YEAR FROM full_date) AS BIGINT) * 10000\n"
+    "        + CAST(EXTRACT(MONTH FROM full_date) AS BIGINT) * 100\n"
+    "        + CAST(EXTRACT(DAY FROM full_date) AS BIGINT),\n"
+    f"        CASE WHEN full_date > DATE '1900-01-01' THEN {_FOR_EVER} ELSE -{_FOR_EVER} END\n"
+    "    )"
+)

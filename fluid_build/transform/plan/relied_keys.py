@@ -1,0 +1,88 @@
+"""The keys that a model relies on, as tests of the staging: they fail before anything is loaded.
+
+A measured key is a guess about rows to come. Once it stops holding, two rows share one hub, one
+link or one member, and what is loaded from them is wrong. ``dbt build`` leaves out everything
+that reads a relation of which a test failed, so such a load doesn't begin.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fluid_build.modeling.conceptual import ConceptualModel, Entity
+from fluid_build.modeling.naming import identifiers
+from fluid_build.modeling.sql_names import SqlNames, fit
+from fluid_build.transform.plan.built_tests import not_null
+from fluid_build.transform.plan.plan import BuildTest
+
+
+@dataclass(frozen=True, slots=True)
+class ReliedKey:
+    """Columns of a source table that a model takes for a key of it, and where they are tested.
+
+    ``relation`` is a staging of the table. ``columns`` are the source's; where the relation has a
+    hash of them, ``hashed`` names the columns to test instead. Rows are told apart by a
+    ``complete`` key, so no part of it may become null. Others are only looked up by: a row
+    without a value is never found there, and does no harm.
+    """
+
+    relation: str
+    table: str
+    columns: tuple[str, ...]
+    hashed: tuple[str, ...] = ()
+    complete: bool = True
+
+
+def key_tests(
+    keys: Iterable[ReliedKey], conceptual: ConceptualModel, names: SqlNames
+) -> dict[str, tuple[BuildTest, ...]]:
+    """The tests of the keys, by the staging relation that they are of."""
+    by_relation: dict[str, list[ReliedKey]] = {}
+    for key in _once(keys):
+        by_relation.setdefault(key.relation, []).append(key)
+    return {
+        relation: tuple(_of_relation(relation, found, conceptual, names))
+        for relation, found in by_relation.items()
+    }
+
+
+def _once(keys: Iterable[ReliedKey]) -> Iterator[ReliedKey]:
+    """Each key once; complete where any use of it asks for that."""
+    found: dict[tuple[str, frozenset[str]], ReliedKey] = {}
+    for key in keys:
+        place = key.relation, frozenset(key.hashed or key.columns)
+        if place not in found or key.complete:
+            found[place] = key
+    yield from found.values()
+
+
+def _of_relation(
+    relation: str, keys: Sequence[ReliedKey], conceptual: ConceptualModel, names: SqlNames
+) -> Iterator[BuildTest]:
+    entity = conceptual.entity(keys[0].table)
+    for part in dict.fromkeys(part for key in keys if key.complete for part in key.columns):
+        if entity.attribute(part).required:
+            reason = f"A row of {entity.name} is told by it, and so never lacks it."
+            yield not_null(relation, names.column(entity.name, part), reason)
+    labels = identifiers(" ".join(key.columns) for key in keys)
+    for key in keys:
+        yield _unique(entity, key, names, labels)
+
+
+def _unique(
+    entity: Entity, key: ReliedKey, names: SqlNames, labels: Mapping[str, str]
+) -> BuildTest:
+    known = next((one for one in entity.keys if set(one.attributes) == set(key.columns)), None)
+    return BuildTest(
+        name=fit(key.relation, labels[" ".join(key.columns)], "unique"),
+        kind="unique",
+        columns=key.hashed or names.columns_of(key.table, key.columns),
+        severity="warn" if known and known.evidence.violations else "error",
+        allowed=known.evidence.violations if known else 0,
+        evidence=known.evidence if known else None,
+        key_kind=known.kind if known else None,
+        reason=(
+            f"The model tells the rows of {entity.name} apart by {', '.join(key.columns)}. Where"
+            " rows share them, what is made of the table isn't loaded: correct them, or forge"
+            " again."
+        ),
+    )

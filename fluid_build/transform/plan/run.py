@@ -1,0 +1,189 @@
+"""The inner loop: a plan run directly in DuckDB, on the connection of its source."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+import duckdb
+
+from fluid_build.errors import BuildFailedError, SourceChangedError
+from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.sources.base import Source, Table
+from fluid_build.sources.sql import literal, quote
+from fluid_build.transform.plan.plan import Build, PlanSource, TransformPlan
+from fluid_build.transform.plan.sessions import in_sessions, small
+
+DATABASE = "forged"
+"""The database inside the connection that holds the schemas ``source`` and ``model``."""
+
+FIRST_LOAD = datetime(2000, 1, 1)
+"""The load date of a run whose result is only compared: no clock, so that it repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A plan that was run; ``source.<id>`` and ``model.<name>`` are on ``connection``."""
+
+    connection: duckdb.DuckDBPyConnection
+    plan: TransformPlan
+
+    def rows(self, relation: str) -> int:
+        """How many rows ``source.<id>`` or ``model.<name>`` has."""
+        row = self.connection.execute(f"SELECT count(*) FROM {relation}").fetchone()
+        return int(row[0]) if row else 0
+
+    def load(self, load_date: datetime) -> None:
+        """Run the plan once more: incremental builds add what is new, the others are made anew."""
+        _set_load_date(self.connection, load_date)
+        for build in self.plan.builds:
+            _run(self.connection, build, again=True)
+
+
+@contextmanager
+def built(
+    source: Source,
+    plan: TransformPlan,
+    *,
+    load_date: datetime = FIRST_LOAD,
+    on_progress: OnProgress = ignore,
+) -> Iterator[Built]:
+    """Run all builds of a plan in order; what was built is gone again after the block.
+
+    Each relation's columns and types are compared with what the plan promises. Raises
+    SourceChangedError where the source lacks a table or column of the plan, and BuildFailedError
+    where a build fails or comes out otherwise than promised.
+    """
+    connection = source.connection
+    previous = connection.execute("SELECT current_database()").fetchone()
+    connection.execute(f"ATTACH ':memory:' AS {DATABASE}")
+    try:
+        connection.execute(f"USE {DATABASE}")
+        show_sources(connection, source, plan)
+        connection.execute("CREATE SCHEMA model")
+        _set_load_date(connection, load_date)
+        _run_all(connection, plan, on_progress)
+        check_types(connection, plan)
+        yield Built(connection, plan)
+    finally:
+        connection.execute(f"USE {quote(previous[0] if previous else 'memory')}")
+        connection.execute(f"DETACH {DATABASE}")
+
+
+def statement(build: Build, *, again: bool = False) -> str:
+    """The SQL that makes a build's relation, or with ``again`` adds to it what is new."""
+    name = f"model.{build.name}"
+    if build.materialization == "view":
+        return f"CREATE OR REPLACE VIEW {name} AS\n{build.sql}"
+    if not again or build.incremental is None:
+        return f"CREATE OR REPLACE TABLE {name} AS\n{build.sql}"
+    made = f"{build.sql}\n{build.incremental}"
+    if build.materialization == "incremental":
+        return f"INSERT INTO {name}\n{made}"
+    return f"CREATE OR REPLACE TABLE {name} AS\n{made}"
+
+
+def check_types(connection: duckdb.DuckDBPyConnection, plan: TransformPlan) -> None:
+    """Compare every relation in the schema ``model`` with the columns and types of the plan."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    rows = connection.execute(
+        "SELECT table_name, column_name, data_type FROM duckdb_columns()"
+        " WHERE database_name = current_database() AND schema_name = 'model'"
+        " ORDER BY table_name, column_index"
+    ).fetchall()
+    for table, column, type_ in rows:
+        found.setdefault(table, []).append((column, type_))
+    for build in plan.builds:
+        promised = [(column.name, column.type) for column in build.columns]
+        if found.get(build.name) != promised:
+            raise BuildFailedError(
+                f"{build.name} came out otherwise than planned: "
+                f"{_first_difference(promised, found.get(build.name, []))}.",
+                hint="This is a fault in Fluid Forge; please report it with the model.json.",
+            )
+
+
+def show_sources(
+    connection: duckdb.DuckDBPyConnection, source: Source, plan: TransformPlan
+) -> None:
+    """Make the schema ``source``, with a view on each table of the plan's source."""
+    connection.execute("CREATE SCHEMA source")
+    tables = {table.name: table for table in source.tables}
+    for wanted in plan.sources:
+        table = tables.get(wanted.table)
+        if table is None:
+            raise SourceChangedError(
+                f"The source has no table {wanted.table!r} any more.",
+                hint="Forge it again to follow the source.",
+            )
+        connection.execute(_view(table, wanted))
+
+
+def _view(table: Table, wanted: PlanSource) -> str:
+    by_name = {column.alias: column for column in table.columns}
+    for name, _ in wanted.columns:
+        if name not in by_name:
+            raise SourceChangedError(
+                f"The table {wanted.table!r} has no column {name!r} any more.",
+                hint="Forge it again to follow the source.",
+            )
+    selected = ", ".join(quote(name) for name, _ in wanted.columns)
+    return f"CREATE VIEW source.{wanted.id} AS SELECT {selected} FROM {table.relation}"
+
+
+def _set_load_date(connection: duckdb.DuckDBPyConnection, load_date: datetime) -> None:
+    connection.execute(f"SET VARIABLE load_date = TIMESTAMP {literal(load_date.isoformat(' '))}")
+
+
+def _run_all(
+    connection: duckdb.DuckDBPyConnection, plan: TransformPlan, on_progress: OnProgress
+) -> None:
+    """Run all builds: those that depend on none of each other together, where they are small."""
+    tables = {f"source.{source.id}": source.table for source in plan.sources}
+    few_rows = {tables[relation] for relation in small(connection, tables)}
+    done = 0
+    for wave in waves(plan.builds):
+        little = [build for build in wave if few_rows.issuperset(build.mapped_source_tables)]
+        large = [build for build in wave if not few_rows.issuperset(build.mapped_source_tables)]
+        work = [partial(_run, build=build, again=False) for build in little]
+        with closing(in_sessions(connection, work)) as results:
+            for build, _ in zip(little, results, strict=True):
+                on_progress(Progress("build", done, len(plan.builds), build.name))
+                done += 1
+        for build in large:
+            on_progress(Progress("build", done, len(plan.builds), build.name))
+            _run(connection, build, again=False)
+            done += 1
+
+
+def waves(builds: Sequence[Build]) -> list[list[Build]]:
+    """Builds in groups, each group after those that it refers to; in the plan's order within."""
+    levels: dict[str, int] = {}
+    found: list[list[Build]] = []
+    for build in builds:
+        level = max((levels[name] + 1 for name in build.ref_models), default=0)
+        levels[build.name] = level
+        if level == len(found):
+            found.append([])
+        found[level].append(build)
+    return found
+
+
+def _run(connection: duckdb.DuckDBPyConnection, build: Build, *, again: bool) -> None:
+    try:
+        connection.execute(statement(build, again=again))
+    except duckdb.InterruptException:
+        raise
+    except duckdb.Error as error:
+        raise BuildFailedError(
+            f"{build.name} could not be built: {str(error).splitlines()[0]}",
+            hint="If the source has not changed since it was forged, please report this.",
+        ) from error
+
+
+def _first_difference(promised: list[tuple[str, str]], found: list[tuple[str, str]]) -> str:
+    for wanted, got in zip(promised, found, strict=False):
+        if wanted != got:
+            return f"{' '.join(wanted)} was planned and {' '.join(got)} was built"
+    return f"{len(promised)} columns were planned and {len(found)} were built"

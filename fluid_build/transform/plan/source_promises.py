@@ -1,0 +1,182 @@
+"""What was promised of the source's columns, as promises of the relations that carry them.
+
+A technique takes tables apart; each promise follows its columns, by their lineage, to the relation
+that has them. What no relation of the technique can promise is listed, with the reason.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fluid_build.modeling.conceptual import ConceptualModel, Entity
+from fluid_build.modeling.sql_names import SqlNames, fit, free_name
+from fluid_build.transform.plan.evidence_tests import (
+    evidence_tests,
+    is_promised,
+    reference_promise,
+)
+from fluid_build.transform.plan.plan import EVERY_ROW, Build, BuildTest, RowScope, UnstatedPromise
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """A relation that holds attributes of an entity, each in a column, by the attribute's name.
+
+    Where its rows are those of the entity, ``is_whole`` says so, and ``scope`` which of them; where
+    not ``is_once``, it holds several of them as one. In others a row of the entity may be there
+    several times or not at all. ``unknown`` are texts that stand in a column where there is no row
+    of the entity. ``keys`` are the columns in which rows differ that differ in those attributes,
+    ``hashed`` the hash that is never null where that attribute is not.
+    """
+
+    relation: str
+    columns: Mapping[str, str]
+    scope: RowScope = EVERY_ROW
+    is_whole: bool = True
+    is_once: bool = True
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[frozenset[str], tuple[str, ...]] = field(default_factory=dict)
+    hashed: Mapping[str, str] = field(default_factory=dict)
+
+
+_COLLAPSED = "an end of it has no relation of its own; the staging is tested for it"
+Carriers = Mapping[str, Sequence[Carrier]]
+"""By entity the relations that carry it, the best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Promise:
+    """A test of the flat table of an entity, and the attributes that it is about."""
+
+    entity: Entity
+    test: BuildTest
+    attributes: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What is promised of which columns of the source."""
+        return f"{self.test.kind} {self.entity.name}({', '.join(self.attributes)})"
+
+
+def with_source_promises(
+    builds: Sequence[Build], conceptual: ConceptualModel, names: SqlNames, carriers: Carriers
+) -> tuple[tuple[Build, ...], tuple[UnstatedPromise, ...]]:
+    """The builds with the promises of the source that they carry, and those that none can make.
+
+    References are the techniques' own, as they lead over keys that a technique makes; those that
+    none of the builds has are listed as well.
+    """
+    tests = {build.name: list(build.tests) for build in builds}
+    published = {build.name for build in builds if build.layer != "staging"}
+    unstated = []
+    for promise in _promises(conceptual, names):
+        found = tuple(carriers.get(promise.entity.name, ()))
+        placed = _placed(promise, [one for one in found if one.relation in published])
+        if isinstance(placed, str):
+            unstated.append(UnstatedPromise(promise=promise.name, reason=placed))
+        else:
+            relation, test = placed
+            _add(tests[relation], test)
+    kept = {test.promise for name in published for test in tests[name]}
+    for one in conceptual.relationships:
+        if is_promised(one) and reference_promise(one) not in kept:
+            unstated.append(UnstatedPromise(promise=reference_promise(one), reason=_COLLAPSED))
+    return (
+        tuple(build.model_copy(update={"tests": tuple(tests[build.name])}) for build in builds),
+        tuple(unstated),
+    )
+
+
+def _promises(conceptual: ConceptualModel, names: SqlNames) -> Iterator[_Promise]:
+    tests = evidence_tests(conceptual, names, names.tables)
+    for entity in conceptual.entities:
+        attributes = {names.column(entity.name, one.name): one.name for one in entity.attributes}
+        for test in tests[entity.name]:
+            if test.kind != "relationships":
+                columns = tuple(attributes[column] for column in test.columns)
+                yield _Promise(entity, test, columns)
+
+
+def _placed(promise: _Promise, carriers: Sequence[Carrier]) -> tuple[str, BuildTest] | str:
+    """Where a promise is made and how; or why it cannot be."""
+    wanted = set(promise.attributes)
+    for carrier in carriers:
+        if not wanted <= carrier.columns.keys():
+            continue
+        scope = _scope(promise, carrier)
+        if scope is not None:
+            columns = tuple(carrier.columns[name] for name in promise.attributes)
+            unknown = (carrier.unknown.get(name, "") for name in promise.attributes)
+            return carrier.relation, promise.test.model_copy(
+                update={
+                    "name": fit(carrier.relation, *columns, promise.test.kind),
+                    "columns": columns,
+                    "values": (*promise.test.values, *filter(None, unknown))
+                    if promise.test.kind == "accepted_values"
+                    else (),
+                    "scope": scope,
+                    "promise": promise.name,
+                }
+            )
+    for carrier in carriers:
+        columns = _standing_for(promise, carrier)
+        if columns:
+            return carrier.relation, promise.test.model_copy(
+                update={
+                    "name": fit(carrier.relation, *columns, promise.test.kind),
+                    "columns": columns,
+                    "promise": promise.name,
+                }
+            )
+    if any(wanted <= carrier.columns.keys() for carrier in carriers):
+        return "its columns stand in rows of another table, where they may repeat or be missing"
+    return "no relation holds all of its columns; the staging and the proof hold it"
+
+
+def _standing_for(promise: _Promise, carrier: Carrier) -> tuple[str, ...]:
+    """The columns that a technique has made of those of a promise, and that keep it."""
+    if promise.test.kind == "unique":
+        return carrier.keys.get(frozenset(promise.attributes), ())
+    (attribute, *more) = promise.attributes
+    is_hashed = promise.test.kind == "not_null" and not more and attribute in carrier.hashed
+    return (carrier.hashed[attribute],) if is_hashed else ()
+
+
+def _scope(promise: _Promise, carrier: Carrier) -> RowScope | None:
+    """The rows that a promise is about where it is carried; None where it says nothing there."""
+    kind = promise.test.kind
+    if kind == "unique":
+        trivial = set(carrier.scope.latest_of) == {
+            carrier.columns[name] for name in promise.attributes
+        }
+        is_told = carrier.is_whole and carrier.is_once and not trivial
+        return carrier.scope if is_told else None
+    if carrier.is_whole or kind == "accepted_values":
+        return carrier.scope
+    key = promise.entity.primary_key
+    present = key.attributes if key is not None else ()
+    if not present or not set(present) <= carrier.columns.keys():
+        return None
+    if set(promise.attributes) & set(present):
+        return None
+    filled = tuple(carrier.columns[name] for name in present)
+    return carrier.scope.model_copy(update={"filled": (*carrier.scope.filled, *filled)})
+
+
+def _add(tests: list[BuildTest], test: BuildTest) -> None:
+    """Add a test, or name the promise of one that is there already and says as much or more."""
+    for place, known in enumerate(tests):
+        if not known.promise and _says_as_much(known, test):
+            tests[place] = known.model_copy(update={"promise": test.promise})
+            return
+    name = free_name(test.name, {known.name for known in tests})
+    tests.append(test.model_copy(update={"name": name}))
+
+
+def _says_as_much(known: BuildTest, test: BuildTest) -> bool:
+    of_all = known.scope == EVERY_ROW and test.kind == "not_null"
+    return (
+        known.kind == test.kind
+        and (known.scope == test.scope or of_all)
+        and known.allowed <= test.allowed
+        and set(known.columns) == set(test.columns)
+    )

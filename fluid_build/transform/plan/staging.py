@@ -1,0 +1,177 @@
+"""The staging relations: every source table with our names and types, and the way back.
+
+One view for each table, all columns, no row left out and none added.
+"""
+
+from collections.abc import Callable, Mapping
+
+from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Conversion, Entity
+from fluid_build.modeling.element import source_columns
+from fluid_build.modeling.sql_names import SqlNames
+from fluid_build.modeling.types import is_number, type_name
+from fluid_build.sources.declared import unique_names
+from fluid_build.sources.sql import literal, quote
+from fluid_build.transform.plan.plan import Build, PlanColumn, PlanSource
+
+Keeps = Callable[[Attribute], Conversion | None]
+"""Which conversion of an attribute a technique makes: None where its text stays as it is."""
+
+
+def by_value(attribute: Attribute) -> Conversion | None:
+    """Every conversion: the value counts, not how it was spelled."""
+    return attribute.conversion
+
+
+def by_spelling(attribute: Attribute) -> Conversion | None:
+    """Only those conversions after which every value can be spelled as before."""
+    conversion = attribute.conversion
+    return conversion if conversion is not None and conversion.reversible else None
+
+
+def plan_sources(conceptual: ConceptualModel, names: SqlNames) -> tuple[PlanSource, ...]:
+    """The tables of the source as the plan's SQL speaks of them."""
+    return tuple(
+        PlanSource(
+            id=names.table(entity.name),
+            table=entity.name,
+            columns=tuple(
+                (alias, attribute.source_type)
+                for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+            ),
+        )
+        for entity in conceptual.entities
+    )
+
+
+def aliases(entity: Entity) -> list[str]:
+    """The columns of an entity's table as they are read: apart where two differ in case alone."""
+    return unique_names(attribute.name for attribute in entity.attributes)
+
+
+def staging_builds(conceptual: ConceptualModel, names: SqlNames, keeps: Keeps) -> tuple[Build, ...]:
+    """One view for each entity, in the order of the source."""
+    return tuple(_staging(entity, names, keeps) for entity in conceptual.entities)
+
+
+def staged_columns(entity: Entity, names: SqlNames, keeps: Keeps) -> tuple[PlanColumn, ...]:
+    """The columns of an entity's staging relation."""
+    return tuple(_column(entity, attribute, names, keeps) for attribute in entity.attributes)
+
+
+def staged_type(attribute: Attribute, keeps: Keeps) -> str:
+    """DuckDB's type of a staged attribute."""
+    conversion = keeps(attribute)
+    return attribute.source_type if conversion is None else conversion.to_type
+
+
+def restored(
+    entity: Entity, keeps: Keeps, expressions: Mapping[str, str], *, indent: str = "    "
+) -> str:
+    """A select list that gives a source table's columns back: its names, types and spelling.
+
+    ``expressions`` has the SQL of each attribute's staged value, by the attribute's name.
+    """
+    return ",\n".join(
+        f"{indent}{spelled_again(attribute, keeps, expressions[attribute.name])} AS {quote(alias)}"
+        for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+    )
+
+
+def original(entity: Entity, names: SqlNames, keeps: Keeps) -> str:
+    """The source table as ``restored`` gives it back."""
+    selected = ",\n".join(
+        f"    {_compared(quote(alias), attribute, keeps)} AS {quote(alias)}"
+        for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+    )
+    return f"SELECT\n{selected}\nFROM source.{names.table(entity.name)}"
+
+
+def is_by_value(attribute: Attribute, keeps: Keeps) -> bool:
+    """Whether a technique keeps the value of an attribute and not its spelling."""
+    conversion = keeps(attribute)
+    return conversion is not None and not conversion.reversible
+
+
+def _compared(column: str, attribute: Attribute, keeps: Keeps) -> str:
+    return _reading(column, attribute, keeps) if is_by_value(attribute, keeps) else column
+
+
+def spelled_again(attribute: Attribute, keeps: Keeps, expression: str) -> str:
+    """The staged value of an attribute as the source has it, or its value where that is kept."""
+    conversion = keeps(attribute)
+    if conversion is None:
+        return f"CAST({expression} AS {attribute.source_type})"
+    if not conversion.reversible:
+        return f"CAST({expression} AS {conversion.to_type})"
+    if conversion.format:
+        spelled = f"strftime({expression}, {literal(conversion.format)})"
+        is_text = not is_number(attribute.source_type)
+        return spelled if is_text else f"CAST({spelled} AS {attribute.source_type})"
+    return f"CAST({expression} AS {attribute.source_type})"
+
+
+def _staging(entity: Entity, names: SqlNames, keeps: Keeps) -> Build:
+    columns = names.columns[entity.name]
+    selected = ",\n".join(
+        f"    {_reading(quote(alias), attribute, keeps)} AS {columns[attribute.name]}"
+        for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+    )
+    primary = entity.primary_key
+    return Build(
+        name=names.staging(entity.name),
+        layer="staging",
+        materialization="view",
+        title=entity.name,
+        description=entity.description,
+        sql=f"SELECT\n{selected}\nFROM source.{names.table(entity.name)}",
+        ref_sources=(names.table(entity.name),),
+        columns=staged_columns(entity, names, keeps),
+        key=names.columns_of(entity.name, primary.attributes) if primary else (),
+        mapped_source_tables=(entity.name,),
+        source_columns=source_columns(entity.name, tuple(a.name for a in entity.attributes)),
+        reason="One view for one table of the source: our names and types, every row.",
+    )
+
+
+def _reading(column: str, attribute: Attribute, keeps: Keeps) -> str:
+    conversion = keeps(attribute)
+    if conversion is None:
+        return f"CAST({column} AS {attribute.source_type})"
+    if conversion.format:
+        text = trimmed(column, attribute)
+        return f"CAST(strptime({text}, {literal(conversion.format)}) AS DATE)"
+    return f"CAST(trim({column}) AS {conversion.to_type})"
+
+
+def trimmed(column: str, attribute: Attribute) -> str:
+    """A column as text without blanks around it; whole numbers may be dates (``20231225``)."""
+    is_text = not is_number(attribute.source_type)
+    return f"trim({column})" if is_text else f"CAST({column} AS VARCHAR)"
+
+
+def _column(entity: Entity, attribute: Attribute, names: SqlNames, keeps: Keeps) -> PlanColumn:
+    type_ = staged_type(attribute, keeps)
+    stays_text = type_ == attribute.source_type and attribute.conversion is not None
+    return PlanColumn(
+        name=names.column(entity.name, attribute.name),
+        type=type_,
+        contract_type=type_name(type_) if stays_text else attribute.type,
+        required=attribute.required,
+        description=attribute.description,
+        semantic_type=attribute.semantic_type,
+        pii=attribute.pii,
+        measure=attribute.measure,
+        tags=_tags(entity, attribute.name),
+        mapped_source_tables=(entity.name,),
+        source_columns=source_columns(entity.name, (attribute.name,)),
+        reason=attribute.reason,
+    )
+
+
+def _tags(entity: Entity, attribute: str) -> tuple[str, ...]:
+    primary = entity.primary_key
+    found = {
+        "primary-key": primary is not None and attribute in primary.attributes,
+        "unique": any(key.holds and key.attributes == (attribute,) for key in entity.keys),
+    }
+    return tuple(tag for tag, holds in found.items() if holds)

@@ -1,0 +1,165 @@
+"""What a forge may do to each file of its folder: nobody's edits are lost without their say.
+
+``forge.json`` tells the files that an earlier forge left as they are from those that somebody
+edited since, and from those that no forge ever wrote.
+"""
+
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal, TypeAlias
+
+from fluid_build.artifacts import Content
+from fluid_build.errors import (
+    OutputError,
+    SourceError,
+    SourceNotFoundError,
+    SourceUnreadableError,
+)
+from fluid_build.regular_files import read_regular
+from fluid_build.transform.proof.manifest import MANIFEST_FILE, Manifest, digest, read_manifest
+from fluid_build.transform.proof.proof_files import PROOF_FILE
+
+Action: TypeAlias = Literal["create", "replace", "remove", "keep", "nothing"]
+Owner: TypeAlias = Literal["forge", "edited", "foreign"]
+
+_MOST_LINES = 5_000
+"""Comparing takes time that grows with the square of the lines, where hardly any are alike."""
+
+_MOST_BYTES = 16 * 1024 * 1024
+"""Far more than that many lines of what a forge writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What is to be done about a file.
+
+    ``owner`` says whose it is as it lies there: ``forge`` where it is as a forge wrote it or is
+    not there at all, ``edited`` where a forge wrote it and somebody changed it since, ``foreign``
+    where no forge wrote it. Only files that are not the forge's own are ever kept.
+    """
+
+    name: str
+    action: Action
+    owner: Owner = "forge"
+
+
+def folder_changes(
+    folder: Path, files: Mapping[str, Content], *, overwrite: bool = False
+) -> tuple[FileChange, ...]:
+    """What becomes of each of the files, and of those that only an earlier forge wrote; by name.
+
+    ``files`` are those to be written, ``forge.json`` aside. With ``overwrite`` nothing is kept:
+    foreign files are replaced, edited ones are replaced or removed. Raises OutputError where the
+    folder holds a ``forge.json`` that cannot be read, so that nobody knows whose its files are.
+    """
+    earlier = _manifest(folder, overwrite=overwrite)
+    found = [_written(folder, name, files[name], earlier, overwrite) for name in files]
+    found += _left_over(folder, files, earlier, overwrite)
+    return tuple(sorted(found, key=lambda change: change.name))
+
+
+def _manifest(folder: Path, *, overwrite: bool) -> Manifest | None:
+    if not os.path.lexists(folder / MANIFEST_FILE):
+        return None
+    try:
+        return read_manifest(folder)
+    except SourceNotFoundError:
+        return None
+    except SourceError as error:
+        if overwrite:
+            return None
+        raise OutputError(
+            f"{error.message} Without it nobody can tell which files in {folder} were edited,"
+            " so nothing was written.",
+            hint="Name another folder with -o, or use --force to overwrite the files there.",
+        ) from error
+
+
+def _written(
+    folder: Path, name: str, content: Content, earlier: Manifest | None, overwrite: bool
+) -> FileChange:
+    path = folder / name
+    if not os.path.lexists(path):
+        return FileChange(name, "create")
+    if path.is_dir() and not path.is_symlink():
+        return FileChange(name, "replace")  # Refused, with the reason, when it is written.
+    now = _digest_on_disk(path)
+    if now == digest(content):
+        return FileChange(name, "nothing")
+    owner = _owner(name, now, earlier)
+    return FileChange(name, "replace" if owner == "forge" or overwrite else "keep", owner)
+
+
+def _owner(name: str, now: str | None, earlier: Manifest | None) -> Owner:
+    if earlier is None or name in earlier.foreign:
+        return "foreign"
+    if name == PROOF_FILE:
+        return "forge"  # Every verification writes it anew, so it has no digest to go by.
+    if name not in earlier.files:
+        return "foreign"
+    return "forge" if now == earlier.files[name] else "edited"
+
+
+def _left_over(
+    folder: Path, files: Mapping[str, Content], earlier: Manifest | None, overwrite: bool
+) -> Iterator[FileChange]:
+    """What an earlier forge wrote and this one does not."""
+    if earlier is None:
+        return
+    for name in earlier.files:
+        if name in files or name in earlier.foreign or not _is_inside(name):
+            continue
+        path = folder / name
+        if not path.is_file():
+            continue
+        if _digest_on_disk(path) == earlier.files[name]:
+            yield FileChange(name, "remove")
+        else:
+            yield FileChange(name, "remove" if overwrite else "keep", "edited")
+
+
+def _is_inside(name: str) -> bool:
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts
+
+
+def _digest_on_disk(path: Path) -> str | None:
+    """The digest of a file; None for what is not a regular file, such as a pipe or a dead link."""
+    if not path.is_file():
+        return None
+    try:
+        return digest(path)
+    except OSError as error:
+        raise OutputError(
+            f"{path} cannot be read ({error.strerror}), so nobody can tell whether it was edited.",
+            hint="Check its permissions, or name another folder with -o.",
+        ) from error
+
+
+def difference(folder: Path, change: FileChange, content: Content) -> tuple[str, ...]:
+    """The lines of a unified diff from the file as it is to what the forge would write.
+
+    Empty where there is nothing to show: the bytes aren't text, no forge wrote the file (what is
+    in it is nobody's business), or it is too long to be compared line by line.
+    """
+    if change.owner == "foreign" or isinstance(content, Path):
+        return ()
+    old = _lines(folder / change.name)
+    new = (content if isinstance(content, str) else content.decode("utf-8", "replace")).splitlines()
+    if old is None or max(len(old), len(new)) > _MOST_LINES:
+        return ()
+    names = (change.name, f"{change.name} (forged now)")
+    return tuple(difflib.unified_diff(old, new, *names, lineterm=""))
+
+
+def _lines(path: Path) -> list[str] | None:
+    if path.is_symlink():  # It may lead to a file that is no part of the folder.
+        return None
+    try:
+        content = read_regular(path, _MOST_BYTES, too_large="It's too large to be compared.")
+        return content.decode().splitlines()
+    except (OSError, SourceUnreadableError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,192 @@
+"""``forge.json``: what a folder was forged from, and how, so that it can be done and checked again.
+
+It holds no password, no time and no absolute path: the source is named by where it lies from the
+folder.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from fluid_build import __version__
+from fluid_build.artifacts import Content
+from fluid_build.errors import (
+    SourceNotFoundError,
+    SourceUnreadableError,
+    UsageError,
+)
+from fluid_build.modeling.element import ModelPart
+from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.regular_files import open_regular, read_regular
+from fluid_build.sources.conventions import (
+    NO_ANSWERS,
+    Conventions,
+    DateOrder,
+    DecimalMark,
+)
+from fluid_build.sources.uri import Kind, locate, path_from, surely_without_passwords
+from fluid_build.transform.dbt.targets import Target
+from fluid_build.transform.proof.proof_files import PROOF_FILE
+
+MANIFEST_FILE = "forge.json"
+GENERATOR = f"fluid-forge {__version__}"
+
+_MOST_BYTES = 16 * 1024 * 1024
+
+
+class ManifestSource(ModelPart):
+    """Where the data lies.
+
+    ``location`` is a path or glob relative to the folder, with ``/``, or of a server its connection
+    string without any password. None where it cannot be said so (another drive on Windows, a
+    password that cannot be told from the rest). ``decimal`` and ``date_order`` are the user's
+    answers on numbers and dates in text, if any were given.
+    """
+
+    kind: Kind
+    location: str | None
+    schemas: tuple[str, ...] = ()
+    dialect: str | None = None
+    decimal: DecimalMark | None = None
+    date_order: DateOrder | None = None
+
+    @property
+    def conventions(self) -> Conventions:
+        """The answers that the source was read with."""
+        return Conventions(self.decimal, self.date_order)
+
+
+class Manifest(ModelPart):
+    """What was forged. ``files`` has the SHA-256 of every file beside it that stays as it is.
+
+    That leaves out the proof, which every verification writes anew. Where somebody's edits were
+    kept, the digest is that of the file which the forge would have written. ``foreign`` names the
+    files that were there before any forge and were left alone.
+    """
+
+    version: Literal[1] = 1
+    generator: str = GENERATOR
+    technique: Technique
+    variant: str | None = None
+    target: Target = "duckdb"
+    source: ManifestSource
+    files: dict[str, str] = Field(default_factory=dict)
+    foreign: tuple[str, ...] = ()
+
+
+def manifest_source(
+    place: str,
+    folder: Path,
+    *,
+    schemas: Sequence[str] = (),
+    dialect: str | None = None,
+    conventions: Conventions = NO_ANSWERS,
+) -> ManifestSource:
+    """The source at a URI or path, as the manifest of a folder names it."""
+    address = locate(place)
+    return ManifestSource(
+        kind=address.kind,
+        location=surely_without_passwords(address.place)
+        if address.kind == "postgres"
+        else path_from(folder, Path(address.place)),
+        schemas=tuple(schemas),
+        dialect=dialect,
+        decimal=conventions.decimal,
+        date_order=conventions.date_order,
+    )
+
+
+def manifest_json(
+    model: LogicalModel,
+    source: ManifestSource,
+    files: Mapping[str, Content],
+    *,
+    target: Target = "duckdb",
+    foreign: Sequence[str] = (),
+) -> str:
+    """``forge.json`` of a model and of the files that are written with it."""
+    manifest = Manifest(
+        technique=model.technique,
+        variant=model.dimensional.variant if model.dimensional is not None else None,
+        target=target,
+        source=source,
+        files={name: digest(files[name]) for name in sorted(files) if name != PROOF_FILE},
+        foreign=tuple(sorted(foreign)),
+    )
+    return manifest.model_dump_json(indent=2, exclude_none=True) + "\n"
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a folder.
+
+    SourceNotFoundError where the folder or its manifest is missing, SourceUnreadableError where it
+    is not what a forge writes.
+    """
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "does not exist"
+        raise SourceNotFoundError(
+            f"The folder {folder} {what}.", hint="Name the folder that `fluid forge` wrote."
+        )
+    text = read_text(folder / MANIFEST_FILE, _MOST_BYTES)
+    try:
+        return Manifest.model_validate_json(text, strict=True)
+    except ValidationError as error:
+        raise not_as_written(folder / MANIFEST_FILE, error) from None
+
+
+def place_of(manifest: Manifest, folder: Path) -> str:
+    """The path or connection string of the source of a folder; UsageError where it says none."""
+    source = manifest.source
+    if source.location is None:
+        raise UsageError(
+            f"{folder / MANIFEST_FILE} does not say where the source is.",
+            hint="Say where with --uri.",
+        )
+    if source.kind == "postgres":
+        return source.location
+    return os.path.normpath(Path(os.path.realpath(folder)) / source.location)
+
+
+def digest(content: Content) -> str:
+    """The SHA-256 of a file's content, in hexadecimal."""
+    if isinstance(content, Path):
+        with open_regular(content) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
+
+
+def read_text(path: Path, most_bytes: int) -> str:
+    """The text of a file of a forge, with the errors that a user can do something about."""
+    try:
+        return read_regular(
+            path, most_bytes, too_large="No forge writes one so large; forge the folder again."
+        ).decode()
+    except (FileNotFoundError, NotADirectoryError):
+        raise SourceNotFoundError(
+            f"There is no {path.name} in {path.parent}.",
+            hint="Name a folder that `fluid forge` wrote, or forge it again.",
+        ) from None
+    except UnicodeDecodeError:
+        raise SourceUnreadableError(
+            f"{path} is not UTF-8 text.", hint="Forge the folder again."
+        ) from None
+    except OSError as error:
+        raise SourceUnreadableError(
+            f"{path} cannot be read: {error.strerror or type(error).__name__}.",
+            hint="Check that it is a file and that you may read it.",
+        ) from None
+
+
+def not_as_written(path: Path, error: ValidationError) -> SourceUnreadableError:
+    """The error for a file of a forge that somebody changed, or that another version wrote."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    where = f" at {place}" if place else ""
+    return SourceUnreadableError(
+        f"{path} is not as a forge writes it{where}: {first['msg']}.",
+        hint="It was edited, or written by another version of Fluid Forge; forge it again.",
+    )

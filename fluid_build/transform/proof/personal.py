@@ -1,0 +1,51 @@
+"""Which columns hold personal or nested data, so that no value of theirs is ever shown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fluid_build.modeling.conceptual import Attribute
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.profiling.column_stats import hides_values
+from fluid_build.transform.plan.plan import PlanColumn, TransformPlan
+from fluid_build.transform.plan.staging import aliases
+
+
+@dataclass(frozen=True, slots=True)
+class Personal:
+    """Personal columns of each source table, and the names that any relation may show.
+
+    ``shown`` are names of columns, source or built, that nowhere hold personal data, in lower
+    case. What has another name (an alias inside a query, say) is not shown either.
+    """
+
+    tables: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    shown: frozenset[str] = frozenset()
+
+    def of_table(self, table: str) -> frozenset[str]:
+        """The personal columns of a source table, as they are read."""
+        return self.tables.get(table, frozenset())
+
+
+def personal(model: LogicalModel, plan: TransformPlan) -> Personal:
+    """The personal columns of a model's source and builds."""
+    tables: dict[str, frozenset[str]] = {}
+    names: set[str] = set()
+    hidden: set[str] = set()
+    for entity in model.conceptual.entities:
+        by_alias = dict(zip(aliases(entity), entity.attributes, strict=True))
+        found = frozenset(alias for alias, attribute in by_alias.items() if _is_hidden(attribute))
+        tables[entity.name] = found
+        names |= {alias.lower() for alias in by_alias}
+        hidden |= {alias.lower() for alias in found}
+    for build in plan.builds:
+        names |= {column.name.lower() for column in build.columns}
+        hidden |= {column.name.lower() for column in build.columns if _is_built_hidden(column)}
+    return Personal(tables=tables, shown=frozenset(names - hidden))
+
+
+def _is_hidden(attribute: Attribute) -> bool:
+    return attribute.pii or hides_values(attribute.source_type)
+
+
+def _is_built_hidden(column: PlanColumn) -> bool:
+    return column.pii or hides_values(column.type)

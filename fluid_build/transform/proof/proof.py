@@ -1,0 +1,317 @@
+"""The proof that nothing was lost: what was built of a source, compared with the source.
+
+Where a technique can give a source table back, the table that it gives is compared with the one
+that is there, row by row (``comparison``); elsewhere the figures of both sides are. A table that
+holds no row is compared too, and proves nothing by itself.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import zip_longest
+from typing import Literal
+
+import duckdb
+
+from fluid_build.errors import BuildFailedError
+from fluid_build.modeling.element import ModelPart
+from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.sources.base import Source
+from fluid_build.sources.staged_views import staged_where_needed
+from fluid_build.transform.plan.plan import Check, PlanSource, Rebuild, TransformPlan
+from fluid_build.transform.plan.run import Built, built
+from fluid_build.transform.plan.sessions import in_sessions, small
+from fluid_build.transform.plan.techniques import checks, rebuilds
+from fluid_build.transform.proof.comparison import Columns, between, count, describe
+from fluid_build.transform.proof.differing_rows import DifferingRow, differing_rows
+from fluid_build.transform.proof.figures import FigureProof, prove_figures
+from fluid_build.transform.proof.file_text import TextProof, prove_text
+from fluid_build.transform.proof.personal import Personal, personal
+
+Verdict = Literal["proven", "lost", "not proven"]
+TableVerdict = Literal["proven", "empty", "lost", "not compared"]
+
+
+class TypeDifference(ModelPart):
+    """A column that came back with another type, or on one side only (None on the other)."""
+
+    column: str
+    source: str | None
+    rebuilt: str | None
+
+
+class TableProof(ModelPart):
+    """What was found out about one source table.
+
+    ``missing`` rows are in the source and not in what was rebuilt, ``unexpected`` ones the other
+    way round; a row that is there twice and came back once is missing once. Where a table is
+    proven by its figures, ``rebuilt``, ``missing``, ``unexpected`` and ``types_equal`` are None.
+    ``empty`` means that both sides were compared and hold no row. ``text`` is the table beside the
+    text of its files, where it was read from delimited text.
+    """
+
+    table: str
+    id: str
+    rows: int
+    rebuilt: int | None = None
+    missing: int | None = None
+    unexpected: int | None = None
+    types_equal: bool | None = None
+    type_differences: tuple[TypeDifference, ...] = ()
+    by_value: tuple[str, ...] = ()
+    checks: tuple[FigureProof, ...] = ()
+    differing: tuple[DifferingRow, ...] = ()
+    text: TextProof | None = None
+    verdict: TableVerdict
+
+
+class Proof(ModelPart):
+    """The verdict on a model, and the figures of each source table in the order of the source.
+
+    It is ``proven`` only where every table was compared, each of them holds, and at least one row
+    was there to be compared. ``reason`` says it in a sentence.
+    """
+
+    version: Literal[1] = 1
+    name: str
+    technique: Technique
+    verdict: Verdict
+    reason: str
+    tables: tuple[TableProof, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What is to be compared, and which columns' values nobody may see on the way."""
+
+    rebuilds: tuple[Rebuild, ...] = ()
+    checks: tuple[Check, ...] = ()
+    personal: Personal = field(default_factory=Personal)
+
+
+def claims(model: LogicalModel, plan: TransformPlan) -> Claims:
+    """Everything that the technique of a model promises of it."""
+    return Claims(rebuilds(model), checks(model), personal(model, plan))
+
+
+def build_and_prove(
+    source: Source, plan: TransformPlan, model: LogicalModel, *, on_progress: OnProgress = ignore
+) -> Proof:
+    """Build a model from its source, on copies of files where they can't be queried in place.
+
+    Raises SourceChangedError and BuildFailedError as ``built`` and ``prove`` do.
+    """
+
+    def work() -> Proof:
+        with built(source, plan, on_progress=on_progress) as database:
+            return prove(database, model, on_progress=on_progress)
+
+    return _with_text(source, staged_where_needed(source, work))
+
+
+def _with_text(source: Source, proof: Proof) -> Proof:
+    """A proof with each table of delimited text held against its files."""
+    tables = {table.name: table for table in source.tables}
+    found = [
+        table.model_copy(update={"text": text, "verdict": table.verdict if text.holds else "lost"})
+        if (text := prove_text(source, tables[table.table])) is not None
+        else table
+        for table in proof.tables
+    ]
+    verdict, reason = _judged(found)
+    return proof.model_copy(update={"tables": tuple(found), "verdict": verdict, "reason": reason})
+
+
+def prove(database: Built, model: LogicalModel, *, on_progress: OnProgress = ignore) -> Proof:
+    """Compare what was built of a model with its source.
+
+    Raises BuildFailedError where a query of the proof cannot be run.
+    """
+    promised = claims(model, database.plan)
+    return compare(database.connection, database.plan, promised, on_progress=on_progress)
+
+
+def compare(
+    connection: duckdb.DuckDBPyConnection,
+    plan: TransformPlan,
+    promised: Claims,
+    *,
+    on_progress: OnProgress = ignore,
+) -> Proof:
+    """Check claims about a plan in a database with the schemas ``source`` and ``model``."""
+    tables = _tables(connection, plan.sources, promised, on_progress)
+    on_progress(Progress("prove", len(plan.sources), len(plan.sources)))
+    verdict, reason = _judged(tables)
+    return Proof(
+        name=plan.name,
+        technique=plan.technique,
+        verdict=verdict,
+        reason=reason,
+        tables=tables,
+    )
+
+
+def _tables(
+    connection: duckdb.DuckDBPyConnection,
+    sources: Sequence[PlanSource],
+    promised: Claims,
+    on_progress: OnProgress,
+) -> tuple[TableProof, ...]:
+    """The proof of each table: small ones together, large ones one after the other."""
+    by_table = _by_table(promised)
+    few_rows = small(connection, (f"source.{source.id}" for source in sources))
+    little = [source for source in sources if f"source.{source.id}" in few_rows]
+    large = [source for source in sources if f"source.{source.id}" not in few_rows]
+    found: dict[str, TableProof] = {}
+    work = [
+        partial(
+            _named_table,
+            source=source,
+            promised=by_table.get(source.table),
+            hidden=promised.personal,
+        )
+        for source in little
+    ]
+    with closing(in_sessions(connection, work)) as results:
+        for source, proof in zip(little, results, strict=True):
+            on_progress(Progress("prove", len(found), len(sources), source.table))
+            found[source.table] = proof
+    for source in large:
+        on_progress(Progress("prove", len(found), len(sources), source.table))
+        of_table = by_table.get(source.table)
+        found[source.table] = _named_table(connection, source, of_table, promised.personal)
+    return tuple(found[source.table] for source in sources)
+
+
+@dataclass(frozen=True, slots=True)
+class _OfTable:
+    rebuild: Rebuild | None
+    checks: tuple[Check, ...]
+
+
+def _by_table(promised: Claims) -> Mapping[str, _OfTable]:
+    rebuilds_by_table = {rebuild.table: rebuild for rebuild in promised.rebuilds}
+    checks_by_table: dict[str, list[Check]] = {}
+    for check in promised.checks:
+        checks_by_table.setdefault(check.table, []).append(check)
+    return {
+        table: _OfTable(rebuilds_by_table.get(table), tuple(checks_by_table.get(table, ())))
+        for table in (*rebuilds_by_table, *checks_by_table)
+    }
+
+
+def _named_table(
+    connection: duckdb.DuckDBPyConnection,
+    source: PlanSource,
+    promised: _OfTable | None,
+    hidden: Personal,
+) -> TableProof:
+    """The proof of a table; an error says which table it is of."""
+    try:
+        return _table(connection, source, promised, hidden)
+    except duckdb.InterruptException:
+        raise
+    except duckdb.Error as error:
+        raise BuildFailedError(
+            f"The proof of {source.table!r} could not be run: {str(error).splitlines()[0]}",
+            hint="If the source has not changed since it was forged, please report this.",
+        ) from error
+
+
+def _table(
+    connection: duckdb.DuckDBPyConnection,
+    source: PlanSource,
+    promised: _OfTable | None,
+    hidden: Personal,
+) -> TableProof:
+    rows = _rows(connection, source)
+    if promised is None:
+        return TableProof(table=source.table, id=source.id, rows=rows, verdict="not compared")
+    figures = prove_figures(connection, promised.checks, hidden)
+    proof = TableProof(
+        table=source.table,
+        id=source.id,
+        rows=rows,
+        checks=figures,
+        verdict="proven" if rows else "empty",
+    )
+    if promised.rebuild is not None:
+        proof = _rebuilt(connection, proof, promised.rebuild, hidden)
+    if all(figure.holds for figure in figures):
+        return proof
+    return proof.model_copy(update={"verdict": "lost"})
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, source: PlanSource) -> int:
+    row = connection.execute(f"SELECT count(*) FROM source.{source.id}").fetchone()
+    assert row is not None, "a count without groups always gives a row"
+    return int(row[0])
+
+
+def _rebuilt(
+    connection: duckdb.DuckDBPyConnection, proof: TableProof, rebuild: Rebuild, hidden: Personal
+) -> TableProof:
+    wanted = describe(connection, f"SELECT * FROM source.{proof.id}")
+    original = describe(connection, rebuild.original)
+    columns = describe(connection, rebuild.sql)
+    types = tuple(_type_differences(wanted, original, columns, rebuild.by_value))
+    comparison = between(rebuild.original, original, rebuild.sql, columns)
+    counts = count(connection, comparison)
+    # Whoever reads less than the source has compared less than the source.
+    unread = max(0, proof.rows - counts.original)
+    equal = not (types or counts.missing or counts.unexpected or unread)
+    return proof.model_copy(
+        update={
+            "rebuilt": counts.rebuilt,
+            "missing": counts.missing + unread,
+            "unexpected": counts.unexpected,
+            "types_equal": not types,
+            "type_differences": types,
+            "by_value": rebuild.by_value,
+            "differing": ()
+            if not (counts.missing or counts.unexpected)
+            else differing_rows(connection, comparison, hidden.of_table(proof.table)),
+            "verdict": proof.verdict if equal else "lost",
+        }
+    )
+
+
+def _type_differences(
+    wanted: Columns, original: Columns, rebuilt: Columns, by_value: Sequence[str]
+) -> Iterator[TypeDifference]:
+    """What DESCRIBE tells apart. A column that is kept by value has the type of its value."""
+    values = dict(original)
+    for ours, theirs in zip_longest(wanted, rebuilt):
+        if ours is not None and ours[0] in by_value and ours[0] in values:
+            ours = (ours[0], values[ours[0]])
+        if ours == theirs:
+            continue
+        if ours is not None and theirs is not None and ours[0] == theirs[0]:
+            yield TypeDifference(column=ours[0], source=ours[1], rebuilt=theirs[1])
+            continue
+        if ours is not None:
+            yield TypeDifference(column=ours[0], source=ours[1], rebuilt=None)
+        if theirs is not None:
+            yield TypeDifference(column=theirs[0], source=None, rebuilt=theirs[1])
+
+
+def _judged(tables: Sequence[TableProof]) -> tuple[Verdict, str]:
+    misread = [table.table for table in tables if table.text and not table.text.holds]
+    if misread:
+        return (
+            "lost",
+            f"{len(misread)} of {len(tables)} tables aren't read as their files have them.",
+        )
+    lost = [table.table for table in tables if table.verdict == "lost"]
+    if lost:
+        return "lost", f"{len(lost)} of {len(tables)} tables came back otherwise than they were."
+    unseen = [table.table for table in tables if table.verdict == "not compared"]
+    if unseen:
+        return "not proven", f"{len(unseen)} of {len(tables)} tables were not compared."
+    if not any(table.verdict == "proven" for table in tables):
+        return "not proven", "There is no data: no table holds a row to compare."
+    if all(table.types_equal for table in tables):
+        return "proven", "Every row of every table came back, and no other."
+    return "proven", "Every figure of every table is what it is in the source."

@@ -1,0 +1,98 @@
+"""The files of a proof: its figures, and the queries with which anyone can repeat it."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.markdown import visible
+from fluid_build.transform.plan.plan import Check, Rebuild, TransformPlan
+from fluid_build.transform.plan.techniques import checks, rebuilds
+from fluid_build.transform.proof.proof import Proof
+
+PROOF_FILE = "proof.json"
+QUERIES_FOLDER = "proof"
+
+_TOKEN = re.compile(
+    r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | /\*.*?\*/
+    | (?<![\w.])model\.(?P<relation>\w+) | \w+""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def proof_files(proof: Proof, model: LogicalModel, plan: TransformPlan) -> dict[str, str]:
+    """``proof.json`` and one file of SQL for each source table that was compared."""
+    return {PROOF_FILE: proof_json(proof), **query_files(model, plan)}
+
+
+def proof_json(proof: Proof) -> str:
+    """The proof as ``proof.json`` holds it; the same figures give the same text."""
+    return proof.model_dump_json(indent=2) + "\n"
+
+
+def query_files(model: LogicalModel, plan: TransformPlan) -> dict[str, str]:
+    """The queries of a proof by file name; they follow from the model alone, as its plan does."""
+    by_table = {rebuild.table: rebuild for rebuild in rebuilds(model)}
+    figures: dict[str, list[Check]] = {}
+    for check in checks(model):
+        figures.setdefault(check.table, []).append(check)
+    files = {}
+    for source in plan.sources:
+        parts = []
+        if source.table in by_table:
+            parts.append(_rebuild_text(by_table[source.table]))
+        if source.table in figures:
+            parts.append(_checks_text(source.table, figures[source.table]))
+        if parts:
+            files[f"{QUERIES_FOLDER}/{source.id}.sql"] = "\n".join(parts)
+    return files
+
+
+def _rebuild_text(rebuild: Rebuild) -> str:
+    return _commented(_about_rebuild(rebuild)) + f"{_as_in_project(rebuild.sql)};\n"
+
+
+def _about_rebuild(rebuild: Rebuild) -> Iterator[str]:
+    yield f"The source table {_named(rebuild.table)}, rebuilt from the relations of the model."
+    yield "Run it on the database that was built. Nothing is lost where the rows of this query and"
+    yield "those of the source table are the same: EXCEPT ALL both ways gives no row."
+    if rebuild.by_value:
+        columns = ", ".join(map(_named, rebuild.by_value))
+        yield f"The value is kept and not its spelling, so values are compared, of: {columns}."
+
+
+def _checks_text(table: str, figures: Iterable[Check]) -> str:
+    parts = [
+        _commented(
+            (
+                f"What is checked of the source table {_named(table)}: expected and actual must be"
+                " equal.",
+                "Run it on the database that was built. The schema source holds the tables of the"
+                " source.",
+            )
+        )
+    ]
+    for check in figures:
+        reason = (visible(check.reason),) if check.reason else ()
+        parts.append(
+            _commented((f"{check.kind}: {visible(check.name)}", *reason))
+            + f"SELECT\n    ({_inside(check.expected)}) AS expected,\n"
+            f"    ({_inside(check.actual)}) AS actual;\n"
+        )
+    return "\n".join(parts)
+
+
+def _inside(sql: str) -> str:
+    return f"\n{_as_in_project(sql)}\n    "
+
+
+def _as_in_project(sql: str) -> str:
+    """SQL whose relations have the names that they have in the project: unqualified."""
+    return _TOKEN.sub(lambda token: token["relation"] or token[0], sql)
+
+
+def _commented(lines: Iterable[str]) -> str:
+    return "".join(f"-- {line}\n" for line in lines)
+
+
+def _named(name: str) -> str:
+    return f'"{visible(name)}"'

@@ -1,0 +1,236 @@
+"""What has changed in a source since a model was made of it, as far as the model cares.
+
+Another number of rows is no such change; another table, column, type, or a value that is no
+longer of the type that all values of its column had, is.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from fluid_build.errors import SourceChangedError
+from fluid_build.modeling.conceptual import Attribute, Conversion, Entity
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.sources.base import Source, Table
+from fluid_build.sources.personal_text import presentable
+from fluid_build.sources.sql import literal, quote
+from fluid_build.transform.plan.plan import Build, BuildTest, PlanSource, TransformPlan
+from fluid_build.transform.plan.staging import aliases, by_value, spelled_again, trimmed
+
+_MOST_TOLD = 5
+_LONGEST_VALUE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is different about a table, as the rest of a sentence that its name begins."""
+
+    table: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.table} {self.what}"
+
+
+def check_unchanged(source: Source, model: LogicalModel, plan: TransformPlan) -> None:
+    """Raise SourceChangedError, saying which table and how, where the model no longer fits."""
+    changes = tuple(structural_changes(source, plan, model.conceptual.skipped))
+    if not changes:
+        changes = tuple(value_changes(source, model, plan))
+    if not changes:
+        return
+    told = "; ".join(map(str, changes[:_MOST_TOLD]))
+    left = len(changes) - _MOST_TOLD
+    more = f"; and {left} more" if left > 0 else ""
+    raise SourceChangedError(
+        f"The source has changed since it was forged: {told}{more}.",
+        hint="Forge it again, so that the model follows the source.",
+    )
+
+
+def structural_changes(
+    source: Source, plan: TransformPlan, skipped: Sequence[str]
+) -> Iterator[Change]:
+    """Tables and columns that are gone, new, or of another type; ``skipped`` ones are not new."""
+    tables = {table.name: table for table in source.tables}
+    unreadable = {skipped.name: skipped.reason for skipped in source.skipped}
+    for wanted in plan.sources:
+        table = tables.get(wanted.table)
+        if table is not None:
+            yield from _column_changes(table, wanted)
+        elif wanted.table in unreadable:
+            reason = unreadable[wanted.table].rstrip(".")
+            yield Change(_table(wanted.table), f"can no longer be read ({reason})")
+        else:
+            yield Change(_table(wanted.table), "is gone")
+    known = {*(wanted.table for wanted in plan.sources), *skipped}
+    for name in tables:
+        if name not in known:
+            yield Change(_table(name), "is new")
+
+
+def _column_changes(table: Table, wanted: PlanSource) -> Iterator[Change]:
+    found = {column.alias: column.type for column in table.columns}
+    planned = dict(wanted.columns)
+    for name, type_ in planned.items():
+        if name not in found:
+            yield Change(_table(table.name), f"has lost the column {name!r}")
+        elif found[name] != type_:
+            yield Change(
+                _table(table.name), f"has {name!r} as {found[name]}, and had it as {type_}"
+            )
+    for name in found:
+        if name not in planned:
+            yield Change(_table(table.name), f"has a new column {name!r}")
+
+
+def value_changes(source: Source, model: LogicalModel, plan: TransformPlan) -> Iterator[Change]:
+    """Text that no longer holds the type it is converted to, or is no longer spelled as one."""
+    tables = {table.name: table for table in source.tables}
+    converted = _converted(plan)
+    for entity in model.conceptual.entities:
+        columns = [
+            (alias, attribute, attribute.conversion)
+            for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+            if attribute.conversion is not None and (entity.name, attribute.name) in converted
+        ]
+        if columns:
+            yield from _misfits(source, tables[entity.name], entity, columns)
+
+
+def _converted(plan: TransformPlan) -> set[tuple[str, str]]:
+    """Source columns that the staging gives another type than they are read with."""
+    read_as = {
+        (source.table, position): type_
+        for source in plan.sources
+        for position, (_, type_) in enumerate(source.columns)
+    }
+    return {
+        (origin.table, origin.column)
+        for build in plan.builds
+        if build.layer == "staging"
+        for position, column in enumerate(build.columns)
+        for origin in column.source_columns
+        if read_as.get((origin.table, position)) != column.type
+    }
+
+
+def _misfits(
+    source: Source,
+    table: Table,
+    entity: Entity,
+    columns: list[tuple[str, Attribute, Conversion]],
+) -> Iterator[Change]:
+    wrong = [_misfit(quote(alias), attribute, as_) for alias, attribute, as_ in columns]
+    figures = ", ".join(
+        f"count(*) FILTER (WHERE {part}), min({quote(alias)}) FILTER (WHERE {part})"
+        for part, (alias, _, _) in zip(wrong, columns, strict=True)
+    )
+    row = source.connection.execute(f"SELECT {figures} FROM {table.relation}").fetchone()
+    assert row is not None, "an aggregate without groups always gives a row"
+    for position, (alias, attribute, conversion) in enumerate(columns):
+        count, example = row[2 * position], row[2 * position + 1]
+        if count:
+            is_hidden = attribute.pii or not presentable(str(example))
+            shown = "" if is_hidden else f" ({_clipped(example)!r})"
+            values = "a value" if count == 1 else f"{count:,} values"
+            yield Change(
+                _table(entity.name),
+                f"has {values} in {alias!r} that cannot be kept as {conversion.to_type}{shown}",
+            )
+
+
+def _misfit(column: str, attribute: Attribute, conversion: Conversion) -> str:
+    if conversion.format:
+        text = trimmed(column, attribute)
+        value = f"CAST(try_strptime({text}, {literal(conversion.format)}) AS DATE)"
+    else:
+        value = f"TRY_CAST(trim({column}) AS {conversion.to_type})"
+    if not conversion.reversible:
+        return f"{column} IS NOT NULL AND {value} IS NULL"
+    return f"{spelled_again(attribute, by_value, value)} IS DISTINCT FROM {column}"
+
+
+def key_changes(source: Source, model: LogicalModel, plan: TransformPlan) -> Iterator[Change]:
+    """Keys that the model relies on, and that hold no longer: the errors among the staging's tests.
+
+    They are looked for in the source by its own columns, so that nothing has to be built for it.
+    """
+    tables = {table.name: table for table in source.tables}
+    for build in plan.builds:
+        if build.layer != "staging":
+            continue
+        entity = model.conceptual.entity(build.title)
+        whole = {
+            column
+            for test in build.tests
+            if test.kind == "not_null"
+            for column in _source_columns(build, test)
+        }
+        for test in build.tests:
+            if test.kind == "unique" and test.severity == "error":
+                yield from _broken_key(
+                    source, tables[entity.name], entity, _key(build, test, whole)
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """Source columns whose values tell rows apart; of those that are ``whole`` none may be null.
+
+    Where the key is ``hashed``, a null is a value like any other; else rows with one don't count.
+    """
+
+    columns: tuple[str, ...]
+    whole: tuple[str, ...]
+    hashed: bool
+
+
+def _key(build: Build, test: BuildTest, whole: Collection[str]) -> _Key:
+    columns = _source_columns(build, test)
+    return _Key(
+        columns=columns,
+        whole=tuple(column for column in columns if column in whole),
+        hashed=any("hash-key" in build.column(column).tags for column in test.columns),
+    )
+
+
+def _source_columns(build: Build, test: BuildTest) -> tuple[str, ...]:
+    """The columns of its own table that those of a staging's test are made of."""
+    origins = (origin for column in test.columns for origin in build.column(column).source_columns)
+    return tuple(dict.fromkeys(one.column for one in origins if one.table == build.title))
+
+
+def _broken_key(source: Source, table: Table, entity: Entity, key: _Key) -> Iterator[Change]:
+    by_name = dict(
+        zip((attribute.name for attribute in entity.attributes), aliases(entity), strict=True)
+    )
+    columns = [quote(by_name[name]) for name in key.columns]
+    lacking = [f"{quote(by_name[name])} IS NULL" for name in key.whole]
+    counted = [
+        f"{quote(by_name[name])} IS NOT NULL" for name in key.columns if name not in key.whole
+    ]
+    where = f" WHERE {' AND '.join(counted)}" if counted and not key.hashed else ""
+    row = source.connection.execute(
+        "SELECT coalesce(sum(rows_), 0) FROM"
+        f" (SELECT count(*) AS rows_ FROM {table.relation}{where} GROUP BY {', '.join(columns)}"
+        f" HAVING count(*) > 1 OR bool_or({' OR '.join(lacking) or 'FALSE'}))"
+    ).fetchone()
+    assert row is not None, "an aggregate without groups always gives a row"
+    if row[0]:
+        named = ", ".join(key.columns)
+        yield Change(
+            _table(entity.name),
+            f"has {_rows(int(row[0]))} whose key ({named}) is null or not unique any more",
+        )
+
+
+def _rows(number: int) -> str:
+    return "a row" if number == 1 else f"{number:,} rows"
+
+
+def _table(name: str) -> str:
+    return f"the table {name!r}"
+
+
+def _clipped(value: str) -> str:
+    return value if len(value) <= _LONGEST_VALUE else value[: _LONGEST_VALUE - 1] + "…"

@@ -1,0 +1,244 @@
+"""A warehouse as it stands, beside the source that it was loaded from: read, and never written to.
+
+A DuckDB file is attached where it is. From PostgreSQL the relations are copied into a private
+DuckDB file first, in the types that the plan promises, so that both are compared in one way.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from fluid_build.errors import SourceUnreadableError, UsageError
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.progress import OnProgress, ignore
+from fluid_build.sources import open_source
+from fluid_build.sources.base import Source, Table
+from fluid_build.sources.engine import DUCKDB_ERRORS, reason
+from fluid_build.sources.origin import InDatabase
+from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.uri import Address, locate
+from fluid_build.temporary import owned_folder
+from fluid_build.transform.dbt.database import built_by_dbt
+from fluid_build.transform.dbt.profiles import DUCKDB_SCHEMA
+from fluid_build.transform.plan.plan import Build, TransformPlan
+from fluid_build.transform.plan.run import built
+from fluid_build.transform.proof.proof import Proof, prove
+
+_EXPECTED = "expected"
+_COPIED = "copied"
+_OF_THE_LOAD = frozenset({"load_date", "valid_from", "valid_to", "is_current", "is_deleted"})
+"""Columns that depend on when a relation was loaded, so that a load of today has others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """A relation without some rows that a load of today would give it."""
+
+    relation: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class WarehouseProof:
+    """What a warehouse holds of a source.
+
+    ``faults`` are sentences on relations that are missing or have other columns than the model;
+    where there is one, nothing was compared and ``proof`` is None. ``lacking`` says where something
+    was lost: the relations that lack rows.
+    """
+
+    schema: str
+    proof: Proof | None
+    faults: tuple[str, ...] = ()
+    lacking: tuple[Lacking, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether all of the source is in the warehouse, and nothing else."""
+        return self.proof is not None and self.proof.verdict == "proven"
+
+
+def prove_warehouse(
+    source: Source,
+    plan: TransformPlan,
+    model: LogicalModel,
+    place: str,
+    *,
+    schema: str | None = None,
+    on_progress: OnProgress = ignore,
+) -> WarehouseProof:
+    """Compare the warehouse at a URI or path with its source, as it stands.
+
+    ``schema`` is where the model's relations are, by default where the dbt project builds them.
+    Raises SourceNotFoundError where there is no such file, and UsageError for another kind of
+    place than a DuckDB file or a PostgreSQL database.
+    """
+    address = _address(place)
+    chosen = schema or (DUCKDB_SCHEMA if address.kind == "duckdb" else f"{plan.name}_model")
+    with owned_folder() as folder:
+        if address.kind == "duckdb":
+            file, within = Path(address.place), chosen
+            faults = _faults(file, within, plan)
+        else:
+            file, within = folder.path / "warehouse.duckdb", "main"
+            faults = _copied(address.place, chosen, plan, file, on_progress)
+        if faults:
+            return WarehouseProof(chosen, None, faults)
+        with built_by_dbt(source, plan, file, schema=within) as warehouse:
+            proof = prove(warehouse, model, on_progress=on_progress)
+        lacking: tuple[Lacking, ...] = ()
+        if proof.verdict == "lost":
+            lacking = _lacking(source, plan, file, within, on_progress)
+    return WarehouseProof(chosen, proof, lacking=lacking)
+
+
+def _address(place: str) -> Address:
+    address = locate(place)
+    if address.kind not in ("duckdb", "postgres"):
+        raise UsageError(
+            f"A warehouse is a DuckDB file or a PostgreSQL database, and {place} is"
+            f" {address.kind}.",
+            hint="Name the database that dbt builds in.",
+        )
+    return address
+
+
+def _stored(plan: TransformPlan) -> list[Build]:
+    return [build for build in plan.published if build.materialization != "view"]
+
+
+def _faults(file: Path, schema: str, plan: TransformPlan) -> tuple[str, ...]:
+    with duckdb.connect() as connection:
+        try:
+            connection.execute(f"ATTACH {literal(str(file))} AS {_COPIED} (READ_ONLY)")
+        except DUCKDB_ERRORS as error:
+            raise SourceUnreadableError(
+                f"The warehouse {file.name} can't be opened: {reason(error, file)}",
+                hint="Close other programs that have it open, or name another copy.",
+            ) from None
+        rows = connection.execute(
+            "SELECT table_name, column_name, data_type FROM duckdb_columns()"
+            f" WHERE database_name = '{_COPIED}' AND schema_name = ? ORDER BY column_index",
+            [schema],
+        ).fetchall()
+    found: dict[str, dict[str, str]] = {}
+    for table, column, type_ in rows:
+        found.setdefault(table, {})[column] = type_
+    return tuple(_differences(plan, found, schema, lambda ours, theirs: ours == theirs))
+
+
+def _differences(
+    plan: TransformPlan,
+    found: Mapping[str, Mapping[str, str]],
+    schema: str,
+    same: Callable[[str, str], bool],
+) -> Iterator[str]:
+    """How the relations of a schema differ from the plan's, each difference as a sentence."""
+    for build in _stored(plan):
+        columns = found.get(build.name)
+        if columns is None:
+            yield f"{build.name} is missing in the schema {schema}."
+            continue
+        for column in build.columns:
+            type_ = columns.get(column.name)
+            if type_ is None:
+                yield f"{build.name} has no column {column.name}."
+            elif not same(column.type, type_):
+                yield f"{build.name}.{column.name} is {type_}, and the model has {column.type}."
+
+
+def _copied(
+    dsn: str, schema: str, plan: TransformPlan, file: Path, on_progress: OnProgress
+) -> tuple[str, ...]:
+    """Copy the relations of a PostgreSQL schema into a DuckDB file; what keeps them from it."""
+    with open_source(dsn, schemas=[schema], on_progress=on_progress) as warehouse:
+        tables = {_name(table): table for table in warehouse.tables}
+        found = {
+            name: {column.name: column.type for column in table.columns}
+            for name, table in tables.items()
+        }
+        faults = list(_differences(plan, found, schema, lambda _ours, _theirs: True))
+        faults += [f"{one.name} can't be read: {one.reason}" for one in warehouse.skipped]
+        if faults:
+            return tuple(faults)
+        connection = warehouse.connection
+        connection.execute(f"ATTACH {literal(str(file))} AS {_COPIED}")
+        try:
+            return tuple(_copies(connection, plan, tables))
+        finally:
+            connection.execute(f"DETACH {_COPIED}")
+
+
+def _copies(
+    connection: duckdb.DuckDBPyConnection, plan: TransformPlan, tables: Mapping[str, Table]
+) -> Iterator[str]:
+    for build in _stored(plan):
+        table = tables[build.name]
+        spelled = {column.name: column.alias for column in table.columns}
+        columns = ", ".join(
+            f"CAST({quote(spelled[column.name])} AS {column.type}) AS {column.name}"
+            for column in build.columns
+        )
+        rows = f"SELECT {columns} FROM {table.relation}"
+        try:
+            connection.execute(f"CREATE TABLE {_COPIED}.main.{build.name} AS {rows}")
+        except duckdb.ConversionException:
+            yield f"{build.name} holds a value that isn't of the type that the model has."
+
+
+def _name(table: Table) -> str:
+    return table.origin.table if isinstance(table.origin, InDatabase) else table.name
+
+
+def _lacking(
+    source: Source, plan: TransformPlan, file: Path, schema: str, on_progress: OnProgress
+) -> tuple[Lacking, ...]:
+    """The relations that lack rows, beside a load of today.
+
+    That load is compared by what doesn't depend on its moment. A warehouse may well hold more: the
+    past of what has changed.
+    """
+    connection = source.connection
+    connection.execute(f"ATTACH ':memory:' AS {_EXPECTED}")
+    try:
+        with built(source, plan, on_progress=on_progress):
+            for build in _stored(plan):
+                connection.execute(
+                    f"CREATE TABLE {_EXPECTED}.main.{build.name} AS {_comparable(build, plan)}"
+                )
+        with built_by_dbt(source, plan, file, schema=schema):
+            counted = [(build.name, _missing(connection, build, plan)) for build in _stored(plan)]
+    finally:
+        connection.execute(f"DETACH {_EXPECTED}")
+    return tuple(Lacking(name, rows) for name, rows in counted if rows)
+
+
+def _missing(connection: duckdb.DuckDBPyConnection, build: Build, plan: TransformPlan) -> int:
+    row = connection.execute(
+        f"SELECT count(*) FROM (FROM {_EXPECTED}.main.{build.name}"
+        f" EXCEPT {_comparable(build, plan)})"
+    ).fetchone()
+    assert row is not None, "a count without groups always gives a row"
+    return int(row[0])
+
+
+def _comparable(build: Build, plan: TransformPlan) -> str:
+    """The rows of a relation by the columns that are the same in every load, as text."""
+    versions = {one.name for one in plan.builds if _has_versions(one)}
+    of_version = {
+        column for test in build.tests if test.to_model in versions for column in test.columns
+    }
+    if _has_versions(build):
+        of_version |= set(build.key)
+    columns = ", ".join(
+        f"CAST({column.name} AS VARCHAR) AS {column.name}"
+        for column in build.columns
+        if column.name not in _OF_THE_LOAD | of_version
+    )
+    return f"SELECT {columns} FROM model.{build.name}"
+
+
+def _has_versions(build: Build) -> bool:
+    return any(column.name == "valid_from" for column in build.columns)
