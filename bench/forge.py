@@ -35,7 +35,7 @@ from synthetic import write_duckdb
 
 from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.exports.formats import export
-from fluid_build.contract.files import read_contract
+from fluid_build.contract.read.files import read_contract
 from fluid_build.contract.validation import parse_contract, validate
 from fluid_build.demo import build_shop
 from fluid_build.modeling.techniques import build_model

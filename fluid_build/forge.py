@@ -14,12 +14,12 @@ from pydantic_core import to_json
 
 from fluid_build.artifacts import Content, write_artifacts
 from fluid_build.block_yaml import block_yaml
-from fluid_build.contract.exposes import DBT_FOLDER
-from fluid_build.contract.files import CONTRACT_FILE as CONTRACT_FILE
 from fluid_build.contract.fluid import FluidContract
-from fluid_build.contract.from_model import contract_from_model
+from fluid_build.contract.read.files import CONTRACT_FILE as CONTRACT_FILE
 from fluid_build.contract.validation import validate
-from fluid_build.contract.yaml_text import as_document
+from fluid_build.contract.write.exposes import DBT_FOLDER
+from fluid_build.contract.write.from_model import contract_from_model
+from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.document import model_document
 from fluid_build.modeling.logical import LogicalModel, model_json

@@ -13,10 +13,10 @@ import duckdb
 from pydantic import ValidationError
 
 from fluid_build.artifacts import write_artifacts
-from fluid_build.contract.exposes import DBT_FOLDER
-from fluid_build.contract.files import CONTRACT_FILE, read_contract
 from fluid_build.contract.model_agreement import Disagreement, disagreements
+from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
 from fluid_build.contract.validation import parse_contract
+from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.errors import (
     OutputError,
     SourceNotFoundError,

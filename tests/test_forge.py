@@ -15,7 +15,7 @@ import yaml
 
 from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.validation import validate
-from fluid_build.contract.yaml_text import as_document
+from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import EmptySourceError, OutputError, UsageError
 from fluid_build.forge import Forged, InvalidOwnContractError, Opened, artifacts, forge
 from fluid_build.modeling.logical import LogicalModel

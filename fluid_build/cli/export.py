@@ -16,7 +16,7 @@ from fluid_build.cli.documents import (
 from fluid_build.cli.options import Debug, Json
 from fluid_build.contract.exports.formats import VERSIONS, Format, export, known_version
 from fluid_build.contract.exports.paths import paths_from
-from fluid_build.contract.files import read_contract
+from fluid_build.contract.read.files import read_contract
 from fluid_build.contract.validation import parse_contract
 
 Contract = Annotated[Path, typer.Argument(metavar="CONTRACT", help="A FLUID contract.")]

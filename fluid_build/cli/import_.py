@@ -16,8 +16,8 @@ from fluid_build.cli.documents import (
 from fluid_build.cli.options import Debug, Json
 from fluid_build.contract.exports.from_odcs import import_odcs
 from fluid_build.contract.exports.paths import paths_from
-from fluid_build.contract.files import read_contract
-from fluid_build.contract.yaml_text import as_document, contract_yaml
+from fluid_build.contract.read.files import read_contract
+from fluid_build.contract.write.yaml_text import as_document, contract_yaml
 
 
 def odcs(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fluid_build.cli.invocation import dbt_command, fluid, install_command, is_dbt_installed
 from fluid_build.cli.screen import Copyable, Part, heading
-from fluid_build.contract.exposes import DBT_FOLDER
+from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.forge import CONTRACT_FILE, Forged, Opened
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.uri import locate, surely_without_passwords

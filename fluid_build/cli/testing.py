@@ -17,7 +17,6 @@ from fluid_build.cli.kinds import check_outside
 from fluid_build.cli.options import Debug, Json, Schemas
 from fluid_build.cli.reading import reading
 from fluid_build.cli.text import counted
-from fluid_build.contract.files import read_contract
 from fluid_build.contract.live import (
     CheckResult,
     ExposeResult,
@@ -27,6 +26,7 @@ from fluid_build.contract.live import (
     result_document,
 )
 from fluid_build.contract.live.report import counts
+from fluid_build.contract.read.files import read_contract
 from fluid_build.contract.validation import parse_contract
 from fluid_build.errors import UsageError
 from fluid_build.sources.uri import locate

@@ -14,8 +14,8 @@ from fluid_build.cli.grid import Grid
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.text import counted
 from fluid_build.contract.consistency import check_consistency
-from fluid_build.contract.files import read_located
-from fluid_build.contract.located import LocatedDocument
+from fluid_build.contract.read.files import read_located
+from fluid_build.contract.read.located import LocatedDocument
 from fluid_build.contract.validation import Finding
 from fluid_build.contract.validation import validate as validate_document
 

@@ -6,7 +6,7 @@ import pytest
 from contracts import contract, expose
 
 from fluid_build.contract.consistency import check_consistency
-from fluid_build.contract.files import validate_file
+from fluid_build.contract.read.files import validate_file
 from fluid_build.contract.validation import Finding, validate
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.contract.files import read_located, validate_file
-from fluid_build.contract.located import LocatedDocument
-from fluid_build.contract.parsers import read_json, read_yaml
+from fluid_build.contract.read.files import read_located, validate_file
+from fluid_build.contract.read.located import LocatedDocument
+from fluid_build.contract.read.parsers import read_json, read_yaml
 from fluid_build.contract.validation import parse_contract, validate
 from fluid_build.errors import ContractError, SourceUnreadableError
 

@@ -9,9 +9,9 @@ from contracts import contract, expose
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fluid_build.contract.files import read_contract, read_located, validate_file
-from fluid_build.contract.located import MAX_DEPTH
-from fluid_build.contract.parsers import read_json, read_yaml
+from fluid_build.contract.read.files import read_contract, read_located, validate_file
+from fluid_build.contract.read.located import MAX_DEPTH
+from fluid_build.contract.read.parsers import read_json, read_yaml
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError
 
 VALUES = st.recursive(

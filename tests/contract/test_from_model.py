@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from fluid_build.block_yaml import block_yaml
 from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.fluid import ContractColumn, DqRule, Expose, FluidContract
-from fluid_build.contract.from_model import contract_from_model
 from fluid_build.contract.validation import validate
-from fluid_build.contract.yaml_text import as_document
+from fluid_build.contract.write.from_model import contract_from_model
+from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile

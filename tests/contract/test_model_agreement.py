@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from fluid_build.contract.fluid import FluidContract
-from fluid_build.contract.from_model import contract_from_model
 from fluid_build.contract.model_agreement import disagreements
 from fluid_build.contract.validation import parse_contract
-from fluid_build.contract.yaml_text import as_document
+from fluid_build.contract.write.from_model import contract_from_model
+from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.modeling.techniques import TECHNIQUES, build_model
 from fluid_build.transform.plan.plan import TransformPlan
 from fluid_build.transform.plan.techniques import transform_plan

@@ -18,9 +18,9 @@ from fluid_build.contract.fluid import (
     Metadata,
     Owner,
 )
-from fluid_build.contract.parsers import read_yaml
+from fluid_build.contract.read.parsers import read_yaml
 from fluid_build.contract.validation import parse_contract
-from fluid_build.contract.yaml_text import as_document, contract_yaml
+from fluid_build.contract.write.yaml_text import as_document, contract_yaml
 
 
 def read_back(contract: FluidContract) -> object:

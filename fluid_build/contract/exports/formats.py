@@ -31,7 +31,7 @@ from fluid_build.contract.fluid.common import named
 from fluid_build.contract.shown import path_shown
 from fluid_build.contract.structure import Path
 from fluid_build.contract.validation import parse_contract
-from fluid_build.contract.yaml_text import as_document
+from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import ContractError, UsageError
 from fluid_build.modeling.osi import OSI_VERSION, OsiDocument
 

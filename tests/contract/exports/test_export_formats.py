@@ -18,10 +18,10 @@ from verdicts import needs_osi_schema, refused_by_dcs, refused_by_odcs, refused_
 from fluid_build.contract.exports.formats import Exported, export, known_format
 from fluid_build.contract.exports.odcs_versions import odcs_schema
 from fluid_build.contract.fluid import FluidContract
-from fluid_build.contract.from_model import contract_from_model
 from fluid_build.contract.structure import Path as Place
 from fluid_build.contract.validation import parse_contract
-from fluid_build.contract.yaml_text import as_document
+from fluid_build.contract.write.from_model import contract_from_model
+from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import UsageError
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source

@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from fluid_build.contract.exports.formats import export
-from fluid_build.contract.files import read_contract
 from fluid_build.contract.fluid import FluidContract
+from fluid_build.contract.read.files import read_contract
 from fluid_build.contract.validation import parse_contract
 from fluid_build.forge import Opened, forge
 from fluid_build.sources import open_source

@@ -18,7 +18,7 @@ from fluid_build.contract.exports.keys import keys_of
 from fluid_build.contract.fluid import DqRule, FluidContract
 from fluid_build.contract.structure import Path
 from fluid_build.contract.validation import parse_contract
-from fluid_build.contract.yaml_text import as_document
+from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import ContractError
 
 calm = settings(

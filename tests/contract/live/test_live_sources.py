@@ -9,8 +9,8 @@ import duckdb
 import pytest
 
 from fluid_build.contract.fluid import FluidContract
-from fluid_build.contract.from_model import contract_from_model
 from fluid_build.contract.live import LiveResult, check_live
+from fluid_build.contract.write.from_model import contract_from_model
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source

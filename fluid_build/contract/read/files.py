@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from fluid_build.contract.located import LocatedDocument, Mark, unreadable
-from fluid_build.contract.parsers import read_json, read_yaml
+from fluid_build.contract.read.located import LocatedDocument, Mark, unreadable
+from fluid_build.contract.read.parsers import read_json, read_yaml
 from fluid_build.contract.validation import Finding, validate
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError
 from fluid_build.regular_files import read_regular

@@ -12,8 +12,8 @@ from fluid_build.contract.fluid import (
     Expose,
     ExposeContract,
 )
-from fluid_build.contract.quality_rules import quality_rules
-from fluid_build.contract.semantic_section import semantics
+from fluid_build.contract.write.quality_rules import quality_rules
+from fluid_build.contract.write.semantic_section import semantics
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
 from fluid_build.transform.dbt.placing import duckdb_database

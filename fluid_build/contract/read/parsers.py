@@ -8,7 +8,7 @@ import yaml
 from yaml.constructor import ConstructorError, SafeConstructor
 from yaml.resolver import Resolver
 
-from fluid_build.contract.located import Builder, LocatedDocument, Mark, unreadable
+from fluid_build.contract.read.located import Builder, LocatedDocument, Mark, unreadable
 from fluid_build.contract.shown import escaped
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

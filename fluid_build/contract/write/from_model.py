@@ -2,7 +2,6 @@
 
 from fluid_build import __version__
 from fluid_build.contract.evidence_labels import Labels, names_label
-from fluid_build.contract.exposes import DBT_FOLDER, Measured, expose
 from fluid_build.contract.fluid import (
     BusinessContext,
     FieldMapping,
@@ -18,6 +17,7 @@ from fluid_build.contract.fluid import (
     Provenance,
     Upstream,
 )
+from fluid_build.contract.write.exposes import DBT_FOLDER, Measured, expose
 from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.naming import identifier, tag

@@ -1,0 +1,1 @@
+"""From a plan to a contract, and a contract to YAML."""
