@@ -67,7 +67,7 @@ def open_source(
             on_progress=on_progress,
         )
     elif address.kind == "sqlite":
-        from fluid_build.sources.sqlite_file import open_sqlite
+        from fluid_build.sources.sqlite.file import open_sqlite
 
         opened = open_sqlite(
             Path(address.place),
@@ -76,7 +76,7 @@ def open_source(
             on_progress=on_progress,
         )
     elif address.kind == "postgres":
-        from fluid_build.sources.postgres import open_postgres
+        from fluid_build.sources.postgres.database import open_postgres
 
         opened = open_postgres(
             address.place,

@@ -15,10 +15,11 @@ from fluid_build.errors import (
     UnknownSourceError,
 )
 from fluid_build.progress import OnProgress, Progress, ignore
-from fluid_build.sources import csv_files, json_files, parquet_files
+from fluid_build.sources import json_files, parquet_files
 from fluid_build.sources.base import Column, OpenSource, Skipped, Table
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.declared import unique_names
+from fluid_build.sources.delimited import files as csv_files
 from fluid_build.sources.endings import FORMATS, Format
 from fluid_build.sources.engine import DUCKDB_ERRORS, SCRATCH, STAGE, Engine, reason, starting
 from fluid_build.sources.file_layout import Layout, TableFiles, is_compressed, layout_of, stem

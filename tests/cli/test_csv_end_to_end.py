@@ -181,7 +181,7 @@ def test_a_wrong_reading_is_shown_and_fails(
         return [receipt, *wrong, rate]
 
     source = written(tmp_path / "sales.csv", GERMAN)
-    monkeypatch.setattr("fluid_build.sources.text_types.decide", with_points)
+    monkeypatch.setattr("fluid_build.sources.delimited.text_types.decide", with_points)
     outcome = fluid(*FROM_SOURCE, source, "-o", tmp_path / "out")
     assert outcome.code == 1
     assert "Proven" not in outcome.out

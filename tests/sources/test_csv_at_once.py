@@ -6,9 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fluid_build.sources import csv_files, csv_rows, open_source, text_types
+from fluid_build.sources import open_source
 from fluid_build.sources.base import Table
-from fluid_build.sources.csv_readable import Readable
+from fluid_build.sources.delimited import files as csv_files
+from fluid_build.sources.delimited import rows as csv_rows
+from fluid_build.sources.delimited import text_types
+from fluid_build.sources.delimited.readable import Readable
 from fluid_build.sources.sql import quote
 
 PLAIN = (

@@ -242,7 +242,7 @@ def test_reads_a_database_whose_writer_crashed(tmp_path: Path) -> None:
 
 def test_says_that_a_database_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database that another process is writing to is reported as locked."""
-    monkeypatch.setattr("fluid_build.sources.sqlite_file._BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("fluid_build.sources.sqlite.file._BUSY_SECONDS", 0.1)
     uri = written(tmp_path / "a.db", "CREATE TABLE t (c INT)")
     writer = sqlite3.connect(tmp_path / "a.db")
     writer.execute("BEGIN EXCLUSIVE")

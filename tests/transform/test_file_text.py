@@ -49,7 +49,7 @@ def misread(monkeypatch: pytest.MonkeyPatch, *wrong: Decision | None) -> None:
         found = right(columns, answers)
         return [one or other for one, other in zip(wrong, found, strict=True)]
 
-    monkeypatch.setattr("fluid_build.sources.text_types.decide", decide)
+    monkeypatch.setattr("fluid_build.sources.delimited.text_types.decide", decide)
 
 
 def number(mark: DecimalMark) -> Decision:

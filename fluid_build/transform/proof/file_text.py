@@ -17,8 +17,8 @@ from fluid_build.errors import SourceChangedError
 from fluid_build.modeling.element import ModelPart
 from fluid_build.sources.base import Column, Source, Table
 from fluid_build.sources.conventions import DATE_FORMATS, Conventions
-from fluid_build.sources.csv_files import READ_ERRORS, text_again
-from fluid_build.sources.csv_tail import spans
+from fluid_build.sources.delimited.files import READ_ERRORS, text_again
+from fluid_build.sources.delimited.tail import spans
 from fluid_build.sources.engine import DUCKDB_ERRORS, reason
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.sql import literal, quote

@@ -27,13 +27,13 @@ from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.query_progress import following
 from fluid_build.sources.schemas import no_tables
 from fluid_build.sources.sql import literal, quote
-from fluid_build.sources.sqlite_catalog import (
+from fluid_build.sources.sqlite.catalog import (
     CatalogTable,
     count_views,
     read_table,
     table_names,
 )
-from fluid_build.sources.sqlite_values import (
+from fluid_build.sources.sqlite.values import (
     WOULD_BEND,
     WOULD_FAIL,
     Reading,

@@ -9,16 +9,16 @@ from urllib.parse import unquote
 
 import duckdb
 
-from fluid_build.sources.csv_dialect import Dialect
-from fluid_build.sources.csv_readable import Readable, options_of, own_names
-from fluid_build.sources.csv_repair import Rejected, mend
-from fluid_build.sources.csv_tail import notes_on, possibly_below
-from fluid_build.sources.csv_trimming import Loaded, ending, trim
+from fluid_build.sources.delimited.dialect import Dialect
+from fluid_build.sources.delimited.readable import Readable, options_of, own_names
+from fluid_build.sources.delimited.repair import Rejected, mend
+from fluid_build.sources.delimited.tail import notes_on, possibly_below
+from fluid_build.sources.delimited.text_types import Guess
+from fluid_build.sources.delimited.trimming import Loaded, ending, trim
 from fluid_build.sources.engine import SCRATCH
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.origin import LeftOut
 from fluid_build.sources.sql import literal, quote
-from fluid_build.sources.text_types import Guess
 from fluid_build.sources.uri import as_pattern
 
 _TEXT = f"{SCRATCH}.text"

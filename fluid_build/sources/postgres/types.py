@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from fluid_build.sources.postgres_catalog import CatalogColumn
+from fluid_build.sources.postgres.catalog import CatalogColumn
 from fluid_build.sources.sql import quote
 
 Settle: TypeAlias = Literal["as is", "decimal", "json"]

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import duckdb
 
-from fluid_build.sources.csv_dialect import Dialect, is_value, records_of
+from fluid_build.sources.delimited.dialect import Dialect, is_value, records_of
 from fluid_build.sources.origin import LeftOut, NotARow
 from fluid_build.sources.sql import literal
 from fluid_build.sources.text_classes import SPACES

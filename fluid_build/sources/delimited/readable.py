@@ -7,12 +7,13 @@ from pathlib import Path
 import duckdb
 
 from fluid_build import limits
-from fluid_build.sources import encodings, zstd_lines
-from fluid_build.sources.csv_dialect import Dialect, sniff
+from fluid_build.sources import encodings
+from fluid_build.sources.delimited import zstd_lines
+from fluid_build.sources.delimited.dialect import Dialect, sniff
+from fluid_build.sources.delimited.zstd_lines import longest_line
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.origin import Options
 from fluid_build.sources.sql import literal
-from fluid_build.sources.zstd_lines import longest_line
 
 _SAMPLE = 96 * 1024
 _SAMPLE_LINES = 20

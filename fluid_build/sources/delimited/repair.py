@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fluid_build.sources import encodings
-from fluid_build.sources.csv_dialect import Dialect, records_of
+from fluid_build.sources.delimited.dialect import Dialect, records_of
 
 _SHOWN = 10
 

@@ -16,8 +16,8 @@ import duckdb
 from fluid_build.sources.engine import SCRATCH
 from fluid_build.sources.origin import NativeQuery
 from fluid_build.sources.sql import quote
-from fluid_build.sources.sqlite_catalog import CatalogColumn, CatalogTable
-from fluid_build.sources.sqlite_types import Meaning, Target, target
+from fluid_build.sources.sqlite.catalog import CatalogColumn, CatalogTable
+from fluid_build.sources.sqlite.types import Meaning, Target, target
 
 _EXACT_IN_DOUBLE = 2**53
 _PER_QUERY = 200

@@ -7,11 +7,11 @@ from pathlib import Path
 import duckdb
 
 from fluid_build.sources import encodings
-from fluid_build.sources.csv_dialect import Dialect
-from fluid_build.sources.csv_repair import Rejected, fields_of
-from fluid_build.sources.csv_tail import Above, Record, above, below_table, last_records
+from fluid_build.sources.delimited.dialect import Dialect
+from fluid_build.sources.delimited.repair import Rejected, fields_of
+from fluid_build.sources.delimited.tail import Above, Record, above, below_table, last_records
+from fluid_build.sources.delimited.zstd_lines import as_lines
 from fluid_build.sources.origin import LeftOut
-from fluid_build.sources.zstd_lines import as_lines
 
 _WINDOW = 64 * 1024
 _LAST_LINES = 200

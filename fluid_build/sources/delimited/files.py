@@ -17,8 +17,9 @@ import duckdb
 from fluid_build.sources import encodings
 from fluid_build.sources.base import Column
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
-from fluid_build.sources.csv_dialect import agreement_of
-from fluid_build.sources.csv_readable import (
+from fluid_build.sources.declared import unique_names
+from fluid_build.sources.delimited.dialect import agreement_of
+from fluid_build.sources.delimited.readable import (
     Readable,
     all_names,
     dialect_of,
@@ -27,7 +28,7 @@ from fluid_build.sources.csv_readable import (
     readable,
     sample_of,
 )
-from fluid_build.sources.csv_rows import (
+from fluid_build.sources.delimited.rows import (
     LoadedFile,
     MisfitError,
     Target,
@@ -37,12 +38,11 @@ from fluid_build.sources.csv_rows import (
     taken_from,
     text_table,
 )
-from fluid_build.sources.declared import unique_names
+from fluid_build.sources.delimited.text_types import Guess, TextColumn, guess, infer, sampled_rows
 from fluid_build.sources.engine import SCRATCH
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.origin import FilePart, InFiles, LeftOut, Options
 from fluid_build.sources.sql import quote
-from fluid_build.sources.text_types import Guess, TextColumn, guess, infer, sampled_rows
 from fluid_build.sources.uri import as_pattern
 
 READ_ERRORS = (OSError, EOFError, zlib.error, csv.Error)

@@ -18,7 +18,7 @@ from fluid_build.sources.decimals import Settled, settle_decimal
 from fluid_build.sources.declared import qualified, settle_foreign_keys, unique_names
 from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, reason, starting
 from fluid_build.sources.origin import InDatabase, NativeQuery
-from fluid_build.sources.postgres_catalog import (
+from fluid_build.sources.postgres.catalog import (
     CatalogTable,
     Query,
     Rows,
@@ -26,7 +26,7 @@ from fluid_build.sources.postgres_catalog import (
     overview,
     read_tables,
 )
-from fluid_build.sources.postgres_types import (
+from fluid_build.sources.postgres.types import (
     Request,
     declared_decimal,
     reads_plainly,
