@@ -65,12 +65,12 @@ def test_some_relationships_have_orphans(
     shop: sqlite3.Connection, child: str, column: str, parent: str, key: str, orphans: int
 ) -> None:
     """Erased customers, deleted articles and an old spelling leave a few hundred; others none."""
-    found = number(
+    count = number(
         shop,
         f"SELECT count(*) FROM {child} WHERE {column} IS NOT NULL "
         f"AND {column} NOT IN (SELECT {key} FROM {parent})",
     )
-    assert found == orphans
+    assert count == orphans
 
 
 def test_order_lines_have_no_key_but_the_composite_one(shop: sqlite3.Connection) -> None:
@@ -128,9 +128,9 @@ def test_an_older_shop_is_replaced_by_the_same_bytes(path: Path, tmp_path: Path)
 
 @pytest.mark.parametrize("content", [b"", b"mine", b"SQLite format 3\0" + bytes(200)])
 def test_another_file_is_never_replaced(tmp_path: Path, content: bytes) -> None:
-    """What is no demo shop stays as it is."""
+    """What isn.t a demo shop stays as it is."""
     mine = tmp_path / "shop.db"
     mine.write_bytes(content)
-    with pytest.raises(OutputError, match="is no demo shop"):
+    with pytest.raises(OutputError, match="isn't a demo shop"):
         build_shop(mine)
     assert mine.read_bytes() == content
