@@ -26,7 +26,7 @@ from fluid_build.modeling.logical import LogicalModel, model_json
 from fluid_build.modeling.techniques import build_model, check_technique
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
-from fluid_build.profiling.report import profile_json
+from fluid_build.profiling.profile_json import profile_json
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions

@@ -14,7 +14,7 @@ from fluid_build.modeling.attention import notices
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile, TableProfile
-from fluid_build.profiling.report import profile_json
+from fluid_build.profiling.profile_json import profile_json
 from fluid_build.sources.table_choice import TableName, chosen_table
 
 

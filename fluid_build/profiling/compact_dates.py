@@ -9,7 +9,7 @@ from typing import Final
 
 from fluid_build.profiling.column_stats import ColumnStats
 from fluid_build.profiling.profile import ForeignKey
-from fluid_build.profiling.semantic_types.words import read_name
+from fluid_build.profiling.semantic_types.name_concepts import read_name
 
 COMPACT_FORMAT: Final = "%Y%m%d"
 COMPACT_DATE: Final = f"DATE ({COMPACT_FORMAT})"

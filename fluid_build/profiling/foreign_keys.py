@@ -9,11 +9,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fluid_build.profiling.candidates import Candidate, CandidateSearch
-from fluid_build.profiling.held_values import HeldValues
+from fluid_build.profiling.foreign_key_scores import judge, value_evidence
 from fluid_build.profiling.inclusion import Inclusion, Prober, group_by_kind, measure_inclusion
-from fluid_build.profiling.judgement import judge, value_evidence
-from fluid_build.profiling.schema import Entity, Node
+from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
+from fluid_build.profiling.parent_candidates import ParentCandidate, ParentSearch
+from fluid_build.profiling.value_cache import ValueCache
 
 MEASURED_A_CHILD = 6
 ACCEPTED = 0.55
@@ -21,11 +21,11 @@ _FAR_AHEAD = 2.5
 
 
 @dataclass(slots=True, eq=False)
-class Reference:
+class ColumnReference:
     """A column that may refer to a key of another (or its own) table."""
 
-    child: Node
-    parent: Node
+    child: MeasuredColumn
+    parent: MeasuredColumn
     name_score: float
     inclusion: Inclusion
     value_evidence: float
@@ -37,12 +37,12 @@ class Reference:
         return 1.0 / (1.0 + math.exp(-self.log_odds))
 
 
-def find_references(held: HeldValues, entities: Sequence[Entity]) -> list[Reference]:
+def find_references(held: ValueCache, entities: Sequence[MeasuredTable]) -> list[ColumnReference]:
     """Find the columns that refer to a key, at most one parent each."""
     nodes = [node for entity in entities for node in entity.nodes if node.comparable]
     prober = Prober(held, nodes)
     keys = group_by_kind(_possible_parents(entities))
-    searches = {kind: CandidateSearch(parents, prober) for kind, parents in keys.items()}
+    searches = {kind: ParentSearch(parents, prober) for kind, parents in keys.items()}
     chosen = []
     for child in nodes:
         if not _could_refer(child) or child.comparable not in searches:
@@ -55,7 +55,7 @@ def find_references(held: HeldValues, entities: Sequence[Entity]) -> list[Refere
     return _one_direction(chosen)
 
 
-def _possible_parents(entities: Iterable[Entity]) -> Iterable[Node]:
+def _possible_parents(entities: Iterable[MeasuredTable]) -> Iterable[MeasuredColumn]:
     for entity in entities:
         for node in entity.nodes:
             unique = node.stats.unique and node.stats.present > 0
@@ -63,17 +63,17 @@ def _possible_parents(entities: Iterable[Entity]) -> Iterable[Node]:
                 yield node
 
 
-def _could_refer(child: Node) -> bool:
+def _could_refer(child: MeasuredColumn) -> bool:
     unfit = child.stats.kind in {"decimal", "boolean"} or child.is_measure
     return child.stats.present > 0 and not unfit
 
 
 def _judge_all(
-    held: HeldValues,
-    child: Node,
-    candidates: Sequence[Candidate],
-) -> list[Reference]:
-    judged: list[Reference] = []
+    held: ValueCache,
+    child: MeasuredColumn,
+    candidates: Sequence[ParentCandidate],
+) -> list[ColumnReference]:
+    judged: list[ColumnReference] = []
     for candidate in candidates[:MEASURED_A_CHILD]:
         parent, name_score = candidate.parent, candidate.name_score
         if _beyond_reach(judged, candidate):
@@ -81,11 +81,11 @@ def _judge_all(
         inclusion = measure_inclusion(held, [child], [parent])
         evidence = value_evidence(child, parent, inclusion)
         odds = judge(child, parent, name_score, inclusion, evidence)
-        judged.append(Reference(child, parent, name_score, inclusion, evidence, odds))
+        judged.append(ColumnReference(child, parent, name_score, inclusion, evidence, odds))
     return judged
 
 
-def _beyond_reach(judged: Sequence[Reference], candidate: Candidate) -> bool:
+def _beyond_reach(judged: Sequence[ColumnReference], candidate: ParentCandidate) -> bool:
     """Whether a candidate can't win any more against those that were measured."""
     return any(
         reference.log_odds > candidate.guess + _FAR_AHEAD
@@ -95,7 +95,7 @@ def _beyond_reach(judged: Sequence[Reference], candidate: Candidate) -> bool:
     )
 
 
-def _choose(found: Sequence[Reference]) -> Reference | None:
+def _choose(found: Sequence[ColumnReference]) -> ColumnReference | None:
     accepted = [reference for reference in found if reference.confidence >= ACCEPTED]
     if not accepted:
         return None
@@ -108,7 +108,7 @@ def _choose(found: Sequence[Reference]) -> Reference | None:
     return best
 
 
-def _more_specific(one: Reference, other: Reference) -> bool:
+def _more_specific(one: ColumnReference, other: ColumnReference) -> bool:
     """Whether ``one`` names a small part of what ``other`` names, too small to hit by chance."""
     if one is other or one.inclusion.share < other.inclusion.share:
         return False
@@ -120,7 +120,7 @@ def _more_specific(one: Reference, other: Reference) -> bool:
     return one.inclusion.distinct_matched * math.log(large / small) > 5.0
 
 
-def _one_direction(references: Sequence[Reference]) -> list[Reference]:
+def _one_direction(references: Sequence[ColumnReference]) -> list[ColumnReference]:
     """Of two references that point at each other's columns, keep the more credible one."""
     by_pair = {(id(r.child), id(r.parent)): r for r in references}
     kept = []

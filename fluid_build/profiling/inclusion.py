@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import duckdb
 
 from fluid_build.profiling import checks
-from fluid_build.profiling.held_values import HeldValues, Values
-from fluid_build.profiling.schema import Node
+from fluid_build.profiling.measured_tables import MeasuredColumn
+from fluid_build.profiling.value_cache import ValueCache, ValueCounts
 from fluid_build.sources.base import Table
 from fluid_build.sources.sql import quote
 
@@ -56,7 +56,7 @@ class Inclusion:
         return self.distinct_matched / self.parent_distinct if self.parent_distinct else 0.0
 
 
-def probes_of(node: Node) -> list[str]:
+def probes_of(node: MeasuredColumn) -> list[str]:
     """Some distinct values of a column, spread over those that were sampled, as text."""
     values = [value for value, _ in node.stats.values]
     if len(values) > PROBES:
@@ -83,7 +83,7 @@ class Prober:
     The keys of small tables are at hand; for any other key one query tells of all columns.
     """
 
-    def __init__(self, held: HeldValues, nodes: Sequence[Node]) -> None:
+    def __init__(self, held: ValueCache, nodes: Sequence[MeasuredColumn]) -> None:
         self.held = held
         self.connection = held.connection
         self.probes = {id(node): probes_of(node) for node in nodes}
@@ -124,7 +124,7 @@ class Prober:
         while self._loaded:
             self.connection.execute(f"DROP TABLE IF EXISTS {_probe_table(self._loaded.pop())}")
 
-    def share(self, child: Node, parent: Node) -> float:
+    def share(self, child: MeasuredColumn, parent: MeasuredColumn) -> float:
         """The part of the child's probed values that are keys of the parent."""
         probes = self.probes[id(child)]
         if not probes:
@@ -140,7 +140,7 @@ class Prober:
         sought = self.numbers.get(id(child), probes)
         return len([value for value in sought if value in keys]) / len(probes)
 
-    def _hits_in(self, parent: Node) -> dict[int, int]:
+    def _hits_in(self, parent: MeasuredColumn) -> dict[int, int]:
         if parent.comparable not in self._loaded:
             self._load(parent.comparable)
         if id(parent) not in self._hits:
@@ -163,7 +163,9 @@ def _numbers(values: Iterable[str]) -> Iterable[int]:
             yield int(value)
 
 
-def measure_inclusion(held: HeldValues, child: Sequence[Node], parent: Sequence[Node]) -> Inclusion:
+def measure_inclusion(
+    held: ValueCache, child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn]
+) -> Inclusion:
     """Measure on every row how the child's columns, taken together, occur in the parent's.
 
     Where the parent's integers are without gaps, the child's bounds alone settle it exactly.
@@ -181,7 +183,7 @@ def measure_inclusion(held: HeldValues, child: Sequence[Node], parent: Sequence[
     return _join(held.connection, child, parent)
 
 
-def _compare(child: Node, ours: Values, theirs: Values) -> Inclusion:
+def _compare(child: MeasuredColumn, ours: ValueCounts, theirs: ValueCounts) -> Inclusion:
     keys = theirs.counts
     matched = [count for value, count in ours.counts.items() if value in keys]
     near = 0
@@ -191,7 +193,9 @@ def _compare(child: Node, ours: Values, theirs: Values) -> Inclusion:
 
 
 def _join(
-    connection: duckdb.DuckDBPyConnection, child: Sequence[Node], parent: Sequence[Node]
+    connection: duckdb.DuckDBPyConnection,
+    child: Sequence[MeasuredColumn],
+    parent: Sequence[MeasuredColumn],
 ) -> Inclusion:
     columns = [f"v{index}" for index in range(len(child))]
     chosen, wanted = _aliased(child, columns), _aliased(parent, columns)
@@ -211,7 +215,9 @@ def _join(
 
 
 def probe_tuples(
-    connection: duckdb.DuckDBPyConnection, child: Sequence[Node], parent: Sequence[Node]
+    connection: duckdb.DuckDBPyConnection,
+    child: Sequence[MeasuredColumn],
+    parent: Sequence[MeasuredColumn],
 ) -> float:
     """The part of some of the child's rows whose columns occur together in the parent's.
 
@@ -236,18 +242,18 @@ def probe_tuples(
     return found / probes if probes else 1.0
 
 
-def _aliased(nodes: Sequence[Node], names: Sequence[str]) -> str:
+def _aliased(nodes: Sequence[MeasuredColumn], names: Sequence[str]) -> str:
     return ", ".join(f"{node.sql} AS {name}" for node, name in zip(nodes, names, strict=True))
 
 
-def _keys(parent: Sequence[Node]) -> str:
+def _keys(parent: Sequence[MeasuredColumn]) -> str:
     """SQL for the number of a parent's keys, which is known of a unique column that is compared."""
     if len(parent) == 1 and parent[0].stats.unique and parent[0].is_plain:
         return str(parent[0].stats.distinct)
     return "(SELECT count(*) FROM parent)"
 
 
-def _near(child: Node, parent: Sequence[Node]) -> str:
+def _near(child: MeasuredColumn, parent: Sequence[MeasuredColumn]) -> str:
     """SQL for the number of parent keys within a child's bounds; 0 where that means nothing."""
     if child.low is None or child.high is None:
         return "0"
@@ -257,14 +263,14 @@ def _near(child: Node, parent: Sequence[Node]) -> str:
     return f"(SELECT count(*) FROM parent WHERE v0 BETWEEN {child.low} AND {child.high})"
 
 
-def is_settled_by_bounds(child: Node, parent: Node) -> bool:
+def is_settled_by_bounds(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
     """Whether the parent is without gaps and the child within its bounds: all of it is included."""
     if not parent.dense or child.low is None or child.high is None:
         return False
     return child.low >= (parent.low or 0) and child.high <= (parent.high or 0)
 
 
-def orphans_sql(child: Sequence[Node], parent: Sequence[Node]) -> str:
+def orphans_sql(child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn]) -> str:
     """A query, in any SQL dialect, for the rows whose parent is missing, compared as measured."""
     return checks.orphans(
         place_of(child[0].table.stats.table),
@@ -275,7 +281,7 @@ def orphans_sql(child: Sequence[Node], parent: Sequence[Node]) -> str:
     )
 
 
-def _forms(child: Node, parent: Node) -> tuple[checks.Form, checks.Form]:
+def _forms(child: MeasuredColumn, parent: MeasuredColumn) -> tuple[checks.Form, checks.Form]:
     """How the columns of a pair are compared: text that is spelled as its type needs no cast."""
     nodes = (child, parent)
     if all(node.stats.kind == "text" and node.stats.reversible for node in nodes):
@@ -283,7 +289,7 @@ def _forms(child: Node, parent: Node) -> tuple[checks.Form, checks.Form]:
     return _form(child, parent), _form(parent, child)
 
 
-def _form(node: Node, other: Node) -> checks.Form:
+def _form(node: MeasuredColumn, other: MeasuredColumn) -> checks.Form:
     if "uuid" in (node.comparable, other.comparable):
         same = node.stats.kind == other.stats.kind == "uuid"
         return "plain" if same else "letters"
@@ -304,9 +310,9 @@ def place_of(table: Table) -> str:
     return quote(table.name) if usual else f"{quote(table.schema)}.{quote(table.name)}"
 
 
-def group_by_kind(nodes: Iterable[Node]) -> dict[str, list[Node]]:
+def group_by_kind(nodes: Iterable[MeasuredColumn]) -> dict[str, list[MeasuredColumn]]:
     """Columns by what they can be compared with; those that can't be keys are left out."""
-    groups: dict[str, list[Node]] = defaultdict(list)
+    groups: dict[str, list[MeasuredColumn]] = defaultdict(list)
     for node in nodes:
         if node.comparable:
             groups[node.comparable].append(node)

@@ -135,7 +135,7 @@ def glued_prefix(names: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnName:
+class ParsedColumnName:
     """A column's name taken apart.
 
     ``full`` has all words, ``bare`` lacks the prefix that all columns of the table share,
@@ -155,7 +155,7 @@ class ColumnName:
 
 
 @dataclass(frozen=True, slots=True)
-class TableName:
+class ParsedTableName:
     """A table's name taken apart: ``entity`` lacks technical prefixes and is in the singular."""
 
     entity: Words
@@ -163,24 +163,24 @@ class TableName:
 
 
 @dataclass(frozen=True, slots=True)
-class TableNames:
+class ParsedNames:
     """A table's own name and those of its columns."""
 
-    table: TableName
-    columns: tuple[ColumnName, ...]
+    table: ParsedTableName
+    columns: tuple[ParsedColumnName, ...]
 
 
-def name_tables(tables: Sequence[tuple[str, Sequence[str]]]) -> list[TableNames]:
+def name_tables(tables: Sequence[tuple[str, Sequence[str]]]) -> list[ParsedNames]:
     """Take the names of a whole schema apart; ``tables`` holds (table, columns).
 
-    Columns whose names come apart alike share one ColumnName, so that what is learnt of a name can
+    Columns whose names come apart alike share one object, so that what is learnt of a name can
     be kept by its identity.
     """
     bare_names = [name.rsplit(".", 1)[-1] for name, _ in tables]
     shared_words = _shared_table_prefix(bare_names)
     shared_glue = "" if shared_words else _glued_table_prefix(bare_names)
     vocabulary = _vocabulary(bare_names, [columns for _, columns in tables])
-    known: dict[tuple[Words, Words], ColumnName] = {}
+    known: dict[tuple[Words, Words], ParsedColumnName] = {}
     named = []
     for bare, (_, columns) in zip(bare_names, tables, strict=True):
         table = _table_name(bare, shared_words, shared_glue, vocabulary)
@@ -188,7 +188,7 @@ def name_tables(tables: Sequence[tuple[str, Sequence[str]]]) -> list[TableNames]
         for full, own in parted:
             if (full, own) not in known:
                 known[full, own] = _column_name(full, own, vocabulary)
-        named.append(TableNames(table, tuple(known[words] for words in parted)))
+        named.append(ParsedNames(table, tuple(known[words] for words in parted)))
     return named
 
 
@@ -232,7 +232,7 @@ def _glued_table_prefix(names: Sequence[str]) -> str:
 
 def _table_name(
     name: str, shared_words: int, shared_glue: str, vocabulary: Vocabulary
-) -> TableName:
+) -> ParsedTableName:
     phrase = words(name[len(shared_glue) :] if shared_glue else name)
     if shared_words and len(phrase) > shared_words:
         phrase = phrase[shared_words:]
@@ -241,7 +241,7 @@ def _table_name(
     while len(phrase) > 1 and phrase[-1] in _TECHNICAL:
         phrase = phrase[:-1]
     entity = stem(unglue(phrase, vocabulary))
-    return TableName(entity, "".join(entity))
+    return ParsedTableName(entity, "".join(entity))
 
 
 def unglue(phrase: Words, vocabulary: Vocabulary) -> Words:
@@ -310,8 +310,8 @@ def _words_after(prefix: str, name: str) -> Words:
     return (prefix.lower(), *words(name[len(prefix) :])) if prefix else words(name)
 
 
-def _column_name(full: Words, bare: Words, vocabulary: Vocabulary) -> ColumnName:
-    return ColumnName(
+def _column_name(full: Words, bare: Words, vocabulary: Vocabulary) -> ParsedColumnName:
+    return ParsedColumnName(
         full=full,
         bare=bare,
         entity=stem(unglue(strip_key_suffix(bare), vocabulary)),

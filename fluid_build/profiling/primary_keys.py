@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from fluid_build.profiling.key_chance import (
+from fluid_build.profiling.accidental_keys import (
     holds_a_quantity,
     only_just_holds,
     places_in_time_or_order,
 )
-from fluid_build.profiling.keys import plausibility
-from fluid_build.profiling.schema import NAMED_AS_KEY, Entity, Node
+from fluid_build.profiling.candidate_keys import plausibility
+from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
 
 CLEAR_COMPOSITE = 0.8
 """From this score on a key of several columns is taken, whatever else is unique."""
@@ -25,7 +25,7 @@ _UNLIKELY_WORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class KeyChoice:
     """The chosen key and, in a sentence, why."""
 
     columns: tuple[str, ...]
@@ -33,9 +33,9 @@ class Choice:
     reason: str
 
 
-def choose_single(entity: Entity) -> Choice | None:
+def choose_single(entity: MeasuredTable) -> KeyChoice | None:
     """The best key of one column by its own merits; None if no candidate has any."""
-    best: Choice | None = None
+    best: KeyChoice | None = None
     for key in entity.candidates.keys:
         if len(key) != 1:
             continue
@@ -44,11 +44,11 @@ def choose_single(entity: Entity) -> Choice | None:
             continue
         score = score_single(node)
         if best is None or score > best.score:
-            best = Choice(key, score, _single_reason(node))
+            best = KeyChoice(key, score, _single_reason(node))
     return best
 
 
-def score_single(node: Node) -> float:
+def score_single(node: MeasuredColumn) -> float:
     """How much a unique column looks like its table's primary key."""
     score = plausibility(node.stats)
     score += 1.6 * node.self_explaining
@@ -61,7 +61,7 @@ def score_single(node: Node) -> float:
     return score
 
 
-def _single_reason(node: Node) -> str:
+def _single_reason(node: MeasuredColumn) -> str:
     parts = ["unique and never null"]
     if node.self_explaining >= NAMED_AS_KEY:
         parts.append("named for its table")
@@ -72,7 +72,7 @@ def _single_reason(node: Node) -> str:
     return ", ".join(parts)
 
 
-def choose_composite(entity: Entity, referring: Collection[str]) -> Choice | None:
+def choose_composite(entity: MeasuredTable, referring: Collection[str]) -> KeyChoice | None:
     """The best key of several columns; ``referring`` names the columns that refer to a parent.
 
     None has an amount in it: that two rows differ in one is an accident. Where the best only just
@@ -96,30 +96,32 @@ def choose_composite(entity: Entity, referring: Collection[str]) -> Choice | Non
     return replace(placed, reason=placed.reason + doubted)
 
 
-def _composite(entity: Entity, key: tuple[str, ...], referring: Collection[str]) -> Choice | None:
+def _composite(
+    entity: MeasuredTable, key: tuple[str, ...], referring: Collection[str]
+) -> KeyChoice | None:
     nodes = _nodes(entity, key)
     if any(node.stats.name not in referring and holds_a_quantity(node) for node in nodes):
         return None
     score = sum(score_member(node, node.stats.name in referring) for node in nodes) / len(nodes)
     score -= 0.25 * (len(nodes) - 2)
     score -= 0.03 * sum(node.position for node in nodes) / len(nodes)
-    return Choice(key, score, _composite_reason(nodes, referring))
+    return KeyChoice(key, score, _composite_reason(nodes, referring))
 
 
-def _best(choices: Iterable[Choice]) -> Choice | None:
+def _best(choices: Iterable[KeyChoice]) -> KeyChoice | None:
     return max(choices, key=lambda choice: choice.score, default=None)
 
 
-def _is_accident(entity: Entity, choice: Choice, referring: Collection[str]) -> bool:
+def _is_accident(entity: MeasuredTable, choice: KeyChoice, referring: Collection[str]) -> bool:
     nodes = _nodes(entity, choice.columns)
     return only_just_holds(nodes) and not places_in_time_or_order(nodes, referring)
 
 
-def _nodes(entity: Entity, columns: Iterable[str]) -> list[Node]:
+def _nodes(entity: MeasuredTable, columns: Iterable[str]) -> list[MeasuredColumn]:
     return [entity.by_name[name] for name in columns]
 
 
-def score_member(node: Node, refers: bool) -> float:
+def score_member(node: MeasuredColumn, refers: bool) -> float:
     """How much a column looks like part of a composite key."""
     score = 0.6 * plausibility(node.stats)
     words = set(node.name.bare)
@@ -138,7 +140,7 @@ def score_member(node: Node, refers: bool) -> float:
     return score
 
 
-def _composite_reason(nodes: list[Node], referring: Collection[str]) -> str:
+def _composite_reason(nodes: list[MeasuredColumn], referring: Collection[str]) -> str:
     count = sum(1 for node in nodes if node.stats.name in referring)
     reason = f"no smaller set of columns is unique; these {len(nodes)} together are"
     if count:

@@ -4,22 +4,22 @@ from collections.abc import Sequence
 
 import duckdb
 
+from fluid_build.profiling.candidate_keys import CandidateKeys, find_candidate_keys
 from fluid_build.profiling.column_stats import ColumnStats, TableStats, Value
-from fluid_build.profiling.columns import TOP_VALUES, clip, measure_table
 from fluid_build.profiling.compact_dates import keep_references_comparable
-from fluid_build.profiling.composite_keys import CompositeReference
-from fluid_build.profiling.declared import (
+from fluid_build.profiling.composite_foreign_keys import CompositeReference
+from fluid_build.profiling.declared_keys import (
     check_declared_keys,
     check_declared_reference,
     is_unique,
     key_evidence,
     reference_evidence,
 )
-from fluid_build.profiling.foreign_keys import Reference
-from fluid_build.profiling.held_values import HeldValues
+from fluid_build.profiling.foreign_keys import ColumnReference
 from fluid_build.profiling.inclusion import is_settled_by_bounds, place_of
-from fluid_build.profiling.keys import CandidateKeys, find_candidate_keys
-from fluid_build.profiling.likeness import role
+from fluid_build.profiling.key_selection import SelectedKeys, relate
+from fluid_build.profiling.measured_tables import MeasuredTable, build_schema
+from fluid_build.profiling.name_similarity import role
 from fluid_build.profiling.profile import (
     ColumnProfile,
     ForeignKey,
@@ -29,9 +29,9 @@ from fluid_build.profiling.profile import (
     TableProfile,
     ValueCount,
 )
-from fluid_build.profiling.relations import Relations, relate
-from fluid_build.profiling.schema import Entity, build_schema
 from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify
+from fluid_build.profiling.table_measurement import TOP_VALUES, clip, measure_table
+from fluid_build.profiling.value_cache import ValueCache
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.engine import DUCKDB_ERRORS, READING_ERRORS, reason, unreadable
@@ -62,7 +62,7 @@ def _profile(source: Source, on_progress: OnProgress) -> Profile:
     candidates = _find_keys(source.connection, measured, on_progress)
     entities = build_schema(measured, candidates)
     on_progress(Progress("relations", 0, 1))
-    held = HeldValues(source.connection)
+    held = ValueCache(source.connection)
     relations = relate(held, entities)
     _settle_distinct(relations)
     claims = [check_declared_keys(source.connection, entity) for entity in entities]
@@ -134,7 +134,7 @@ def _find_keys(
     return found
 
 
-def _settle_distinct(relations: Relations) -> None:
+def _settle_distinct(relations: SelectedKeys) -> None:
     """Take the exact count of distinct values from where a reference was measured on every row.
 
     Where the parent's bounds settled it, a child can't have more values than the parent has keys.
@@ -148,7 +148,7 @@ def _settle_distinct(relations: Relations) -> None:
 
 
 def _foreign_keys(
-    held: HeldValues, entities: Sequence[Entity], relations: Relations
+    held: ValueCache, entities: Sequence[MeasuredTable], relations: SelectedKeys
 ) -> list[ForeignKey]:
     declared = _declared_references(held, entities)
     taken = {(key.from_table, frozenset(key.from_columns)) for key in declared}
@@ -167,7 +167,7 @@ def _foreign_keys(
     )
 
 
-def _declared_references(held: HeldValues, entities: Sequence[Entity]) -> list[ForeignKey]:
+def _declared_references(held: ValueCache, entities: Sequence[MeasuredTable]) -> list[ForeignKey]:
     by_name = {entity.name: entity for entity in entities}
     found = []
     for entity in entities:
@@ -180,7 +180,7 @@ def _declared_references(held: HeldValues, entities: Sequence[Entity]) -> list[F
     return found
 
 
-def _reference(reference: Reference, relations: Relations) -> ForeignKey:
+def _reference(reference: ColumnReference, relations: SelectedKeys) -> ForeignKey:
     child, parent = reference.child, reference.parent
     return ForeignKey(
         from_table=child.table.name,
@@ -203,7 +203,7 @@ def _reference(reference: Reference, relations: Relations) -> ForeignKey:
     )
 
 
-def _composite(reference: CompositeReference, relations: Relations) -> ForeignKey:
+def _composite(reference: CompositeReference, relations: SelectedKeys) -> ForeignKey:
     child, parent = list(reference.child), list(reference.parent)
     return ForeignKey(
         from_table=child[0].table.name,
@@ -240,8 +240,8 @@ def _reason(name_score: float, share: float, value_evidence: float) -> str:
 
 def _table_profile(
     connection: duckdb.DuckDBPyConnection,
-    entity: Entity,
-    relations: Relations,
+    entity: MeasuredTable,
+    relations: SelectedKeys,
     claims: Sequence[KeyClaim],
 ) -> TableProfile:
     table = entity.stats.table
@@ -266,7 +266,7 @@ def _table_profile(
     )
 
 
-def _notes(entity: Entity) -> tuple[str, ...]:
+def _notes(entity: MeasuredTable) -> tuple[str, ...]:
     """What was met in the table; what concerns one column stands with the column alone."""
     of_columns = {
         f"{column.name}: {note}" for column in entity.stats.table.columns for note in column.notes
@@ -275,7 +275,7 @@ def _notes(entity: Entity) -> tuple[str, ...]:
     return (*of_table, *entity.candidates.notes)
 
 
-def _no_key(entity: Entity) -> str:
+def _no_key(entity: MeasuredTable) -> str:
     if not entity.stats.rows:
         return "it holds no row, and a key shows only in rows"
     if entity.candidates.keys:
@@ -283,7 +283,7 @@ def _no_key(entity: Entity) -> str:
     return "no set of up to four columns is unique"
 
 
-def _column_profile(entity: Entity, stats: ColumnStats) -> ColumnProfile:
+def _column_profile(entity: MeasuredTable, stats: ColumnStats) -> ColumnProfile:
     meaning = _meaning(entity, stats)
     personal = meaning is not None and meaning.pii
     is_shown = stats.is_shown and not personal
@@ -327,7 +327,7 @@ def _bound(stats: ColumnStats, value: Value) -> str | None:
     return None if is_hidden else clip(value)
 
 
-def _meaning(entity: Entity, stats: ColumnStats) -> SemanticType | None:
+def _meaning(entity: MeasuredTable, stats: ColumnStats) -> SemanticType | None:
     return classify(
         ColumnFacts(
             table=entity.name,

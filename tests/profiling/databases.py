@@ -7,11 +7,11 @@ from functools import cache
 import duckdb
 
 from fluid_build.profiling import profile_source
+from fluid_build.profiling.candidate_keys import CandidateKeys, find_candidate_keys
 from fluid_build.profiling.column_stats import TableStats
-from fluid_build.profiling.columns import measure_table
-from fluid_build.profiling.keys import CandidateKeys, find_candidate_keys
+from fluid_build.profiling.measured_tables import MeasuredTable, build_schema
 from fluid_build.profiling.profile import ForeignKey, Profile
-from fluid_build.profiling.schema import Entity, build_schema
+from fluid_build.profiling.table_measurement import measure_table
 from fluid_build.sources.base import Column, OpenSource, Table
 from fluid_build.sources.sql import quote
 
@@ -72,7 +72,7 @@ def candidates(script: str, table: str = "t") -> CandidateKeys:
         return find_candidate_keys(source.connection, measured(source, table))
 
 
-def schema_of(source: OpenSource) -> list[Entity]:
+def schema_of(source: OpenSource) -> list[MeasuredTable]:
     """The measured schema of a source, before any key is chosen."""
     stats = [measure_table(source.connection, table) for table in source.tables]
     keys = [find_candidate_keys(source.connection, table) for table in stats]

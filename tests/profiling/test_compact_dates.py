@@ -8,8 +8,8 @@ import duckdb
 import pytest
 
 from fluid_build.profiling.column_stats import ColumnStats
-from fluid_build.profiling.columns import measure_table
 from fluid_build.profiling.profiler import profile_source
+from fluid_build.profiling.table_measurement import measure_table
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Table
 from fluid_build.sources.sql import quote

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fluid_build.profiling import checks
-from fluid_build.profiling.held_values import HeldValues
 from fluid_build.profiling.inclusion import Inclusion, measure_inclusion, repeats_sql
+from fluid_build.profiling.value_cache import ValueCache
 from fluid_build.sources.base import Table
 
 from .databases import database, schema_of
@@ -23,7 +23,7 @@ def included(script: str, child: Sequence[str], parent: Sequence[str]) -> Inclus
         by_name = {entity.name: entity for entity in schema_of(source)}
         ours = [by_name["child"].by_name[name] for name in child]
         theirs = [by_name["parent"].by_name[name] for name in parent]
-        return measure_inclusion(HeldValues(source.connection), ours, theirs)
+        return measure_inclusion(ValueCache(source.connection), ours, theirs)
 
 
 def values(rows: Sequence[Sequence[object]]) -> str:

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.profiling.names import (
-    ColumnName,
-    TableNames,
+    ParsedColumnName,
+    ParsedNames,
     common_prefix_words,
     glued_prefix,
     has_key_suffix,
@@ -21,11 +21,11 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WORD = st.text(LETTERS, min_size=2, max_size=9)
 
 
-def named(table: str, *columns: str) -> TableNames:
+def named(table: str, *columns: str) -> ParsedNames:
     return name_tables([(table, columns)])[0]
 
 
-def column(name: str, *others: str, table: str = "t") -> ColumnName:
+def column(name: str, *others: str, table: str = "t") -> ParsedColumnName:
     return named(table, name, *others).columns[0]
 
 

@@ -186,7 +186,7 @@ def test_article_and_book_numbers_are_no_national_numbers() -> None:
 
 
 def test_list_of_addresses_in_one_value_is_ip_address() -> None:
-    """Values with several IP addresses each are IP addresses."""
+    """ValueCounts with several IP addresses each are IP addresses."""
     values = ["10.0.0.1, 192.168.7.200", "203.0.113.9", "[198.51.100.7, 203.0.113.77]"]
     assert told("forwarded_for", values) == "ip_address"
     assert told("ips", values) == "ip_address"

@@ -13,7 +13,7 @@ from fluid_build.modeling.conceptual import (
     Relationship,
 )
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names import TableNames, Words, name_tables, words
+from fluid_build.profiling.names import ParsedNames, Words, name_tables, words
 
 _NAMING = frozenset("name title label caption".split())
 _GLUED = 4
@@ -38,7 +38,7 @@ class VaultSchema:
     """
 
     conceptual: ConceptualModel
-    spelled: Mapping[str, TableNames]
+    spelled: Mapping[str, ParsedNames]
     entities: Mapping[str, Entity]
     identities: Mapping[str, EntityKey | None]
     references: Mapping[str, tuple[Relationship, ...]]

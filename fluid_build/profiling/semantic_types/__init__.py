@@ -1,6 +1,6 @@
 """What a column means to people, and whether it holds their data."""
 
-from fluid_build.profiling.semantic_types.decision import classify
-from fluid_build.profiling.semantic_types.facts import ColumnFacts, SemanticType
+from fluid_build.profiling.semantic_types.classifier import classify
+from fluid_build.profiling.semantic_types.column_facts import ColumnFacts, SemanticType
 
 __all__ = ["ColumnFacts", "SemanticType", "classify"]

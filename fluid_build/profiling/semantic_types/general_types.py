@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from fluid_build.profiling.semantic_types import lexicons, shapes
-from fluid_build.profiling.semantic_types.column import Column
-from fluid_build.profiling.semantic_types.facts import SemanticType
-from fluid_build.profiling.semantic_types.shapes import share
-from fluid_build.profiling.semantic_types.words import without_accents
+from fluid_build.profiling.semantic_types import lexicons, patterns
+from fluid_build.profiling.semantic_types.column_facts import SemanticType
+from fluid_build.profiling.semantic_types.name_concepts import without_accents
+from fluid_build.profiling.semantic_types.patterns import share
+from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn
 from fluid_build.sources.personal_text import is_iban
 
 Concepts = frozenset[str]
@@ -25,7 +25,7 @@ class _Kind:
 
     name: str
     what: str
-    test: shapes.Test
+    test: patterns.Test
     concepts: Concepts
     named: float = 0.5
     alone: float | None = None
@@ -59,9 +59,15 @@ _INITIALS = re.compile(r"(?:[^\W\d_]\.? ?){1,3}")
 _NAMED_PLACE: Final = _CODED | {"phone", "postcode", "birth", "company", "money", "percent"}
 
 _TEXT_KINDS: Final[tuple[_Kind, ...]] = (
-    _Kind("uuid", "UUIDs", shapes.UUID.fullmatch, frozenset({"uuid"}), 0.9, 0.9),
+    _Kind("uuid", "UUIDs", patterns.UUID.fullmatch, frozenset({"uuid"}), 0.9, 0.9),
     _Kind(
-        "mac_address", "MAC addresses", shapes.MAC.fullmatch, frozenset({"mac"}), 0.5, 0.9, pii=True
+        "mac_address",
+        "MAC addresses",
+        patterns.MAC.fullmatch,
+        frozenset({"mac"}),
+        0.5,
+        0.9,
+        pii=True,
     ),
     _Kind(
         "iban",
@@ -72,26 +78,33 @@ _TEXT_KINDS: Final[tuple[_Kind, ...]] = (
         0.8,
         pii=True,
     ),
-    _Kind("url", "web addresses", shapes.URL.match, frozenset({"url"}), 0.5, 0.8),
-    _Kind("mime_type", "MIME types", shapes.MIME.fullmatch, frozenset({"mime"}), 0.5, 0.9),
-    _Kind("json", "JSON", shapes.JSON.fullmatch, frozenset({"json"}), 0.8, 0.9),
-    _Kind("xml", "markup", shapes.XML.fullmatch, frozenset({"xml"}), 0.8, 0.9),
+    _Kind("url", "web addresses", patterns.URL.match, frozenset({"url"}), 0.5, 0.8),
+    _Kind("mime_type", "MIME types", patterns.MIME.fullmatch, frozenset({"mime"}), 0.5, 0.9),
+    _Kind("json", "JSON", patterns.JSON.fullmatch, frozenset({"json"}), 0.8, 0.9),
+    _Kind("xml", "markup", patterns.XML.fullmatch, frozenset({"xml"}), 0.8, 0.9),
     _Kind(
         "coordinates",
         "pairs of coordinates",
-        shapes.POINT.fullmatch,
+        patterns.POINT.fullmatch,
         frozenset({"coordinates"}),
         0.5,
         0.9,
     ),
-    _Kind("time_zone", "time zones", shapes.TIMEZONE.fullmatch, frozenset({"timezone"}), 0.5, 0.9),
-    _Kind("hash", "hexadecimal digests", shapes.HASH.fullmatch, frozenset({"hash"}), 0.8, 0.9),
-    _Kind("percentage", "per cent", shapes.PERCENT.fullmatch, frozenset({"percent"}), 0.8, 0.9),
-    _Kind("file_path", "paths", shapes.PATH.fullmatch, frozenset({"file"}), 0.8, 0.9),
-    _Kind("file_name", "file names", shapes.FILE.fullmatch, frozenset({"file"}), 0.6),
-    _Kind("file_name", "file names", shapes.is_file, frozenset(), alone=0.95),
-    _Kind("bic", "bank codes", shapes.BIC.fullmatch, frozenset({"bic"}), 0.8),
-    _Kind("vin", "vehicle numbers", shapes.VIN.fullmatch, frozenset({"vin"}), 0.7, pii=True),
+    _Kind(
+        "time_zone",
+        "time zones",
+        patterns.TIMEZONE.fullmatch,
+        frozenset({"timezone"}),
+        0.5,
+        0.9,
+    ),
+    _Kind("hash", "hexadecimal digests", patterns.HASH.fullmatch, frozenset({"hash"}), 0.8, 0.9),
+    _Kind("percentage", "per cent", patterns.PERCENT.fullmatch, frozenset({"percent"}), 0.8, 0.9),
+    _Kind("file_path", "paths", patterns.PATH.fullmatch, frozenset({"file"}), 0.8, 0.9),
+    _Kind("file_name", "file names", patterns.FILE.fullmatch, frozenset({"file"}), 0.6),
+    _Kind("file_name", "file names", patterns.is_file, frozenset(), alone=0.95),
+    _Kind("bic", "bank codes", patterns.BIC.fullmatch, frozenset({"bic"}), 0.8),
+    _Kind("vin", "vehicle numbers", patterns.VIN.fullmatch, frozenset({"vin"}), 0.7, pii=True),
     _Kind("isbn", "book numbers", _ISBN.fullmatch, frozenset({"isbn"}), 0.7),
     _Kind("ean", "article numbers", _EAN.fullmatch, frozenset({"ean"}), 0.7),
     _Kind(
@@ -103,7 +116,7 @@ _TEXT_KINDS: Final[tuple[_Kind, ...]] = (
         unless=_CODED,
         pii=True,
     ),
-    _Kind("color", "colours", shapes.HEX_COLOR.fullmatch, frozenset({"color"}), 0.6),
+    _Kind("color", "colours", patterns.HEX_COLOR.fullmatch, frozenset({"color"}), 0.6),
     _Kind("color", "colours", _in(lexicons.COLORS), frozenset({"color"}), 0.3, 0.9),
     _Kind("gender", "genders", _in(lexicons.GENDERS), frozenset({"gender"}), 0.8),
     _Kind(
@@ -134,7 +147,7 @@ _TEXT_KINDS: Final[tuple[_Kind, ...]] = (
     _Kind("company_name", "words", _LETTERS.fullmatch, frozenset({"company"}), 0.8, unless=_CODED),
     _Kind("house_number", "numbers", _HOUSE.fullmatch, frozenset({"house_number"}), 0.6),
     _Kind("year", "years", _YEAR.fullmatch, frozenset({"year"}), 0.8),
-    _Kind("boolean", "yes or no", shapes.YES_NO.fullmatch, frozenset({"flag"}), 1.0, None),
+    _Kind("boolean", "yes or no", patterns.YES_NO.fullmatch, frozenset({"flag"}), 1.0, None),
 )
 _NUMBER_KINDS: Final[tuple[_Kind, ...]] = (
     _Kind("year", "years", _YEAR.fullmatch, frozenset({"year"}), 0.9),
@@ -152,7 +165,7 @@ _NUMBER_KINDS: Final[tuple[_Kind, ...]] = (
 )
 
 
-def everyday_type(column: Column) -> SemanticType | None:
+def everyday_type(column: PreparedColumn) -> SemanticType | None:
     """The type that the values have, or that the name says and the values allow; None if none."""
     if column.family == "boolean":
         return SemanticType("boolean", False, 1.0, "The column is declared to be true or false.")
@@ -171,7 +184,7 @@ def everyday_type(column: Column) -> SemanticType | None:
 _GLANCE: Final = 3
 
 
-def _judge(column: Column, kind: _Kind) -> SemanticType | None:
+def _judge(column: PreparedColumn, kind: _Kind) -> SemanticType | None:
     concepts = column.name.concepts
     named = bool(concepts & kind.concepts) and not concepts & kind.unless
     needed = kind.named if named else kind.alone
@@ -192,7 +205,7 @@ def _judge(column: Column, kind: _Kind) -> SemanticType | None:
 _SENTENCE = re.compile(r"(?:\S+\s+){5,}\S+.*", re.DOTALL)
 
 
-def _free_text(column: Column) -> SemanticType | None:
+def _free_text(column: PreparedColumn) -> SemanticType | None:
     found = share(_SENTENCE.match, column.values)
     if found < 0.5 or column.facts.distinct < 3:
         return None

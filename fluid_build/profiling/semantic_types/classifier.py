@@ -7,13 +7,12 @@ knows better may take the mark away.
 
 from typing import Final
 
-from fluid_build.profiling.semantic_types import shapes
-from fluid_build.profiling.semantic_types.column import Column, lay_out
-from fluid_build.profiling.semantic_types.documents import personal_leaf
-from fluid_build.profiling.semantic_types.everyday import everyday_type
-from fluid_build.profiling.semantic_types.facts import ColumnFacts, SemanticType
-from fluid_build.profiling.semantic_types.naming import Grade, grades
-from fluid_build.profiling.semantic_types.people import (
+from fluid_build.profiling.semantic_types import patterns
+from fluid_build.profiling.semantic_types.column_facts import ColumnFacts, SemanticType
+from fluid_build.profiling.semantic_types.general_types import everyday_type
+from fluid_build.profiling.semantic_types.name_grades import Grade, grades
+from fluid_build.profiling.semantic_types.nested_values import personal_leaf
+from fluid_build.profiling.semantic_types.person_names import (
     Claim,
     NameShares,
     accepts,
@@ -21,7 +20,8 @@ from fluid_build.profiling.semantic_types.people import (
     measure_names,
     share_of_logins,
 )
-from fluid_build.profiling.semantic_types.personal import FAMILIES, TESTS, Support
+from fluid_build.profiling.semantic_types.personal_types import FAMILIES, TESTS, Support
+from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn, lay_out
 from fluid_build.sources.personal_text import holds_personal, mentions_personal
 
 _SAYS: Final = {
@@ -58,7 +58,7 @@ def classify(facts: ColumnFacts) -> SemanticType | None:
     return found if found is not None and found.pii else _held(column, found) or found
 
 
-def _held(column: Column, found: SemanticType | None) -> SemanticType | None:
+def _held(column: PreparedColumn, found: SemanticType | None) -> SemanticType | None:
     """The meaning of a column whose documents or texts hold personal data; None if none does."""
     name = found.name if found is not None else "nested"
     inside = personal_leaf(column.facts, classify)
@@ -87,7 +87,7 @@ _MENTIONED_CONFIDENCE: Final = 0.6
 """One value that mentions a person is enough to protect a column, and little to know it by."""
 
 
-def _named(column: Column) -> SemanticType | None:
+def _named(column: PreparedColumn) -> SemanticType | None:
     for label, grade in grades(column.facts.column):
         support = TESTS[label](column, grade)
         if support.suffices:
@@ -95,7 +95,7 @@ def _named(column: Column) -> SemanticType | None:
     return None
 
 
-def _silent(column: Column) -> SemanticType | None:
+def _silent(column: PreparedColumn) -> SemanticType | None:
     """Types that values show on their own, tested only where a first glance allows."""
     tried = {label for label, _ in grades(column.facts.column)}
     for label in _glance(column):
@@ -107,7 +107,7 @@ def _silent(column: Column) -> SemanticType | None:
     return None
 
 
-def _glance(column: Column) -> list[str]:
+def _glance(column: PreparedColumn) -> list[str]:
     if column.family == "integer":
         return ["card_number"] if len(column.values[0]) >= 14 else []
     if column.family != "text":
@@ -120,7 +120,7 @@ def _glance(column: Column) -> list[str]:
         return labels
     if any(value.count(".") >= 3 or value.count(":") >= 2 for value in seen):
         labels.append("ip_address")
-    if any(shapes.PHONE.fullmatch(value) for value in seen):
+    if any(patterns.PHONE.fullmatch(value) for value in seen):
         labels.append("phone")
     if any(len(value) >= 13 for value in seen):
         labels += ["card_number", "credential"]
@@ -131,7 +131,7 @@ def _glance(column: Column) -> list[str]:
     return labels
 
 
-def _person(column: Column) -> SemanticType | None:
+def _person(column: PreparedColumn) -> SemanticType | None:
     if column.family != "text":
         return None
     claim = claim_of(column.name, column.table, column.facts.siblings)
@@ -145,7 +145,7 @@ def _person(column: Column) -> SemanticType | None:
     return _login(column) if claim in (Claim.MENTION_ROLE, Claim.MENTION_PARTY) else None
 
 
-def _login(column: Column) -> SemanticType | None:
+def _login(column: PreparedColumn) -> SemanticType | None:
     logins = share_of_logins(column.values)
     if logins < _LOGINS_NEEDED:
         return None
@@ -157,14 +157,14 @@ def _login(column: Column) -> SemanticType | None:
 _LOGINS_NEEDED: Final = 0.6
 
 
-def _worth_reading(column: Column) -> bool:
+def _worth_reading(column: PreparedColumn) -> bool:
     seen = column.values[:5]
     return (
         column.facts.distinct >= 5 and sum(" " in value and len(value) < 40 for value in seen) >= 3
     )
 
 
-def _person_name(claim: Claim, shares: NameShares, column: Column) -> SemanticType:
+def _person_name(claim: Claim, shares: NameShares, column: PreparedColumn) -> SemanticType:
     read = min(len(column.values), 40)
     confidence = 1 - (1 - _CLAIM_TRUST[claim]) * (1 - 0.9 * max(shares.known, 0.3))
     reason = (
@@ -174,7 +174,7 @@ def _person_name(claim: Claim, shares: NameShares, column: Column) -> SemanticTy
     return SemanticType("person_name", True, round(confidence, 2), reason)
 
 
-def _personal(label: str, grade: Grade, support: Support, column: Column) -> SemanticType:
+def _personal(label: str, grade: Grade, support: Support, column: PreparedColumn) -> SemanticType:
     looked = len(column.values)
     confidence = 1 - (1 - _TRUST[grade]) * (1 - 0.9 * min(support.share, 1.0))
     reason = (
@@ -186,7 +186,7 @@ def _personal(label: str, grade: Grade, support: Support, column: Column) -> Sem
 _UNSEEN_CONFIDENCE: Final = 0.6
 
 
-def _by_name_alone(column: Column) -> SemanticType | None:
+def _by_name_alone(column: PreparedColumn) -> SemanticType | None:
     for label, grade in grades(column.facts.column):
         if grade is Grade.PLAIN and column.family in FAMILIES[label]:
             return SemanticType(

@@ -6,14 +6,14 @@ The weights are set by hand, from reasoning about what each sign is worth; nothi
 import math
 
 from fluid_build.profiling.inclusion import Inclusion
-from fluid_build.profiling.likeness import is_hierarchical
-from fluid_build.profiling.schema import Node
+from fluid_build.profiling.measured_tables import MeasuredColumn
+from fluid_build.profiling.name_similarity import is_hierarchical
 
 _COUNTING_WORDS = frozenset("number no nr num nbr count cnt".split())
 _SUBTYPE_SHARE = 0.98
 
 
-def value_evidence(child: Node, parent: Node, inclusion: Inclusion) -> float:
+def value_evidence(child: MeasuredColumn, parent: MeasuredColumn, inclusion: Inclusion) -> float:
     """How unlikely the match is by chance, in nats.
 
     Values of a key without gaps prove little: any small number is among them. What counts there is
@@ -40,7 +40,7 @@ def value_evidence(child: Node, parent: Node, inclusion: Inclusion) -> float:
     return sparse + offset + _range_fit(child, low, high, matched)
 
 
-def _range_fit(child: Node, low: int, high: int, matched: int) -> float:
+def _range_fit(child: MeasuredColumn, low: int, high: int, matched: int) -> float:
     """Evidence that a column spans just the range of a dense key; up to 4 nats."""
     if matched < 3 or child.high is None or child.low is None:
         return 0.0
@@ -53,7 +53,11 @@ def _range_fit(child: Node, low: int, high: int, matched: int) -> float:
 
 
 def judge(
-    child: Node, parent: Node, name_score: float, inclusion: Inclusion, evidence: float
+    child: MeasuredColumn,
+    parent: MeasuredColumn,
+    name_score: float,
+    inclusion: Inclusion,
+    evidence: float,
 ) -> float:
     """Weigh names, values and dirt to log odds that the reference is meant."""
     owned = parent.self_explaining
@@ -89,7 +93,11 @@ def judge(
 
 
 def _dirt(
-    child: Node, parent: Node, name_score: float, inclusion: Inclusion, evidence: float
+    child: MeasuredColumn,
+    parent: MeasuredColumn,
+    name_score: float,
+    inclusion: Inclusion,
+    evidence: float,
 ) -> float:
     """What orphans cost: the less the names say, the more, unless chance can't explain the rest."""
     missing = 1.0 - inclusion.share

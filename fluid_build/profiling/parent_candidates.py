@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from fluid_build.profiling.foreign_key_scores import judge, value_evidence
 from fluid_build.profiling.inclusion import Inclusion, Prober
-from fluid_build.profiling.judgement import judge, value_evidence
-from fluid_build.profiling.likeness import refers, same_name, synonyms
-from fluid_build.profiling.names import ColumnName
-from fluid_build.profiling.schema import Node, group_by_table, name_refers
+from fluid_build.profiling.measured_tables import MeasuredColumn, group_by_table, name_refers
+from fluid_build.profiling.name_similarity import refers, same_name, synonyms
+from fluid_build.profiling.names import ParsedColumnName
 
 _NAMED = 0.4
 _NAMED_ATTRIBUTE = 0.6
@@ -26,27 +26,27 @@ _TELLING = 150
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ParentCandidate:
     """A key that a column may refer to, and how credible that is by names and a few values."""
 
-    parent: Node
+    parent: MeasuredColumn
     name_score: float
     guess: float
 
 
-class CandidateSearch:
+class ParentSearch:
     """The keys of a schema of one comparable kind, ready to be looked up."""
 
-    def __init__(self, parents: Sequence[Node], prober: Prober) -> None:
+    def __init__(self, parents: Sequence[MeasuredColumn], prober: Prober) -> None:
         self.prober = prober
         self.names = _NameIndex(parents)
         self.of_table = group_by_table(parents)
         self.primary = [p for p in parents if _is_primary(p)]
         self.telling = [p for p in self.primary if not p.dense]
         self.dense = [p for p in self.primary if p.dense]
-        self._meant: dict[int, list[tuple[Node, float]]] = {}
+        self._meant: dict[int, list[tuple[MeasuredColumn, float]]] = {}
 
-    def candidates(self, child: Node) -> list[Candidate]:
+    def candidates(self, child: MeasuredColumn) -> list[ParentCandidate]:
         """The keys worth measuring, most credible first."""
         found = {
             id(parent): candidate
@@ -59,7 +59,7 @@ class CandidateSearch:
                     found[id(parent)] = unnamed
         return sorted(found.values(), key=lambda c: (-c.guess, str(c.parent)))
 
-    def _named(self, child: Node) -> Iterable[tuple[Node, float]]:
+    def _named(self, child: MeasuredColumn) -> Iterable[tuple[MeasuredColumn, float]]:
         """The keys that a column's name may point at, and how well it does."""
         scored = [(parent, 0.0) for parent in self.of_table.get(child.table.index, ())]
         scored += [near for near in self._meant_by(child.name) if near[0].table is not child.table]
@@ -70,7 +70,7 @@ class CandidateSearch:
             if score >= (_NAMED if _is_primary(parent) else _NAMED_ATTRIBUTE):
                 yield parent, score
 
-    def _meant_by(self, name: ColumnName) -> list[tuple[Node, float]]:
+    def _meant_by(self, name: ParsedColumnName) -> list[tuple[MeasuredColumn, float]]:
         """The keys that a name may point at wherever it stands; columns often share their names."""
         if id(name) not in self._meant:
             scored = (
@@ -84,15 +84,17 @@ class CandidateSearch:
             ]
         return self._meant[id(name)]
 
-    def _judged(self, child: Node, parent: Node, score: float) -> Candidate | None:
+    def _judged(
+        self, child: MeasuredColumn, parent: MeasuredColumn, score: float
+    ) -> ParentCandidate | None:
         share = self.prober.share(child, parent)
         if share < _least_share(score):
             return None
         guess = _guess(child, parent, share)
         odds = judge(child, parent, score, guess, value_evidence(child, parent, guess))
-        return Candidate(parent, score, odds) if odds > _WORTH_MEASURING else None
+        return ParentCandidate(parent, score, odds) if odds > _WORTH_MEASURING else None
 
-    def _fitting(self, child: Node) -> Iterable[Node]:
+    def _fitting(self, child: MeasuredColumn) -> Iterable[MeasuredColumn]:
         """Primary keys that hold all probed values of a column and are not there by chance."""
         if child.stats.is_key and child.table.primary_key == (child.stats.name,):
             return
@@ -113,9 +115,9 @@ class CandidateSearch:
 class _NameIndex:
     """Keys by the beginnings of the words that name them, and by their glued names."""
 
-    def __init__(self, parents: Sequence[Node]) -> None:
-        self.starts: dict[str, list[Node]] = defaultdict(list)
-        self.glued: dict[str, list[Node]] = defaultdict(list)
+    def __init__(self, parents: Sequence[MeasuredColumn]) -> None:
+        self.starts: dict[str, list[MeasuredColumn]] = defaultdict(list)
+        self.glued: dict[str, list[MeasuredColumn]] = defaultdict(list)
         for parent in parents:
             for start in _filed_under(_naming_words(parent)):
                 self.starts[start].append(parent)
@@ -123,14 +125,14 @@ class _NameIndex:
                 if len(whole := "".join(phrase)) >= _GLUED:
                     self.glued[whole].append(parent)
 
-    def near(self, name: ColumnName) -> Iterable[Node]:
+    def near(self, name: ParsedColumnName) -> Iterable[MeasuredColumn]:
         """The keys whose names a column's name could mean.
 
         A beginning that very many keys share tells nothing; of those, only the keys whose whole
         name ends the column's name are found.
         """
         own = {*name.entity, *name.bare, *name.full}
-        found: dict[int, Node] = {}
+        found: dict[int, MeasuredColumn] = {}
         for start in _looked_up({*own, *(s for word in own for s in synonyms(word))}):
             filed = self.starts.get(start, ())
             if len(filed) <= _TELLING:
@@ -141,11 +143,11 @@ class _NameIndex:
         return found.values()
 
 
-def _naming_words(parent: Node) -> set[str]:
+def _naming_words(parent: MeasuredColumn) -> set[str]:
     return {*parent.table.names.table.entity, *parent.name.entity, *parent.name.full}
 
 
-def _is_primary(parent: Node) -> bool:
+def _is_primary(parent: MeasuredColumn) -> bool:
     return parent.table.primary_key == (parent.stats.name,)
 
 
@@ -170,7 +172,7 @@ def _least_share(name_score: float) -> float:
     return 0.85 if name_score >= _NAMED else 0.999
 
 
-def _bounds_overlap(child: Node, parent: Node) -> bool:
+def _bounds_overlap(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
     if child.comparable != "integer":
         return True
     low, high = parent.low, parent.high
@@ -179,7 +181,7 @@ def _bounds_overlap(child: Node, parent: Node) -> bool:
     return child.low <= high and child.high >= low
 
 
-def _within(child: Node, parent: Node) -> bool:
+def _within(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
     if child.comparable != "integer":
         return True
     if None in (child.low, child.high, parent.low, parent.high):
@@ -187,7 +189,7 @@ def _within(child: Node, parent: Node) -> bool:
     return (child.low or 0) >= (parent.low or 0) and (child.high or 0) <= (parent.high or 0)
 
 
-def _guess(child: Node, parent: Node, share: float) -> Inclusion:
+def _guess(child: MeasuredColumn, parent: MeasuredColumn, share: float) -> Inclusion:
     stats = child.stats
     matched = round(stats.distinct * share)
     return Inclusion(

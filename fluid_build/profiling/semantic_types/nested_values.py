@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from fluid_build.profiling.semantic_types.facts import ColumnFacts, SemanticType
-from fluid_build.profiling.semantic_types.words import read_name
+from fluid_build.profiling.semantic_types.column_facts import ColumnFacts, SemanticType
+from fluid_build.profiling.semantic_types.name_concepts import read_name
 from fluid_build.sources.personal_text import holds_personal
 
 Leaf: TypeAlias = tuple[str, str]

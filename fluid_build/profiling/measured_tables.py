@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from fluid_build.profiling.candidate_keys import CandidateKeys, reads_like_prose
 from fluid_build.profiling.column_stats import ColumnStats, TableStats
-from fluid_build.profiling.keys import CandidateKeys, reads_like_prose
-from fluid_build.profiling.likeness import explains, kin, refers_within, same_name
-from fluid_build.profiling.names import ColumnName, TableNames, name_tables
-from fluid_build.profiling.semantic_types.words import read_name
+from fluid_build.profiling.name_similarity import explains, kin, refers_within, same_name
+from fluid_build.profiling.names import ParsedColumnName, ParsedNames, name_tables
+from fluid_build.profiling.semantic_types.name_concepts import read_name
 from fluid_build.sources.sql import quote
 
 _WIDE_TEXT = 64.0
@@ -20,16 +20,16 @@ _NOT_AN_AMOUNT = frozenset({"id", "key", "kind", "flag", "date"})
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class MeasuredColumn:
     """One column of the schema.
 
     ``comparable`` names the values it can be compared with; ``self_explaining`` says how well its
     name tells that it is its own table's key, 0 to 1.
     """
 
-    table: "Entity"
+    table: "MeasuredTable"
     stats: ColumnStats
-    name: ColumnName
+    name: ParsedColumnName
     position: int
     comparable: str
     self_explaining: float
@@ -97,14 +97,14 @@ class Node:
 
 
 @dataclass(eq=False)
-class Entity:
+class MeasuredTable:
     """One table of the schema: figures, names, candidate keys, and the primary key once chosen."""
 
     stats: TableStats
-    names: TableNames
+    names: ParsedNames
     candidates: CandidateKeys
     index: int
-    nodes: list[Node] = field(default_factory=list)
+    nodes: list[MeasuredColumn] = field(default_factory=list)
     primary_key: tuple[str, ...] = ()
 
     @property
@@ -113,7 +113,7 @@ class Entity:
         return self.stats.table.name
 
     @cached_property
-    def by_name(self) -> dict[str, Node]:
+    def by_name(self) -> dict[str, MeasuredColumn]:
         """The columns by their exact names."""
         return {node.stats.name: node for node in self.nodes}
 
@@ -121,14 +121,16 @@ class Entity:
         return self.name
 
 
-def build_schema(stats: Sequence[TableStats], keys: Sequence[CandidateKeys]) -> list[Entity]:
+def build_schema(stats: Sequence[TableStats], keys: Sequence[CandidateKeys]) -> list[MeasuredTable]:
     """Join figures, keys and names of all tables."""
     names = name_tables([(s.table.name, [c.name for c in s.columns]) for s in stats])
     entities = []
     for index, (table, candidates, named) in enumerate(zip(stats, keys, names, strict=True)):
-        entity = Entity(table, named, candidates, index)
+        entity = MeasuredTable(table, named, candidates, index)
         entity.nodes = [
-            Node(entity, column, name, position, comparable(column), explains(name, named.table))
+            MeasuredColumn(
+                entity, column, name, position, comparable(column), explains(name, named.table)
+            )
             for position, (column, name) in enumerate(
                 zip(table.columns, named.columns, strict=True)
             )
@@ -155,15 +157,15 @@ def comparable(column: ColumnStats) -> str:
     return "date" if column.kind == "temporal" and column.column.type == "DATE" else ""
 
 
-def group_by_table(nodes: Iterable[Node]) -> dict[int, list[Node]]:
+def group_by_table(nodes: Iterable[MeasuredColumn]) -> dict[int, list[MeasuredColumn]]:
     """Columns by the index of their table."""
-    groups: dict[int, list[Node]] = defaultdict(list)
+    groups: dict[int, list[MeasuredColumn]] = defaultdict(list)
     for node in nodes:
         groups[node.table.index].append(node)
     return groups
 
 
-def name_refers(child: Node, parent: Node, known: float) -> float:
+def name_refers(child: MeasuredColumn, parent: MeasuredColumn, known: float) -> float:
     """How well a column's name says that it refers to another column; 0 to 1.
 
     ``known`` is what the names alone say (``refers``); where the columns are of one table, or the

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fluid_build.profiling.column_stats import ColumnStats, TableStats, kind_of
-from fluid_build.profiling.columns import clip, measure_table
 from fluid_build.profiling.samples import SAMPLE_ROWS
+from fluid_build.profiling.table_measurement import clip, measure_table
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Table
 from fluid_build.sources.conventions import Conventions
@@ -340,7 +340,7 @@ def test_few_values_are_counted_over_the_whole_of_a_large_table() -> None:
 
 
 def test_the_most_frequent_values_come_first() -> None:
-    """Values are listed by how often they occur, then by their text."""
+    """ValueCounts are listed by how often they occur, then by their text."""
     column = measured_column("['a', 'b', 'b', 'c'][1 + i % 4]", "range(8) t(i)").columns[0]
     assert column.values == [("b", 4), ("a", 2), ("c", 2)]
 

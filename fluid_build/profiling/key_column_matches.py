@@ -3,16 +3,22 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 
-from fluid_build.profiling.likeness import ACTING_WORDS, STAFF_WORDS, ends_with, refers, synonyms
-from fluid_build.profiling.names import KEY_WORDS, ColumnName, Words
-from fluid_build.profiling.schema import Entity, Node
+from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
+from fluid_build.profiling.name_similarity import (
+    ACTING_WORDS,
+    STAFF_WORDS,
+    ends_with,
+    refers,
+    synonyms,
+)
+from fluid_build.profiling.names import KEY_WORDS, ParsedColumnName, Words
 
 LEAST_ALIKE = 0.55
 _SAME_TARGET = 0.85
 _GLUED = 4
 
 
-def name_likeness(own: ColumnName, member: Node) -> float:
+def name_likeness(own: ParsedColumnName, member: MeasuredColumn) -> float:
     """How well a name says that a column stands for a member of another table's key; 0 to 1.
 
     It does if it is the same name, if it ends in the member's, or if it refers to the member.
@@ -37,7 +43,7 @@ def _tail_equals(longer: Words, tail: Words) -> bool:
     return longer[-len(tail) :] == tail
 
 
-class MemberSearch:
+class KeyColumnSearch:
     """The columns of a schema, their names filed so that only such as could be alike are compared.
 
     Of a schema with many composite keys, to compare each member with every column would take
@@ -45,17 +51,19 @@ class MemberSearch:
     and of what it calls: names that reach LEAST_ALIKE share a mark.
     """
 
-    def __init__(self, entities: Iterable[Entity], targets: Mapping[int, Node]) -> None:
+    def __init__(
+        self, entities: Iterable[MeasuredTable], targets: Mapping[int, MeasuredColumn]
+    ) -> None:
         self.targets = targets
-        self.named: dict[tuple[str, int], list[Node]] = defaultdict(list)
-        self.filed: dict[Hashable, list[ColumnName]] = defaultdict(list)
-        self.referring: dict[tuple[str, int], list[Node]] = defaultdict(list)
+        self.named: dict[tuple[str, int], list[MeasuredColumn]] = defaultdict(list)
+        self.filed: dict[Hashable, list[ParsedColumnName]] = defaultdict(list)
+        self.referring: dict[tuple[str, int], list[MeasuredColumn]] = defaultdict(list)
         for entity in entities:
             for node in entity.nodes:
                 if node.comparable and node.stats.present:
                     self._file(node)
 
-    def _file(self, node: Node) -> None:
+    def _file(self, node: MeasuredColumn) -> None:
         kind = node.comparable
         if id(node) in self.targets:
             self.referring[kind, id(self.targets[id(node)])].append(node)
@@ -65,7 +73,7 @@ class MemberSearch:
                 self.filed[kind, mark].append(node.name)
         namesakes.append(node)
 
-    def alike(self, member: Node) -> dict[int, list[tuple[float, Node]]]:
+    def alike(self, member: MeasuredColumn) -> dict[int, list[tuple[float, MeasuredColumn]]]:
         """The columns that may be meant by a member, best first, by the index of their table.
 
         Their names say so, or they refer to the same key elsewhere, or to the member itself.
@@ -74,7 +82,7 @@ class MemberSearch:
         for node, score in self._named_alike(member):
             known, _ = scores.get(id(node), (0.0, node))
             scores[id(node)] = (max(score, known), node)
-        found: dict[int, list[tuple[float, Node]]] = defaultdict(list)
+        found: dict[int, list[tuple[float, MeasuredColumn]]] = defaultdict(list)
         for score, node in scores.values():
             if node.table is not member.table:
                 found[node.table.index].append((score, node))
@@ -82,13 +90,13 @@ class MemberSearch:
             choices.sort(key=lambda choice: (-choice[0], choice[1].position))
         return found
 
-    def _same_target(self, member: Node) -> Iterator[Node]:
+    def _same_target(self, member: MeasuredColumn) -> Iterator[MeasuredColumn]:
         yield from self.referring.get((member.comparable, id(member)), ())
         if id(member) in self.targets:
             target = id(self.targets[id(member)])
             yield from self.referring.get((member.comparable, target), ())
 
-    def _named_alike(self, member: Node) -> Iterator[tuple[Node, float]]:
+    def _named_alike(self, member: MeasuredColumn) -> Iterator[tuple[MeasuredColumn, float]]:
         kind = member.comparable
         marks = set(_looked_up(member))
         near = {id(name): name for mark in marks for name in self.filed.get((kind, mark), ())}
@@ -98,7 +106,7 @@ class MemberSearch:
                 yield from ((node, score) for node in self.named[kind, id(name)])
 
 
-def _marks(name: ColumnName) -> Iterator[Hashable]:
+def _marks(name: ParsedColumnName) -> Iterator[Hashable]:
     """Where a name is filed: as it is, by its ends, and by the letters its words begin with."""
     yield "name", name.squashed
     yield "name", name.bare_squashed
@@ -113,7 +121,7 @@ def _marks(name: ColumnName) -> Iterator[Hashable]:
         yield "acting"
 
 
-def _looked_up(member: Node) -> Iterator[Hashable]:
+def _looked_up(member: MeasuredColumn) -> Iterator[Hashable]:
     """Under what a name that stands for a member must be filed.
 
     Words that are alike begin with the same letter, but for synonyms, which are alike enough only

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fluid_build.profiling.columns import measure_table
-from fluid_build.profiling.keys import (
+from fluid_build.profiling.candidate_keys import (
     MAX_COLUMNS,
     MAX_KEYS,
     MAX_SEARCHED,
@@ -17,6 +16,7 @@ from fluid_build.profiling.keys import (
     find_candidate_keys,
 )
 from fluid_build.profiling.samples import SAMPLE_ROWS
+from fluid_build.profiling.table_measurement import measure_table
 from fluid_build.sources.base import Column, Table
 
 from .databases import candidates

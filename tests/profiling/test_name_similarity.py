@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fluid_build.profiling.likeness import (
+from fluid_build.profiling.name_similarity import (
     abbreviates,
     ends_with,
     explains,
@@ -17,15 +17,15 @@ from fluid_build.profiling.likeness import (
     same_phrase,
     same_word,
 )
-from fluid_build.profiling.names import ColumnName, TableName, name_tables
+from fluid_build.profiling.names import ParsedColumnName, ParsedTableName, name_tables
 
 WORD = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=9)
 PHRASE = st.lists(WORD, max_size=4).map(tuple)
 
 
 class Named(NamedTuple):
-    table: TableName
-    column: ColumnName
+    table: ParsedTableName
+    column: ParsedColumnName
 
 
 def named(table: str, column: str) -> Named:

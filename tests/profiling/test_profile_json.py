@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fluid_build.profiling.profile import Profile
-from fluid_build.profiling.report import profile_json
+from fluid_build.profiling.profile_json import profile_json
 
 from .databases import profiled
 from .domains import LIBRARY

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from fluid_build.profiling.held_values import HeldValues
-from fluid_build.profiling.schema import Node
+from fluid_build.profiling.measured_tables import MeasuredColumn
+from fluid_build.profiling.value_cache import ValueCache
 from fluid_build.sources.base import OpenSource
 
 from .databases import database, schema_of
@@ -31,12 +31,12 @@ def made(rows: int, **columns: str) -> str:
     return f"CREATE TABLE t AS SELECT {listed} FROM range({rows}) AS t(i)"
 
 
-def nodes_of(source: OpenSource, *names: str) -> list[Node]:
+def nodes_of(source: OpenSource, *names: str) -> list[MeasuredColumn]:
     (entity,) = schema_of(source)
     return [entity.by_name[name] for name in names]
 
 
-def asked(source: OpenSource, nodes: Sequence[Node]) -> list[int]:
+def asked(source: OpenSource, nodes: Sequence[MeasuredColumn]) -> list[int]:
     """How often each value occurs, by a query, nulls left out."""
     group = ", ".join(node.sql for node in nodes)
     present = " AND ".join(f"{node.sql} IS NOT NULL" for node in nodes)
@@ -50,7 +50,7 @@ def test_values_are_counted_as_by_a_query(type_: str, rows: int) -> None:
     """Of every type, a small table's and a large one's, each value is held with its count."""
     with database(made(rows, c=f"CASE WHEN i % 9 > 0 THEN {TYPES[type_]} END")) as source:
         nodes = nodes_of(source, "c")
-        held = HeldValues(source.connection)
+        held = ValueCache(source.connection)
         assert held.can_hold(nodes)
         values = held.values(nodes)
         assert sorted(values.counts.values()) == asked(source, nodes)
@@ -61,7 +61,7 @@ def test_columns_together_are_counted_as_by_a_query() -> None:
     """Rows with a null in any of the columns are left out, other combinations counted."""
     with database(made(300, a="nullif(i % 5, 3)", b="nullif('x' || i % 3, 'x1')")) as source:
         nodes = nodes_of(source, "a", "b")
-        values = HeldValues(source.connection).values(nodes)
+        values = ValueCache(source.connection).values(nodes)
         assert sorted(values.counts.values()) == asked(source, nodes)
         assert values.firsts == sorted(a for a in (0, 1, 2, 4) for _ in range(2))
 
@@ -71,7 +71,7 @@ def test_whole_numbers_of_any_type_are_the_same_values() -> None:
     with database(
         made(40, a="i", b="CAST(i AS DOUBLE)", c="' ' || i", d="CAST(i AS DECIMAL(38, 0))")
     ) as source:
-        held = HeldValues(source.connection)
+        held = ValueCache(source.connection)
         keys = [set(held.values([node]).counts) for node in nodes_of(source, *"abcd")]
         assert keys[0] == keys[1] == keys[2] == keys[3] == set(range(40))
 
@@ -80,7 +80,7 @@ def test_many_values_are_not_held() -> None:
     """A key of a large table stays where it is."""
     with database(made(70_000, a="i", b="i % 10")) as source:
         many, few = nodes_of(source, "a", "b")
-        held = HeldValues(source.connection)
+        held = ValueCache(source.connection)
         assert not held.can_hold([many])
         assert held.can_hold([few])
         assert not held.can_hold([few, few])
@@ -90,7 +90,7 @@ def test_many_values_are_not_held() -> None:
 def test_what_is_no_key_is_not_held(sql: str) -> None:
     """Fractions, lists, truth values and times are not compared as keys."""
     with database(made(40, a=sql)) as source:
-        assert not HeldValues(source.connection).can_hold(nodes_of(source, "a"))
+        assert not ValueCache(source.connection).can_hold(nodes_of(source, "a"))
 
 
 def test_tables_beyond_the_bound_are_read_again() -> None:
@@ -100,7 +100,7 @@ def test_tables_beyond_the_bound_are_read_again() -> None:
         for n in range(6)
     )
     with database(script) as source:
-        held = HeldValues(source.connection, most_cells=220)
+        held = ValueCache(source.connection, most_cells=220)
         entities = schema_of(source)
         for _ in range(2):
             counted = [len(held.values([entity.by_name["a"]]).counts) for entity in entities]

@@ -8,8 +8,8 @@ from typing import Final
 
 from fluid_build.profiling.semantic_types import lexicons
 from fluid_build.profiling.semantic_types.lexicons import CONCEPT_OF
-from fluid_build.profiling.semantic_types.naming import ASPECTS, sibling_concepts
-from fluid_build.profiling.semantic_types.words import Name, without_accents
+from fluid_build.profiling.semantic_types.name_concepts import NameConcepts, without_accents
+from fluid_build.profiling.semantic_types.name_grades import ASPECTS, sibling_concepts
 
 _READ = 40
 _MOST_WORDS = 6
@@ -79,7 +79,7 @@ _NOT_PERSONS: Final = frozenset(
 """Concepts of a table whose names are not names of persons."""
 
 
-def claim_of(column: Name, table: Name, siblings: tuple[str, ...]) -> Claim | None:
+def claim_of(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...]) -> Claim | None:
     """What the names claim; None where they say that the values are no persons' names."""
     concepts = column.concepts
     refusing = concepts & _REFUSING
@@ -109,7 +109,7 @@ _REFUSING: Final = ASPECTS | frozenset(
 _SOMEBODY: Final = frozenset({"person", "contact", "party", "parcel", "user", "by", "full_name"})
 
 
-def _speaks_of_thing(column: Name) -> bool:
+def _speaks_of_thing(column: NameConcepts) -> bool:
     """Whether a thing is named after the person: "customer segment", unlike "team captain"."""
     concepts = [CONCEPT_OF.get(word) for word in column.words]
     things = [at for at, concept in enumerate(concepts) if concept == "thing"]
@@ -123,7 +123,7 @@ _PRECEDING: Final = frozenset(
 _DOING: Final = _PRECEDING | {"measure", "time", "flag", "date"}
 
 
-def _ends_on_somebody(column: Name, before: frozenset[str]) -> bool:
+def _ends_on_somebody(column: NameConcepts, before: frozenset[str]) -> bool:
     """Whether the last telling word is a role, or "by": "comment author", "delivered to"."""
     concepts = [CONCEPT_OF.get(word, "neutral") for word in column.words]
     telling = [concept for concept in concepts if concept not in {"neutral", "name"}]
@@ -132,7 +132,7 @@ def _ends_on_somebody(column: Name, before: frozenset[str]) -> bool:
     return before <= (_DOING if telling[-1] == "by" else _PRECEDING)
 
 
-def _bare(column: Name, table: Name, siblings: tuple[str, ...]) -> Claim | None:
+def _bare(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...]) -> Claim | None:
     if "thing" in column.concepts:
         return None
     if len(column.unknown) > 1:
@@ -153,7 +153,7 @@ def _bare(column: Name, table: Name, siblings: tuple[str, ...]) -> Claim | None:
 _BODILY: Final = frozenset({"dob", "birth", "gender", "salutation", "national_id", "marital"})
 
 
-def _mention(column: Name) -> Claim | None:
+def _mention(column: NameConcepts) -> Claim | None:
     concepts = column.concepts
     if concepts & {"person", "contact", "by"}:
         return None if _speaks_of_thing(column) else Claim.MENTION_ROLE
@@ -164,7 +164,7 @@ def _mention(column: Name) -> Claim | None:
     return None if concepts & {"thing", "address", "street", "job"} else Claim.NONE
 
 
-def _ends_on_part(column: Name) -> bool:
+def _ends_on_part(column: NameConcepts) -> bool:
     """Whether only a prefix is unknown: ``c_last``, but not ``last_four`` or ``first_seen``."""
     *before, last = column.words
     prefixed = all(len(word) <= _LONGEST_PREFIX for word in before if word in column.unknown)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import TypeAlias
 
-from fluid_build.profiling.foreign_keys import Reference
-from fluid_build.profiling.held_values import HeldValues
+from fluid_build.profiling.foreign_keys import ColumnReference
 from fluid_build.profiling.inclusion import Inclusion, measure_inclusion, probe_tuples
-from fluid_build.profiling.members import MemberSearch
-from fluid_build.profiling.schema import Entity, Node
+from fluid_build.profiling.key_column_matches import KeyColumnSearch
+from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
+from fluid_build.profiling.value_cache import ValueCache
 
-Choices: TypeAlias = Sequence[tuple[float, Node]]
+Choices: TypeAlias = Sequence[tuple[float, MeasuredColumn]]
 
 _TRIED_A_PAIR = 4
 _LEAST_INCLUDED = 0.9
@@ -27,8 +27,8 @@ _SAME_NAMES = 0.95
 class CompositeReference:
     """Columns that refer, together, to a composite key; ``child`` and ``parent`` pair up."""
 
-    child: tuple[Node, ...]
-    parent: tuple[Node, ...]
+    child: tuple[MeasuredColumn, ...]
+    parent: tuple[MeasuredColumn, ...]
     name_score: float
     inclusion: Inclusion
     log_odds: float
@@ -40,13 +40,13 @@ class CompositeReference:
 
 
 def find_composite_references(
-    held: HeldValues,
-    entities: Sequence[Entity],
-    references: Sequence[Reference],
+    held: ValueCache,
+    entities: Sequence[MeasuredTable],
+    references: Sequence[ColumnReference],
 ) -> list[CompositeReference]:
     """Find the groups of columns that refer to a table's composite primary key."""
     targets = {id(r.child): r.parent for r in references}
-    search = MemberSearch(entities, targets)
+    search = KeyColumnSearch(entities, targets)
     found: list[CompositeReference] = []
     taken: dict[int, set[int]] = defaultdict(set)
     parents = [entity for entity in entities if len(entity.primary_key) > 1]
@@ -63,10 +63,10 @@ def find_composite_references(
 
 
 def _roles(
-    held: HeldValues,
+    held: ValueCache,
     choices: Sequence[Choices],
-    key: tuple[Node, ...],
-    targets: Mapping[int, Node],
+    key: tuple[MeasuredColumn, ...],
+    targets: Mapping[int, MeasuredColumn],
     taken: Collection[int],
 ) -> Iterator[CompositeReference]:
     """Every group of columns that refers to a key, each in a role of its own, the best first."""
@@ -77,10 +77,10 @@ def _roles(
 
 
 def _best_match(
-    held: HeldValues,
+    held: ValueCache,
     choices: Sequence[Choices],
-    key: tuple[Node, ...],
-    targets: Mapping[int, Node],
+    key: tuple[MeasuredColumn, ...],
+    targets: Mapping[int, MeasuredColumn],
     taken: Collection[int],
     spent: Collection[int],
 ) -> CompositeReference | None:
@@ -107,7 +107,7 @@ def _best_match(
 
 def _combinations(
     choices: Sequence[Choices],
-) -> Iterator[tuple[tuple[float, Node], ...]]:
+) -> Iterator[tuple[tuple[float, MeasuredColumn], ...]]:
     every = [
         combination
         for combination in product(*(options[:3] for options in choices))
@@ -118,11 +118,11 @@ def _combinations(
 
 
 def judge_composite(
-    child: Sequence[Node],
-    parent: Sequence[Node],
+    child: Sequence[MeasuredColumn],
+    parent: Sequence[MeasuredColumn],
     score: float,
     inclusion: Inclusion,
-    targets: Mapping[int, Node],
+    targets: Mapping[int, MeasuredColumn],
 ) -> float:
     """Weigh a composite reference: names, dirt, chance, and whose the key is."""
     odds = -4.0 + 5.5 * score
@@ -145,7 +145,7 @@ def judge_composite(
     return odds
 
 
-def _directed(child: Sequence[Node], parent: Sequence[Node]) -> bool:
+def _directed(child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn]) -> bool:
     """Whether the child's names carry the parent's, so that they tell who refers to whom."""
     return any(
         one.name.bare_squashed == other.name.squashed and other.name.full != other.name.bare

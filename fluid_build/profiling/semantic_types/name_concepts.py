@@ -26,7 +26,7 @@ _LONGEST = max(map(len, CONCEPT_OF))
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class NameConcepts:
     """A name's words in order, the concepts they stand for, and the words nothing is known of."""
 
     words: tuple[str, ...]
@@ -44,13 +44,13 @@ def without_accents(text: str) -> str:
 
 
 @lru_cache(maxsize=65536)
-def read_name(name: str) -> Name:
+def read_name(name: str) -> NameConcepts:
     """The words and concepts of a name in camelCase, snake_case, UPPER or glued together."""
     tokens = _join([token.lower() for token in _TOKEN.findall(without_accents(name[:128]))])
     words = [word for token in tokens for word in _split(token)]
     concepts = {CONCEPT_OF[word] for word in words if word in CONCEPT_OF}
     unknown = tuple(word for word in words if word not in CONCEPT_OF and not word.isdigit())
-    return Name(tuple(words), frozenset(concepts), unknown)
+    return NameConcepts(tuple(words), frozenset(concepts), unknown)
 
 
 def _join(tokens: list[str]) -> list[str]:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from fluid_build.profiling.semantic_types.facts import ColumnFacts, Family, family_of
-from fluid_build.profiling.semantic_types.words import Name, read_name
+from fluid_build.profiling.semantic_types.column_facts import ColumnFacts, Family, family_of
+from fluid_build.profiling.semantic_types.name_concepts import NameConcepts, read_name
 
 _READ: Final = 60
 _LONGEST: Final = 400
@@ -30,7 +30,7 @@ _PLACEHOLDERS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PreparedColumn:
     """``values`` are up to sixty, stripped, without placeholders such as "N/A".
 
     ``unseen`` says that there are no rows to look at, so that the name alone speaks.
@@ -38,20 +38,20 @@ class Column:
 
     facts: ColumnFacts
     family: Family
-    name: Name
-    table: Name
+    name: NameConcepts
+    table: NameConcepts
     values: tuple[str, ...]
     unseen: bool
 
 
-def lay_out(facts: ColumnFacts) -> Column:
+def lay_out(facts: ColumnFacts) -> PreparedColumn:
     """The column as the tests want it."""
     values = tuple(
         text
         for value in facts.values[:_READ]
         if (text := value[:_LONGEST].strip()).lower() not in _PLACEHOLDERS
     )
-    return Column(
+    return PreparedColumn(
         facts=facts,
         family=family_of(facts.type),
         name=read_name(facts.column),

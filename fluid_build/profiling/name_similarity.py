@@ -5,7 +5,13 @@ Scores run from 0 to 1. They rank candidates and prove nothing.
 
 from functools import lru_cache
 
-from fluid_build.profiling.names import ColumnName, TableName, Words, is_generic, singular
+from fluid_build.profiling.names import (
+    ParsedColumnName,
+    ParsedTableName,
+    Words,
+    is_generic,
+    singular,
+)
 
 STRUCTURE_WORDS = frozenset(
     "parent ancestor predecessor previous prev next successor original replaces replaced "
@@ -135,7 +141,7 @@ def _is_glued_to(whole: str, ending: str) -> bool:
     return not (ending[0].isdigit() and whole[-len(ending) - 1].isdigit())
 
 
-def explains(key: ColumnName, table: TableName) -> float:
+def explains(key: ParsedColumnName, table: ParsedTableName) -> float:
     """How well a key's own name explains its table's name; 0 to 1.
 
     ``customer_id`` explains ``customers`` fully, a bare ``id`` nearly so, another word not at all.
@@ -157,7 +163,9 @@ def explains(key: ColumnName, table: TableName) -> float:
     return 0.0
 
 
-def refers(child: ColumnName, key: ColumnName, parent: TableName, owned: float) -> float:
+def refers(
+    child: ParsedColumnName, key: ParsedColumnName, parent: ParsedTableName, owned: float
+) -> float:
     """How well a column's name says that it refers to ``key`` of another table; 0 to 1.
 
     ``owned`` is how well the key explains that table (``explains``).
@@ -186,7 +194,7 @@ def refers(child: ColumnName, key: ColumnName, parent: TableName, owned: float) 
     return best
 
 
-def refers_within(child: ColumnName, key: ColumnName, parent: TableName) -> float:
+def refers_within(child: ParsedColumnName, key: ParsedColumnName, parent: ParsedTableName) -> float:
     """How well a column's name says that it refers to ``key`` of its own table, a hierarchy."""
     hierarchy = is_hierarchical(child, parent)
     tail = max(
@@ -199,7 +207,7 @@ def refers_within(child: ColumnName, key: ColumnName, parent: TableName) -> floa
     return 0.6 * tail
 
 
-def is_hierarchical(child: ColumnName, table: TableName) -> bool:
+def is_hierarchical(child: ParsedColumnName, table: ParsedTableName) -> bool:
     """Whether a name speaks of another row of its own table: a parent, a predecessor, a boss."""
     said = {*child.full, *child.entity}
     if said & STRUCTURE_WORDS or child.squashed.startswith(_LONG_STRUCTURE_WORDS):
@@ -207,7 +215,7 @@ def is_hierarchical(child: ColumnName, table: TableName) -> bool:
     return bool(said & LEADER_WORDS and set(table.entity) & _PEOPLE_WORDS)
 
 
-def same_name(child: ColumnName, key: ColumnName) -> bool:
+def same_name(child: ParsedColumnName, key: ParsedColumnName) -> bool:
     """Whether two columns are called the same, by a name that tells something."""
     if not child.full or not key.full:
         return False
@@ -216,7 +224,7 @@ def same_name(child: ColumnName, key: ColumnName) -> bool:
     return child.bare_squashed == key.bare_squashed and not key.generic
 
 
-def kin(child: TableName, parent: TableName) -> bool:
+def kin(child: ParsedTableName, parent: ParsedTableName) -> bool:
     """Whether a table's name begins with the other's: ``employee pay history`` and ``employee``."""
     size = len(parent.entity)
     if not size or len(child.entity) < size:
@@ -242,7 +250,7 @@ def _contains(phrase: Words, entity: Words) -> float:
     return 0.0
 
 
-def role(child: ColumnName, key: ColumnName, parent: TableName) -> str:
+def role(child: ParsedColumnName, key: ParsedColumnName, parent: ParsedTableName) -> str:
     """What a column's name adds to its parent's: ``ship_to`` of ``ship_to_address_id``, or ""."""
     for tail in (parent.entity, key.entity):
         size = len(tail)

@@ -3,7 +3,6 @@
 import duckdb
 
 from fluid_build.profiling import checks
-from fluid_build.profiling.held_values import HeldValues
 from fluid_build.profiling.inclusion import (
     Inclusion,
     measure_inclusion,
@@ -11,13 +10,16 @@ from fluid_build.profiling.inclusion import (
     place_of,
     repeats_sql,
 )
+from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.profile import Evidence, ForeignKey, ForeignKeyEvidence, KeyClaim
-from fluid_build.profiling.schema import Entity, Node
+from fluid_build.profiling.value_cache import ValueCache
 from fluid_build.sources.base import DeclaredForeignKey
 from fluid_build.sources.sql import quote, quote_all
 
 
-def check_declared_keys(connection: duckdb.DuckDBPyConnection, entity: Entity) -> list[KeyClaim]:
+def check_declared_keys(
+    connection: duckdb.DuckDBPyConnection, entity: MeasuredTable
+) -> list[KeyClaim]:
     """Check the declared primary and unique keys of a table; the primary key comes first."""
     table = entity.stats.table
     declared = [table.primary_key] if table.primary_key else []
@@ -30,7 +32,7 @@ def check_declared_keys(connection: duckdb.DuckDBPyConnection, entity: Entity) -
 
 
 def key_evidence(
-    connection: duckdb.DuckDBPyConnection, entity: Entity, key: tuple[str, ...], origin: str
+    connection: duckdb.DuckDBPyConnection, entity: MeasuredTable, key: tuple[str, ...], origin: str
 ) -> Evidence:
     """Count the rows that repeat a key's values, and those with a null among them."""
     nodes = [entity.by_name[name] for name in key]
@@ -52,14 +54,14 @@ def key_evidence(
     )
 
 
-def _key_check(entity: Entity, key: tuple[str, ...], only_nulls: bool) -> str:
+def _key_check(entity: MeasuredTable, key: tuple[str, ...], only_nulls: bool) -> str:
     if only_nulls:
         return checks.null_rows(place_of(entity.stats.table), key)
     return repeats_sql(entity.stats.table, key)
 
 
 def _count_distinct(
-    connection: duckdb.DuckDBPyConnection, entity: Entity, nodes: list[Node]
+    connection: duckdb.DuckDBPyConnection, entity: MeasuredTable, nodes: list[MeasuredColumn]
 ) -> tuple[int, int]:
     names = quote_all(node.stats.column.alias for node in nodes)
     present = " AND ".join(f"{quote(node.stats.column.alias)} IS NOT NULL" for node in nodes)
@@ -72,10 +74,10 @@ def _count_distinct(
 
 
 def check_declared_reference(
-    held: HeldValues,
-    child: Entity,
+    held: ValueCache,
+    child: MeasuredTable,
     declared: DeclaredForeignKey,
-    parent: Entity,
+    parent: MeasuredTable,
 ) -> ForeignKey:
     """Measure a declared foreign key; it is kept whatever comes out."""
     nodes = [child.by_name[name] for name in declared.columns]
@@ -97,7 +99,7 @@ def check_declared_reference(
     )
 
 
-def is_unique(nodes: list[Node]) -> bool:
+def is_unique(nodes: list[MeasuredColumn]) -> bool:
     """Whether the columns' values, taken together, repeat in no row."""
     if len(nodes) == 1:
         return nodes[0].stats.unique
@@ -106,8 +108,8 @@ def is_unique(nodes: list[Node]) -> bool:
 
 
 def reference_evidence(
-    child: list[Node],
-    parent: list[Node],
+    child: list[MeasuredColumn],
+    parent: list[MeasuredColumn],
     inclusion: Inclusion,
     origin: str,
     name_score: float | None,

@@ -8,7 +8,7 @@ from typing import cast
 
 import duckdb
 
-from fluid_build.profiling.schema import Entity, Node
+from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
 
 _MOST_CELLS = 2_000_000
 _FEW = 32_768
@@ -19,7 +19,7 @@ _EXACT = frozenset(
 
 
 @dataclass
-class Values:
+class ValueCounts:
     """The different values of some columns, tuples where they are several, with their counts."""
 
     counts: Mapping[object, int]
@@ -41,11 +41,11 @@ class _Held:
     """Columns by their positions, row by row, and what was counted of them."""
 
     columns: dict[int, tuple[object, ...]]
-    values: dict[tuple[int, ...], Values] = field(default_factory=dict)
+    values: dict[tuple[int, ...], ValueCounts] = field(default_factory=dict)
     cells: int = 0
 
 
-class HeldValues:
+class ValueCache:
     """Values of small tables and of columns with few of them, read once; those used last are held.
 
     A small table is read whole. Of a larger one, a column of some ten thousand values is counted by
@@ -60,12 +60,12 @@ class HeldValues:
         self._cells = 0
         self._held: OrderedDict[Hashable, _Held] = OrderedDict()
 
-    def can_hold(self, nodes: Sequence[Node]) -> bool:
+    def can_hold(self, nodes: Sequence[MeasuredColumn]) -> bool:
         """Whether the values of some columns of one table are few enough, and exact in Python."""
         few = nodes[0].table.stats.complete or (len(nodes) == 1 and nodes[0].stats.distinct <= _FEW)
         return few and all(map(_is_exact, nodes))
 
-    def values(self, nodes: Sequence[Node]) -> Values:
+    def values(self, nodes: Sequence[MeasuredColumn]) -> ValueCounts:
         """The values of columns that can be held, of the rows without a null among them.
 
         Two are the same in Python just where DuckDB finds them equal.
@@ -89,7 +89,7 @@ class HeldValues:
         self._held.move_to_end(key)
         return self._held[key]
 
-    def _read(self, entity: Entity) -> _Held:
+    def _read(self, entity: MeasuredTable) -> _Held:
         nodes = [node for node in entity.nodes if _is_exact(node)]
         wanted = ", ".join(map(_readable, nodes))
         rows = self.connection.execute(
@@ -99,7 +99,7 @@ class HeldValues:
         places = (node.position for node in nodes)
         return _Held(dict(zip(places, columns, strict=True)), cells=len(rows) * len(nodes))
 
-    def _count(self, node: Node) -> _Held:
+    def _count(self, node: MeasuredColumn) -> _Held:
         relation = node.table.stats.table.relation
         value = f"{_readable(node)} AS value"
         present = f"FROM {relation} WHERE {node.sql} IS NOT NULL"
@@ -113,24 +113,24 @@ class HeldValues:
                     f"SELECT {value}, count(*) {present} GROUP BY ALL"
                 ).fetchall()
             )
-        return _Held({}, {(node.position,): Values(counts)}, cells=len(counts))
+        return _Held({}, {(node.position,): ValueCounts(counts)}, cells=len(counts))
 
 
-def _count_rows(columns: Sequence[tuple[object, ...]]) -> Values:
+def _count_rows(columns: Sequence[tuple[object, ...]]) -> ValueCounts:
     if len(columns) == 1:
         counted = Counter(columns[0])
         counted.pop(None, None)
-        return Values(counted)
+        return ValueCounts(counted)
     rows = zip(*columns, strict=True)
     if any(None in column for column in columns):
-        return Values(Counter(row for row in rows if None not in row))
-    return Values(Counter(rows))
+        return ValueCounts(Counter(row for row in rows if None not in row))
+    return ValueCounts(Counter(rows))
 
 
-def _is_exact(node: Node) -> bool:
+def _is_exact(node: MeasuredColumn) -> bool:
     return node.comparable != "" and node.stats.column.type.partition("(")[0] in _EXACT
 
 
-def _readable(node: Node) -> str:
+def _readable(node: MeasuredColumn) -> str:
     """A column in a form that Python compares as DuckDB does."""
     return f"CAST({node.sql} AS VARCHAR)" if node.comparable in {"uuid", "date"} else node.sql

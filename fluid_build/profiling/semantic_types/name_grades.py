@@ -5,7 +5,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Final
 
-from fluid_build.profiling.semantic_types.words import Name, read_name
+from fluid_build.profiling.semantic_types.name_concepts import NameConcepts, read_name
 
 Concepts = frozenset[str]
 
@@ -199,7 +199,7 @@ _PERSONAL: Final = frozenset(
 )
 
 
-def describes_persons(table: Name, siblings: tuple[str, ...]) -> bool:
+def describes_persons(table: NameConcepts, siblings: tuple[str, ...]) -> bool:
     """Whether a table's rows are persons: its name says so, or its other columns do."""
     if "thing" not in table.concepts and table.concepts & {"person", "user", "contact"}:
         return True

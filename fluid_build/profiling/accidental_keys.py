@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from math import prod
 
 from fluid_build.profiling.column_stats import ColumnStats
-from fluid_build.profiling.schema import Node
+from fluid_build.profiling.measured_tables import MeasuredColumn
 
 _TRIED = 3.0
 """From so many expected repeats on, none is found by chance in one of twenty tables (e^-3)."""
@@ -20,7 +20,7 @@ _QUANTITIES = frozenset({"money", "measure", "percent"})
 _BALANCES = frozenset("bal discount margin population profit saldo stock tax total vat".split())
 
 
-def only_just_holds(key: Sequence[Node]) -> bool:
+def only_just_holds(key: Sequence[MeasuredColumn]) -> bool:
     """Whether so few repeats were to be expected that finding none means little."""
     return expected_repeats([node.stats for node in key]) < _TRIED
 
@@ -43,7 +43,7 @@ def _agreeing(column: ColumnStats) -> float:
     return min(1.0, share + max(each - 1, 0.0) * rare / (rows * (rows - 1)))
 
 
-def places_in_time_or_order(key: Iterable[Node], referring: Iterable[str]) -> bool:
+def places_in_time_or_order(key: Iterable[MeasuredColumn], referring: Iterable[str]) -> bool:
     """Whether a date or a sequence number is part of a key: what is there for a new row to differ.
 
     The moment at which a row was written is none: it says nothing of what the row is about.
@@ -55,7 +55,7 @@ def places_in_time_or_order(key: Iterable[Node], referring: Iterable[str]) -> bo
     )
 
 
-def _is_date(node: Node) -> bool:
+def _is_date(node: MeasuredColumn) -> bool:
     if any(word.startswith(_STAMPED) for word in node.name.bare):
         return False
     typed = node.stats.measured_type or ""
@@ -64,7 +64,7 @@ def _is_date(node: Node) -> bool:
     return bool(_DATE_WORDS & set(node.name.bare))
 
 
-def holds_a_quantity(node: Node) -> bool:
+def holds_a_quantity(node: MeasuredColumn) -> bool:
     """Whether a column holds amounts, counts or percentages, which repeat when they happen to."""
     if node.is_measure:
         return True

@@ -4,43 +4,46 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from fluid_build.profiling.composite_keys import CompositeReference, find_composite_references
-from fluid_build.profiling.foreign_keys import Reference, find_references
-from fluid_build.profiling.held_values import HeldValues
-from fluid_build.profiling.keys import plausibility
+from fluid_build.profiling.candidate_keys import plausibility
+from fluid_build.profiling.composite_foreign_keys import (
+    CompositeReference,
+    find_composite_references,
+)
+from fluid_build.profiling.foreign_keys import ColumnReference, find_references
+from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.primary_keys import (
     CLEAR_COMPOSITE,
-    Choice,
+    KeyChoice,
     choose_composite,
     choose_single,
 )
-from fluid_build.profiling.schema import Entity, Node
+from fluid_build.profiling.value_cache import ValueCache
 
 _CLEAR_SINGLE = 1.2
 _FAIR_SINGLE = 0.6
 
 
 @dataclass(slots=True)
-class Relations:
+class SelectedKeys:
     """The outcome: a key a table (by its index), references, and those that others imply."""
 
-    keys: dict[int, Choice] = field(default_factory=dict)
-    references: list[Reference] = field(default_factory=list)
+    keys: dict[int, KeyChoice] = field(default_factory=dict)
+    references: list[ColumnReference] = field(default_factory=list)
     composites: list[CompositeReference] = field(default_factory=list)
     implied: set[int] = field(default_factory=set)
 
-    def is_implied(self, reference: Reference | CompositeReference) -> bool:
+    def is_implied(self, reference: ColumnReference | CompositeReference) -> bool:
         """Whether a reference follows from others."""
         return id(reference) in self.implied
 
 
-def relate(held: HeldValues, entities: Sequence[Entity]) -> Relations:
+def relate(held: ValueCache, entities: Sequence[MeasuredTable]) -> SelectedKeys:
     """Choose primary keys and foreign keys of a whole schema.
 
     Keys of one column that are clear by their names come first, for references need parents;
     tables without one get their key once it is known which of their columns refer elsewhere.
     """
-    found = Relations()
+    found = SelectedKeys()
     for entity in entities:
         choice = _declared(entity) or choose_single(entity)
         if choice is not None and choice.score >= _CLEAR_SINGLE:
@@ -57,19 +60,19 @@ def relate(held: HeldValues, entities: Sequence[Entity]) -> Relations:
     return found
 
 
-def _declared(entity: Entity) -> Choice | None:
+def _declared(entity: MeasuredTable) -> KeyChoice | None:
     key = entity.stats.table.primary_key
     if not key or not set(key) <= set(entity.by_name):
         return None
-    return Choice(key, math.inf, "declared by the source")
+    return KeyChoice(key, math.inf, "declared by the source")
 
 
-def _settle(found: Relations, entity: Entity, choice: Choice) -> None:
+def _settle(found: SelectedKeys, entity: MeasuredTable, choice: KeyChoice) -> None:
     entity.primary_key = choice.columns
     found.keys[entity.index] = choice
 
 
-def _late_choice(entity: Entity, referring: set[str]) -> Choice | None:
+def _late_choice(entity: MeasuredTable, referring: set[str]) -> KeyChoice | None:
     """The better of the best keys of one and of several columns, if it is good enough.
 
     The only candidate that a table has need not look like a key, just not unlike one.
@@ -85,11 +88,11 @@ def _late_choice(entity: Entity, referring: set[str]) -> Choice | None:
     return single if single is not None and single.score >= _FAIR_SINGLE else None
 
 
-def _may_be_key(entity: Entity, choice: Choice) -> bool:
+def _may_be_key(entity: MeasuredTable, choice: KeyChoice) -> bool:
     return all(plausibility(entity.by_name[name].stats) >= 0.5 for name in choice.columns)
 
 
-def _take_keys_from_references(found: Relations) -> None:
+def _take_keys_from_references(found: SelectedKeys) -> None:
     """Prefer, for a table without a declared or single key, the key that is a whole reference.
 
     A return refers to the sale's line with the very columns that identify the return.
@@ -104,18 +107,20 @@ def _take_keys_from_references(found: Relations) -> None:
         if key != entity.primary_key and key in entity.candidates.keys:
             old = found.keys[entity.index]
             parent = composite.parent[0].table.name
-            _settle(found, entity, Choice(key, old.score, f"unique, and refers whole to {parent}"))
+            _settle(
+                found, entity, KeyChoice(key, old.score, f"unique, and refers whole to {parent}")
+            )
 
 
-def _referring(found: Relations, entity: Entity) -> set[str]:
+def _referring(found: SelectedKeys, entity: MeasuredTable) -> set[str]:
     return {r.child.stats.name for r in found.references if r.child.table is entity}
 
 
-def _position(entity: Entity) -> Callable[[str], int]:
+def _position(entity: MeasuredTable) -> Callable[[str], int]:
     return lambda name: entity.by_name[name].position
 
 
-def _implied(found: Relations) -> set[int]:
+def _implied(found: SelectedKeys) -> set[int]:
     """References that follow from others.
 
     One does if its column is part of a composite reference whose matching key column refers to the
@@ -140,7 +145,7 @@ def _implied(found: Relations) -> set[int]:
     return implied
 
 
-def _through_composite(found: Relations, member: Node, target: Node) -> bool:
+def _through_composite(found: SelectedKeys, member: MeasuredColumn, target: MeasuredColumn) -> bool:
     """Whether a key's column reaches ``target`` along composite references."""
     for composite in found.composites:
         for child, parent in zip(composite.child, composite.parent, strict=True):
@@ -153,7 +158,7 @@ def _through_composite(found: Relations, member: Node, target: Node) -> bool:
     return False
 
 
-def _composite_implied(composite: CompositeReference, found: Relations) -> bool:
+def _composite_implied(composite: CompositeReference, found: SelectedKeys) -> bool:
     """Whether a wider composite reference, followed by another, says the same."""
     pairs = dict(zip(map(id, composite.child), composite.parent, strict=True))
     for first in found.composites:
@@ -171,7 +176,7 @@ def _composite_implied(composite: CompositeReference, found: Relations) -> bool:
     return False
 
 
-def _copies_attribute(reference: Reference, references: Sequence[Reference]) -> bool:
+def _copies_attribute(reference: ColumnReference, references: Sequence[ColumnReference]) -> bool:
     """Whether a reference goes to another column of a table whose key the child holds already."""
     key = reference.parent.table.primary_key
     if key == (reference.parent.stats.name,):

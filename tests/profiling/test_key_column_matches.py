@@ -3,10 +3,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fluid_build.profiling.candidate_keys import CandidateKeys
 from fluid_build.profiling.column_stats import ColumnStats, TableStats
-from fluid_build.profiling.keys import CandidateKeys
-from fluid_build.profiling.members import LEAST_ALIKE, MemberSearch, name_likeness
-from fluid_build.profiling.schema import Entity, build_schema
+from fluid_build.profiling.key_column_matches import LEAST_ALIKE, KeyColumnSearch, name_likeness
+from fluid_build.profiling.measured_tables import MeasuredTable, build_schema
 from fluid_build.sources.base import Column, Table
 
 from .databases import database, schema_of
@@ -25,7 +25,7 @@ TABLE = st.tuples(NAME, COLUMNS)
 SCHEMA = st.lists(TABLE, min_size=2, max_size=4, unique_by=lambda table: "_".join(table[0]))
 
 
-def named(schema: list[tuple[list[str], list[list[str]]]], glue: str) -> list[Entity]:
+def named(schema: list[tuple[list[str], list[list[str]]]], glue: str) -> list[MeasuredTable]:
     """Tables of two rows with those names, all columns alike in their values."""
     stats = []
     for table, columns in schema:
@@ -39,9 +39,9 @@ def named(schema: list[tuple[list[str], list[list[str]]]], glue: str) -> list[En
     return build_schema(stats, [CandidateKeys() for _ in stats])
 
 
-def check(entities: list[Entity]) -> None:
+def check(entities: list[MeasuredTable]) -> None:
     """Every pair of a column and a member is found just if its likeness is enough."""
-    search = MemberSearch(entities, {})
+    search = KeyColumnSearch(entities, {})
     nodes = [node for entity in entities for node in entity.nodes if node.comparable]
     for member in nodes:
         alike = search.alike(member).values()
@@ -83,7 +83,7 @@ def test_columns_that_refer_to_the_same_key_may_stand_for_it() -> None:
     with database(script) as source:
         a, b, hub = sorted(schema_of(source), key=lambda entity: entity.name)
         targets = {id(a.by_name["foo"]): hub.nodes[0], id(b.by_name["quux"]): hub.nodes[0]}
-        search = MemberSearch([a, b, hub], targets)
+        search = KeyColumnSearch([a, b, hub], targets)
         assert search.alike(a.by_name["foo"])[b.index] == [(0.85, b.by_name["quux"])]
         assert b.index not in search.alike(a.by_name["bar"])
         (score, node), *_ = search.alike(hub.nodes[0])[a.index]
