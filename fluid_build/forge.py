@@ -21,13 +21,13 @@ from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.contract.write.from_model import contract_from_model
 from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import EmptySourceError
-from fluid_build.modeling.document import model_document
 from fluid_build.modeling.logical import LogicalModel, model_json
 from fluid_build.modeling.techniques import build_model, check_technique
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
-from fluid_build.profiling.profile_json import profile_json
 from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.report.model_document import model_document
+from fluid_build.report.profile_json import profile_json
 from fluid_build.sources.base import Source
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.origin import InDatabase

@@ -16,7 +16,7 @@ from fluid_build.cli.options import Debug
 from fluid_build.cli.reading import reading
 from fluid_build.demo import build_shop
 from fluid_build.forge import Forged, Opened, forge
-from fluid_build.modeling.attention import notices
+from fluid_build.report.notices import notices
 
 _DATABASE = "shop.db"
 _HOW_TO_GET_THEM_BACK = "To get them back as they were made, delete them and run the demo again."

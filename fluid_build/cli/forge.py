@@ -33,8 +33,8 @@ from fluid_build.errors import UsageError
 from fluid_build.forge import Forged, Opened, Preview
 from fluid_build.forge import forge as forge_source
 from fluid_build.forge import preview as preview_source
-from fluid_build.modeling.attention import notices
 from fluid_build.modeling.techniques import check_technique
+from fluid_build.report.notices import notices
 from fluid_build.sources.uri import locate, redact
 from fluid_build.transform.dbt.targets import check_target
 

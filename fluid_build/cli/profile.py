@@ -10,11 +10,11 @@ from fluid_build.cli.conventions import conventions
 from fluid_build.cli.options import DateOrder, Debug, Decimal, Dialect, Json, Schemas
 from fluid_build.cli.reading import reading
 from fluid_build.errors import SourceUnreadableError, UsageError
-from fluid_build.modeling.attention import notices
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile, TableProfile
-from fluid_build.profiling.profile_json import profile_json
+from fluid_build.report.notices import notices
+from fluid_build.report.profile_json import profile_json
 from fluid_build.sources.table_choice import TableName, chosen_table
 
 

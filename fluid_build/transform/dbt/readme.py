@@ -3,8 +3,8 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 
+from fluid_build.markdown import code, codes, fenced, table, text
 from fluid_build.modeling.logical import LogicalModel, Technique
-from fluid_build.modeling.markdown import code, codes, fenced, table, text
 from fluid_build.transform.dbt.models import FOLDERS
 from fluid_build.transform.dbt.source_entries import Readings
 from fluid_build.transform.dbt.targets import Dialect, Target, target_type

@@ -7,11 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from fluid_build.modeling.attention import notices
-from fluid_build.modeling.document import model_document
-from fluid_build.modeling.mermaid import MOST_ENTITIES, er_diagrams
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile
+from fluid_build.report.er_diagrams import MOST_ENTITIES, er_diagrams
+from fluid_build.report.model_document import model_document
+from fluid_build.report.notices import notices
 from tests.modeling.profiles import column, profile, profiles, reference, table, values
 
 OURS = {"<code>", "</code>"}

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from fluid_build.markdown import code, codes, table, text
 from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub, HubReference
 from fluid_build.modeling.dimensional.elements import DimensionalModel, Fact
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.modeling.markdown import code, codes, table, text
 
 _TECHNIQUES = {
     "flat": "one table for one entity, with names that are legal everywhere",

@@ -9,13 +9,13 @@ import math
 from collections.abc import Iterator
 from itertools import groupby
 
-from fluid_build.modeling.attention import Notice, notices
+from fluid_build.markdown import code, codes, fenced, table, text
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
-from fluid_build.modeling.layers_document import layer_sections, technique_in_words
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.modeling.markdown import code, codes, fenced, table, text
-from fluid_build.modeling.mermaid import MOST_COLUMNS, er_diagrams
 from fluid_build.profiling.profile import Profile
+from fluid_build.report.er_diagrams import MOST_COLUMNS, er_diagrams
+from fluid_build.report.notices import Notice, notices
+from fluid_build.report.technique_sections import layer_sections, technique_in_words
 
 _MOST_NOTICES_OF_A_KIND = 10
 _MOST_COLUMNS_LISTED = 1_500

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from fluid_build.profiling.profile import Profile
-from fluid_build.profiling.profile_json import profile_json
-
-from .databases import profiled
-from .domains import LIBRARY
+from fluid_build.report.profile_json import profile_json
+from tests.profiling.databases import profiled
+from tests.profiling.domains import LIBRARY
 
 COLUMN = {
     "name": str,
