@@ -21,6 +21,10 @@ Each carries ``message`` (one sentence: what happened) and ``hint`` (one sentenc
 Neither may hold a password; see ``fluid_build.sources.uri.redact``.
 """
 
+from collections.abc import Iterable
+
+from fluid_build.text import did_you_mean
+
 
 class FluidError(Exception):
     """Root of all errors that are a user's to see rather than a bug of ours.
@@ -38,7 +42,21 @@ class FluidError(Exception):
 
 
 class UsageError(FluidError):
-    """An option, argument or combination of them that cannot be meant."""
+    """An option, argument or combination of them that can't be meant."""
+
+
+def unknown_name(
+    noun: str, name: str, known: Iterable[str], *, aliases: Iterable[str] = ()
+) -> UsageError:
+    """Return the error for a name that isn't one of the known ones, with the nearest as a guess.
+
+    ``noun`` says what the name is of ("technique"). Aliases are guessed at and not listed.
+    """
+    names = [*known]
+    return UsageError(
+        f"There is no {noun} {name!r}.",
+        hint=f"{did_you_mean(name, [*names, *aliases])}Known {noun}s: {', '.join(names)}.",
+    )
 
 
 class SourceError(FluidError):

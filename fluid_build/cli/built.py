@@ -10,7 +10,6 @@ from rich.padding import Padding
 from fluid_build.cli.grid import Grid
 from fluid_build.cli.proof_table import proof_lines, verdict
 from fluid_build.cli.screen import Part, heading, name, text
-from fluid_build.cli.text import counted
 from fluid_build.forge import (
     CONTRACT_FILE,
     DOCUMENT_FILE,
@@ -19,6 +18,7 @@ from fluid_build.forge import (
     PROFILE_FILE,
     Forged,
 )
+from fluid_build.text import counted
 from fluid_build.transform.plan.plan import Build, Renaming
 from fluid_build.transform.proof.manifest import MANIFEST_FILE
 from fluid_build.transform.proof.proof_files import PROOF_FILE

@@ -13,7 +13,6 @@ from rich.text import Text
 from fluid_build.cli import failures, screen
 from fluid_build.cli.grid import Grid
 from fluid_build.cli.options import Debug, Json
-from fluid_build.cli.text import counted
 from fluid_build.contract.differences import (
     LEVELS,
     Change,
@@ -24,6 +23,7 @@ from fluid_build.contract.differences import (
     differences_document,
     read_comparable,
 )
+from fluid_build.text import counted
 
 _STYLES: dict[Level, str] = {"breaking": "red", "additive": "green", "cosmetic": "dim"}
 _MOST_OF_A_LEVEL = 40

@@ -17,6 +17,7 @@ from fluid_build.cli.text import for_stream, visible
 from fluid_build.errors import FluidError
 from fluid_build.sources.personal_text import without_values
 from fluid_build.sources.uri import redact
+from fluid_build.text import as_sentence
 
 DONE = 0
 CHECK_FAILED = 1
@@ -115,8 +116,7 @@ def show_traceback(error: BaseException) -> None:
 
 
 def _sentence(text: str) -> str:
-    text = " ".join(text.split())
-    return text if text.endswith((".", "!", "?", "…", ":")) else text + "."
+    return as_sentence(" ".join(text.split()))
 
 
 def _wrapped(text: str, first: str, rest: str) -> list[str]:

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from fluid_build.cli.grid import Grid
 from fluid_build.cli.screen import Copyable, Part, heading, name, text
-from fluid_build.cli.text import counted
 from fluid_build.errors import FluidError
 from fluid_build.forge import Preview
+from fluid_build.text import clip, counted
 from fluid_build.transform.proof.folder_changes import Action, FileChange
 from fluid_build.verification import read_folder
 
@@ -116,14 +116,10 @@ def _bounded(
         if not lines:
             continue
         most = min(room, _MOST_LINES_OF_A_FILE)
-        shown = [_shortened(line) for line in lines[:most]]
+        shown = [clip(line, _LONGEST_LINE) for line in lines[:most]]
         room -= len(shown)
         if shown:
             yield change.name, shown, len(lines) - len(shown)
-
-
-def _shortened(line: str) -> str:
-    return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"
 
 
 def _files(changes: Sequence[FileChange]) -> RenderableType:

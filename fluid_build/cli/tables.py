@@ -13,12 +13,12 @@ from fluid_build.cli.folder_edits import kept_files
 from fluid_build.cli.grid import Grid
 from fluid_build.cli.next_steps import Step, next_steps
 from fluid_build.cli.screen import Part, Query, heading, name, text
-from fluid_build.cli.text import counted
 from fluid_build.forge import Forged
 from fluid_build.modeling.types import is_code
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile, TableProfile
 from fluid_build.report.model_document import in_hundredths
 from fluid_build.report.notices import Notice
+from fluid_build.text import counted
 
 _LONGEST_VALUE = 40
 _MOST_OF_A_KIND = 8

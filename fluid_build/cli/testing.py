@@ -16,7 +16,6 @@ from fluid_build.cli.grid import Grid
 from fluid_build.cli.kinds import check_outside
 from fluid_build.cli.options import Debug, Json, Schemas
 from fluid_build.cli.reading import reading
-from fluid_build.cli.text import counted
 from fluid_build.contract.live import (
     CheckResult,
     ExposeResult,
@@ -30,6 +29,7 @@ from fluid_build.contract.read.files import read_contract
 from fluid_build.contract.validation import parse_contract
 from fluid_build.errors import UsageError
 from fluid_build.sources.uri import locate
+from fluid_build.text import counted
 
 _MOST_OF_AN_EXPOSE = 12
 _LONGEST_REASON = 400

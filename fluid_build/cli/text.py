@@ -49,8 +49,3 @@ def _can_encode(text: str, encoding: str) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
-
-
-def counted(number: int, singular: str, plural: str = "") -> str:
-    """A number with its noun: ``1 table``, ``1,204 rows``."""
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"

@@ -12,12 +12,12 @@ from rich.text import Text
 from fluid_build.cli import failures, screen
 from fluid_build.cli.grid import Grid
 from fluid_build.cli.options import Debug, Json
-from fluid_build.cli.text import counted
 from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.read.files import read_located
 from fluid_build.contract.read.located import LocatedDocument
 from fluid_build.contract.validation import Finding
 from fluid_build.contract.validation import validate as validate_document
+from fluid_build.text import counted
 
 
 def validate(

@@ -14,13 +14,13 @@ from fluid_build.cli.consent import allowed_place, check_code_trusted
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.proof_table import TICK, proof_lines
 from fluid_build.cli.reading import reading
-from fluid_build.cli.text import counted
 from fluid_build.cli.warehouse import warehouse_document, warehouse_report
 from fluid_build.errors import SourceChangedError, SourceNotFoundError, UsageError
 from fluid_build.forge import MODEL_FILE
 from fluid_build.progress import OnProgress
 from fluid_build.sources.base import Source
 from fluid_build.sources.uri import locate, redact
+from fluid_build.text import counted
 from fluid_build.transform.dbt.running import DbtNode
 from fluid_build.transform.proof.manifest import MANIFEST_FILE
 from fluid_build.transform.proof.proof_files import PROOF_FILE

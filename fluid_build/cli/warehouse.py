@@ -6,7 +6,7 @@ from rich.text import Text
 
 from fluid_build.cli import screen
 from fluid_build.cli.proof_table import TICK, proof_lines
-from fluid_build.cli.text import counted
+from fluid_build.text import counted
 from fluid_build.transform.proof.warehouse import Lacking
 from fluid_build.verification import WarehouseVerified
 

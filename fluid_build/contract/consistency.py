@@ -11,11 +11,11 @@ from itertools import chain
 
 from fluid_build.contract.fluid import Build, Expose, FluidContract, MultiStageBuild, Semantics
 from fluid_build.contract.fluid.orchestration import AirflowOrchestration, AirflowTask
-from fluid_build.contract.nearest import nearest
 from fluid_build.contract.shown import escaped, path_shown, shown
 from fluid_build.contract.structure import Path
 from fluid_build.contract.validation import Finding, capped, in_document_order, parse_contract
 from fluid_build.errors import ContractError
+from fluid_build.text import nearest
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from fluid_build.sources.uri import redact
+from fluid_build.text import clip, noun
 
 _CLIP = 60
 _SECRET_KEY = re.compile(
@@ -49,14 +50,13 @@ def kind_shown(value: object) -> str:
     )
 
 
-def escaped(text: str, clip: int = _CLIP) -> str:
+def escaped(text: str, longest: int = _CLIP) -> str:
     """Text on one line, with what cannot be printed escaped, and cut short."""
-    head = text if len(text) <= clip else text[: clip - 1]
-    plain = "".join(
+    head = clip(text, longest)
+    return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
         for char in head
     )
-    return plain if len(text) <= clip else plain + "…"
 
 
 def path_shown(path: Sequence[str | int]) -> str:
@@ -93,7 +93,7 @@ def _number(value: int | float) -> str:
     return f"`{value}`"
 
 
-def _counted(what: str, count: int, unit: str) -> str:
-    if count == 0:
+def _counted(what: str, number: int, unit: str) -> str:
+    if number == 0:
         return f"{what} that is empty"
-    return f"{what} of {count} {unit}{'' if count == 1 else 's'}"
+    return f"{what} of {number} {noun(number, unit)}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.naming import LONGEST_IDENTIFIER, identifier, identifiers
+from fluid_build.text import free_name
 
 TECHNICAL = frozenset(
     """
@@ -73,7 +74,9 @@ def sql_names(conceptual: ConceptualModel) -> SqlNames:
     stagings: dict[str, str] = {}
     for entity, table in tables.items():
         # A source may have a table of its own that is called stg_something.
-        stagings[entity] = free_name(fit("stg", table), {*tables.values(), *stagings.values()})
+        stagings[entity] = free_identifier(
+            fit("stg", table), {*tables.values(), *stagings.values()}
+        )
     return SqlNames(
         tables=tables,
         stagings=stagings,
@@ -107,11 +110,6 @@ def fit(prefix: str, *stems: str) -> str:
     return name if len(name) <= LONGEST_IDENTIFIER else identifier(name)
 
 
-def free_name(wanted: str, taken: Collection[str]) -> str:
-    """The wanted name, or the first of ``wanted_2``, ``wanted_3`` that is not taken."""
-    name, number = wanted, 1
-    while name in taken:
-        number += 1
-        suffix = f"_{number}"
-        name = wanted[: LONGEST_IDENTIFIER - len(suffix)] + suffix
-    return name
+def free_identifier(name: str, used: Collection[str]) -> str:
+    """Return the name, or the first of ``name_2``, ``name_3``, … that isn't used and fits."""
+    return free_name(name, used, LONGEST_IDENTIFIER)

@@ -1,9 +1,8 @@
 """The techniques by name: how a profile becomes a logical model."""
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 
-from fluid_build.errors import UsageError
+from fluid_build.errors import UsageError, unknown_name
 from fluid_build.modeling import flat
 from fluid_build.modeling.data_vault import builder as data_vault
 from fluid_build.modeling.dimensional import builder as dimensional
@@ -54,10 +53,4 @@ def _technique(technique: str) -> Technique:
     for known in TECHNIQUES:
         if known == ALIASES.get(wanted, wanted):
             return known
-    aliases = {alias: meant for alias, meant in ALIASES.items() if meant in TECHNIQUES}
-    near = get_close_matches(wanted, [*TECHNIQUES, *aliases], n=1)
-    meant = f"Did you mean {near[0]!r}? " if near else ""
-    raise UsageError(
-        f"There is no technique {technique!r}.",
-        hint=f"{meant}Known techniques: {', '.join(sorted(TECHNIQUES))}.",
-    )
+    raise unknown_name("technique", technique, sorted(TECHNIQUES), aliases=ALIASES)

@@ -30,7 +30,7 @@ from fluid_build.profiling.profile import (
     ValueCount,
 )
 from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify
-from fluid_build.profiling.table_measurement import TOP_VALUES, clip, measure_table
+from fluid_build.profiling.table_measurement import TOP_VALUES, measure_table, value_text
 from fluid_build.profiling.value_cache import ValueCache
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table
@@ -315,7 +315,7 @@ def _column_profile(entity: MeasuredTable, stats: ColumnStats) -> ColumnProfile:
 
 def _top_values(stats: ColumnStats) -> tuple[ValueCount, ...]:
     return tuple(
-        ValueCount(value=clip(value) or "", count=count)
+        ValueCount(value=value_text(value) or "", count=count)
         for value, count in stats.values[:TOP_VALUES]
         if stats.kind != "text" or presentable(value)
     )
@@ -324,7 +324,7 @@ def _top_values(stats: ColumnStats) -> tuple[ValueCount, ...]:
 def _bound(stats: ColumnStats, value: Value) -> str | None:
     """A bound as text, if it may be shown."""
     is_hidden = stats.kind == "text" and isinstance(value, str) and not presentable(value)
-    return None if is_hidden else clip(value)
+    return None if is_hidden else value_text(value)
 
 
 def _meaning(entity: MeasuredTable, stats: ColumnStats) -> SemanticType | None:
@@ -337,8 +337,8 @@ def _meaning(entity: MeasuredTable, stats: ColumnStats) -> SemanticType | None:
             nulls=stats.nulls,
             distinct=stats.distinct,
             values=tuple(value for value, _ in stats.values),
-            min=clip(stats.low),
-            max=clip(stats.high),
+            min=value_text(stats.low),
+            max=value_text(stats.high),
             siblings=tuple(c.name for c in entity.stats.columns if c is not stats),
             documents=tuple(stats.documents),
         )

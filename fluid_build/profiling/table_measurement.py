@@ -21,6 +21,7 @@ from fluid_build.profiling.samples import (
 from fluid_build.sources.base import Table
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.sql import quote
+from fluid_build.text import clip
 
 NEAR_UNIQUE = 0.7
 LOW_CARDINALITY = 50
@@ -164,11 +165,11 @@ def _count_values(
         stats.sample_rows = measured.rows
 
 
-def clip(value: Value) -> str | None:
+def value_text(value: Value) -> str | None:
     """A bound as text, cut to a readable length."""
     if value is None:
         return None
     if isinstance(value, bool):
         return str(value).lower()
     text = value.hex() if isinstance(value, bytes) else str(value)
-    return text if len(text) <= _CLIP else text[: _CLIP - 1] + "…"
+    return clip(text, _CLIP)

@@ -17,6 +17,7 @@ from fluid_build.sources.personal_text import without_values
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import redact
 from fluid_build.temporary import OwnedFolder, owned_folder
+from fluid_build.text import as_sentence, clip
 
 Scanner: TypeAlias = Literal["sqlite", "postgres"]
 
@@ -194,8 +195,7 @@ def reason(error: Exception, *places: Path) -> str:
         text = text.replace(str(place), place.name)
     text = re.sub(r"^(?:[A-Z]\w*(?: [A-Z]?\w+){0,3} )?Error: ", "", text.split("\n\n", 1)[0])
     line = " ".join(text.split("\n", 1)[0].split()) or type(error).__name__
-    shortened = line if len(line) <= _LONGEST_REASON else line[: _LONGEST_REASON - 1] + "…"
-    return shortened if shortened.endswith((".", "…", "!", "?")) else shortened + "."
+    return as_sentence(clip(line, _LONGEST_REASON))
 
 
 def unreadable(name: str, error: Exception) -> SourceUnreadableError:

@@ -1,9 +1,9 @@
 """Which schemas of a database are read."""
 
-import difflib
 from collections.abc import Sequence
 
 from fluid_build.errors import EmptySourceError, SourceNotFoundError
+from fluid_build.text import did_you_mean
 
 
 def chosen_schemas(wanted: Sequence[str], existing: Sequence[str], source: str) -> list[str]:
@@ -13,12 +13,10 @@ def chosen_schemas(wanted: Sequence[str], existing: Sequence[str], source: str) 
     """
     for schema in wanted:
         if schema not in existing:
-            near = difflib.get_close_matches(schema, existing, n=1)
+            guess = did_you_mean(schema, existing).rstrip()
             raise SourceNotFoundError(
                 f"{source} has no schema {schema!r}.",
-                hint=f"Did you mean {near[0]!r}?"
-                if near
-                else f"It has {', '.join(existing) or 'none'}.",
+                hint=guess or f"It has {', '.join(existing) or 'none'}.",
             )
     return list(dict.fromkeys(wanted or existing))
 

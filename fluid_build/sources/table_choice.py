@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from fluid_build.errors import UsageError
+from fluid_build.text import listed_up_to
 
 _MOST_LISTED = 30
 
@@ -67,6 +68,5 @@ def _hint(requested: str, names: Sequence[TableName]) -> str:
     near = difflib.get_close_matches(requested.lower(), shown_by, n=3)
     meant = " or ".join(dict.fromkeys(shown_by[spelling] for spelling in near))
     guess = f"Did you mean {meant}? " if meant else ""
-    listed = ", ".join(name.shown for name in names[:_MOST_LISTED])
-    left = len(names) - _MOST_LISTED
-    return f"{guess}The tables are {listed}{f' and {left:,} more' if left > 0 else ''}."
+    tables = listed_up_to(_MOST_LISTED, [name.shown for name in names])
+    return f"{guess}The tables are {tables}."

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fluid_build.text import counted, listed, listed_up_to
+
 _MOST_NAMED = 5
 
 
@@ -83,12 +85,12 @@ def left_aside(names: Sequence[str]) -> tuple[str, ...]:
     """Notes on files that were not read, by what they are; each says what to do, if anything is."""
     notes = []
     for found, of_a_kind in _by_format(names):
-        listed = _listed(of_a_kind)
+        files = listed_up_to(_MOST_NAMED, of_a_kind)
         if found is None:
-            notes.append(f"Not read, as they hold no table or are of no known format: {listed}.")
+            notes.append(f"Not read, as they hold no table or are of no known format: {files}.")
         else:
             what = found.one if len(of_a_kind) == 1 else found.several
-            notes.append(f"Not read: {listed} ({what}). {found.advice}")
+            notes.append(f"Not read: {files} ({what}). {found.advice}")
     return tuple(notes)
 
 
@@ -96,13 +98,13 @@ def in_words(names: Sequence[str]) -> tuple[str, str]:
     """What files are, in words (``2 Excel workbooks and 1 other file``), and what to do."""
     counts, advice = [], ""
     for found, of_a_kind in _by_format(names):
-        count = len(of_a_kind)
+        number = len(of_a_kind)
         if found is None:
-            counts.append(f"{count:,} other {'file' if count == 1 else 'files'}")
+            counts.append(counted(number, "other file"))
         else:
-            counts.append(found.one if count == 1 else f"{count:,} {found.several}")
+            counts.append(found.one if number == 1 else f"{number:,} {found.several}")
             advice = advice or found.advice
-    return " and ".join((", ".join(counts[:-1]), counts[-1]) if len(counts) > 1 else counts), advice
+    return listed(counts), advice
 
 
 def _by_format(names: Sequence[str]) -> list[tuple[UnreadFormat | None, list[str]]]:
@@ -111,8 +113,3 @@ def _by_format(names: Sequence[str]) -> list[tuple[UnreadFormat | None, list[str
     for name in names:
         found.setdefault(unread_format(Path(name)), []).append(name)
     return sorted(found.items(), key=lambda item: item[0] is None)
-
-
-def _listed(names: Sequence[str]) -> str:
-    left = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {left:,} more" if left > 0 else "")

@@ -1,6 +1,5 @@
 """What a user names a source by: its kind, its place, and never its password in print."""
 
-import difflib
 import os
 import re
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from urllib.parse import unquote
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError, UnknownSourceError
 from fluid_build.regular_files import not_regular, open_regular
 from fluid_build.sources.endings import DATABASE_ENDINGS, is_ddl, is_surely_data
+from fluid_build.text import nearest
 
 Kind: TypeAlias = Literal["duckdb", "sqlite", "postgres", "files", "ddl"]
 
@@ -225,14 +225,14 @@ def _nearest_hint(path: Path) -> str:
         names = sorted(entry.name for entry in folder.iterdir())
     except OSError:
         names = []
-    near = difflib.get_close_matches(path.name, names, n=1)
-    return f"Did you mean {str(folder / near[0])!r}?" if near else "Check the path."
+    guess = nearest(path.name, tuple(names))
+    return f"Did you mean {str(folder / guess)!r}?" if guess else "Check the path."
 
 
 def _unknown_scheme(scheme: str, text: str) -> UnknownSourceError:
     known = ", ".join(f"{name}://" for name in ("duckdb", "sqlite", "postgresql", "file"))
-    near = difflib.get_close_matches(scheme, SCHEMES, n=1)
-    guess = f"Did you mean {near[0]}://? " if near else ""
+    scheme_meant = nearest(scheme, tuple(SCHEMES))
+    guess = f"Did you mean {scheme_meant}://? " if scheme_meant else ""
     return UnknownSourceError(
         f"{scheme!r} in {redact(text)!r} is no kind of source that can be read.",
         hint=f"{guess}Known are {known}, and the path of a file or folder.",

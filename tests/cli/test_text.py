@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fluid_build.cli.text import counted, for_stream, visible
+from fluid_build.cli.text import for_stream, visible
+from fluid_build.text import counted
 
 
 @given(st.text(st.characters(codec=None)))

@@ -35,4 +35,4 @@ class Change:
     @property
     def path(self) -> str:
         """The names in one text, as ``orders.total``."""
-        return escaped(".".join(self.names), clip=_LONGEST_NAME)
+        return escaped(".".join(self.names), longest=_LONGEST_NAME)

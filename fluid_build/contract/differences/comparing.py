@@ -13,6 +13,7 @@ from typing import Any, Final
 from fluid_build.contract.column_types import holds_all, value_type
 from fluid_build.contract.differences.change import Action, Change, Level
 from fluid_build.contract.shown import escaped, shown
+from fluid_build.text import listed_up_to
 
 Document = Mapping[str, Any]
 _KEYS_SHOWN = 5
@@ -283,8 +284,7 @@ def _both_shown(old: object, new: object, key: str) -> tuple[str, str]:
     """Both values in words; of two mappings the keys that differ, as ``after``."""
     if isinstance(old, dict) and isinstance(new, dict):
         keys = [k for k in dict.fromkeys((*new, *old)) if not same(old.get(k), new.get(k))]
-        more = f" and {len(keys) - _KEYS_SHOWN} more" if len(keys) > _KEYS_SHOWN else ""
-        return "", ", ".join(f"`{escaped(k)}`" for k in keys[:_KEYS_SHOWN]) + more
+        return "", listed_up_to(_KEYS_SHOWN, [f"`{escaped(key)}`" for key in keys])
     return (
         "" if old is ABSENT else shown(old, key),
         "" if new is ABSENT else shown(new, key),

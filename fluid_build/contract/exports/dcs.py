@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from fluid_build.contract.exports.checks import check
 from fluid_build.contract.exports.column_types import dcs_type, rules_of, spelled, type_options
 from fluid_build.contract.exports.keys import Keys, Reference, columns_of_rule, keys_of, names_of
-from fluid_build.contract.exports.reading import Json, Reading, free_name, said
+from fluid_build.contract.exports.reading import Json, Reading, said
 from fluid_build.contract.fluid import Expose, FluidContract
 from fluid_build.contract.fluid.column import ContractColumn
+from fluid_build.text import free_name
 
 DCS_VERSION = "1.2.1"
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")

@@ -20,7 +20,7 @@ from fluid_build.contract.exports.from_odcs_tables import (
 )
 from fluid_build.contract.exports.odcs import PRODUCT_KEPT, SERVICE, STATUS, UNVERSIONED
 from fluid_build.contract.exports.odcs_versions import check_odcs
-from fluid_build.contract.exports.reading import Json, Reading, free_name, said
+from fluid_build.contract.exports.reading import Json, Reading, said
 from fluid_build.contract.exports.reconciled import reconciled
 from fluid_build.contract.exports.servers import binding_of
 from fluid_build.contract.fluid import FluidContract
@@ -30,6 +30,7 @@ from fluid_build.contract.fluid.quality import ExposeQoS
 from fluid_build.contract.structure import Path
 from fluid_build.errors import ContractError
 from fluid_build.modeling.naming import identifier
+from fluid_build.text import free_name
 
 _ROOT_OWN = ("version", "kind", "metadata", "lifecycle", "docs", "accessPolicy", *PRODUCT_KEPT)
 _STATES = {word: state for state, word in STATUS.items()} | {

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from fluid_build.contract.exports.custom import custom_properties
 from fluid_build.contract.exports.keys import Keys, Reference
-from fluid_build.contract.exports.reading import Json, free_name
+from fluid_build.contract.exports.reading import Json
 from fluid_build.contract.fluid import Expose
+from fluid_build.text import free_name
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_-]+")

@@ -68,4 +68,4 @@ def model_findings(
 
 
 def _line(path: tuple[str | int, ...], message: str) -> str:
-    return f"{path_shown(path)}: {escaped(message, clip=160)}"
+    return f"{path_shown(path)}: {escaped(message, longest=160)}"

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 
 from fluid_build.contract.exports.keys import Keys, columns_of_expression, keys_of
-from fluid_build.contract.exports.reading import Json, Reading, free_name, said
+from fluid_build.contract.exports.reading import Json, Reading, said
 from fluid_build.contract.fluid import Expose, FluidContract, Measure
 from fluid_build.contract.fluid.semantics import SemanticMetric
 from fluid_build.modeling.osi import (
@@ -24,6 +24,7 @@ from fluid_build.modeling.osi import (
     SemanticModel,
 )
 from fluid_build.sources.sql import quote
+from fluid_build.text import free_name
 
 _CALLS = {
     "sum": "SUM({})",

@@ -5,7 +5,7 @@ other format does not say.
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from fluid_build.contract.structure import Part, Path
@@ -115,14 +115,6 @@ def labels_of(part: Reading) -> dict[str, str] | None:
     """The labels of an element of a contract."""
     labels = part.mapping("labels")
     return None if labels is None else {key: str(value) for key, value in labels.items()}
-
-
-def free_name(name: str, taken: Collection[str]) -> str:
-    """The name, or where it is taken the name with the lowest free number from 2."""
-    free, number = name, 2
-    while free in taken:
-        free, number = f"{name}_{number}", number + 1
-    return free
 
 
 def is_finite(value: object) -> bool:

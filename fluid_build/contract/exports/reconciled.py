@@ -19,10 +19,11 @@ from fluid_build.contract.exports.from_odcs_tables import Pointer, ReadTable
 from fluid_build.contract.exports.keys import Keys, keys_of
 from fluid_build.contract.exports.odcs import sources_of
 from fluid_build.contract.exports.odcs_references import names_of_references
-from fluid_build.contract.exports.reading import Json, free_name, said
+from fluid_build.contract.exports.reading import Json, said
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.validation import parse_contract
 from fluid_build.modeling.naming import identifier
+from fluid_build.text import free_name
 
 _FULL = re.compile(r"/?schema/([^/]+)/properties/([^/]+)")
 

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.contract.exports.custom import custom_properties, read_custom
-from fluid_build.contract.exports.reading import Json, Reading, free_name, labels_of, said
+from fluid_build.contract.exports.reading import Json, Reading, labels_of, said
+from fluid_build.text import free_name
 
 _S3 = re.compile(r"s3://([^/]+)/(.+)")
 _KEYS: dict[str, dict[str, str]] = {

@@ -14,6 +14,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from fluid_build.text import listed
+
 _CONFIG = ConfigDict(
     alias_generator=to_camel,
     validate_by_name=True,
@@ -221,5 +223,4 @@ class TaggedModel(ClosedModel):
 
 def named(words: Sequence[str]) -> str:
     """Words as a readable list of alternatives: "`a`, `b` or `c`"."""
-    quoted = [f"`{word}`" for word in words]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+    return listed((f"`{word}`" for word in words), "or")

@@ -4,6 +4,8 @@ import calendar
 import re
 from datetime import datetime, timedelta
 
+from fluid_build.text import counted
+
 _DURATION = re.compile(
     r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?"
 )
@@ -41,5 +43,5 @@ def age_text(age: timedelta) -> str:
     for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
             number = seconds // size
-            return f"{number:,} {unit}{'' if number == 1 else 's'} old"
+            return f"{counted(number, unit)} old"
     return "less than a minute old"

@@ -7,6 +7,7 @@ from fluid_build.contract.fluid import ContractColumn, Expose, FluidContract
 from fluid_build.contract.shown import escaped
 from fluid_build.errors import SourceNotFoundError, UsageError
 from fluid_build.sources.base import Column, Source, Table
+from fluid_build.text import listed_up_to
 
 _LISTED = 5
 
@@ -127,5 +128,4 @@ def _nothing_there(contract: FluidContract, source: Source) -> SourceNotFoundErr
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-    return ", ".join(escaped(name) for name in names[:_LISTED]) + more
+    return listed_up_to(_LISTED, [escaped(name) for name in names])

@@ -171,7 +171,7 @@ class _YamlReader:
 def _yaml_refusal(error: yaml.MarkedYAMLError, text: str, name: str) -> Exception:
     place = error.problem_mark or error.context_mark
     mark = _mark(place) if place is not None else None
-    what = escaped(error.problem or error.context or "it is not YAML", clip=200)
+    what = escaped(error.problem or error.context or "it is not YAML", longest=200)
     lines = text.splitlines()
     tabbed = (
         mark is not None

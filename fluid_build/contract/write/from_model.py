@@ -22,6 +22,7 @@ from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.naming import identifier, tag
 from fluid_build.profiling.profile import Profile
+from fluid_build.text import counted
 from fluid_build.transform.plan.plan import PlanColumn, TransformPlan
 
 UNASSIGNED = "unassigned"
@@ -61,17 +62,13 @@ def contract_from_model(
 
 
 def _description(profile: Profile, model: LogicalModel) -> str:
-    tables = _count(len(profile.tables), "table")
-    relationships = _count(len(model.conceptual.relationships), "relationship")
+    tables = counted(len(profile.tables), "table")
+    relationships = counted(len(model.conceptual.relationships), "relationship")
     how = "measured on its data" if profile.has_data else "as its DDL declares it"
     return (
         f"{profile.source_name}: {tables} and {relationships} between tables, {how}. "
         "Owner and domain are to be assigned by a person."
     )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _product_labels(profile: Profile, model: LogicalModel, plan: TransformPlan) -> Labels:

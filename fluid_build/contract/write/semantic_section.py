@@ -11,7 +11,7 @@ from fluid_build.contract.fluid import (
     Semantics,
 )
 from fluid_build.modeling.naming import identifier
-from fluid_build.modeling.sql_names import free_name
+from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.modeling.types import family
 from fluid_build.transform.plan.plan import Build, BuildTest, PlanColumn
 
@@ -125,6 +125,6 @@ def _measures(columns: Sequence[PlanColumn], taken: set[str]) -> list[Measure]:
 
 def _taking(name: str, taken: set[str]) -> str:
     """The name, or where it is taken in this table the name with the lowest free number."""
-    free = free_name(name, taken)
+    free = free_identifier(name, taken)
     taken.add(free)
     return free

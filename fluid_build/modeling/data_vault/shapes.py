@@ -22,6 +22,7 @@ from fluid_build.modeling.data_vault.schema import (
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names import stem
 from fluid_build.profiling.profile import Profile
+from fluid_build.text import listed
 
 Kind = Literal["hub", "extension", "link", "transaction", "multi-active", "reference", "keyless"]
 _MOST_CODES = 300
@@ -261,4 +262,4 @@ def _listed(names: Set[str] | Mapping[str, None]) -> str:
     """Names in a sentence, a few of them."""
     ordered = list(names) if isinstance(names, Mapping) else sorted(names)
     shown = ordered if len(ordered) <= 3 else [*ordered[:2], f"{len(ordered) - 2} others"]
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1]))) if shown else ""
+    return listed(shown)

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Collection
 
 from fluid_build.modeling.naming import LONGEST_IDENTIFIER
-from fluid_build.modeling.sql_names import TECHNICAL, SqlNames, fit, free_name
+from fluid_build.modeling.sql_names import TECHNICAL, SqlNames, fit, free_identifier
 
 _HUB = "_hk"
 _LINK = "_lk"
@@ -25,7 +25,7 @@ class VaultNames:
     def relation(self, prefix: str, *stems: str) -> str:
         """A name for a relation. After a prefix, no word is reserved any more."""
         plain = (stem.rstrip("_") for stem in stems if stem)
-        name = free_name(fit(prefix, *plain), self._relations)
+        name = free_identifier(fit(prefix, *plain), self._relations)
         self._relations.add(name)
         return name
 
@@ -43,11 +43,11 @@ class VaultNames:
             return hash_key
         stem = hash_key.removesuffix(_HUB)
         wanted = _suffixed(f"{stem}_{role}" if role else stem, _HUB)
-        return free_name(wanted, {*self._hash_keys, *taken})
+        return free_identifier(wanted, {*self._hash_keys, *taken})
 
     def _key(self, relation: str, suffix: str) -> str:
         _, _, stem = relation.partition("_")
-        name = free_name(_suffixed(stem, suffix), self._hash_keys)
+        name = free_identifier(_suffixed(stem, suffix), self._hash_keys)
         self._hash_keys.add(name)
         return name
 

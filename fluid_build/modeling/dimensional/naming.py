@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.naming import identifier
-from fluid_build.modeling.sql_names import SqlNames, fit, free_name, is_reserved
+from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier, is_reserved
 from fluid_build.profiling.names import common_prefix_words, singular, strip_key_suffix, words
 
 _TECHNICAL = frozenset(
@@ -88,7 +88,7 @@ def prefixed(prefix: str, name: str) -> str:
 
 def free_column(wanted: str, taken: set[str]) -> str:
     """A legal column name that is not taken, and is now."""
-    name = free_name(_legal(wanted), taken)
+    name = free_identifier(_legal(wanted), taken)
     taken.add(name)
     return name
 
@@ -96,7 +96,7 @@ def free_column(wanted: str, taken: set[str]) -> str:
 def free_alias(wanted: str, taken: Collection[str]) -> str:
     """A legal name for a join: not taken, no type's name, and none that the builds use."""
     legal = _legal(wanted)
-    return free_name(f"{legal}_" if legal in _TYPES else legal, {*taken, *_BUILD_ALIASES})
+    return free_identifier(f"{legal}_" if legal in _TYPES else legal, {*taken, *_BUILD_ALIASES})
 
 
 def _legal(name: str) -> str:

@@ -24,6 +24,7 @@ from fluid_build.modeling.dimensional.columns import (
 )
 from fluid_build.modeling.dimensional.graph import Graph, is_filled, is_mandatory
 from fluid_build.profiling.profile import Profile
+from fluid_build.text import listed
 
 RoleKind = Literal["fact", "dimension", "bridge", "part"]
 _MOST_LINES = 50
@@ -366,7 +367,4 @@ def _listed(references: list[Relationship]) -> str:
 
 
 def _listed_names(names: set[str]) -> str:
-    ordered = sorted(names)
-    if len(ordered) == 1:
-        return ordered[0]
-    return f"{', '.join(ordered[:-1])} and {ordered[-1]}"
+    return listed(sorted(names))

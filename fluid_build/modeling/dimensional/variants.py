@@ -2,10 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import get_args
 
-from fluid_build.errors import UsageError
+from fluid_build.errors import unknown_name
 from fluid_build.modeling.dimensional.elements import Fact, Variant
 from fluid_build.modeling.dimensional.graph import Graph
 from fluid_build.modeling.dimensional.roles import Roles
@@ -21,12 +20,7 @@ def check_variant(variant: str) -> Variant:
     for known in VARIANTS:
         if known == wanted:
             return known
-    near = get_close_matches(wanted, VARIANTS, n=1)
-    meant = f"Did you mean {near[0]!r}? " if near else ""
-    raise UsageError(
-        f"There is no variant {variant!r}.",
-        hint=f"{meant}Known variants: {', '.join(VARIANTS)}.",
-    )
+    raise unknown_name("variant", variant, VARIANTS)
 
 
 def recommended(graph: Graph, roles: Roles) -> tuple[Variant, str]:

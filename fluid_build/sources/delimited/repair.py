@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fluid_build.sources import encodings
 from fluid_build.sources.delimited.dialect import Dialect, records_of
+from fluid_build.text import counted, noun
 
 _SHOWN = 10
 
@@ -48,7 +49,7 @@ class Mended:
         if self.cut:
             # Not the values themselves: nobody can tell which of them are personal.
             kept = "field was" if self.width == 1 else f"{self.width} were"
-            left = "1 value" if self.cut_values == 1 else f"{self.cut_values:,} values"
+            left = counted(self.cut_values, "value")
             notes.append(
                 f"{where}{self._lines(self.cut, f'with more than {self._width()}')}: the first "
                 f"{kept} kept and the rest left out ({left})."
@@ -60,13 +61,12 @@ class Mended:
         return notes
 
     def _width(self) -> str:
-        return "1 field" if self.width == 1 else f"{self.width} fields"
+        return counted(self.width, "field")
 
     def _lines(self, numbers: Sequence[int], what: str) -> str:
         shown = ", ".join(f"{number}" for number in numbers[:_SHOWN])
         more = ", …" if len(numbers) > _SHOWN else ""
-        plural = "s" if len(numbers) != 1 else ""
-        unit = f"{self.numbered_by}{plural}"
+        unit = noun(len(numbers), self.numbered_by)
         return f"{len(numbers):,} {unit} {what} ({unit} {shown}{more})"
 
 

@@ -24,6 +24,7 @@ from fluid_build.sources.text_classes import (
     class_sql,
     filled,
 )
+from fluid_build.text import clip, counted
 
 _SAMPLE_CELLS = 1_000_000
 _SAMPLE_ROWS = (500, 10_000)
@@ -248,9 +249,9 @@ def _verdict(
     return TextColumn(chosen.type, filled(chosen.template, kept), note, False, chosen.spelling)
 
 
-def _missing(count: int, words: Sequence[str]) -> str:
+def _missing(number: int, words: Sequence[str]) -> str:
     shown = ", ".join(f"'{word}'" for word in words)
-    return f"{count:,} value{'s' if count != 1 else ''} {shown} read as missing."
+    return f"{counted(number, 'value')} {shown} read as missing."
 
 
 def _count_of(connection: duckdb.DuckDBPyConnection, relation: str, condition: str) -> int:
@@ -273,7 +274,7 @@ def _note_on_text(
     if not odd.are_few:
         return ""
     verb = "is" if odd.odd == 1 else "are"
-    example = f" (such as {_short(odd.example)!r})" if _may_be_quoted(odd.example) else ""
+    example = f" (such as {clip(odd.example, 30)!r})" if _may_be_quoted(odd.example) else ""
     return (
         f"Read as text, because {odd.odd:,} of {odd.total:,} values {verb} not "
         f"{_SAID[reading.type]}{example}."
@@ -311,7 +312,3 @@ def _odd_values(connection: duckdb.DuckDBPyConnection, relation: str, name: str)
         f" WHERE {column} IS NOT NULL)"
     ).fetchone()
     return _Odd(*row) if row else _Odd(0, 0, "")
-
-
-def _short(value: str) -> str:
-    return value if len(value) <= 30 else value[:29] + "…"

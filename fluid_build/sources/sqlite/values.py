@@ -18,6 +18,7 @@ from fluid_build.sources.origin import NativeQuery
 from fluid_build.sources.sql import quote
 from fluid_build.sources.sqlite.catalog import CatalogColumn, CatalogTable
 from fluid_build.sources.sqlite.types import Meaning, Target, target
+from fluid_build.text import counted
 
 _EXACT_IN_DOUBLE = 2**53
 _PER_QUERY = 200
@@ -355,13 +356,13 @@ _READS_AS: dict[str, tuple[str, ...]] = {
 
 def _class_note(column: CatalogColumn, aim: Target, type_: str, classes: Classes) -> str:
     """A sentence where the values are not what the declaration promises."""
-    counted = {
+    numbers = {
         "whole number": classes.integers,
         "fractional number": classes.reals,
         "text": classes.texts,
         "blob": classes.blobs,
     }
-    present = [f"{n:,} {kind}{'s' if n != 1 else ''}" for kind, n in counted.items() if n]
+    present = [counted(number, kind) for kind, number in numbers.items() if number]
     as_promised = type_ in _READS_AS.get(aim.meaning, (aim.type,))
     if aim.meaning == "any":
         as_promised = len(present) == 1 or not (classes.texts or classes.blobs)

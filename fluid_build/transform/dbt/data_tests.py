@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from fluid_build.modeling.sql_names import free_name
+from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.sql import literal
 from fluid_build.transform.dbt.promises import GENERIC_TEST
 from fluid_build.transform.dbt.targets import Dialect
@@ -40,7 +40,7 @@ def data_tests(plan: TransformPlan, dialect: Dialect) -> dict[str, list[Entry]]:
                 if _group(build, test) == group
             ]
             if promises:
-                name = free_name(f"{build.name}_{group}", taken)
+                name = free_identifier(f"{build.name}_{group}", taken)
                 taken.add(name)
                 found.setdefault(build.name, []).append(_entry(name, weight, build, promises))
     return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from fluid_build.modeling.sql_names import free_name
+from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.transform.dbt.jinja import Jinja, literally
 from fluid_build.transform.plan.plan import TransformPlan
 
@@ -14,12 +14,12 @@ def duckdb_names(plan: TransformPlan) -> tuple[str, str]:
     """The target's database, and the alias of an attached source: names of nothing else."""
     builds = {build.name for build in plan.builds}
     database = duckdb_database(plan)
-    return database, free_name("source_data", {*builds, *_TAKEN_BY_DUCKDB, database})
+    return database, free_identifier("source_data", {*builds, *_TAKEN_BY_DUCKDB, database})
 
 
 def duckdb_database(plan: TransformPlan) -> str:
     """The name of the target's database."""
-    return free_name(plan.name, _TAKEN_BY_DUCKDB)
+    return free_identifier(plan.name, _TAKEN_BY_DUCKDB)
 
 
 def external(pieces: Sequence[str]) -> Mapping[str, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from fluid_build.modeling.sql_names import free_name
+from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.origin import InDatabase
 from fluid_build.transform.dbt.naming import project_name
@@ -24,7 +24,7 @@ def warehouse_readings(
     schemas = {schema for schema, _ in places}
     at_home = source.kind == "postgres" and target == "postgres"
     own = at_home or len(schemas) > 1
-    model_schema = free_name(f"{plan.name}_model", {schema.lower() for schema in schemas})
+    model_schema = free_identifier(f"{plan.name}_model", {schema.lower() for schema in schemas})
     profile = warehouse_profile(
         project_name(plan), target, model_schema, database=source.name if at_home else None
     )

@@ -21,7 +21,7 @@ from fluid_build.modeling.osi import (
     OsiRelationship,
     SemanticModel,
 )
-from fluid_build.modeling.sql_names import fit, free_name
+from fluid_build.modeling.sql_names import fit, free_identifier
 from fluid_build.transform.dbt.semantic_names import (
     SemanticNames,
     is_time,
@@ -128,7 +128,7 @@ def _relationship(
     parent = str(test.to_model)
     role = ("as", test.role) if test.role else ()
     name = fit(names.datasets[build.name], *role, "to", names.datasets[parent])
-    name = free_name(name, taken)
+    name = free_identifier(name, taken)
     taken.add(name)
     return OsiRelationship(
         name=name,
@@ -148,7 +148,9 @@ def _metrics(plan: TransformPlan, names: SemanticNames) -> Iterator[Metric]:
             role = column.measure
             if role is None:
                 continue
-            name = free_name(legal(fit(role.aggregation, dataset, column.name), "metric"), taken)
+            name = free_identifier(
+                legal(fit(role.aggregation, dataset, column.name), "metric"), taken
+            )
             taken.add(name)
             yield Metric(
                 name=name,

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from fluid_build.modeling.sql_names import RESERVED, fit, free_name
+from fluid_build.modeling.sql_names import RESERVED, fit, free_identifier
 from fluid_build.modeling.types import family
 from fluid_build.transform.plan.plan import Build, BuildTest, TransformPlan
 
@@ -45,7 +45,7 @@ def semantic_names(plan: TransformPlan) -> SemanticNames:
     """The names of everything that a plan publishes."""
     datasets: dict[str, str] = {}
     for build in plan.published:
-        datasets[build.name] = free_name(legal(build.name, "data"), set(datasets.values()))
+        datasets[build.name] = free_identifier(legal(build.name, "data"), set(datasets.values()))
     ambiguous = _ambiguous(plan)
     fields: dict[str, dict[str, str]] = {}
     composite_keys: dict[str, str] = {}
@@ -54,11 +54,11 @@ def semantic_names(plan: TransformPlan) -> SemanticNames:
         for column in build.columns:
             alone = legal(column.name, "field")
             wanted = fit(datasets[build.name], alone) if column.name in ambiguous else alone
-            names[column.name] = free_name(wanted, set(names.values()))
+            names[column.name] = free_identifier(wanted, set(names.values()))
         fields[build.name] = names
         if len(build.key) > 1:
             wanted = fit(datasets[build.name], "key")
-            composite_keys[build.name] = free_name(wanted, set(names.values()))
+            composite_keys[build.name] = free_identifier(wanted, set(names.values()))
     return SemanticNames(datasets, fields, composite_keys)
 
 

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Literal, Protocol, cast, get_args
 
-from fluid_build.errors import UsageError
+from fluid_build.errors import unknown_name
 
 Target = Literal["duckdb", "postgres", "snowflake", "bigquery", "databricks"]
 TARGETS: tuple[Target, ...] = get_args(Target)
@@ -61,12 +60,7 @@ def check_target(target: str) -> Target:
     wanted = _ALIASES.get(wanted, wanted)
     if wanted in TARGETS:
         return cast("Target", wanted)
-    near = get_close_matches(wanted, [*TARGETS, *_ALIASES], n=1)
-    meant = f"Did you mean {_ALIASES.get(near[0], near[0])!r}? " if near else ""
-    raise UsageError(
-        f"There is no target {target!r}.",
-        hint=f"{meant}Known targets: {', '.join(sorted(TARGETS))}.",
-    )
+    raise unknown_name("target", target, sorted(TARGETS), aliases=_ALIASES)
 
 
 class DuckDb:

@@ -5,7 +5,7 @@ https://docs.getdbt.com/docs/build/metricflow-time-spine
 
 from collections.abc import Collection
 
-from fluid_build.modeling.sql_names import free_name
+from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.transform.dbt.properties import yaml_file
 
 FOLDER = "semantic"
@@ -19,7 +19,7 @@ FROM (
 
 def time_spine(taken: Collection[str]) -> dict[str, str]:
     """The files of the calendar; ``taken`` are the names of the project's other models."""
-    name = free_name("time_spine_daily", taken)
+    name = free_identifier("time_spine_daily", taken)
     properties = {
         "models": [
             {

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity
-from fluid_build.modeling.sql_names import SqlNames, fit, free_name
+from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier
 from fluid_build.transform.plan.evidence_tests import (
     evidence_tests,
     is_promised,
@@ -168,7 +168,7 @@ def _add(tests: list[BuildTest], test: BuildTest) -> None:
         if not known.promise and _says_as_much(known, test):
             tests[place] = known.model_copy(update={"promise": test.promise})
             return
-    name = free_name(test.name, {known.name for known in tests})
+    name = free_identifier(test.name, {known.name for known in tests})
     tests.append(test.model_copy(update={"name": name}))
 
 

@@ -6,6 +6,7 @@ import duckdb
 
 from fluid_build.modeling.element import ModelPart
 from fluid_build.sources.personal_text import MASK, presentable
+from fluid_build.text import clip
 from fluid_build.transform.proof.comparison import Comparison, Difference, Side, first_differences
 
 MOST_SHOWN = 5
@@ -54,7 +55,7 @@ def fit_to_show(
 
 
 def _shown(value: str, *, is_hidden: bool) -> str:
-    return MASK if is_hidden or not presentable(value) else _clipped(value)
+    return MASK if is_hidden or not presentable(value) else clip(value, _LONGEST_VALUE)
 
 
 def _differs(names: Sequence[str], row: Difference, found: Sequence[Difference]) -> tuple[str, ...]:
@@ -65,7 +66,3 @@ def _differs(names: Sequence[str], row: Difference, found: Sequence[Difference])
     ]
     nearest = min(others, key=len, default=[])
     return tuple(nearest) if 2 * len(nearest) <= len(names) else ()
-
-
-def _clipped(value: str) -> str:
-    return value if len(value) <= _LONGEST_VALUE else value[: _LONGEST_VALUE - 1] + "…"

@@ -23,6 +23,7 @@ from fluid_build.sources.engine import DUCKDB_ERRORS, reason
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_classes import DUMPED_NULL, NULL_WORDS, SPACES
+from fluid_build.text import noun
 
 _COLUMNS_A_QUERY = 200
 _OPEN_NUMBER = "-?[1-9][0-9]{0,2}[.,][0-9]{3}"
@@ -252,4 +253,4 @@ def _left_out(origin: InFiles) -> Iterator[str]:
     for one in origin.left_out:
         lines.setdefault((one.file, _WHAT[one.what]), []).append(one.line)
     for (file, what), found in lines.items():
-        yield f"{file} line{'s' if len(found) > 1 else ''} {spans(found)} ({what})"
+        yield f"{file} {noun(len(found), 'line')} {spans(found)} ({what})"

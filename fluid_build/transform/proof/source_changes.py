@@ -13,6 +13,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.personal_text import presentable
 from fluid_build.sources.sql import literal, quote
+from fluid_build.text import clip, counted
 from fluid_build.transform.plan.plan import Build, BuildTest, PlanSource, TransformPlan
 from fluid_build.transform.plan.staging import aliases, by_value, spelled_again, trimmed
 
@@ -132,7 +133,7 @@ def _misfits(
         if count:
             is_hidden = attribute.pii or not presentable(str(example))
             shown = "" if is_hidden else f" ({_clipped(example)!r})"
-            values = "a value" if count == 1 else f"{count:,} values"
+            values = "a value" if count == 1 else counted(count, "value")
             yield Change(
                 _table(entity.name),
                 f"has {values} in {alias!r} that cannot be kept as {conversion.to_type}{shown}",
@@ -233,4 +234,4 @@ def _table(name: str) -> str:
 
 
 def _clipped(value: str) -> str:
-    return value if len(value) <= _LONGEST_VALUE else value[: _LONGEST_VALUE - 1] + "…"
+    return clip(value, _LONGEST_VALUE)

@@ -9,7 +9,7 @@ from fluid_build.modeling.data_vault.elements import (
     ReferenceTable,
     Satellite,
 )
-from fluid_build.modeling.sql_names import SqlNames, free_name
+from fluid_build.modeling.sql_names import SqlNames, free_identifier
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.built_tests import not_null
 from fluid_build.transform.plan.data_vault.columns import (
@@ -239,7 +239,7 @@ def _keyless_tests(table: KeylessTable, hubs: dict[str, Hub]) -> Iterator[BuildT
 
 def _counted(history: History, relation: str) -> str:
     """Each row once, with how often it is there; by its hash, as not every type can be grouped."""
-    place = free_name("place", history.columns)
+    place = free_identifier("place", history.columns)
     inner = f",\n{_INDENT}    ".join(("row_hash", "record_source", *history.carried))
     carried = "".join(f",\n{_INDENT}{column}" for column in history.carried)
     return (

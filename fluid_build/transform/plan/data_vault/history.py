@@ -9,7 +9,7 @@ same rows again adds nothing.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fluid_build.modeling.sql_names import free_name
+from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.transform.plan.plan import LOAD_DATE
 
 _INDENT = "    "
@@ -52,7 +52,7 @@ def loading(history: History, arriving: str) -> str:
 
 def changes(history: History) -> str:
     """What follows ``loading`` so that only new, changed and deleted rows come out."""
-    recency = free_name("recency", history.columns)
+    recency = free_identifier("recency", history.columns)
     names = _Figures.of(history)
     arriving = (
         f"{_INDENT}SELECT\n{_INDENT * 2}{names.selected(history)}\n{_INDENT}FROM arriving\n"
@@ -90,8 +90,8 @@ class _Figures:
         """The figures of a history, under names that none of its columns has."""
         bounds = ("first_told", "last_told") if history.compared else ()
         return _Figures(
-            free_name("rows_told", history.columns),
-            tuple(free_name(name, history.columns) for name in bounds),
+            free_identifier("rows_told", history.columns),
+            tuple(free_identifier(name, history.columns) for name in bounds),
         )
 
     @property
@@ -120,7 +120,7 @@ def ranked(history: History, columns: Sequence[str], recency: str, indent: str) 
 
 def current(history: History, columns: Sequence[str], indent: str) -> str:
     """A select of columns of the rows that stand: the last of each key, if it is not gone."""
-    recency = free_name("recency", history.columns)
+    recency = free_identifier("recency", history.columns)
     known = tuple(dict.fromkeys((*columns, "is_deleted")))
     listed = f",\n{indent}{_INDENT}".join(columns)
     return (

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fluid_build.modeling.data_vault.elements import Hub, HubReference
-from fluid_build.modeling.sql_names import free_name
+from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.built_tests import not_null
 from fluid_build.transform.plan.data_vault.columns import (
@@ -52,8 +52,8 @@ def _hub(sources: VaultSources, hub: Hub) -> Build:
 
 def _sql(sources: VaultSources, hub: Hub, business_key: tuple[PlanColumn, ...]) -> str:
     names = [column.name for column in business_key]
-    precedence = free_name("precedence", names)
-    place = free_name("place", names)
+    precedence = free_identifier("precedence", names)
+    place = free_identifier("place", names)
     branches = [_ghost(sources, hub, business_key, precedence)] if hub.has_ghost else []
     branches += [
         _branch(sources, hub, business_key, feed, f"{number} AS {precedence}")

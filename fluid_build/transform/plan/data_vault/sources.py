@@ -8,7 +8,7 @@ from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub, HubRef
 from fluid_build.modeling.data_vault.key_types import widest
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.modeling.sql_names import SqlNames, fit, free_name
+from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier
 from fluid_build.modeling.types import type_name
 from fluid_build.transform.plan.plan import Build, PlanColumn
 
@@ -48,7 +48,7 @@ class VaultSources:
         }
         found = {}
         for table in self.staged:
-            found[table] = free_name(fit("hsh", self.names.table(table).rstrip("_")), taken)
+            found[table] = free_identifier(fit("hsh", self.names.table(table).rstrip("_")), taken)
             taken.add(found[table])
         return found
 

@@ -11,7 +11,7 @@ from fluid_build.modeling.dimensional.elements import (
     Fact,
 )
 from fluid_build.modeling.dimensional.naming import free_alias
-from fluid_build.modeling.sql_names import free_name
+from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.dimensional.calendar import calendar_columns
 from fluid_build.transform.plan.dimensional.columns import (
@@ -250,14 +250,14 @@ def referred_members(dimension: Dimension, one: DimensionReference) -> ReferredM
     taken = {found.name for found in dimension.attributes} | {link.key for link in dimension.links}
     added = {}
     if dimension.history:
-        until = free_name("replaced_at", taken)
+        until = free_identifier("replaced_at", taken)
         added[until] = (
             f"LEAD(valid_from, 1, {END}) OVER (PARTITION BY {dimension.durable_key}"
             " ORDER BY valid_from)"
         )
     is_met = ""
     if set(one.to_columns) != set(dimension.natural_key_columns):
-        is_met = free_name("is_met", taken)
+        is_met = free_identifier("is_met", taken)
         same = f"OVER (PARTITION BY {', '.join(one.to_columns)})"
         added[is_met] = (
             f"NOT {DELETED} OR (MIN(CASE WHEN {DELETED} THEN 1 ELSE 0 END) {same} = 1"

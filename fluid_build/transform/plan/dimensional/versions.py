@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute
 from fluid_build.modeling.element import SourceColumn
-from fluid_build.modeling.sql_names import fit, free_name
+from fluid_build.modeling.sql_names import fit, free_identifier
 from fluid_build.transform.plan.built_tests import not_null
 from fluid_build.transform.plan.dimensional.columns import of_attribute, technical
 from fluid_build.transform.plan.dimensional.star import (
@@ -39,7 +39,7 @@ def history_build(star: Star, dimension: Dimension) -> Build:
         ("FALSE", "is_deleted"),
     ]
     latest = indented(_latest(star, dimension, (*key, *kept)))
-    figures = [free_name(name, key) for name in ("rows_held", "first_hash", "last_hash")]
+    figures = [free_identifier(name, key) for name in ("rows_held", "first_hash", "last_hash")]
     held_hash = _row_hash(star, entity, versioned, "")
     held = _summed(key, held_hash, figures, star.staged(entity))
     stands = f"(\n{latest}\n) AS latest\nWHERE NOT is_deleted"
