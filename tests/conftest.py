@@ -2,14 +2,14 @@
 
 import itertools
 import shutil
-import subprocess
 import tempfile
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.postgres import PostgresDatabase
 
 with warnings.catch_warnings():
     # The package warns at import where a desktop's run-time folder is not set.
@@ -18,32 +18,6 @@ with warnings.catch_warnings():
 
 
 _TEMPORARY = tempfile.gettempdir()
-
-
-@dataclass(frozen=True)
-class PostgresDatabase:
-    """A fresh database on a real server."""
-
-    uri: str
-    name: str
-    folder: Path
-    psql: Path
-
-    def run(self, sql: str) -> str:
-        """Run SQL statements; the last one's result as bare text."""
-        done = subprocess.run(
-            [str(self.psql), "-XqtA", "-v", "ON_ERROR_STOP=1", self.uri],
-            input=sql,
-            text=True,
-            capture_output=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
-
-    def uri_of(self, user: str, password: str = "") -> str:
-        """The database's URI for another login."""
-        return f"postgresql://{user}:{password}@/{self.name}?host={self.folder}"
 
 
 def _root(server: pgserver.PostgresServer) -> PostgresDatabase:

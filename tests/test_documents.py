@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import DOCUMENTS, ROOT, agrees, printed, transcripts
 
 from fluid_build.cli.main import command_tree
+from tests.documents import DOCUMENTS, ROOT, agrees, printed, transcripts
 
 
 def test_every_transcript_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,10 @@
-"""Ways to call the real command, and small real sources to call it on."""
+"""Fixtures that run the command, and small real sources to run it on."""
 
 import os
 import sqlite3
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -14,18 +12,7 @@ import pytest
 
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.main import run
-
-COMMAND = (sys.executable, "-m", "fluid_build.cli.main")
-
-
-@dataclass(frozen=True)
-class Outcome:
-    code: int
-    out: str
-    err: str
-
-
-Fluid = Callable[..., Outcome]
+from tests.cli.running import COMMAND, STATEMENTS, Fluid, Outcome
 
 
 @pytest.fixture
@@ -60,21 +47,6 @@ def fluid_process(tmp_path: Path) -> Fluid:
         return Outcome(done.returncode, done.stdout.decode(encoding), done.stderr.decode(encoding))
 
     return call
-
-
-STATEMENTS = (
-    "CREATE TABLE customer (customer_id INTEGER, email VARCHAR(80), city VARCHAR(40))",
-    "CREATE TABLE orders (order_id INTEGER, customer_id INTEGER, total DECIMAL(8,2))",
-    *(
-        f"INSERT INTO customer VALUES ({i * 7 + 100}, 'someone{i}@example.org', 'Town {i % 5}')"
-        for i in range(40)
-    ),
-    *(
-        f"INSERT INTO orders VALUES ({i + 5000}, {(i * 11 % 40) * 7 + 100}, {i % 17}.50)"
-        for i in range(120)
-    ),
-)
-"""Two tables, one referring to the other, in SQL that every engine understands."""
 
 
 @pytest.fixture

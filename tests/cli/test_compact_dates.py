@@ -6,8 +6,8 @@ import duckdb
 import pytest
 
 from fluid_build.modeling.techniques import TECHNIQUES
-from tests.cli.conftest import Fluid
-from tests.profiling.test_compact_dates import CALENDAR, SALES
+from tests.cli.running import Fluid
+from tests.profiling.calendars import CALENDAR, SALES
 
 
 @pytest.mark.parametrize("technique", sorted(TECHNIQUES))

@@ -8,10 +8,10 @@ import duckdb
 import pytest
 import yaml
 
-from cli.conftest import Fluid
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.run import built
 from fluid_build.verification import read_folder
+from tests.cli.running import Fluid
 
 
 @pytest.fixture

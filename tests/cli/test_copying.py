@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from fluid_build.cli.sql_lines import sql_lines
-from tests.cli.conftest import Fluid
+from tests.cli.running import Fluid
 
 FLUID = Path(sys.executable).with_name("fluid")
 LONG = "customer_identification_number_as_given_by_the_registry_of_the_country_of_residence"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from cli.conftest import Fluid
 from fluid_build.sources.conventions import Conventions, Decision, decide
 from fluid_build.sources.text_classes import bits
+from tests.cli.running import Fluid
 
 FROM_SOURCE = ("forge", "data-model", "from-source", "--uri")
 

@@ -8,9 +8,8 @@ import psycopg
 from fluid_build.forge import Opened, forge
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.running import run_dbt
-from tests.cli.conftest import Fluid
-from tests.cli.test_verify import forged, run
-from tests.conftest import PostgresDatabase
+from tests.cli.running import Fluid, forged, run
+from tests.postgres import PostgresDatabase
 
 _SHOP = (
     "CREATE TABLE customer (id INTEGER PRIMARY KEY, code VARCHAR, city VARCHAR, segment VARCHAR)",

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import Fluid, Outcome
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.main import run
+from tests.cli.running import Fluid, Outcome
 
 TRUE_KEYS = {
     "addresses": ["address_id"],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import Fluid
+from tests.cli.running import Fluid
 
 
 @pytest.fixture

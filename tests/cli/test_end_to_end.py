@@ -11,7 +11,7 @@ import duckdb
 import pytest
 import yaml
 
-from cli.conftest import STATEMENTS, Fluid
+from tests.cli.running import STATEMENTS, Fluid
 
 FILES = {
     "MODEL.md",

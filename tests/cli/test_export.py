@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cli.conftest import Fluid
+from tests.cli.running import Fluid
 
 CONTRACT = """\
 fluidVersion: 0.7.2

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import COMMAND, Fluid, Outcome
 from fluid_build.cli import profile as profile_module
+from tests.cli.running import COMMAND, Fluid, Outcome
 
 PROFILE = ("profile",)
 FORGE = ("forge", "data-model", "from-source", "-o", "result", "--uri")

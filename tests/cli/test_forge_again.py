@@ -7,7 +7,7 @@ import duckdb
 import pytest
 import yaml
 
-from tests.cli.conftest import Fluid, Outcome
+from tests.cli.running import Fluid, Outcome
 
 FROM_SOURCE = ("forge", "data-model", "from-source")
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from cli.conftest import COMMAND
 from fluid_build.cli.interrupts import MESSAGE
+from tests.cli.running import COMMAND
 
 
 @pytest.fixture(scope="module")

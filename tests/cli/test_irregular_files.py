@@ -9,7 +9,7 @@ import pytest
 from fluid_build.forge import Opened, forge
 from fluid_build.regular_files import read_regular
 from fluid_build.sources import open_source
-from tests.cli.conftest import Fluid
+from tests.cli.running import Fluid
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 

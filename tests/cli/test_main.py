@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import fluid_build
-from cli.conftest import Fluid
 from fluid_build.cli.main import LazyCommand, command_tree
+from tests.cli.running import Fluid
 
 COMMANDS = (
     ("demo",),

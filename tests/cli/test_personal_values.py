@@ -10,8 +10,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from tests.cli.conftest import Fluid
-from tests.conftest import PostgresDatabase
+from tests.cli.running import Fluid
+from tests.postgres import PostgresDatabase
 
 CANARIES = ("kanari", "1512345678", "DE89370400440532013000", "4111111111111111", "6b616e617269")
 """Parts of every personal value below; the last is "kanari" in hexadecimal."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import COMMAND, Fluid
+from tests.cli.running import COMMAND, Fluid
 
 HOSTILE = "evil\x1b[31m\x9b2J[bold red]\u202e\n:skull:"
 

@@ -10,8 +10,8 @@ import pytest
 
 from fluid_build.errors import UsageError
 from fluid_build.sources.table_choice import TableName, chosen_table
-from tests.cli.conftest import STATEMENTS, Fluid
-from tests.conftest import PostgresDatabase
+from tests.cli.running import STATEMENTS, Fluid
+from tests.postgres import PostgresDatabase
 
 
 @pytest.fixture

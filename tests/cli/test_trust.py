@@ -13,7 +13,7 @@ import pytest
 
 from fluid_build.forge import Opened, forge
 from fluid_build.sources import open_source
-from tests.cli.conftest import COMMAND, Fluid, Outcome
+from tests.cli.running import COMMAND, Fluid, Outcome
 from tests.cli.servers import PasswordThief, password_thief
 
 SECRET = "geheim-from-the-environment"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import Fluid
+from tests.cli.running import Fluid
 
 VALID = """\
 fluidVersion: 0.7.2

@@ -8,28 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from fluid_build.forge import Opened, forge
 from fluid_build.modeling.techniques import TECHNIQUES
 from fluid_build.sources import open_source
-from tests.cli.conftest import STATEMENTS, Fluid
-from tests.conftest import PostgresDatabase
-
-
-def forged(source: Path, folder: Path, technique: str = "flat") -> Path:
-    """A folder that was forged from a source."""
-    with open_source(source) as opened:
-        forge(opened, technique=technique, opened=Opened(str(source)), out=folder)
-    return folder
-
-
-def run(path: Path, *statements: str) -> None:
-    """Change a DuckDB file."""
-    with duckdb.connect(str(path)) as connection:
-        for statement in statements:
-            connection.execute(statement)
+from tests.cli.running import STATEMENTS, Fluid, forged, run
+from tests.postgres import PostgresDatabase
 
 
 def edit(path: Path, change: Callable[[Any], None]) -> None:

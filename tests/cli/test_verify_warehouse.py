@@ -11,9 +11,8 @@ import pytest
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.run import built
 from fluid_build.verification import read_folder
-from tests.cli.conftest import STATEMENTS, Fluid
-from tests.cli.test_verify import forged, run
-from tests.conftest import PostgresDatabase
+from tests.cli.running import STATEMENTS, Fluid, forged, run
+from tests.postgres import PostgresDatabase
 
 TECHNIQUES = ("data_vault_2", "dimensional", "flat")
 

@@ -5,10 +5,10 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mutations import PROBES, mutated
-from official import Maker, is_valid, needs_official_schema, places, schema
 
 from fluid_build.contract.validation import validate
+from tests.contract.mutations import PROBES, mutated
+from tests.contract.official import Maker, is_valid, needs_official_schema, places, schema
 
 pytestmark = needs_official_schema
 _CALM = settings(

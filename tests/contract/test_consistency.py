@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from contracts import contract, expose
 
 from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.read.files import validate_file
 from fluid_build.contract.validation import Finding, validate
+from tests.contract.contracts import contract, expose
 
 
 def only(document: object) -> Finding:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from contracts import contract, expose
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from fluid_build.contract.read.files import read_contract, read_located, validat
 from fluid_build.contract.read.located import MAX_DEPTH
 from fluid_build.contract.read.parsers import read_json, read_yaml
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError
+from tests.contract.contracts import contract, expose
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

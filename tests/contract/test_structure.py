@@ -8,14 +8,14 @@ from typing import Any, get_args, get_origin
 from annotated_types import MinLen
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mutations import misspelt
-from official import needs_official_schema, resolved, samples, schema
 from pydantic import BaseModel
 
 from fluid_build.contract import fluid
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.fluid.common import Distinct, Shape
 from fluid_build.contract.structure import Allowed, allowed, keys_of, required_keys
+from tests.contract.mutations import misspelt
+from tests.contract.official import needs_official_schema, resolved, samples, schema
 
 pytestmark = needs_official_schema
 

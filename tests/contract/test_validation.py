@@ -4,11 +4,11 @@ import time
 from typing import Any
 
 import pytest
-from contracts import contract, expose
 
 from fluid_build.contract.fluid import ContractColumn, FluidContract
 from fluid_build.contract.validation import Finding, parse_contract, validate
 from fluid_build.errors import ContractError
+from tests.contract.contracts import contract, expose
 
 
 def only(document: object) -> Finding:

@@ -3,10 +3,8 @@
 from random import Random
 
 import yaml
-from contracts import contract, expose
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from official import Maker, needs_official_schema, places
 
 from fluid_build.contract.fluid import (
     Binding,
@@ -21,6 +19,8 @@ from fluid_build.contract.fluid import (
 from fluid_build.contract.read.parsers import read_yaml
 from fluid_build.contract.validation import parse_contract
 from fluid_build.contract.write.yaml_text import as_document, contract_yaml
+from tests.contract.contracts import contract, expose
+from tests.contract.official import Maker, needs_official_schema, places
 
 
 def read_back(contract: FluidContract) -> object:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from copilot import typed_examples
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
+from tests.copilot import typed_examples
 
 PUBLIC = {
     "copilot.events": "Event EventBus Observer get_event_bus",

@@ -4,9 +4,8 @@ import re
 from collections.abc import Callable
 
 from fluid_build.sources.sql import quote
-
-from .databases import database
-from .domains import Domain
+from tests.profiling.databases import database
+from tests.profiling.domains import Domain
 
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _REFERENCE = re.compile(r"(\w+)\((\w+)\) -> (\w+)\((\w+)\)")

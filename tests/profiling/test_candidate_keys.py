@@ -18,8 +18,7 @@ from fluid_build.profiling.candidate_keys import (
 from fluid_build.profiling.samples import SAMPLE_ROWS
 from fluid_build.profiling.table_measurement import measure_table
 from fluid_build.sources.base import Column, Table
-
-from .databases import candidates
+from tests.profiling.databases import candidates
 
 NAMES = "abcdefg"
 Rows = Sequence[tuple[int | None, ...]]

@@ -13,6 +13,7 @@ from fluid_build.profiling.table_measurement import measure_table
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Table
 from fluid_build.sources.sql import quote
+from tests.profiling.calendars import CALENDAR, SALES
 
 DATE = "DATE (%Y%m%d)"
 DAYS = [int(f"{date(2023, 11, 5) + timedelta(days=3 * n):%Y%m%d}") for n in range(60)]
@@ -62,18 +63,6 @@ def test_other_numbers_of_eight_digits_stay_numbers(name: str, values: Sequence[
     """One value that is no day, a name of ids, or nothing that bears it out."""
     assert measured(name, "INTEGER", list(values)).measured_type is None
     assert measured(name, "VARCHAR", list(values)).measured_type in (None, "BIGINT")
-
-
-CALENDAR = (
-    "CREATE TABLE dim_date AS SELECT CAST(strftime(d, '%Y%m%d') AS INTEGER) AS date_key,"
-    " CAST(d AS DATE) AS full_date, year(d) AS year, month(d) AS month, quarter(d) AS quarter"
-    " FROM range(DATE '2023-11-01', DATE '2024-05-01', INTERVAL 1 DAY) AS t (d)"
-)
-SALES = (
-    "CREATE TABLE sales AS SELECT i + 700 AS sale_id, CAST(strftime(DATE '2023-11-01'"
-    " + CAST(i * 7 % 180 AS INTEGER), '%Y%m%d') AS INTEGER) AS date_key,"
-    " CAST(i % 19 + 0.5 AS DECIMAL(8,2)) AS amount FROM range(400) AS t (i)"
-)
 
 
 @pytest.fixture

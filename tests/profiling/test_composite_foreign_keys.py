@@ -2,7 +2,7 @@
 
 import pytest
 
-from .databases import database, implied, profiled, reference, references
+from tests.profiling.databases import database, implied, profiled, reference, references
 
 ORDERS = """
     CREATE TABLE orders AS SELECT 9000 + i * 2 AS order_id, DATE '2024-01-01' + pick(i, 1, 300) AS

@@ -4,11 +4,10 @@ import pytest
 
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
-from tests.conftest import PostgresDatabase
-
-from .databases import database, profiled, reference, references
-from .domains import DOMAINS, LOGISTICS
-from .spelling import STYLES, respelled
+from tests.postgres import PostgresDatabase
+from tests.profiling.databases import database, profiled, reference, references
+from tests.profiling.domains import DOMAINS, LOGISTICS
+from tests.profiling.spelling import STYLES, respelled
 
 CUSTOMERS = (
     "CREATE TABLE customer AS SELECT {key} AS customer_id, 'c' || i AS name FROM range({n}) t(i);"

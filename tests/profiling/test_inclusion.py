@@ -11,8 +11,7 @@ from fluid_build.profiling import checks
 from fluid_build.profiling.inclusion import Inclusion, measure_inclusion, repeats_sql
 from fluid_build.profiling.value_cache import ValueCache
 from fluid_build.sources.base import Table
-
-from .databases import database, schema_of
+from tests.profiling.databases import database, schema_of
 
 Pair = tuple[int | None, int | None]
 

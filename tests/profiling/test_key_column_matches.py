@@ -8,10 +8,9 @@ from fluid_build.profiling.column_stats import ColumnStats, TableStats
 from fluid_build.profiling.key_column_matches import LEAST_ALIKE, KeyColumnSearch, name_likeness
 from fluid_build.profiling.measured_tables import MeasuredTable, build_schema
 from fluid_build.sources.base import Column, Table
-
-from .databases import database, schema_of
-from .domains import DOMAINS
-from .spelling import STYLES, respelled
+from tests.profiling.databases import database, schema_of
+from tests.profiling.domains import DOMAINS
+from tests.profiling.spelling import STYLES, respelled
 
 WORDS = (
     "order orders line lines item customer cust client staff employee person people by author id"

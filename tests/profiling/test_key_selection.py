@@ -1,6 +1,6 @@
 """Keys and references are chosen together, and what follows from others is marked."""
 
-from .databases import implied, profiled, references
+from tests.profiling.databases import implied, profiled, references
 
 
 def test_a_bridge_is_identified_by_its_references() -> None:

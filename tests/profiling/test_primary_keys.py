@@ -3,9 +3,8 @@
 import pytest
 
 from fluid_build.profiling.profile import TableProfile
-
-from .databases import profiled
-from .domains import DOMAINS
+from tests.profiling.databases import profiled
+from tests.profiling.domains import DOMAINS
 
 KEYS = {
     "clinic": {"doctors": ("doctor_id",), "drugs": ("drug_code",), "wards": ("ward_id",)},

@@ -10,9 +10,8 @@ from fluid_build.profiling.profile import Profile
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Skipped, Table
-
-from .databases import database, profiled, profiled_anew, references
-from .domains import CLINIC, DOMAINS
+from tests.profiling.databases import database, profiled, profiled_anew, references
+from tests.profiling.domains import CLINIC, DOMAINS
 
 PEOPLE = """
     CREATE TABLE people AS SELECT 1 + i AS person_id, 'person' || i || '@mail.example' AS email,

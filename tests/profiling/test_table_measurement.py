@@ -18,8 +18,7 @@ from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Table
 from fluid_build.sources.conventions import Conventions
 from fluid_build.sources.sql import quote
-
-from .databases import database, measured, measured_column
+from tests.profiling.databases import database, measured, measured_column
 
 SMALL = "range(1000) AS t(i)"
 MEDIUM = f"range({SAMPLE_ROWS + 4000}) AS t(i)"

@@ -7,8 +7,7 @@ import pytest
 from fluid_build.profiling.measured_tables import MeasuredColumn
 from fluid_build.profiling.value_cache import ValueCache
 from fluid_build.sources.base import OpenSource
-
-from .databases import database, schema_of
+from tests.profiling.databases import database, schema_of
 
 TYPES = {
     "integer": "i % 7",

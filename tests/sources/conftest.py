@@ -1,6 +1,5 @@
 """What the tests of the sources share."""
 
-import hashlib
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,12 +16,3 @@ def temporary(
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     yield folder
     assert list(folder.iterdir()) == []
-
-
-def fingerprint(folder: Path) -> dict[str, str]:
-    """Every file below a folder, with a hash of its bytes."""
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }

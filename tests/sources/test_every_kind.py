@@ -11,9 +11,8 @@ import pytest
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source, Table
-
-from .conftest import fingerprint
-from .kinds import COLUMNS, MAKERS, ROWS, statements
+from tests.sources.fingerprints import fingerprint
+from tests.sources.kinds import COLUMNS, MAKERS, ROWS, statements
 
 KINDS = (*MAKERS, "postgres")
 

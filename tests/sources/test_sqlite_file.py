@@ -10,8 +10,7 @@ import pytest
 from fluid_build.errors import EmptySourceError, SourceNotFoundError, SourceUnreadableError
 from fluid_build.sources import open_source
 from fluid_build.sources.base import DeclaredForeignKey, Source, Table
-
-from .conftest import fingerprint
+from tests.sources.fingerprints import fingerprint
 
 
 def written(path: Path, script: str) -> str:

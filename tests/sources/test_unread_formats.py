@@ -11,7 +11,7 @@ import pytest
 from fluid_build.errors import EmptySourceError, SourceError, UnknownSourceError
 from fluid_build.sources import open_source
 from fluid_build.sources.unread_formats import unread_format
-from tests.conftest import PostgresDatabase
+from tests.postgres import PostgresDatabase
 
 FORMATS = {
     "shop.xlsx": ("an Excel workbook", "Save each sheet as CSV"),

@@ -11,9 +11,6 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from official import Maker, needs_official_schema, places
-from shops import shops
-from verdicts import needs_osi_schema, refused_by_dcs, refused_by_odcs, refused_by_osi
 
 from fluid_build.contract.exports.formats import Exported, export, known_format
 from fluid_build.contract.exports.odcs_versions import odcs_schema
@@ -27,6 +24,15 @@ from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.techniques import transform_plan
+from tests.contract.contracts import contract, expose
+from tests.contract.exports.shops import shops
+from tests.contract.exports.verdicts import (
+    needs_osi_schema,
+    refused_by_dcs,
+    refused_by_odcs,
+    refused_by_osi,
+)
+from tests.contract.official import Maker, needs_official_schema, places
 
 CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
 OFFICIAL_3_1 = "5bfad9239736423b7de771c03e9d87d0b472e0bed28ae76fea4b927943926cb9"
@@ -202,8 +208,6 @@ def test_numbers_that_are_not_finite_are_left_out_and_told() -> None:
 
 
 def _with_threshold(threshold: float) -> dict[str, Any]:
-    from contracts import contract, expose
-
     table = expose()
     rule = {"id": "r", "type": "freshness", "severity": "warn", "threshold": threshold}
     table["contract"]["dq"] = {"rules": [rule]}

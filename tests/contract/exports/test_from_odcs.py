@@ -8,9 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from official import Maker, needs_official_schema, places
-from shops import shops
-from verdicts import refused_by_odcs
 
 from fluid_build.contract.exports.formats import Exported, export
 from fluid_build.contract.exports.from_odcs import Imported, import_odcs
@@ -20,6 +17,9 @@ from fluid_build.contract.structure import Path
 from fluid_build.contract.validation import parse_contract
 from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import ContractError
+from tests.contract.exports.shops import shops
+from tests.contract.exports.verdicts import refused_by_odcs
+from tests.contract.official import Maker, needs_official_schema, places
 
 calm = settings(
     deadline=None,

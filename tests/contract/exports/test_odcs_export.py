@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from contracts import contract, expose
 
 from fluid_build.contract.exports.formats import export
 from fluid_build.contract.validation import parse_contract
+from tests.contract.contracts import contract, expose
 
 
 def written(format_: str = "odcs", version: str | None = None, **changes: Any) -> dict[str, Any]:

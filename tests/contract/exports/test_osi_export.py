@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from contracts import contract, expose
-from verdicts import needs_osi_schema, refused_by_osi
-
 from fluid_build.contract.exports.formats import Exported, export
 from fluid_build.contract.validation import parse_contract
+from tests.contract.contracts import contract, expose
+from tests.contract.exports.verdicts import needs_osi_schema, refused_by_osi
 
 
 def exported(semantics: dict[str, Any]) -> Exported:

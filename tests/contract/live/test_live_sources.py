@@ -16,8 +16,8 @@ from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.run import built
 from fluid_build.transform.plan.techniques import transform_plan
-from tests.conftest import PostgresDatabase
 from tests.contract.live.promises import NOW, check
+from tests.postgres import PostgresDatabase
 
 STATEMENTS = (
     'CREATE TABLE "Customer" ("Id" INTEGER, "eMail" VARCHAR(40), "Joined" DATE,'

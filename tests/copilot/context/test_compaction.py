@@ -6,11 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from copilot.context.conversations import (
-    assert_pairs_are_whole,
-    conversations,
-    system_messages,
-)
 from fluid_build.copilot.context.compaction import (
     CompactionStrategy,
     compact_after,
@@ -20,6 +15,11 @@ from fluid_build.copilot.context.compaction import (
 from fluid_build.copilot.context.summary import SUMMARY_HEADING
 from fluid_build.copilot.context.token_budget import estimate_message_tokens
 from fluid_build.errors import UsageError
+from tests.copilot.context.conversations import (
+    assert_pairs_are_whole,
+    conversations,
+    system_messages,
+)
 
 every_strategy = pytest.mark.parametrize("strategy", list(CompactionStrategy))
 

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from copilot.context.conversations import (
-    assert_pairs_are_whole,
-    conversations,
-    system_messages,
-)
 from fluid_build.copilot.agents.errors import ContextOverflowError
 from fluid_build.copilot.context.summary import SUMMARY_HEADING
 from fluid_build.copilot.context.window_manager import (
     ContextPruningStrategy,
     ContextWindow,
     ContextWindowManager,
+)
+from tests.copilot.context.conversations import (
+    assert_pairs_are_whole,
+    conversations,
+    system_messages,
 )
 
 

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from copilot.context.conversations import conversations
 from fluid_build.copilot.agents.errors import (
     ContextOverflowError,
     ProviderAuthError,
@@ -43,6 +42,7 @@ from fluid_build.copilot.llm.testing import (
     wrong_schema,
 )
 from fluid_build.errors import UsageError
+from tests.copilot.context.conversations import conversations
 
 HELLO = LlmPrompt("test-model", [{"role": "user", "content": "hello"}])
 SCHEMA = {

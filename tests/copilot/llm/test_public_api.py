@@ -6,8 +6,8 @@ import inspect
 
 import pytest
 
-from copilot.llm import typed_examples
 from fluid_build.copilot.llm import providers
+from tests.copilot.llm import typed_examples
 
 PUBLIC = {
     "agents.errors": """AgentExecutionError ContextOverflowError FluidError FluidGenerationError

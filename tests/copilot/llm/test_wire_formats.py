@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from copilot.context.conversations import conversations
-from copilot.llm.shapes import SHAPES
 from fluid_build.copilot.agents.errors import ProviderServerError
 from fluid_build.copilot.llm.base import LlmPrompt, LlmResponse, ToolSpec, Usage
 from fluid_build.copilot.llm.providers import PROVIDERS, make_provider
@@ -16,6 +14,8 @@ from fluid_build.copilot.llm.testing import WIRE_FORMATS, Reply
 from fluid_build.copilot.llm.testing.wire import render_reply
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError
+from tests.copilot.context.conversations import conversations
+from tests.copilot.llm.shapes import SHAPES
 
 every_wire = pytest.mark.parametrize("wire", WIRE_FORMATS)
 

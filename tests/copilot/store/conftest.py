@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,10 @@ from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.store.backends.postgres import PostgresBackend
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.copilot.store.base import Store
+from tests.copilot.store.opening import OpenStore
 
 KEEPING = ["file", "sqlite", "postgres"]
 ALL = [*KEEPING, "null"]
-
-OpenStore = Callable[..., Store]
-"""Opens the same store once more, as another process would."""
 
 
 @pytest.fixture(scope="session")

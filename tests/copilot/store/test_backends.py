@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from copilot.store.conftest import OpenStore
 from fluid_build.copilot.store.backends.file import FileBackend
 from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.store.base import Record, Store, StoreError, unpack_embedding
+from tests.copilot.store.opening import OpenStore
 
 # Later Pythons warn of a fork beside threads; the children here need nothing that a thread holds.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

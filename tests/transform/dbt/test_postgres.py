@@ -17,7 +17,7 @@ from fluid_build.transform.dbt.running import run_dbt
 from fluid_build.transform.dbt.targets import target_type
 from fluid_build.transform.plan.run import built
 from fluid_build.transform.plan.techniques import transform_plan
-from tests.conftest import PostgresDatabase
+from tests.postgres import PostgresDatabase
 from tests.transform.databases import modelled
 from tests.transform.dbt.projects import written
 

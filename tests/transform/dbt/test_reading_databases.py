@@ -12,7 +12,7 @@ import pytest
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.reading import readings
 from fluid_build.transform.dbt.running import run_dbt
-from tests.conftest import PostgresDatabase
+from tests.postgres import PostgresDatabase
 from tests.transform.dbt.readings_of import built_alike, project_of
 
 HOSTILE = 'a"b {{ x }} $y'
