@@ -18,7 +18,7 @@
       └── ContractError             a contract breaks the FLUID schema
 
 Each carries ``message`` (one sentence: what happened) and ``hint`` (one sentence: what to do).
-Neither may hold a password; see ``fluid_build.sources.uri.redact``.
+Neither may hold a password; see ``fluid_build.secrets.redact``.
 """
 
 from collections.abc import Iterable

@@ -26,8 +26,9 @@ from fluid_build.errors import (
 from fluid_build.forge import MODEL_FILE, PLAN_FILE, PROFILE_FILE
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress, ignore
+from fluid_build.secrets import redact
 from fluid_build.sources.base import Source
-from fluid_build.sources.uri import locate, redact
+from fluid_build.sources.uri import locate
 from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt import landing
 from fluid_build.transform.dbt.database import built_by_dbt

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from fluid_build.cli import screen
 from fluid_build.errors import NotTrustedError
+from fluid_build.secrets import redact
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.server_address import ServerAddress, server_address
-from fluid_build.sources.uri import redact
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, Manifest, place_of
 
 _DEFAULTS = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "database": "PGDATABASE"}

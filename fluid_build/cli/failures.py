@@ -15,8 +15,8 @@ import typer
 from fluid_build.cli.invocation import fluid_command
 from fluid_build.cli.text import for_stream, visible
 from fluid_build.errors import FluidError
+from fluid_build.secrets import redact
 from fluid_build.sources.personal_text import without_values
-from fluid_build.sources.uri import redact
 from fluid_build.text import as_sentence
 
 DONE = 0

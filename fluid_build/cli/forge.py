@@ -35,7 +35,8 @@ from fluid_build.forge import forge as forge_source
 from fluid_build.forge import preview as preview_source
 from fluid_build.modeling.techniques import check_technique
 from fluid_build.report.notices import notices
-from fluid_build.sources.uri import locate, redact
+from fluid_build.secrets import redact
+from fluid_build.sources.uri import locate
 from fluid_build.transform.dbt.targets import check_target
 
 

@@ -8,8 +8,9 @@ from itertools import chain
 from pathlib import Path
 
 from fluid_build.errors import UsageError
+from fluid_build.secrets import redact
 from fluid_build.sources.file_layout import format_of
-from fluid_build.sources.uri import Address, locate, redact
+from fluid_build.sources.uri import Address, locate
 
 _KINDS = {
     "duckdb": "duckdb",

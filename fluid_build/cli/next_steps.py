@@ -9,8 +9,9 @@ from fluid_build.cli.invocation import dbt_command, fluid, install_command, is_d
 from fluid_build.cli.screen import Copyable, Part, heading
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.forge import CONTRACT_FILE, Forged, Opened
+from fluid_build.secrets import surely_without_passwords
 from fluid_build.sources.neighbourhood import stray
-from fluid_build.sources.uri import locate, surely_without_passwords
+from fluid_build.sources.uri import locate
 from fluid_build.transform.dbt.placing import duckdb_database
 
 _DBT_PACKAGES = ("dbt-core>=1.11,<1.12", "dbt-duckdb>=1.11,<1.12")

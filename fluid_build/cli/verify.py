@@ -18,8 +18,9 @@ from fluid_build.cli.warehouse import warehouse_document, warehouse_report
 from fluid_build.errors import SourceChangedError, SourceNotFoundError, UsageError
 from fluid_build.forge import MODEL_FILE
 from fluid_build.progress import OnProgress
+from fluid_build.secrets import redact
 from fluid_build.sources.base import Source
-from fluid_build.sources.uri import locate, redact
+from fluid_build.sources.uri import locate
 from fluid_build.text import counted
 from fluid_build.transform.dbt.running import DbtNode
 from fluid_build.transform.proof.manifest import MANIFEST_FILE

@@ -3,25 +3,17 @@
 import re
 from collections.abc import Sequence
 
-from fluid_build.sources.uri import redact
+from fluid_build.secrets import looks_secret, redact
 from fluid_build.text import clip, noun
 
 _CLIP = 60
-_SECRET_KEY = re.compile(
-    r"passw|passphrase|secret|token|credential|api_?key|access_?key|private_?key|\bpwd\b", re.I
-)
-_SECRET_PREFIX = re.compile(
-    r"^(sk-|sk_|pk_|rk_|gh[opsur]_|github_pat_|glpat-|xox[a-z]-|AKIA|ASIA|AIza|eyJ|Bearer |Basic )"
-    r"|-----BEGIN"
-)
-_OPAQUE = re.compile(r"[A-Za-z0-9+/=_\-.~]{24,}")
 _SIMPLE_KEY = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 
 
 def shown(value: object, key: object = None) -> str:
     """A value in a few words; ``key`` is the one it stands under, which may tell a secret."""
     if isinstance(value, str):
-        if _looks_secret(value, key):
+        if looks_secret(value, key if isinstance(key, str) else ""):
             return f"a text of {len(value)} characters that looks like a secret"
         return f"`{escaped(redact(value))}`" if value else "an empty text"
     if value is None:
@@ -71,19 +63,6 @@ def path_shown(path: Sequence[str | int]) -> str:
             quoted = escaped(part.replace("\\", "\\\\").replace('"', '\\"'))
             text += f'["{quoted}"]'
     return text or "(document)"
-
-
-def _looks_secret(value: str, key: object) -> bool:
-    if isinstance(key, str) and _SECRET_KEY.search(key):
-        return True
-    if _SECRET_PREFIX.search(value):
-        return True
-    return any(
-        any(char.isdigit() for char in run)
-        and any(char.isupper() for char in run)
-        and any(char.islower() for char in run)
-        for run in _OPAQUE.findall(value)
-    )
 
 
 def _number(value: int | float) -> str:

@@ -12,10 +12,10 @@ from typing import Literal, TypeAlias
 import duckdb
 
 from fluid_build.errors import SourceError, SourceUnreadableError, UsageError
+from fluid_build.secrets import redact
 from fluid_build.sources.base import stop, was_interrupted
 from fluid_build.sources.personal_text import without_values
 from fluid_build.sources.sql import literal, quote
-from fluid_build.sources.uri import redact
 from fluid_build.temporary import OwnedFolder, owned_folder
 from fluid_build.text import as_sentence, clip
 

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError, UnknownSourceError
 from fluid_build.regular_files import not_regular, open_regular
+from fluid_build.secrets import redact
 from fluid_build.sources.endings import DATABASE_ENDINGS, is_ddl, is_surely_data
 from fluid_build.text import nearest
 
@@ -26,11 +27,6 @@ SCHEMES: dict[str, Kind] = {
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):(?=//|/|[^\\])")
 _KEYWORD_DSN = re.compile(r"^\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=")
-_USER_PART = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^\s:/@?]*):\S*@")
-_SECRET_WORD = re.compile(
-    r"""(?ix) \b ( \w*passw(?:or)?d | pwd | passphrase | \w*token | \w*secret | \w*api_?key )
-        \s* = \s* ( ' (?: [^'\\] | \\. | '' )* '? | " [^"]* "? | [^\s&;,)]* )"""
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,49 +38,6 @@ class Address:
 
     kind: Kind
     place: str = field(repr=False)
-
-
-def redact(text: str) -> str:
-    """The text with every password in it replaced by ``***``.
-
-    Covers ``user:password@`` of URIs and the values of password-like words in a query
-    (``?password=``, ``&sslpassword=``) or a keyword connection string (``password='…'``).
-    It rather hides too much than too little.
-    """
-    return _SECRET_WORD.sub(r"\1=***", _USER_PART.sub(r"\1:***@", text))
-
-
-def passwords(dsn: str) -> tuple[str, ...]:
-    """Every password a connection string holds, as written and as the server sees it."""
-    found: set[str] = set()
-    user = re.match(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s:/@?]*:(.*)@", dsn, re.DOTALL)
-    if user:
-        found.add(user.group(1))
-    found.update(match.group(2).strip("'\"") for match in _SECRET_WORD.finditer(dsn))
-    found.update({unquote(secret) for secret in found})
-    return tuple(sorted((secret for secret in found if secret), key=len, reverse=True))
-
-
-def without_passwords(dsn: str) -> str:
-    """A connection string with every password left out, so that it still connects without one.
-
-    libpq takes for the user's part of a URI what stands before the first ``@``, if no ``/`` does.
-    """
-    scheme = re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", dsn)
-    if scheme is None:
-        return _SECRET_WORD.sub("", dsn).strip()
-    rest, mark, query = dsn[scheme.end() :].partition("?")
-    user, at, server = rest.partition("@")
-    if at and "/" not in user:
-        rest = f"{user.partition(':')[0]}@{server}"
-    kept = "&".join(part for part in query.split("&") if not _SECRET_WORD.match(part))
-    return f"{scheme[0]}{rest}{mark if kept else ''}{kept}"
-
-
-def surely_without_passwords(dsn: str) -> str | None:
-    """A connection string without its password; None where the two cannot be told apart."""
-    bare = without_passwords(dsn)
-    return bare if redact(bare) == bare else None
 
 
 def path_from(folder: Path, path: Path) -> str | None:

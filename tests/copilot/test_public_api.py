@@ -40,7 +40,6 @@ PUBLIC = {
         open_confined read_confined resolve_confined write_confined""",
     "copilot.tools.metrics": """ToolExecutionStatus ToolExecutionTrace ToolObservabilityCollector
         get_tool_collector""",
-    "copilot.tools.scrubbing": "scrub scrub_text secrets_of_environment",
     "copilot.tools.otel": "subscribe_opentelemetry",
     "copilot.store.base": """Embeddings Hit Record Store StoreError check_key check_namespace
         from_json_text pack_embedding to_json_text unpack_embedding""",

@@ -24,7 +24,7 @@ from fluid_build.errors import (
 )
 from fluid_build.sources import engine, open_source
 from fluid_build.sources.declared import unique_names
-from fluid_build.sources.uri import Address, locate, passwords, redact
+from fluid_build.sources.uri import Address, locate
 
 
 @pytest.fixture
@@ -185,35 +185,6 @@ def test_ctrl_c_during_a_query_is_an_interrupt(database: Path) -> None:
     with pytest.raises(KeyboardInterrupt), open_source(database) as source:
         timer.start()
         source.connection.execute("SELECT max(hash(range)) FROM range(1_000_000_000_000)")
-
-
-SECRETS = st.text(
-    st.characters(codec="ascii", exclude_characters=" \t\r\n\x0b\x0c'\"\\", min_codepoint=33),
-    min_size=6,
-    max_size=20,
-).map(lambda text: "S3" + text)
-
-
-@given(secret=SECRETS)
-def test_no_password_of_a_uri_survives_redaction(secret: str) -> None:
-    """Whatever the password holds, unescaped marks included, it is not in the redacted text."""
-    for uri in (f"postgresql://user:{secret}@host:5432/db", f"mysql://u:{secret}@h"):
-        assert secret not in redact(uri)
-        assert secret not in redact(f'could not connect to "{uri}": refused')
-        assert secret in passwords(uri)
-
-
-@given(secret=SECRETS.filter(lambda text: not set(text) & set("&;,)")))
-def test_no_password_of_a_parameter_survives_redaction(secret: str) -> None:
-    """Passwords in queries and keyword connection strings are hidden as well."""
-    for text in (
-        f"postgresql://host/db?password={secret}&x=1",
-        f"postgresql://host/db?sslpassword={secret}",
-        f"host=h password={secret} user=u",
-        f"host=h PASSWORD = '{secret}' user=u",
-    ):
-        assert secret not in redact(text)
-        assert "***" in redact(text)
 
 
 @given(

@@ -30,7 +30,7 @@ from fluid_build.copilot.agents.errors import (
     RateLimitError,
     SchemaValidationError,
 )
-from fluid_build.copilot.redaction import redact
+from fluid_build.secrets import redact
 
 if TYPE_CHECKING:
     import httpx

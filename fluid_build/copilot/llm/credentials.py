@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from fluid_build.copilot.agents.errors import ProviderAuthError
-from fluid_build.copilot.redaction import REDACTED
 from fluid_build.errors import UsageError
+from fluid_build.secrets import REDACTED
 
 __all__ = ["KEYRING_SERVICE", "ApiKey", "default_key_file", "find_api_key", "save_api_key"]
 

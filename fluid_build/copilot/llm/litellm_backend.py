@@ -19,8 +19,8 @@ import httpx
 
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.openai import OpenAIProvider
-from fluid_build.copilot.redaction import redact
 from fluid_build.errors import UsageError
+from fluid_build.secrets import redact
 
 __all__ = ["LiteLlmProvider", "LiteLlmTransport", "make_litellm_client"]
 

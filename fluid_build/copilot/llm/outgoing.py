@@ -7,8 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fluid_build.copilot.redaction import redact_keys
-from fluid_build.copilot.tools.scrubbing import secrets_of_environment
+from fluid_build.secrets import redact_keys, secrets_of_environment
 
 __all__ = ["outgoing_secrets", "without_secrets"]
 

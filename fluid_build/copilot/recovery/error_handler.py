@@ -35,8 +35,8 @@ from fluid_build.copilot.agents.errors import (
 )
 from fluid_build.copilot.cost import CostLimitExceeded, UnknownPriceError
 from fluid_build.copilot.recovery.retry import RetryPolicy
-from fluid_build.copilot.redaction import redact
 from fluid_build.errors import FluidError
+from fluid_build.secrets import redact
 
 __all__ = [
     "ErrorCategory",

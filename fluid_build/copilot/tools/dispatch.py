@@ -26,7 +26,7 @@ from fluid_build.copilot.tools.metrics import (
     get_tool_collector,
 )
 from fluid_build.copilot.tools.registry import FORGE_TOOL_REGISTRY, find_tool
-from fluid_build.copilot.tools.scrubbing import scrub_text
+from fluid_build.secrets import redact, secrets_of_environment
 
 __all__ = [
     "ForgeToolResult",
@@ -223,8 +223,9 @@ def _failed(
     collector: ToolObservabilityCollector, running: Running, error: BaseException
 ) -> ForgeToolResult:
     kind = _end_badly(collector, running, error)
-    name = scrub_text(running[1])
-    detail = scrub_text("".join(traceback.format_exception(error)))
+    secrets = secrets_of_environment()
+    name = redact(running[1], secrets)
+    detail = redact("".join(traceback.format_exception(error)), secrets)
     LOG.warning("Tool %r failed: %s", name, detail)
     return ForgeToolResult(False, None, kind, f"Tool '{name}' failed — see server logs")
 

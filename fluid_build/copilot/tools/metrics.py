@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 
 from pydantic_core import from_json, to_json
 
-from fluid_build.copilot.tools.scrubbing import scrub, scrub_text
+from fluid_build.secrets import redact, redact_json, secrets_of_environment
 
 __all__ = [
     "ToolExecutionStatus",
@@ -313,7 +313,7 @@ class _Traces(Mapping[str, ToolExecutionTrace]):
         _, tool_name, started_at, _, inputs, (agent_id, workflow_id, session_id) = running
         token_usage, metadata = extras or ({}, {})
         return ToolExecutionTrace(
-            tool_name=scrub_text(tool_name),
+            tool_name=redact(tool_name, secrets_of_environment()),
             execution_id=execution_id,
             status=status,
             started_at=datetime.fromtimestamp(started_at, UTC),
@@ -323,12 +323,12 @@ class _Traces(Mapping[str, ToolExecutionTrace]):
             duration_ms=duration_ms,
             input_params=_as_dict(_read(inputs)),
             output_result=None if output is None else _read(output),
-            error=None if error is None else scrub_text(error),
+            error=None if error is None else redact(error, secrets_of_environment()),
             agent_id=agent_id,
             workflow_id=workflow_id,
             session_id=session_id,
             token_usage=dict(token_usage),
-            metadata=scrub(metadata),
+            metadata=_as_dict(redact_json(metadata)),
         )
 
     def __iter__(self) -> Iterator[str]:
@@ -372,8 +372,8 @@ def _read(kept: _Kept) -> Any:
     known as one even if its end is missing.
     """
     if isinstance(kept, bytes):
-        return scrub(from_json(kept))
-    value = scrub(from_json(kept.beginning, allow_partial="trailing-strings"))
+        return redact_json(from_json(kept))
+    value = redact_json(from_json(kept.beginning, allow_partial="trailing-strings"))
     preview = to_json(value).decode()
     return {"_truncated": True, "_preview": preview, "_total_chars": kept.total_chars}
 

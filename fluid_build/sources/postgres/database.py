@@ -13,6 +13,7 @@ from fluid_build.errors import (
     SourceUnreadableError,
 )
 from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.secrets import passwords, redact
 from fluid_build.sources.base import Column, DeclaredForeignKey, OpenSource, Skipped, Table
 from fluid_build.sources.decimals import Settled, settle_decimal
 from fluid_build.sources.declared import qualified, settle_foreign_keys, unique_names
@@ -36,7 +37,6 @@ from fluid_build.sources.query_progress import following
 from fluid_build.sources.schemas import chosen_schemas, no_tables
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.table_choice import OnTables, TableName, any_tables
-from fluid_build.sources.uri import passwords, redact
 
 _EXPORT = "\\copy (SELECT * FROM my_view) TO 'views/my_view.csv' CSV HEADER in psql."
 _CONNECT_SECONDS = 10
@@ -140,12 +140,7 @@ def _with_timeout(dsn: str) -> str:
 
 def _said(error: Exception, dsn: str) -> str:
     """What the server said, in one sentence, without any password of the connection string."""
-    text = str(error)
-    for secret in (_with_timeout(dsn), dsn):
-        text = text.replace(secret, redact(secret))
-    for secret in passwords(dsn):
-        if len(secret) > 3:
-            text = text.replace(secret, "***")
+    text = redact(str(error), passwords(dsn))
     text = re.sub(r'^.*?Unable to connect to Postgres at "[^"]*":', "", text, flags=re.DOTALL)
     text = re.sub(
         r"^.*?connection to server at .*? failed: (?:FATAL: +)?", "", text, flags=re.DOTALL

@@ -8,14 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fluid_build.secrets import passwords, surely_without_passwords
 from fluid_build.sources.sql import literal
-from fluid_build.sources.uri import (
-    as_pattern,
-    is_glob,
-    passwords,
-    path_from,
-    surely_without_passwords,
-)
+from fluid_build.sources.uri import as_pattern, is_glob, path_from
 from fluid_build.transform.dbt.jinja import Jinja, literally
 
 PATH_VARIABLE = "FLUID_SOURCE_PATH"

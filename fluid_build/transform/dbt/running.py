@@ -18,8 +18,8 @@ from typing import IO, Any, Literal
 
 from fluid_build.errors import DbtError, DbtFailedError, DbtMissingError
 from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.secrets import redact, secrets_of_environment
 from fluid_build.sources.personal_text import without_values
-from fluid_build.sources.uri import passwords
 from fluid_build.transform.dbt.location import DSN_VARIABLE
 from fluid_build.transform.dbt.promises import BrokenPromise, broken_promise
 
@@ -37,7 +37,6 @@ _STATUSES: Mapping[str, DbtStatus] = {
 # Results of tests and models stand in run_results.json; here we want what dbt says beside them.
 _RESULT_EVENTS = {"LogTestResult", "LogModelResult", "RunResultWarning", "RunResultWarningMessage"}
 _LONGEST_MESSAGE = 1000
-_SECRET_WORDS = ("PASSWORD", "SECRET", "TOKEN")
 _OURS = (DSN_VARIABLE, "PGPASSWORD")
 """Variables that a project of ours reads, whoever set them."""
 
@@ -239,19 +238,10 @@ def _gave_up(said: str) -> DbtError:
     )
 
 
-def _secrets(environment: Mapping[str, str]) -> list[str]:
-    """Whole secrets, and passwords inside connection strings; the longest first."""
-    given = {**{name: os.environ.get(name, "") for name in _OURS}, **environment}
-    found = {
-        value
-        for name, value in given.items()
-        if value and any(word in name.upper() for word in _SECRET_WORDS)
-    }
-    found.update(secret for value in given.values() for secret in passwords(value))
-    return sorted(found, key=lambda secret: (-len(secret), secret))
+def _secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
+    ours = {name: os.environ.get(name, "") for name in _OURS}
+    return secrets_of_environment({**ours, **environment})
 
 
 def _masked(text: str, secrets: Sequence[str]) -> str:
-    for secret in secrets:
-        text = text.replace(secret, "*****")
-    return without_values(text)
+    return without_values(redact(text, secrets))

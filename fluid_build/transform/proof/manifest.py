@@ -22,13 +22,14 @@ from fluid_build.errors import (
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.regular_files import open_regular, read_regular
+from fluid_build.secrets import surely_without_passwords
 from fluid_build.sources.conventions import (
     NO_ANSWERS,
     Conventions,
     DateOrder,
     DecimalMark,
 )
-from fluid_build.sources.uri import Kind, locate, path_from, surely_without_passwords
+from fluid_build.sources.uri import Kind, locate, path_from
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.proof.proof_files import PROOF_FILE
 

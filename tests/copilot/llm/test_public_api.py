@@ -17,7 +17,6 @@ PUBLIC = {
         classify_response parse_retry_after""",
     "messages": """Message ToolCall ToolResult call_ids result_ids text_of tool_calls
         tool_results""",
-    "redaction": "REDACTED redact redact_keys",
     "recovery.retry": "RetryPolicy retry_call retry_call_sync",
     "recovery.error_handler": """ErrorCategory ErrorContext ErrorRecoveryFramework ErrorSeverity
         RecoveryStrategy""",

@@ -23,8 +23,8 @@ from fluid_build.copilot.agents.composite.errors import (
 from fluid_build.copilot.agents.composite.ownership import Owner
 from fluid_build.copilot.agents.composite.saved_steps import StepCatalogue, code_fingerprint
 from fluid_build.copilot.agents.composite.state import Composite, evolve
-from fluid_build.copilot.redaction import redact
 from fluid_build.copilot.store.base import Store, StoreError, to_json_text
+from fluid_build.secrets import redact
 
 __all__ = ["Checkpoint"]
 

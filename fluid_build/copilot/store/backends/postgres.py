@@ -11,7 +11,6 @@ from typing import Any
 
 import psycopg
 
-from fluid_build.copilot.redaction import redact
 from fluid_build.copilot.store.base import (
     Embeddings,
     Hit,
@@ -24,6 +23,7 @@ from fluid_build.copilot.store.base import (
     to_json_text,
 )
 from fluid_build.copilot.store.words import words_of
+from fluid_build.secrets import redact
 
 __all__ = ["PostgresBackend"]
 

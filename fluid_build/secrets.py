@@ -1,0 +1,207 @@
+"""Secrets: the names they go by, the shapes they have, and text without them.
+
+One list of words and one set of rules for the whole house. They hide too much rather than too
+little.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+from urllib.parse import unquote
+
+MASK = "***"
+"""Takes a secret's place in messages for people: a masked address still reads as an address."""
+
+REDACTED = "[redacted]"
+"""Takes a secret's place in what a model or a trace holds, where three stars could be a value."""
+
+Json: TypeAlias = (
+    Mapping[str, "Json"] | list["Json"] | tuple["Json", ...] | str | float | bool | None
+)
+
+SHORTEST_SECRET = 4
+"""Shorter secrets are left in place: taking out every ``abc`` would tear words apart."""
+
+_WORD = (
+    r"(?:passw|passphrase|pwd|secret(?!ar)|token(?!iz)|credential|authorization|cookie"
+    r"|api[_\- ]?key|access[_\- ]?key|private[_\- ]?key|connection[_\- ]?string)"
+)
+"""What the name of a secret contains. ``secretary`` and ``tokenizer`` aren't secrets."""
+
+_NAME = re.compile(_WORD, re.IGNORECASE)
+_COUNT = re.compile(r"tokens|token[_\-](?:count|limit|budget|usage)", re.IGNORECASE)
+"""Names of figures: ``max_tokens=4096`` holds no secret."""
+
+_NOT_SECRETS = frozenset({"PWD", "OLDPWD"})
+"""Variables of every shell: the folder it is in, and the one before."""
+
+_PLAIN_VALUES = frozenset({"true", "false", "none", "null"})
+"""Settings rather than secrets, in a variable such as ``USE_TOKEN``."""
+
+_VALUE = (
+    r"""(?:'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.)*"?|(?:(?:bearer|basic|token)\s+)?[^\s&;,)]+)"""
+)
+_ASSIGNED = rf"""[\w\-]{{0,40}}["']?\s{{0,4}}[=:]\s{{0,4}}(?P<value>{_VALUE})"""
+_NAMED = re.compile(rf"(?is){_WORD}{_ASSIGNED}")
+_KEYWORD = re.compile(rf"(?is)(?<![\w\-])[\w\-]*{_WORD}{_ASSIGNED}")
+"""A named value with the whole of its name, as in ``sslpassword='…'``."""
+
+_KEY = re.compile(
+    r"""
+      (?<![A-Za-z0-9]) (?:
+          sk-[A-Za-z0-9_\-*]{8,}
+        | [spr]k_(?:live|test)_[A-Za-z0-9]{8,}
+        | AIza[0-9A-Za-z_\-]{16,}
+        | gh[oprsu]_[A-Za-z0-9]{12,}
+        | github_pat_[A-Za-z0-9_]{12,}
+        | glpat-[A-Za-z0-9_\-]{12,}
+        | xox[a-z]-[A-Za-z0-9\-]{10,}
+        | (?:gsk|xai|hf|nvapi|pplx)[_\-][A-Za-z0-9_\-]{16,}
+        | (?:AKIA|ASIA)[0-9A-Z]{16}\b
+        | eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]*)?
+      )
+    | -----BEGIN[A-Z ]{0,60}-----[^-]*(?:-----END[A-Z ]{0,60}-----)?
+    """,
+    re.VERBOSE,
+)
+"""What can be nothing but a key, a token or a certificate: the formats of those who issue them."""
+
+_OPAQUE = re.compile(r"[A-Za-z0-9+/=_\-.~]{24,}")
+_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=\-]{8,}")
+_LOGIN = re.compile(r"(://[^\s:/@?]*:)(\S*)")
+"""``://user:`` and the rest of the word, in which the password ends at the last ``@``."""
+_LONE_LOGIN = re.compile(r"(?i)(https?://)[^\s/@?]+@")
+"""On the web, a login without a password is a token; a database's is a user."""
+
+
+def redact(text: str, known: Iterable[str] = (), mark: str = MASK) -> str:
+    """Return the text without the known secrets and without whatever looks like or is named one.
+
+    Hidden are keys and tokens of known formats, what follows ``Bearer``, passwords in addresses
+    (``scheme://user:password@``), and the values of names such as ``password`` (``name=value``,
+    ``"name": "value"``, in queries and connection strings).
+    """
+    text = redact_keys(text, known, mark)
+    text = _BEARER.sub(rf"\1 {mark}", text)
+    if "://" in text and "@" in text:
+        text = _LONE_LOGIN.sub(rf"\1{mark}@", _LOGIN.sub(lambda login: _masked(login, mark), text))
+    return _NAMED.sub(lambda named: _without_value(named, mark), text)
+
+
+def redact_keys(text: str, known: Iterable[str] = (), mark: str = REDACTED) -> str:
+    """Return the text without the known secrets and without what can only be a key or a token.
+
+    Milder than ``redact``: it leaves ``password: text`` in a schema alone.
+    """
+    long_enough = {secret for secret in known if len(secret) >= SHORTEST_SECRET}
+    for secret in sorted(long_enough, key=len, reverse=True):
+        text = text.replace(secret, mark)
+    return _KEY.sub(mark, text)
+
+
+def redact_json(value: Json, known: Iterable[str] | None = None) -> Json:
+    """Return a JSON value of the same shape without secrets in its strings and secret fields.
+
+    ``known`` are secrets to look for; by default those of the environment.
+    """
+    return _redact_json(value, secrets_of_environment() if known is None else tuple(known))
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether a field, key, option or variable of that name holds a secret."""
+    return name not in _NOT_SECRETS and _NAME.search(name) is not None
+
+
+def looks_secret(value: str, name: str = "") -> bool:
+    """Return whether a whole value is a secret, by its name, its format or its randomness.
+
+    Stricter than ``redact``, for values that are shown one by one: a run of 24 and more
+    characters in both cases and with digits is taken for a key.
+    """
+    if is_secret_name(name) or _KEY.search(value) or _BEARER.search(value):
+        return True
+    return any(
+        any(char.isdigit() for char in run)
+        and any(char.isupper() for char in run)
+        and any(char.islower() for char in run)
+        for run in _OPAQUE.findall(value)
+    )
+
+
+def secrets_of_environment(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """Return the values of all variables with a secret's name, and passwords in addresses."""
+    secrets: dict[str, None] = {}
+    for name, value in environ.items():
+        if is_secret_name(name) and value.lower() not in _PLAIN_VALUES:
+            secrets[value] = None
+        if "://" in value or "=" in value:
+            secrets.update(dict.fromkeys(passwords(value)))
+    return tuple(secret for secret in secrets if len(secret) >= SHORTEST_SECRET)
+
+
+def passwords(dsn: str) -> tuple[str, ...]:
+    """Return every password in a connection string, as written and as the server sees it.
+
+    The longest comes first.
+    """
+    secrets = {match["value"].strip("'\"") for match in _NAMED.finditer(dsn)}
+    login = re.match(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s:/@?]*:(.*)@", dsn, re.DOTALL)
+    if login:
+        secrets.add(login[1])
+    secrets.update({unquote(secret) for secret in secrets})
+    return tuple(sorted(filter(None, secrets), key=lambda secret: (-len(secret), secret)))
+
+
+def without_passwords(dsn: str) -> str:
+    """Return a connection string with every password left out, so that it connects without one.
+
+    In a URI, libpq takes what comes before the first ``@`` for the user, if it holds no ``/``.
+    """
+    scheme = re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", dsn)
+    if scheme is None:
+        return _KEYWORD.sub("", dsn).strip()
+    address, mark, query = dsn[scheme.end() :].partition("?")
+    user, at, server = address.partition("@")
+    if at and "/" not in user:
+        address = f"{user.partition(':')[0]}@{server}"
+    parameters = (pair for pair in query.split("&") if not is_secret_name(pair.partition("=")[0]))
+    query = "&".join(parameters)
+    return f"{scheme[0]}{address}{mark if query else ''}{query}"
+
+
+def surely_without_passwords(dsn: str) -> str | None:
+    """Return a connection string without its password; None where the two can't be told apart."""
+    bare = without_passwords(dsn)
+    return bare if redact(bare) == bare else None
+
+
+def _masked(login: re.Match[str], mark: str) -> str:
+    _, at, server = login[2].rpartition("@")
+    return f"{login[1]}{mark}@{server}" if at else login[0]
+
+
+def _without_value(named: re.Match[str], mark: str) -> str:
+    if _COUNT.match(named[0]) and named["value"].strip("\"'").isdigit():
+        return named[0]
+    return named[0][: named.start("value") - named.start()] + mark
+
+
+def _redact_json(value: Json, known: tuple[str, ...]) -> Json:
+    if isinstance(value, str):
+        return redact(value, known, REDACTED)
+    if isinstance(value, Mapping):
+        return {
+            redact(str(name), known, REDACTED): _redact_field(str(name), inner, known)
+            for name, inner in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_redact_json(inner, known) for inner in value]
+    return value
+
+
+def _redact_field(name: str, value: Json, known: tuple[str, ...]) -> Json:
+    is_figure = isinstance(value, int | float) and _COUNT.search(name)
+    if is_secret_name(name) and not isinstance(value, bool | None) and not is_figure:
+        return REDACTED
+    return _redact_json(value, known)
