@@ -15,7 +15,7 @@ from fluid_build.cli.grid import Grid
 from fluid_build.cli.options import Debug, Json
 from fluid_build.contract.differences import (
     LEVELS,
-    Change,
+    Difference,
     Differences,
     Level,
     VersionAdvice,
@@ -72,7 +72,7 @@ def _verdict(old: Path, new: Path, found: Differences) -> Iterator[RenderableTyp
         yield Padding(_versions(found.versions), (0, 0, 0, 2))
 
 
-def _of_level(level: Level, changes: Sequence[Change], kind: str) -> Iterator[RenderableType]:
+def _of_level(level: Level, changes: Sequence[Difference], kind: str) -> Iterator[RenderableType]:
     if not changes:
         return
     yield screen.heading(level.capitalize(), counted(len(changes), "change"))
@@ -85,7 +85,7 @@ def _of_level(level: Level, changes: Sequence[Change], kind: str) -> Iterator[Re
         yield screen.text(f"  and {left:,} more: see --json", "dim")
 
 
-def _line(change: Change) -> Text:
+def _line(change: Difference) -> Text:
     """A change, named from inside its expose or entity, and why it is of its level."""
     mark = screen.text(f"{_MARKS[change.action]} ", _STYLES[change.level])
     inner = ".".join(change.names[1:])
@@ -96,7 +96,7 @@ def _line(change: Change) -> Text:
     return line
 
 
-def _what(change: Change) -> str:
+def _what(change: Difference) -> str:
     if not change.field:
         renamed = f", probably renamed to {change.renamed_to}" if change.renamed_to else ""
         return f" {change.action}{renamed}"

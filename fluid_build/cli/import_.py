@@ -14,7 +14,7 @@ from fluid_build.cli.documents import (
     write_document,
 )
 from fluid_build.cli.options import Debug, Json
-from fluid_build.contract.exports.from_odcs import import_odcs
+from fluid_build.contract.exports.odcs.reading import import_odcs
 from fluid_build.contract.exports.paths import paths_from
 from fluid_build.contract.read.files import read_contract
 from fluid_build.contract.write.yaml_text import as_document, contract_yaml

@@ -11,7 +11,7 @@ from itertools import chain
 
 from fluid_build.contract.fluid import Build, Expose, FluidContract, MultiStageBuild, Semantics
 from fluid_build.contract.fluid.orchestration import AirflowOrchestration, AirflowTask
-from fluid_build.contract.shown import escaped, path_shown, shown
+from fluid_build.contract.printable import escaped, path_shown, shown
 from fluid_build.contract.structure import Path
 from fluid_build.contract.validation import Finding, capped, in_document_order, parse_contract
 from fluid_build.errors import ContractError

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Tag
 from pydantic.fields import FieldInfo
 
 from fluid_build.contract.fluid import FluidContract
-from fluid_build.contract.fluid.common import NumberRule, Shape, named
+from fluid_build.contract.fluid.common import NumberRule, TextPattern, named
 
 Part = str | int
 Path = tuple[Part, ...]
@@ -28,9 +28,9 @@ class Allowed:
     rules: tuple[object, ...] = ()
 
     @property
-    def shape(self) -> Shape | None:
+    def shape(self) -> TextPattern | None:
         """The pattern that a text must match, if there is one."""
-        return next((rule for rule in self.rules if isinstance(rule, Shape)), None)
+        return next((rule for rule in self.rules if isinstance(rule, TextPattern)), None)
 
     @property
     def number(self) -> NumberRule | None:

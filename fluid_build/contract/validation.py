@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 from fluid_build import limits
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.fluid.common import Problem, named
-from fluid_build.contract.shown import escaped, kind_shown, path_shown, shown
+from fluid_build.contract.printable import escaped, kind_shown, path_shown, shown
 from fluid_build.contract.structure import Allowed, Path, keys_of, required_keys, resolve
 from fluid_build.errors import ContractError
 from fluid_build.text import nearest

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from fluid_build.contract import fluid
 from fluid_build.contract.fluid import FluidContract
-from fluid_build.contract.fluid.common import Distinct, Shape
+from fluid_build.contract.fluid.common import Distinct, TextPattern
 from fluid_build.contract.structure import Allowed, allowed, keys_of, required_keys
 from tests.contract.mutations import misspelt
 from tests.contract.official import needs_official_schema, resolved, samples, schema
@@ -115,7 +115,7 @@ def test_bounds_are_the_same() -> None:
         assert (Distinct in ours.rules) == node.get("uniqueItems", False), pointer
 
 
-def shapes() -> list[tuple[str, str, Shape]]:
+def shapes() -> list[tuple[str, str, TextPattern]]:
     """Each official pattern, with our shape at the same place."""
     found = {}
     for pointer, node, ours in pairs():

@@ -14,7 +14,7 @@ from fluid_build.contract.fluid import (
     ExposeContract,
     FluidContract,
     Metadata,
-    Owner,
+    ProductOwner,
 )
 from fluid_build.contract.read.parsers import read_yaml
 from fluid_build.contract.validation import parse_contract
@@ -69,7 +69,7 @@ def test_keys_come_in_the_order_of_the_types() -> None:
                 expose_id="t",
             )
         ],
-        metadata=Metadata(owner=Owner()),
+        metadata=Metadata(owner=ProductOwner()),
         name="T",
         id="t",
         kind="DataProduct",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from fluid_build.contract.shown import escaped
+from fluid_build.contract.printable import escaped
 
 Level = Literal["breaking", "additive", "cosmetic"]
 Action = Literal["added", "removed", "changed"]
@@ -12,7 +12,7 @@ _LONGEST_NAME = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Difference:
     """One difference.
 
     ``kind`` is the kind of element (expose, column, rule, measure …) and ``names`` lead to it from

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from fluid_build.contract.column_types import holds_all, value_type
-from fluid_build.contract.differences.change import Action, Change, Level
-from fluid_build.contract.shown import escaped, shown
+from fluid_build.contract.differences.change import Action, Difference, Level
+from fluid_build.contract.printable import escaped, shown
 from fluid_build.text import listed_up_to
 
 Document = Mapping[str, Any]
@@ -41,10 +41,10 @@ class Place:
         """A field of the same element, inside the one that this is, if it is one."""
         return replace(self, field=f"{self.field}.{field}" if self.field else field)
 
-    def change(self, level: Level, old: object, new: object, reason: str) -> Change:
+    def change(self, level: Level, old: object, new: object, reason: str) -> Difference:
         """The change of this field."""
         before, after = _both_shown(old, new, self.field.rpartition(".")[2])
-        return Change(
+        return Difference(
             level=level,
             action=_action(old, new),
             kind=self.kind,
@@ -56,8 +56,8 @@ class Place:
         )
 
 
-Treatment = Callable[[Place, Any, Any], Iterator[Change]]
-Derived = Callable[[Place, Document, Document], Iterator[Change]]
+Treatment = Callable[[Place, Any, Any], Iterator[Difference]]
+Derived = Callable[[Place, Document, Document], Iterator[Difference]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class ElementKind:
     """What an element is made of: alike in two elements, one is probably the other renamed."""
 
 
-def compare(fields: Fields, place: Place, old: Document, new: Document) -> Iterator[Change]:
+def compare(fields: Fields, place: Place, old: Document, new: Document) -> Iterator[Difference]:
     """The changes between two mappings, in the order of the new one's fields."""
     silent = []
     for name in dict.fromkeys((*new, *old)):
@@ -111,7 +111,7 @@ def same(one: object, other: object) -> bool:
 def cosmetic(reason: str) -> Treatment:
     """A field that promises nothing."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Change]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         yield place.change("cosmetic", old, new, reason)
 
     return treat
@@ -120,7 +120,7 @@ def cosmetic(reason: str) -> Treatment:
 def promise(reason: str) -> Treatment:
     """A field that readers count on: only to add it is harmless."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Change]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         level: Level = "additive" if old is ABSENT else "breaking"
         yield place.change(level, old, new, reason)
 
@@ -130,7 +130,7 @@ def promise(reason: str) -> Treatment:
 def restriction(reason: str) -> Treatment:
     """A field that binds readers: only to lift it is harmless."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Change]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         level: Level = "additive" if new is ABSENT else "breaking"
         yield place.change(level, old, new, reason)
 
@@ -140,7 +140,7 @@ def restriction(reason: str) -> Treatment:
 def flag(reason: str) -> Treatment:
     """A promise that is true or false; absent is false."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Change]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         if bool(old) != bool(new):
             yield place.change("additive" if new else "breaking", old, new, reason)
 
@@ -150,7 +150,7 @@ def flag(reason: str) -> Treatment:
 def ranked(order: Callable[[Any], float], reason: str) -> Treatment:
     """A promise that is more or less: more is additive. ``order`` raises ValueError without one."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Change]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         if old is ABSENT or new is ABSENT:
             yield from promise(reason)(place, old, new)
             return
@@ -165,7 +165,7 @@ def ranked(order: Callable[[Any], float], reason: str) -> Treatment:
     return treat
 
 
-def column_type(place: Place, old: Any, new: Any) -> Iterator[Change]:
+def column_type(place: Place, old: Any, new: Any) -> Iterator[Difference]:
     """The type of a column: a wider one holds every value of the old, any other breaks."""
     try:
         before, after = value_type(old), value_type(new)
@@ -187,7 +187,7 @@ def column_type(place: Place, old: Any, new: Any) -> Iterator[Change]:
 def values_list(reason: str) -> Treatment:
     """A list of all values that occur: fewer are a stronger promise, more a weaker one."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Change]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         before, after = old or [], new or []
         if not before or not after:
             level: Level = "additive" if after else "breaking"
@@ -207,7 +207,7 @@ def _in_words(listed: Any) -> Any:
 def part(fields: Fields) -> Treatment:
     """A mapping of which each field is treated by itself; absent is empty."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Change]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         before = old if isinstance(old, dict) else {}
         after = new if isinstance(new, dict) else {}
         yield from compare(fields, place, before, after)
@@ -218,7 +218,7 @@ def part(fields: Fields) -> Treatment:
 def elements(kind: ElementKind) -> Treatment:
     """A list of elements: to lose one breaks, to gain one adds, their order says nothing."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Change]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         before, after = _by_name(kind, old), _by_name(kind, new)
         gone = [name for name in before if name not in after]
         come = [name for name in after if name not in before]
@@ -240,10 +240,10 @@ def elements(kind: ElementKind) -> Treatment:
 
 def _came_or_went(
     kind: ElementKind, place: Place, name: str, action: Action, renamed_to: str | None
-) -> Change:
+) -> Difference:
     went = action == "removed"
     reason = f"Whoever reads this {kind.name} finds it no more." if went else "Nobody reads it yet."
-    return Change(
+    return Difference(
         level="breaking" if went else "additive",
         action=action,
         kind=kind.name,

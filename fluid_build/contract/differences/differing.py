@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fluid_build.contract.differences.change import Change, Level
+from fluid_build.contract.differences.change import Difference, Level
 from fluid_build.contract.differences.comparing import Document, Place, compare
 from fluid_build.contract.differences.contract_fields import CONTRACT
 from fluid_build.contract.differences.model_fields import MODEL
@@ -33,11 +33,11 @@ class Differences:
     """All changes in the order of the documents, and what they ask of the version."""
 
     kind: str
-    changes: tuple[Change, ...]
+    changes: tuple[Difference, ...]
     bump: Bump
     versions: tuple[VersionAdvice, ...] = ()
 
-    def of(self, level: Level) -> Sequence[Change]:
+    def of(self, level: Level) -> Sequence[Difference]:
         """The changes of one level."""
         return [change for change in self.changes if change.level == level]
 
@@ -60,7 +60,9 @@ def differences(old: Comparable, new: Comparable) -> Differences:
     return Differences(old.kind, changes, bump_of(changes), versions)
 
 
-def _advice(old: Document, new: Document, changes: Sequence[Change]) -> tuple[VersionAdvice, ...]:
+def _advice(
+    old: Document, new: Document, changes: Sequence[Difference]
+) -> tuple[VersionAdvice, ...]:
     """For each expose that has a version in both documents and changed."""
     before = {expose["exposeId"]: expose.get("version") for expose in old["exposes"]}
     found = []

@@ -7,7 +7,7 @@ element where a list's items have names.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fluid_build.contract.differences.change import Change
+from fluid_build.contract.differences.change import Difference
 from fluid_build.contract.differences.comparing import (
     Document,
     ElementKind,
@@ -44,7 +44,7 @@ _KINDS: Mapping[str, str] = {
 }
 
 
-def _by_structure(place: Place, old: Any, new: Any) -> Iterator[Change]:
+def _by_structure(place: Place, old: Any, new: Any) -> Iterator[Difference]:
     """Mappings field by field, lists of named elements one by one, anything else as a whole."""
     values = [value for value in (old, new) if value]
     if values and all(_is_named_list(value) for value in values):
@@ -85,14 +85,14 @@ def _origin(element: Document) -> object:
 def _reverse_flag(reason: str) -> Treatment:
     """What binds readers while it is true."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Change]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         if bool(old) != bool(new):
             yield place.change("breaking" if new else "additive", old, new, reason)
 
     return treat
 
 
-def _participation(place: Place, old: Any, new: Any) -> Iterator[Change]:
+def _participation(place: Place, old: Any, new: Any) -> Iterator[Difference]:
     firmer = new == "mandatory"
     reason = "Whether each side always has the other."
     yield place.change("additive" if firmer else "breaking", old, new, reason)

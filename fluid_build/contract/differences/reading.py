@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import ValidationError
 
 from fluid_build.contract.differences.comparing import Document
+from fluid_build.contract.printable import escaped, path_shown
 from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
-from fluid_build.contract.shown import escaped, path_shown
 from fluid_build.contract.validation import parse_contract
 from fluid_build.errors import ContractError, SourceNotFoundError, SourceUnreadableError
 from fluid_build.modeling.logical import LogicalModel

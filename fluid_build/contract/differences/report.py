@@ -1,6 +1,6 @@
 """Differences as JSON data."""
 
-from fluid_build.contract.differences.change import LEVELS, Change
+from fluid_build.contract.differences.change import LEVELS, Difference
 from fluid_build.contract.differences.differing import Differences
 
 
@@ -25,7 +25,7 @@ def differences_document(found: Differences) -> dict[str, object]:
     }
 
 
-def _change(change: Change) -> dict[str, object]:
+def _change(change: Difference) -> dict[str, object]:
     return {
         "level": change.level,
         "action": change.action,

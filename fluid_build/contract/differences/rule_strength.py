@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from fluid_build.contract.differences.change import Change, Level
+from fluid_build.contract.differences.change import Difference, Level
 from fluid_build.contract.differences.comparing import (
     ABSENT,
     Document,
@@ -18,7 +18,7 @@ from fluid_build.contract.differences.comparing import (
 )
 from fluid_build.contract.fluid import DqRule
 from fluid_build.contract.live.durations import before
-from fluid_build.contract.live.limits import Limit, UnclearLimitError, limit_of
+from fluid_build.contract.live.limits import RuleLimit, UnclearLimitError, limit_of
 
 _SEVERITIES = ("info", "warn", "error", "critical")
 _STRUCTURE = ("to-table", "to-columns", "columns", "rule")
@@ -39,7 +39,7 @@ def shortness(duration: Any) -> float:
     return float("-inf") if earlier is None else -(_FROM - earlier).total_seconds()
 
 
-def limits(place: Place, old: Document, new: Document) -> Iterator[Change]:
+def limits(place: Place, old: Document, new: Document) -> Iterator[Difference]:
     """How much of the data must keep the rule: threshold, operator and ``max-violations``."""
     before_, after = _said(old), _said(new)
     if before_ == after:
@@ -73,7 +73,7 @@ def _level(old: Document, new: Document) -> Level | None:
     return "additive" if order else None
 
 
-def _compared(old: Limit, new: Limit) -> tuple[Level, ...]:
+def _compared(old: RuleLimit, new: RuleLimit) -> tuple[Level, ...]:
     if new.is_strict or old.is_strict:
         return ("additive" if new.is_strict else "breaking",)
     if (old.comparison, old.share) == (new.comparison, new.share):
@@ -94,7 +94,7 @@ def _compared_rows(old: int | None, new: int | None) -> tuple[Level, ...]:
     return ("additive" if new < old else "breaking",)
 
 
-def rule_labels(place: Place, old: Any, new: Any) -> Iterator[Change]:
+def rule_labels(place: Place, old: Any, new: Any) -> Iterator[Difference]:
     """Labels say what a rule compares with; the rest of them are figures of when it was made."""
     before_, after = old or {}, new or {}
     for name in _STRUCTURE:

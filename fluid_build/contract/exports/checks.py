@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from fluid_build.contract.exports.keys import Columns, Reference, columns_of_rule, names_of
-from fluid_build.contract.exports.reading import Json, is_finite
+from fluid_build.contract.exports.tracking import Json, is_finite
 from fluid_build.contract.fluid import DqRule, Expose
+from fluid_build.contract.keys import Columns, TableReference, columns_of_rule, names_of
 from fluid_build.contract.row_scopes import rows_in, scope_of
 from fluid_build.sources.sql import literal, quote, quote_all
 from fluid_build.transform.plan.plan import EVERY_ROW, RowScope
@@ -31,7 +31,7 @@ _OF_SHARE = {None: "mustBeLessOrEqualTo", ">=": "mustBeLessOrEqualTo", ">": "mus
 
 
 def check(
-    rule: DqRule, expose: Expose, reference: Reference | None, exposes: Sequence[Expose]
+    rule: DqRule, expose: Expose, reference: TableReference | None, exposes: Sequence[Expose]
 ) -> Json:
     """The closest check, without the rule's name, description and severity.
 
@@ -128,7 +128,7 @@ def broken_limit(rule: DqRule) -> Json | None:
 
 
 def _of_reference(
-    rule: DqRule, expose: Expose, reference: Reference | None, exposes: Sequence[Expose]
+    rule: DqRule, expose: Expose, reference: TableReference | None, exposes: Sequence[Expose]
 ) -> Json | None:
     limit = broken_limit(rule)
     if reference is None or limit is None or limit["unit"] != "rows":

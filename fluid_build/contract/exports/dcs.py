@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.contract.exports.checks import check
-from fluid_build.contract.exports.column_types import dcs_type, rules_of, spelled, type_options
-from fluid_build.contract.exports.keys import Keys, Reference, columns_of_rule, keys_of, names_of
-from fluid_build.contract.exports.reading import Json, Reading, said
+from fluid_build.contract.exports.tracking import Json, TrackedMapping, said
+from fluid_build.contract.exports.type_names import dcs_type, rules_of, spelled, type_options
 from fluid_build.contract.fluid import Expose, FluidContract
 from fluid_build.contract.fluid.column import ContractColumn
+from fluid_build.contract.keys import Keys, TableReference, columns_of_rule, keys_of, names_of
 from fluid_build.text import free_name
 
 DCS_VERSION = "1.2.1"
@@ -61,7 +61,7 @@ class _Whole:
     names: list[str]
 
 
-def dcs_document(contract: FluidContract, read: Reading) -> Json:
+def dcs_document(contract: FluidContract, read: TrackedMapping) -> Json:
     """The DCS document of a contract; ``read`` is the same contract as a document."""
     whole = _Whole(contract, keys_of(contract), _model_names(contract.exposes))
     exposes = read.parts("exposes")
@@ -96,7 +96,7 @@ def _model_names(exposes: Sequence[Expose]) -> list[str]:
     return names
 
 
-def _info(read: Reading, lifecycle: Reading) -> Json:
+def _info(read: TrackedMapping, lifecycle: TrackedMapping) -> Json:
     """The product's name, owner and place; keys of FLUID's own stand beside those of DCS."""
     metadata = read.part("metadata")
     owner = metadata.part("owner")
@@ -129,7 +129,7 @@ def _info(read: Reading, lifecycle: Reading) -> Json:
     )
 
 
-def _links(docs: Reading) -> dict[str, str]:
+def _links(docs: TrackedMapping) -> dict[str, str]:
     """The links that are addresses, as DCS asks."""
     found = {}
     for kind in _LINKS:
@@ -138,7 +138,7 @@ def _links(docs: Reading) -> dict[str, str]:
     return found
 
 
-def _servers(exposes: Sequence[Reading]) -> Json:
+def _servers(exposes: Sequence[TrackedMapping]) -> Json:
     """One server for all bindings that differ in nothing but the table, named by its type."""
     servers: Json = {}
     for expose in exposes:
@@ -148,7 +148,7 @@ def _servers(exposes: Sequence[Reading]) -> Json:
     return servers
 
 
-def _server(binding: Reading) -> Json:
+def _server(binding: TrackedMapping) -> Json:
     location, stored = binding.part("location"), binding.text("format")
     type_ = _server_type(binding, location, str(stored))
     native = {theirs: location.text(ours) for ours, theirs in _SERVERS[type_].items()}
@@ -166,7 +166,7 @@ def _server(binding: Reading) -> Json:
     }
 
 
-def _server_type(binding: Reading, location: Reading, stored: str) -> str:
+def _server_type(binding: TrackedMapping, location: TrackedMapping, stored: str) -> str:
     """The type whose needs the location meets; ``custom``, of which DCS asks nothing, if none."""
     platform = str(binding.peek("platform"))
     type_ = _OF_FORMAT.get(stored, platform)
@@ -179,7 +179,7 @@ def _server_type(binding: Reading, location: Reading, stored: str) -> str:
     return type_ if all(isinstance(location.peek(key), str) for key in needed) else "custom"
 
 
-def _model(expose: Reading, index: int, whole: _Whole) -> Json:
+def _model(expose: TrackedMapping, index: int, whole: _Whole) -> Json:
     name, keys = whole.names[index], whole.keys[index]
     promise = expose.part("contract")
     kind, title = expose.text("kind"), expose.text("title")
@@ -226,7 +226,7 @@ def _composite_references(keys: Keys, whole: _Whole) -> list[Json]:
 
 
 def _fields(
-    promise: Reading, index: int, whole: _Whole, checks: Mapping[str | None, list[Json]]
+    promise: TrackedMapping, index: int, whole: _Whole, checks: Mapping[str | None, list[Json]]
 ) -> Json | None:
     """The fields by name; of two columns of one name, DCS can say the first."""
     columns = whole.contract.exposes[index].contract.columns
@@ -241,7 +241,7 @@ def _fields(
     return fields
 
 
-def _field(column: ContractColumn, read: Reading, index: int, whole: _Whole) -> Json:
+def _field(column: ContractColumn, read: TrackedMapping, index: int, whole: _Whole) -> Json:
     keys, type_ = whole.keys[index], spelled(column.type)
     references = [r for r in keys.references if r.columns == (column.name,)]
     single = [r for r in references if r.holds]
@@ -276,7 +276,7 @@ def _field(column: ContractColumn, read: Reading, index: int, whole: _Whole) -> 
     )
 
 
-def _pointer(reference: Reference, whole: _Whole) -> str:
+def _pointer(reference: TableReference, whole: _Whole) -> str:
     return f"{whole.names[reference.expose]}.{reference.to_columns[0]}"
 
 
@@ -290,7 +290,7 @@ def _lineage(column: ContractColumn) -> Json | None:
     return {"inputFields": inputs} if inputs else None
 
 
-def _checks(promise: Reading, index: int, whole: _Whole) -> dict[str | None, list[Json]]:
+def _checks(promise: TrackedMapping, index: int, whole: _Whole) -> dict[str | None, list[Json]]:
     """The checks of each field by its name, and under None those of the model."""
     expose = whole.contract.exposes[index]
     rules = (expose.contract.dq.rules or []) if expose.contract.dq is not None else []
@@ -310,7 +310,7 @@ def _checks(promise: Reading, index: int, whole: _Whole) -> dict[str | None, lis
     return found
 
 
-def _check(rule: Reading, native: Json) -> Json:
+def _check(rule: TrackedMapping, native: Json) -> Json:
     """A check with everything that FLUID says of the rule; DCS allows further keys."""
     description = rule.text("description")
     if native["type"] == "text" and description is None:

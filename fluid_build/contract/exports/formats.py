@@ -12,12 +12,12 @@ from typing import Literal, cast, get_args
 
 from fluid_build.block_yaml import block_yaml
 from fluid_build.contract.exports.dcs import DCS_VERSION, dcs_document
-from fluid_build.contract.exports.odcs import best_version, odcs_document
-from fluid_build.contract.exports.odcs_versions import (
+from fluid_build.contract.exports.odcs.versions import (
     ODCS_VERSIONS,
     OdcsVersion,
     odcs_validator,
 )
+from fluid_build.contract.exports.odcs.writing import best_version, odcs_document
 from fluid_build.contract.exports.official import (
     model_findings,
     packaged_validator,
@@ -25,10 +25,10 @@ from fluid_build.contract.exports.official import (
     schema_findings,
 )
 from fluid_build.contract.exports.osi import osi_document
-from fluid_build.contract.exports.reading import Json, Reading, is_finite
+from fluid_build.contract.exports.tracking import Json, TrackedMapping, is_finite
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.fluid.common import named
-from fluid_build.contract.shown import path_shown
+from fluid_build.contract.printable import path_shown
 from fluid_build.contract.structure import Path
 from fluid_build.contract.validation import parse_contract
 from fluid_build.contract.write.yaml_text import as_document
@@ -84,7 +84,7 @@ def export(contract: FluidContract, format_: str, version: str | None = None) ->
     number = known_version(known, version)
     whole = as_document(contract)
     finite, broken = without_infinite(whole)
-    read = Reading(finite)
+    read = TrackedMapping(finite)
     document = _written(known, parse_contract(finite) if broken else contract, read, number)
     found = findings(known, number, document)
     if found:
@@ -97,7 +97,7 @@ def export(contract: FluidContract, format_: str, version: str | None = None) ->
     return Exported(known, number, document, left, summed(lost))
 
 
-def _written(format_: Format, contract: FluidContract, read: Reading, version: str) -> Json:
+def _written(format_: Format, contract: FluidContract, read: TrackedMapping, version: str) -> Json:
     if format_ == "odcs":
         return odcs_document(contract, read, cast(OdcsVersion, version))
     if format_ == "dcs":

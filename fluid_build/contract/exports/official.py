@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema_rs
 from pydantic import BaseModel, ValidationError
 
-from fluid_build.contract.shown import escaped, path_shown
+from fluid_build.contract.printable import escaped, path_shown
 
 MOST_FINDINGS = 20
 

@@ -7,10 +7,10 @@ metrics. Who owns the data, how good it is and where it comes from, it does not 
 import json
 from collections.abc import Mapping
 
-from fluid_build.contract.exports.keys import Keys, columns_of_expression, keys_of
-from fluid_build.contract.exports.reading import Json, Reading, said
-from fluid_build.contract.fluid import Expose, FluidContract, Measure
+from fluid_build.contract.exports.tracking import Json, TrackedMapping, said
+from fluid_build.contract.fluid import Expose, FluidContract, SemanticMeasure
 from fluid_build.contract.fluid.semantics import SemanticMetric
+from fluid_build.contract.keys import Keys, columns_of_expression, keys_of
 from fluid_build.modeling.osi import (
     CustomExtension,
     Dataset,
@@ -42,7 +42,7 @@ _OF_METRIC = (
 )  # fmt: skip
 
 
-def osi_document(contract: FluidContract, read: Reading) -> OsiDocument:
+def osi_document(contract: FluidContract, read: TrackedMapping) -> OsiDocument:
     """The semantic model of a contract; ``read`` is the same contract as a document."""
     keys = keys_of(contract)
     names = _dataset_names(contract)
@@ -71,7 +71,7 @@ def _dataset_names(contract: FluidContract) -> list[str]:
     return names
 
 
-def _dataset(expose: Expose, read: Reading, name: str, keys: Keys) -> Dataset:
+def _dataset(expose: Expose, read: TrackedMapping, name: str, keys: Keys) -> Dataset:
     semantics = read.part("semantics")
     more: Json = {
         "kind": read.take("kind"),
@@ -93,7 +93,7 @@ def _dataset(expose: Expose, read: Reading, name: str, keys: Keys) -> Dataset:
     )
 
 
-def _description(read: Reading, semantics: Reading) -> str | None:
+def _description(read: TrackedMapping, semantics: TrackedMapping) -> str | None:
     """The expose's description, which the semantic model often repeats."""
     text = read.text("description")
     if text is None or semantics.peek("description") == text:
@@ -101,7 +101,7 @@ def _description(read: Reading, semantics: Reading) -> str | None:
     return text
 
 
-def _source(expose: Expose, location: Reading) -> str:
+def _source(expose: Expose, location: TrackedMapping) -> str:
     """The table with what it lies in, joined by points."""
     above = [location.text("database") or location.text("project")]
     above.append(location.text("schema") or location.text("dataset"))
@@ -109,28 +109,28 @@ def _source(expose: Expose, location: Reading) -> str:
     return ".".join([*(part for part in above if part), table])
 
 
-def _fields(expose: Expose, promise: Reading, semantics: Reading) -> list[OsiField]:
+def _fields(expose: Expose, promise: TrackedMapping, semantics: TrackedMapping) -> list[OsiField]:
     """A field for each column, and one for each dimension that is not simply a column.
 
     Of two columns, or dimensions, of one name OSI can say the first.
     """
-    dimensions: dict[str, Reading] = {}
+    dimensions: dict[str, TrackedMapping] = {}
     for dimension in semantics.parts("dimensions"):
         dimensions.setdefault(str(dimension.peek("name")), dimension)
     found: dict[str, OsiField] = {}
     for column, read in zip(expose.contract.columns or (), promise.parts("schema"), strict=False):
         if column.name not in found:
-            own = dimensions.get(column.name, Reading(None))
+            own = dimensions.get(column.name, TrackedMapping(None))
             expression = str(own.peek("expr") or own.peek("name"))
             is_own = columns_of_expression(expression) == (column.name,)
-            found[column.name] = _of_column(read, own if is_own else Reading(None))
+            found[column.name] = _of_column(read, own if is_own else TrackedMapping(None))
     for name, dimension in dimensions.items():
         if name not in found:
             found[name] = _of_dimension(dimension)
     return list(found.values())
 
 
-def _of_column(column: Reading, dimension: Reading) -> OsiField:
+def _of_column(column: TrackedMapping, dimension: TrackedMapping) -> OsiField:
     name, description = str(column.text("name")), column.text("description")
     metadata, more = _dimension(dimension)
     more |= {key: column.take(key) for key in _OF_COLUMN}
@@ -147,7 +147,7 @@ def _of_column(column: Reading, dimension: Reading) -> OsiField:
     )
 
 
-def _of_dimension(dimension: Reading) -> OsiField:
+def _of_dimension(dimension: TrackedMapping) -> OsiField:
     metadata, more = _dimension(dimension)
     expression = dimension.text("expr") or quote(str(dimension.peek("name")))
     return OsiField(
@@ -159,7 +159,7 @@ def _of_dimension(dimension: Reading) -> OsiField:
     )
 
 
-def _dimension(read: Reading) -> tuple[DimensionMetadata | None, Json]:
+def _dimension(read: TrackedMapping) -> tuple[DimensionMetadata | None, Json]:
     """What OSI says of a dimension, and what stands beside it; takes all but the description."""
     if not read.exists:
         return None, {}
@@ -186,7 +186,7 @@ def _relationships(names: list[str], keys: tuple[Keys, ...]) -> list[OsiRelation
 
 
 def _metrics(
-    expose: Expose, semantics: Reading, dataset: str, known: dict[str, Metric]
+    expose: Expose, semantics: TrackedMapping, dataset: str, known: dict[str, Metric]
 ) -> dict[str, Metric]:
     """The measures of a table as metrics, then the metrics made of them.
 
@@ -219,7 +219,7 @@ def _metrics(
     return found
 
 
-def _aggregate(measure: Measure, dataset: str, columns: set[str]) -> str | None:
+def _aggregate(measure: SemanticMeasure, dataset: str, columns: set[str]) -> str | None:
     call = _CALLS.get(measure.agg)
     if call is None:
         return None

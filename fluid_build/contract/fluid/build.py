@@ -12,8 +12,8 @@ from fluid_build.contract.fluid.common import (
     Maybe,
     OpenModel,
     PositiveCount,
-    Shape,
     TaggedModel,
+    TextPattern,
     problems,
     requires,
 )
@@ -22,7 +22,7 @@ from fluid_build.contract.fluid.orchestration import Orchestration
 ENGINES = ("dbt", "sql", "python", "spark", "glue", "custom")
 Engine = Annotated[
     str,
-    Shape(
+    TextPattern(
         rf"^({'|'.join(ENGINES)})\Z|^dbt-[a-z0-9]+([_-][a-z0-9]+)*$",
         "`dbt`, `sql`, `python`, `spark`, `glue`, `custom`, or dbt with its adapter such as "
         "`dbt-duckdb`",

@@ -2,7 +2,13 @@
 
 from typing import Annotated, Literal
 
-from fluid_build.contract.fluid.common import ClosedModel, Maybe, NonEmptyText, Shape, TaggedModel
+from fluid_build.contract.fluid.common import (
+    ClosedModel,
+    Maybe,
+    NonEmptyText,
+    TaggedModel,
+    TextPattern,
+)
 
 COLUMN_TYPES: tuple[str, ...] = (
     "string",
@@ -89,7 +95,7 @@ _SPACED_TYPES = (r"double\s+precision", r"timestamp\s+with(out)?\s+time\s+zone")
 
 ColumnType = Annotated[
     str,
-    Shape(
+    TextPattern(
         rf"(?i)^\s*({'|'.join((*COLUMN_TYPES, *_SPACED_TYPES))})"
         r"\s*(\([0-9A-Za-z_,\s'\"-]*\)\s*)?$",
         "a type such as `string`, `integer`, `decimal(10, 2)`, `date`, `timestamp` or `boolean`",

@@ -60,7 +60,7 @@ Maybe = Annotated[T | None, _Absent()]
 
 
 @dataclass(frozen=True)
-class Shape:
+class TextPattern:
     """A text that must match ``pattern`` (searched for, not anchored by itself).
 
     ``meaning`` says in words what is allowed, to follow "it should be". ``words`` are the texts
@@ -149,10 +149,10 @@ Integer = Annotated[int, NumberRule(whole=True)]
 Count = Annotated[int, NumberRule(whole=True, low=0)]
 PositiveCount = Annotated[int, NumberRule(whole=True, low=1)]
 
-NonEmptyText = Annotated[str, Shape(r"(?s).", "a text that is not empty")]
+NonEmptyText = Annotated[str, TextPattern(r"(?s).", "a text that is not empty")]
 Identifier = Annotated[
     str,
-    Shape(
+    TextPattern(
         r"^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$",
         "an id of lower-case letters, digits, `_`, `.` and `-`, not beginning or ending in `.` "
         "or `-`",
@@ -160,21 +160,21 @@ Identifier = Annotated[
 ]
 SemVer = Annotated[
     str,
-    Shape(
+    TextPattern(
         r"^(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$",
         "a semantic version such as `1.4.0`",
     ),
 ]
 IsoDuration = Annotated[
     str,
-    Shape(
+    TextPattern(
         r"^P(?!$)(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(\d+H)?(\d+M)?(\d+S)?)?$",
         "an ISO 8601 duration such as `P1D` or `PT15M`",
     ),
 ]
 Tag = Annotated[
     str,
-    Shape(
+    TextPattern(
         r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$",
         "a kebab-case tag: lower-case letters, digits and `-` between them",
     ),

@@ -43,7 +43,7 @@ class Provenance(OpenModel):
     generated_by: Annotated[Maybe[Generator], Field(alias="generated_by")] = None
 
 
-class Owner(ClosedModel):
+class ProductOwner(ClosedModel):
     """Who answers for the product."""
 
     team: Maybe[str] = None
@@ -66,7 +66,7 @@ class Metadata(ClosedModel):
 
     provenance: Maybe[Provenance] = None
     layer: Maybe[str] = None
-    owner: Owner
+    owner: ProductOwner
     created_at: Maybe[str] = None
     business_context: Maybe[BusinessContext] = None
     tags: Maybe[Tags] = None

@@ -14,9 +14,9 @@ from fluid_build.contract.fluid.common import (
     Maybe,
     OpenModel,
     SemVer,
-    Shape,
     TaggedModel,
     Tags,
+    TextPattern,
     problems,
     requires,
 )
@@ -40,7 +40,7 @@ ExposeKind = Literal[
     "other",
 ]
 SchemaSignature = Annotated[
-    str, Shape(r"^sha256:[0-9a-fA-F]{64}$", "`sha256:` and 64 hexadecimal digits")
+    str, TextPattern(r"^sha256:[0-9a-fA-F]{64}$", "`sha256:` and 64 hexadecimal digits")
 ]
 
 

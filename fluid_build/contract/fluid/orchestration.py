@@ -16,7 +16,7 @@ from fluid_build.contract.fluid.common import (
     OrchestrationEngine,
     PositiveCount,
     Problem,
-    Shape,
+    TextPattern,
     expects,
     problems,
     requires,
@@ -56,7 +56,7 @@ TaskProvider = Literal[
 ]
 ProviderAction = Annotated[
     str,
-    Shape(
+    TextPattern(
         r"^[a-z0-9_]+\.[a-z0-9_]+$",
         "a service and its action, lower case, with one point between, such as `s3.ensure_bucket`",
     ),

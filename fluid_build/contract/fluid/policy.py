@@ -10,13 +10,13 @@ from fluid_build.contract.fluid.common import (
     Maybe,
     OpenModel,
     PositiveCount,
-    Shape,
     TaggedModel,
+    TextPattern,
 )
 
 ModelName = Annotated[
     str,
-    Shape(
+    TextPattern(
         r"^[a-z0-9]([a-z0-9_.-]*[a-z0-9])?$",
         "a model's name of lower-case letters, digits, `-`, `_` and `.`, beginning and ending "
         "with a letter or digit",

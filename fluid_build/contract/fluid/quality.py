@@ -12,9 +12,9 @@ from fluid_build.contract.fluid.common import (
     Number,
     OpenModel,
     Percent,
-    Shape,
     Share,
     TaggedModel,
+    TextPattern,
 )
 
 DqRuleType = Literal[
@@ -30,7 +30,7 @@ DqRuleType = Literal[
 DqSeverity = Literal["info", "warn", "error", "critical"]
 Availability = Annotated[
     str,
-    Shape(
+    TextPattern(
         r"^(100(\.0+)?|\d{2}(\.\d+)?)%$",
         "a percentage of two digits before the point, such as `99.9%`, or `100%`",
     ),

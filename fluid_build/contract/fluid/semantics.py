@@ -25,7 +25,7 @@ class NonAdditiveDimension(ClosedModel):
     window_choice: Maybe[Literal["min", "max"]] = None
 
 
-class Measure(ClosedModel):
+class SemanticMeasure(ClosedModel):
     """Something that can be aggregated."""
 
     name: str
@@ -43,7 +43,7 @@ class DimensionParams(ClosedModel):
     time_granularity: Maybe[TimeGranularity] = None
 
 
-class Dimension(ClosedModel):
+class SemanticDimension(ClosedModel):
     """Something to group and filter by."""
 
     name: str
@@ -75,6 +75,6 @@ class Semantics(TaggedModel):
     description: Maybe[str] = None
     default_agg_time_dimension: Maybe[str] = None
     entities: Maybe[list[SemanticEntity]] = None
-    measures: Maybe[list[Measure]] = None
-    dimensions: Maybe[list[Dimension]] = None
+    measures: Maybe[list[SemanticMeasure]] = None
+    dimensions: Maybe[list[SemanticDimension]] = None
     metrics: Maybe[list[SemanticMetric]] = None

@@ -27,7 +27,7 @@ class UnclearLimitError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class RuleLimit:
     """The share of rows that must keep a rule, and the most rows that may break it, if given."""
 
     share: float = 1.0
@@ -57,19 +57,19 @@ class Limit:
         return f"{share}, {most}" if most else share
 
 
-def limit_of(rule: DqRule) -> Limit:
+def limit_of(rule: DqRule) -> RuleLimit:
     """The limit of a rule; every row must keep it where none is given. UnclearLimitError."""
     most = _most(rule)
     if rule.threshold is None:
         if most is not None and rule.operator is None:
-            return Limit(share=0.0, most=most)
-        return Limit(comparison=rule.operator or ">=", most=most)
+            return RuleLimit(share=0.0, most=most)
+        return RuleLimit(comparison=rule.operator or ">=", most=most)
     # Compared before it is made a float, which a number of a thousand digits is too large for.
     if not 0 <= rule.threshold <= _WHOLE:
         raise UnclearLimitError("its threshold is no share of rows")
     threshold = float(rule.threshold)
     share = threshold / _WHOLE if threshold > 1 else threshold
-    return Limit(share=share, comparison=rule.operator or ">=", most=most)
+    return RuleLimit(share=share, comparison=rule.operator or ">=", most=most)
 
 
 def _most(rule: DqRule) -> int | None:

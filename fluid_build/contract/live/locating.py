@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.contract.fluid import ContractColumn, Expose, FluidContract
-from fluid_build.contract.shown import escaped
+from fluid_build.contract.printable import escaped
 from fluid_build.errors import SourceNotFoundError, UsageError
 from fluid_build.sources.base import Column, Source, Table
 from fluid_build.text import listed_up_to

@@ -12,13 +12,13 @@ from functools import partial
 from fluid_build.contract.fluid import DqRule, Expose
 from fluid_build.contract.live import queries
 from fluid_build.contract.live.durations import age_text, before
-from fluid_build.contract.live.limits import Limit, UnclearLimitError, limit_of, percent
+from fluid_build.contract.live.limits import RuleLimit, UnclearLimitError, limit_of, percent
 from fluid_build.contract.live.locating import LiveTable, exposed_columns
 from fluid_build.contract.live.planned import Check, Figures, PlannedCheck, count
 from fluid_build.contract.live.results import CheckResult
 from fluid_build.contract.live.selectors import label_list, selected_columns
+from fluid_build.contract.printable import escaped
 from fluid_build.contract.row_scopes import columns_of_scope, rows_in, scope_of
-from fluid_build.contract.shown import escaped
 from fluid_build.errors import UsageError
 from fluid_build.profiling import checks
 from fluid_build.profiling.inclusion import place_of
@@ -249,7 +249,9 @@ def _counted(
     return PlannedCheck(judge, aggregates=aggregates, query=query)
 
 
-def _judge_counts(result: "partial[CheckResult]", limit: Limit, figures: Figures) -> CheckResult:
+def _judge_counts(
+    result: "partial[CheckResult]", limit: RuleLimit, figures: Figures
+) -> CheckResult:
     rows, violations = count(figures[0]), count(figures[1])
     if not rows:
         return result(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fluid_build import limits
-from fluid_build.contract.shown import escaped, kind_shown
+from fluid_build.contract.printable import escaped, kind_shown
 from fluid_build.contract.structure import Path
 from fluid_build.errors import SourceUnreadableError
 

@@ -8,8 +8,8 @@ import yaml
 from yaml.constructor import ConstructorError, SafeConstructor
 from yaml.resolver import Resolver
 
+from fluid_build.contract.printable import escaped
 from fluid_build.contract.read.located import Builder, LocatedDocument, Mark, unreadable
-from fluid_build.contract.shown import escaped
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_NUMBER = 400

@@ -13,7 +13,7 @@ from fluid_build.contract.fluid import (
     Lifecycle,
     Lineage,
     Metadata,
-    Owner,
+    ProductOwner,
     Provenance,
     Upstream,
 )
@@ -67,7 +67,7 @@ def _description(profile: Profile, model: LogicalModel) -> str:
     how = "measured on its data" if profile.has_data else "as its DDL declares it"
     return (
         f"{profile.source_name}: {tables} and {relationships} between tables, {how}. "
-        "Owner and domain are to be assigned by a person."
+        "ProductOwner and domain are to be assigned by a person."
     )
 
 
@@ -92,7 +92,7 @@ def _metadata() -> Metadata:
             kind="ContractMetadata",
             generated_by=Generator(tool="fluid-forge", version=__version__),
         ),
-        owner=Owner(team=UNASSIGNED),
+        owner=ProductOwner(team=UNASSIGNED),
         business_context=BusinessContext(domain=UNASSIGNED),
     )
 

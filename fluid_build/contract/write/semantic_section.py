@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from fluid_build.contract.fluid import (
-    Dimension,
     DimensionParams,
-    Measure,
+    SemanticDimension,
     SemanticEntity,
+    SemanticMeasure,
     Semantics,
 )
 from fluid_build.modeling.naming import identifier
@@ -74,7 +74,7 @@ def _entity(name: str, type_: str, columns: Sequence[str], reason: str) -> Seman
     )
 
 
-def _dimensions(build: Build, taken: set[str]) -> list[Dimension]:
+def _dimensions(build: Build, taken: set[str]) -> list[SemanticDimension]:
     keys = {
         *build.key,
         *(c for test in build.tests if _identifies(test) for c in test.columns),
@@ -97,9 +97,9 @@ def _groups(column: PlanColumn) -> bool:
     return family(column.contract_type) not in _NOT_FOR_GROUPING
 
 
-def _dimension(column: PlanColumn, name: str) -> Dimension:
+def _dimension(column: PlanColumn, name: str) -> SemanticDimension:
     is_time = family(column.contract_type) in {"date", "timestamp"}
-    return Dimension(
+    return SemanticDimension(
         name=name,
         type="time" if is_time else "categorical",
         expr=column.name,
@@ -108,9 +108,9 @@ def _dimension(column: PlanColumn, name: str) -> Dimension:
     )
 
 
-def _measures(columns: Sequence[PlanColumn], taken: set[str]) -> list[Measure]:
+def _measures(columns: Sequence[PlanColumn], taken: set[str]) -> list[SemanticMeasure]:
     measures = [
-        Measure(
+        SemanticMeasure(
             name=_taking(column.name, taken),
             agg=column.measure.aggregation,
             expr=column.name,
@@ -119,7 +119,9 @@ def _measures(columns: Sequence[PlanColumn], taken: set[str]) -> list[Measure]:
         for column in columns
         if column.measure is not None
     ]
-    rows = Measure(name=_taking("row_count", taken), agg="count", expr="1", description="Rows.")
+    rows = SemanticMeasure(
+        name=_taking("row_count", taken), agg="count", expr="1", description="Rows."
+    )
     return [rows, *measures]
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fluid_build.contract.exports.formats import Exported, export, known_format
-from fluid_build.contract.exports.odcs_versions import odcs_schema
+from fluid_build.contract.exports.odcs.versions import odcs_schema
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.structure import Path as Place
 from fluid_build.contract.validation import parse_contract

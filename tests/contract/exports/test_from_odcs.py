@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fluid_build.contract.exports.formats import Exported, export
-from fluid_build.contract.exports.from_odcs import Imported, import_odcs
-from fluid_build.contract.exports.keys import keys_of
+from fluid_build.contract.exports.odcs.reading import Imported, import_odcs
 from fluid_build.contract.fluid import DqRule, FluidContract
+from fluid_build.contract.keys import keys_of
 from fluid_build.contract.structure import Path
 from fluid_build.contract.validation import parse_contract
 from fluid_build.contract.write.yaml_text import as_document

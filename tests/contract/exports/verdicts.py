@@ -12,7 +12,7 @@ from datacontract_specification.model import DataContractSpecification
 from jsonschema import Draft7Validator, Draft201909Validator, Draft202012Validator
 from open_data_contract_standard.model import OpenDataContractStandard
 
-from fluid_build.contract.exports.odcs_versions import LATEST, OdcsVersion, odcs_schema
+from fluid_build.contract.exports.odcs.versions import LATEST, OdcsVersion, odcs_schema
 
 OSI_SCHEMA = Path(__file__).parents[4] / "shared" / "schemas" / "osi-0.1.1.json"
 needs_osi_schema = pytest.mark.skipif(

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fluid_build.contract.exports.checks import check
-from fluid_build.contract.exports.custom import custom_properties
-from fluid_build.contract.exports.keys import Keys, columns_of_rule
-from fluid_build.contract.exports.reading import Json, Reading, labels_of, said
+from fluid_build.contract.exports.odcs.custom_properties import custom_properties
+from fluid_build.contract.exports.tracking import Json, TrackedMapping, labels_of, said
 from fluid_build.contract.fluid import DqRule, Expose
+from fluid_build.contract.keys import Keys, columns_of_rule
 
 DIMENSIONS = {
     "freshness": "timeliness",
@@ -35,7 +35,7 @@ class Checks:
     columns: dict[str, list[Json]]
 
 
-def checks_of(promise: Reading, index: int, exposes: Sequence[Expose], keys: Keys) -> Checks:
+def checks_of(promise: TrackedMapping, index: int, exposes: Sequence[Expose], keys: Keys) -> Checks:
     """The checks of an expose; takes its rules and quality expressions."""
     expose = exposes[index]
     references = {reference.rule: reference for reference in keys.references}
@@ -70,7 +70,7 @@ def _place(rule: DqRule, expose: Expose) -> str | None:
     return columns[0] if len(columns) == 1 else None
 
 
-def _document(rule: Reading, native: Json, position: int | None) -> Json:
+def _document(rule: TrackedMapping, native: Json, position: int | None) -> Json:
     kind = rule.peek("type")
     name, description, severity = rule.text("id"), rule.text("description"), rule.text("severity")
     tags, labels = rule.texts("tags"), labels_of(rule)
@@ -87,7 +87,7 @@ def _document(rule: Reading, native: Json, position: int | None) -> Json:
     return said(document)
 
 
-def _expression(expression: Reading) -> Json:
+def _expression(expression: TrackedMapping) -> Json:
     """A rule that is written as an expression: a check of an engine of its own."""
     name, severity = expression.text("rule"), expression.text("severity")
     text = expression.text("expression")

@@ -8,20 +8,20 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from fluid_build.contract.exports.column_types import odcs_type, rules_of, spelled, type_options
-from fluid_build.contract.exports.custom import custom_properties
-from fluid_build.contract.exports.keys import Keys, keys_of, names_of
-from fluid_build.contract.exports.odcs_references import (
+from fluid_build.contract.exports.odcs.custom_properties import custom_properties
+from fluid_build.contract.exports.odcs.references import (
     Names,
     names_of_references,
     relationship,
 )
-from fluid_build.contract.exports.odcs_rules import Checks, checks_of
-from fluid_build.contract.exports.odcs_versions import LATEST, OdcsVersion
-from fluid_build.contract.exports.reading import Json, Reading, labels_of, said
-from fluid_build.contract.exports.servers import servers_of
+from fluid_build.contract.exports.odcs.rules import Checks, checks_of
+from fluid_build.contract.exports.odcs.servers import servers_of
+from fluid_build.contract.exports.odcs.versions import LATEST, OdcsVersion
+from fluid_build.contract.exports.tracking import Json, TrackedMapping, labels_of, said
+from fluid_build.contract.exports.type_names import odcs_type, rules_of, spelled, type_options
 from fluid_build.contract.fluid import Expose, FluidContract
 from fluid_build.contract.fluid.column import ContractColumn
+from fluid_build.contract.keys import Keys, keys_of, names_of
 
 NO_TYPE_NEEDED: OdcsVersion = "3.1.0"
 """The version in which a column may have no logical type: the schema of 3.2.0 asks for one."""
@@ -62,7 +62,7 @@ class _Whole:
     sources: list[dict[str, list[str]]]
 
 
-def odcs_document(contract: FluidContract, read: Reading, version: OdcsVersion) -> Json:
+def odcs_document(contract: FluidContract, read: TrackedMapping, version: OdcsVersion) -> Json:
     """The ODCS document of a contract; ``read`` is the same contract as a document."""
     exposes = read.parts("exposes")
     servers = servers_of([expose.part("binding") for expose in exposes])
@@ -115,19 +115,19 @@ def _shared_version(contract: FluidContract) -> str | None:
     return None if shared == UNVERSIONED else shared
 
 
-def _status(lifecycle: Reading, version: OdcsVersion) -> str | None:
+def _status(lifecycle: TrackedMapping, version: OdcsVersion) -> str | None:
     state = lifecycle.text("state")
     if state is not None:
         return STATUS[state]
     return UNSTATED if version == "3.1.0" else None
 
 
-def _purpose(read: Reading) -> Json | None:
+def _purpose(read: TrackedMapping) -> Json | None:
     text = read.text("description")
     return None if text is None else {"purpose": text}
 
 
-def _ownership(read: Reading) -> Json:
+def _ownership(read: TrackedMapping) -> Json:
     """The owner as the team, and the ways to reach it as support channels."""
     owner = read.part("metadata").part("owner")
     email, slack = owner.text("email"), owner.text("slack")
@@ -145,7 +145,7 @@ def _ownership(read: Reading) -> Json:
     return {"team": team or None, "support": support or None}
 
 
-def _roles(read: Reading) -> list[Json] | None:
+def _roles(read: TrackedMapping) -> list[Json] | None:
     """The grants of the access policy, one role a grant."""
     policy = read.part("accessPolicy")
     if not policy.peek("grants"):
@@ -153,7 +153,7 @@ def _roles(read: Reading) -> list[Json] | None:
     return [_role(grant) for grant in policy.parts("grants")]
 
 
-def _role(grant: Reading) -> Json:
+def _role(grant: TrackedMapping) -> Json:
     permissions = grant.texts("permissions")
     own = {
         "permissions": [] if permissions == [] else None,
@@ -169,7 +169,7 @@ def _role(grant: Reading) -> Json:
     )
 
 
-def _service(read: Reading, lifecycle: Reading) -> list[Json] | None:
+def _service(read: TrackedMapping, lifecycle: TrackedMapping) -> list[Json] | None:
     """The promised service of each expose, and how long the data is kept."""
     found: list[Json] = []
     retention = lifecycle.text("retention")
@@ -179,7 +179,7 @@ def _service(read: Reading, lifecycle: Reading) -> list[Json] | None:
     ids = Counter(expose.peek("exposeId") for expose in exposes)
     for expose in exposes:
         name = expose.peek("exposeId")
-        promised = expose.part("qos") if ids[name] == 1 else Reading(None)
+        promised = expose.part("qos") if ids[name] == 1 else TrackedMapping(None)
         for ours, theirs in SERVICE.items():
             if ours in promised.value:
                 value = promised.take(ours)
@@ -187,17 +187,17 @@ def _service(read: Reading, lifecycle: Reading) -> list[Json] | None:
     return found or None
 
 
-def _links(docs: Reading) -> list[Json] | None:
+def _links(docs: TrackedMapping) -> list[Json] | None:
     links = [(kind, docs.text(kind)) for kind in LINKS]
     return [{"url": url, "type": kind} for kind, url in links if url is not None] or None
 
 
-def _created(metadata: Reading) -> str | None:
+def _created(metadata: TrackedMapping) -> str | None:
     is_time = _TIMESTAMP.fullmatch(str(metadata.peek("createdAt")))
     return metadata.text("createdAt") if is_time else None
 
 
-def _product_properties(read: Reading) -> list[Json] | None:
+def _product_properties(read: TrackedMapping) -> list[Json] | None:
     """What of the product itself has no place of its own in the standard."""
     metadata = read.part("metadata")
     own: Json = {
@@ -212,7 +212,7 @@ def _product_properties(read: Reading) -> list[Json] | None:
     return custom_properties(own, labels_of(read))
 
 
-def remainder(part: Reading, key: str) -> Json | None:
+def remainder(part: TrackedMapping, key: str) -> Json | None:
     """What is left of a mapping; the empty mapping where it is there and says nothing at all."""
     inner = part.part(key)
     if not inner.exists:
@@ -221,7 +221,7 @@ def remainder(part: Reading, key: str) -> Json | None:
     return inner.rest() or (None if said else {})
 
 
-def _table(expose: Reading, index: int, whole: _Whole) -> Json:
+def _table(expose: TrackedMapping, index: int, whole: _Whole) -> Json:
     keys, names = whole.keys[index], whole.names
     promise = expose.part("contract")
     checks = checks_of(promise, index, whole.contract.exposes, keys)
@@ -247,7 +247,7 @@ def _table(expose: Reading, index: int, whole: _Whole) -> Json:
 
 
 def _expose_properties(
-    expose: Reading, promise: Reading, index: int, whole: _Whole
+    expose: TrackedMapping, promise: TrackedMapping, index: int, whole: _Whole
 ) -> list[Json] | None:
     version = expose.text("version")
     dq = promise.part("dq")
@@ -263,7 +263,9 @@ def _expose_properties(
     return custom_properties(own, labels_of(expose))
 
 
-def _columns(promise: Reading, index: int, whole: _Whole, checks: Checks) -> list[Json] | None:
+def _columns(
+    promise: TrackedMapping, index: int, whole: _Whole, checks: Checks
+) -> list[Json] | None:
     columns = whole.contract.exposes[index].contract.columns
     if columns is None:
         return None
@@ -294,7 +296,9 @@ def _key_flags(column: ContractColumn, index: int, whole: _Whole) -> Json:
     }
 
 
-def _column(column: ContractColumn, read: Reading, given: Json, version: OdcsVersion) -> Json:
+def _column(
+    column: ContractColumn, read: TrackedMapping, given: Json, version: OdcsVersion
+) -> Json:
     type_ = spelled(column.type)
     own = {key: read.take(key) for key in ("semanticType", "businessDefinition", "validationRules")}
     document: Json = {

@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
-from fluid_build.contract.exports.column_types import (
+from fluid_build.contract.exports.odcs.custom_properties import Custom, read_custom
+from fluid_build.contract.exports.odcs.read_checks import ReadCheck, read_check
+from fluid_build.contract.exports.odcs.rules import EXPRESSION
+from fluid_build.contract.exports.odcs.writing import EXPOSE_KEPT, LINKS
+from fluid_build.contract.exports.tracking import Json, TrackedMapping, said
+from fluid_build.contract.exports.type_names import (
     BOUNDS,
     bounds,
     fluid_type,
@@ -16,11 +21,6 @@ from fluid_build.contract.exports.column_types import (
     spelled,
     type_options,
 )
-from fluid_build.contract.exports.custom import Custom, read_custom
-from fluid_build.contract.exports.from_odcs_checks import ReadCheck, read_check
-from fluid_build.contract.exports.odcs import EXPOSE_KEPT, LINKS
-from fluid_build.contract.exports.odcs_rules import EXPRESSION
-from fluid_build.contract.exports.reading import Json, Reading, said
 from fluid_build.contract.fluid import Sensitivity
 from fluid_build.contract.fluid.expose import ExposeKind
 from fluid_build.modeling.naming import tag
@@ -49,7 +49,7 @@ class Pointer:
 
     start: tuple[str, ...]
     to: tuple[str, ...]
-    place: Reading
+    place: TrackedMapping
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ class ReadTable:
     checks: list[ReadCheck] = field(default_factory=list)
 
 
-def read_table(table: Reading, expose_id: str, binding: Json) -> ReadTable:
+def read_table(table: TrackedMapping, expose_id: str, binding: Json) -> ReadTable:
     """Take a table; its rules are in ``checks``, not in the expose yet."""
     custom = read_custom(table, _OBJECT_OWN)
     name = str(table.text("name"))
@@ -109,7 +109,7 @@ def read_table(table: Reading, expose_id: str, binding: Json) -> ReadTable:
     return found
 
 
-def tags_of(part: Reading) -> list[str] | None:
+def tags_of(part: TrackedMapping) -> list[str] | None:
     """The tags as FLUID spells them; where one had to be respelled they count as not taken."""
     given = part.peek("tags")
     if not isinstance(given, list):
@@ -121,7 +121,7 @@ def tags_of(part: Reading) -> list[str] | None:
     return list(dict.fromkeys(spelt))
 
 
-def words(part: Reading, keys: Sequence[str]) -> dict[str, str]:
+def words(part: TrackedMapping, keys: Sequence[str]) -> dict[str, str]:
     """Values that FLUID has no key for, as labels: under kebab-case names, in JSON if no text."""
     found = {}
     for key in keys:
@@ -133,7 +133,7 @@ def words(part: Reading, keys: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def links(part: Reading, kept: Json | None) -> Json | None:
+def links(part: TrackedMapping, kept: Json | None) -> Json | None:
     """The links for readers; of several links of one kind, the first."""
     docs: Json = {}
     for definition in part.parts("authoritativeDefinitions"):
@@ -144,12 +144,12 @@ def links(part: Reading, kept: Json | None) -> Json | None:
     return {**docs, **(kept or {})} if docs or kept is not None else None
 
 
-def _title(table: Reading, name: str, expose_id: str) -> str | None:
+def _title(table: TrackedMapping, name: str, expose_id: str) -> str | None:
     title = table.text("businessName")
     return name if title is None and name != expose_id else title
 
 
-def _kind(table: Reading, labels: dict[str, str]) -> str:
+def _kind(table: TrackedMapping, labels: dict[str, str]) -> str:
     """What is exposed, by the physical type; a table where FLUID has no word for it."""
     spelled_ = table.text("physicalType")
     kinds: tuple[str, ...] = get_args(ExposeKind)
@@ -160,7 +160,7 @@ def _kind(table: Reading, labels: dict[str, str]) -> str:
     return next((kind for kind in kinds if kind in (spelled_ or "").lower()), "table")
 
 
-def _expressions(table: Reading) -> Json:
+def _expressions(table: TrackedMapping) -> Json:
     """The rules that are written as expressions."""
     found = []
     for item in table.parts("quality"):
@@ -179,14 +179,14 @@ def _expressions(table: Reading) -> Json:
     return {"quality": found} if found else {}
 
 
-def _read_checks(part: Reading, table: ReadTable, column: str | None) -> None:
+def _read_checks(part: TrackedMapping, table: ReadTable, column: str | None) -> None:
     for number, item in enumerate(part.parts("quality")):
         if item.peek("engine") != EXPRESSION:
             place = f"{table.name}.{column}" if column else table.name
             table.checks.append(read_check(item, column, f"{place}.check_{number + 1}"))
 
 
-def _column(part: Reading, table: ReadTable) -> Json:
+def _column(part: TrackedMapping, table: ReadTable) -> Json:
     name = part.text("name") or "unnamed"
     custom = read_custom(part, _COLUMN_OWN, ("precision", "scale"))
     labels = dict(custom.labels or {})
@@ -211,7 +211,7 @@ def _column(part: Reading, table: ReadTable) -> Json:
     return said(column)
 
 
-def _type(part: Reading, custom: Custom, labels: dict[str, str]) -> str:
+def _type(part: TrackedMapping, custom: Custom, labels: dict[str, str]) -> str:
     """The physical type where FLUID knows it, else what the logical type says."""
     physical, logical = part.text("physicalType"), part.text("logicalType")
     if physical is not None and is_fluid_type(physical):
@@ -229,7 +229,7 @@ def _type(part: Reading, custom: Custom, labels: dict[str, str]) -> str:
     )
 
 
-def _sensitivity(part: Reading, labels: dict[str, str]) -> str | None:
+def _sensitivity(part: TrackedMapping, labels: dict[str, str]) -> str | None:
     given = part.text("classification")
     if given is None or given in get_args(Sensitivity):
         return given
@@ -237,7 +237,9 @@ def _sensitivity(part: Reading, labels: dict[str, str]) -> str | None:
     return given.lower() if given.lower() in get_args(Sensitivity) else None
 
 
-def _validation_rules(part: Reading, column: Json, labels: dict[str, str]) -> list[object] | None:
+def _validation_rules(
+    part: TrackedMapping, column: Json, labels: dict[str, str]
+) -> list[object] | None:
     """The column's rules, and new ones for options that they do not say."""
     kept = column.get("validationRules")
     rules = list(kept) if isinstance(kept, list) else []
@@ -259,11 +261,11 @@ def _validation_rules(part: Reading, column: Json, labels: dict[str, str]) -> li
 
 def _told(rule: object) -> tuple[str | None, str | None]:
     """The type and constraint of a validation rule that was not judged yet."""
-    told = Reading(rule)
+    told = TrackedMapping(rule)
     return told.text("type"), told.text("constraint")
 
 
-def _read_keys(part: Reading, name: str, table: ReadTable) -> None:
+def _read_keys(part: TrackedMapping, name: str, table: ReadTable) -> None:
     """Note what the column says of keys, references and sources."""
     id_, position = part.text("id"), part.number("primaryKeyPosition")
     if id_ is not None:
@@ -276,18 +278,18 @@ def _read_keys(part: Reading, name: str, table: ReadTable) -> None:
     table.pointers += _pointers(part, name)
 
 
-def _read_enumeration(part: Reading, name: str, table: ReadTable) -> None:
+def _read_enumeration(part: TrackedMapping, name: str, table: ReadTable) -> None:
     """The allowed values of 3.2, as a rule."""
     values = part.parts("enum")
     if not values or not all(isinstance(value.peek("value"), str) for value in values):
         return
     listed = [value.text("value") for value in values]
     native: Json = {"metric": "invalidValues", "arguments": {"validValues": listed}, "mustBe": 0}
-    item = Reading({"name": f"{table.name}.{name}.enum", "severity": "error", **native})
+    item = TrackedMapping({"name": f"{table.name}.{name}.enum", "severity": "error", **native})
     table.checks.append(read_check(item, name, f"{table.name}.{name}.enum"))
 
 
-def _pointers(part: Reading, column: str | None) -> list[Pointer]:
+def _pointers(part: TrackedMapping, column: str | None) -> list[Pointer]:
     found = []
     for relation in part.parts("relationships"):
         start = (column,) if column is not None else _listed(relation.peek("from"))

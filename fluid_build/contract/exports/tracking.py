@@ -14,10 +14,10 @@ Json = dict[str, object]
 T = TypeVar("T")
 
 
-class Reading:
+class TrackedMapping:
     """A mapping in a document, and which of its keys were taken.
 
-    Reading a key as a type that it is not of gives None, and leaves its value untaken.
+    TrackedMapping a key as a type that it is not of gives None, and leaves its value untaken.
     """
 
     def __init__(
@@ -65,13 +65,13 @@ class Reading:
         value = self.peek(key)
         return self._taken(key, dict(value)) if isinstance(value, dict) else None
 
-    def part(self, key: str) -> "Reading":
+    def part(self, key: str) -> "TrackedMapping":
         """The mapping under a key, to be read bit by bit; one that does not exist is empty."""
         if self.peek(key) == {}:
             self._memory[key] = None
-        return _reading(self.peek(key), (*self.path, key), self._memory, key)
+        return _tracked(self.peek(key), (*self.path, key), self._memory, key)
 
-    def parts(self, key: str) -> list["Reading"]:
+    def parts(self, key: str) -> list["TrackedMapping"]:
         """The mappings of the list under a key, to be read bit by bit."""
         value = self.peek(key)
         if not isinstance(value, list):
@@ -80,7 +80,7 @@ class Reading:
             self._memory[key] = None
         memory = _below(self._memory, key)
         path = (*self.path, key)
-        return [_reading(item, (*path, at), memory, at) for at, item in enumerate(value)]
+        return [_tracked(item, (*path, at), memory, at) for at, item in enumerate(value)]
 
     def rest(self) -> Json:
         """Every key of which nothing was taken yet, with all that is in it."""
@@ -111,7 +111,7 @@ def said(document: Mapping[str, object]) -> Json:
     return {key: value for key, value in document.items() if value is not None}
 
 
-def labels_of(part: Reading) -> dict[str, str] | None:
+def labels_of(part: TrackedMapping) -> dict[str, str] | None:
     """The labels of an element of a contract."""
     labels = part.mapping("labels")
     return None if labels is None else {key: str(value) for key, value in labels.items()}
@@ -126,8 +126,8 @@ def is_finite(value: object) -> bool:
     return all(map(is_finite, value)) if isinstance(value, list) else True
 
 
-def _reading(value: object, path: Path, memory: dict[Part, object], key: Part) -> Reading:
-    return Reading(value, path, _below(memory, key))
+def _tracked(value: object, path: Path, memory: dict[Part, object], key: Part) -> TrackedMapping:
+    return TrackedMapping(value, path, _below(memory, key))
 
 
 def _below(memory: dict[Part, object], key: Part) -> dict[Part, object]:

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from fluid_build.contract.exports.custom import custom_properties
-from fluid_build.contract.exports.keys import Keys, Reference
-from fluid_build.contract.exports.reading import Json
+from fluid_build.contract.exports.odcs.custom_properties import custom_properties
+from fluid_build.contract.exports.tracking import Json
 from fluid_build.contract.fluid import Expose
+from fluid_build.contract.keys import Keys, TableReference
 from fluid_build.text import free_name
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -57,7 +57,7 @@ def names_of_references(exposes: Sequence[Expose], keys: Sequence[Keys]) -> Name
     return names
 
 
-def relationship(names: Names, expose: int, reference: Reference, *, implied: bool) -> Json:
+def relationship(names: Names, expose: int, reference: TableReference, *, implied: bool) -> Json:
     """A reference as a relationship; ``implied`` where it stands at its own column."""
     start: Json = {} if implied else {"from": names.pointers(expose, reference.columns)}
     found: Json = {

@@ -8,7 +8,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from fluid_build.contract.exports.reading import Json, Reading
+from fluid_build.contract.exports.tracking import Json, TrackedMapping
 
 _OWN = "fluid."
 _LABEL = "fluid.label."
@@ -48,7 +48,9 @@ def custom_properties(
     return [{"property": name, "value": value} for name, value in found.items()] or None
 
 
-def read_custom(part: Reading, known: Collection[str], figures: Collection[str] = ()) -> Custom:
+def read_custom(
+    part: TrackedMapping, known: Collection[str], figures: Collection[str] = ()
+) -> Custom:
     """Take the custom properties of an element.
 
     A property that FLUID does not know under ``fluid.``, and one that is given again, is left. A

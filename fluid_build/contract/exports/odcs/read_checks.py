@@ -11,9 +11,9 @@ from typing import get_args
 
 from fluid_build.contract.evidence_labels import names_label
 from fluid_build.contract.exports.checks import BETWEEN, METRICS, OPERATORS
-from fluid_build.contract.exports.custom import read_custom
-from fluid_build.contract.exports.odcs_rules import KEPT
-from fluid_build.contract.exports.reading import Json, Reading, said
+from fluid_build.contract.exports.odcs.custom_properties import read_custom
+from fluid_build.contract.exports.odcs.rules import KEPT
+from fluid_build.contract.exports.tracking import Json, TrackedMapping, said
 from fluid_build.contract.fluid.quality import DqRuleType
 
 NATIVE = (
@@ -97,7 +97,7 @@ class ReadCheck:
     position: int | None = None
 
 
-def read_check(item: Reading, column: str | None, fallback: str) -> ReadCheck:
+def read_check(item: TrackedMapping, column: str | None, fallback: str) -> ReadCheck:
     """Take a check; ``fallback`` is its id where it has no name."""
     custom = read_custom(item, (*KEPT, "position"))
     native = {key: item.take(key) for key in NATIVE if key in item.value}
@@ -132,12 +132,12 @@ def retold(rule: Json, native: Json, column: str | None, dimension: str | None =
     }
 
 
-def _id(item: Reading, fallback: str) -> str:
+def _id(item: TrackedMapping, fallback: str) -> str:
     name = item.text("name")
     return name if name is not None else item.text("id") or fallback
 
 
-def _severity(item: Reading) -> str:
+def _severity(item: TrackedMapping) -> str:
     """FLUID's word for a severity; an error where none is given or known."""
     known = _SEVERITIES.get(str(item.peek("severity")).lower())
     if known is not None:
@@ -145,7 +145,7 @@ def _severity(item: Reading) -> str:
     return known or "error"
 
 
-def _words(item: Reading) -> dict[str, str]:
+def _words(item: TrackedMapping) -> dict[str, str]:
     """What is said of a check beside the check itself, as labels."""
     found = {label: item.text(key) for key, label in _LABELS.items() if not item.touched(key)}
     return {label: text for label, text in found.items() if text is not None}

@@ -19,7 +19,7 @@ Columns = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class TableReference:
     """Columns that refer to columns of another expose, in pairs; ``rule`` is the rule's id.
 
     ``holds`` says that no row may break it: a format's own foreign key knows no exceptions.
@@ -42,7 +42,7 @@ class Keys:
     primary: Columns = ()
     primary_holds: bool = True
     unique: tuple[Columns, ...] = ()
-    references: tuple[Reference, ...] = ()
+    references: tuple[TableReference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def _unique(expose: Expose) -> tuple[Columns, ...]:
     return tuple(dict.fromkeys(columns for columns in found if columns))
 
 
-def _references(expose: Expose, whole: _Whole) -> tuple[Reference, ...]:
+def _references(expose: Expose, whole: _Whole) -> tuple[TableReference, ...]:
     found = []
     for rule in _rules(expose):
         labels = rule.labels or {}
@@ -149,17 +149,17 @@ def _references(expose: Expose, whole: _Whole) -> tuple[Reference, ...]:
         if labels.get("rule") == "reference" and target is not None:
             theirs = names_of(labels.get("to-columns"))
             columns = columns_of_rule(rule, expose)
-            found.append(Reference(columns, target, theirs, rule.id, allows_nothing(rule)))
+            found.append(TableReference(columns, target, theirs, rule.id, allows_nothing(rule)))
     told = {reference.columns for reference in found}
     for name, columns in _entities(expose, "foreign"):
         owner = whole.owners.get(name)
         if owner is not None and columns not in told:
-            found.append(Reference(columns, owner, whole.primaries[owner]))
+            found.append(TableReference(columns, owner, whole.primaries[owner]))
     kept = (r for r in found if _holds_together(r, whole.exposes[r.expose]))
     return tuple(dict.fromkeys(kept))
 
 
-def _holds_together(reference: Reference, target: Expose) -> bool:
+def _holds_together(reference: TableReference, target: Expose) -> bool:
     names = _column_names(target)
     return (
         bool(reference.columns)

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fluid_build.contract.exports.custom import custom_properties, read_custom
-from fluid_build.contract.exports.reading import Json, Reading, labels_of, said
+from fluid_build.contract.exports.odcs.custom_properties import custom_properties, read_custom
+from fluid_build.contract.exports.tracking import Json, TrackedMapping, labels_of, said
 from fluid_build.text import free_name
 
 _S3 = re.compile(r"s3://([^/]+)/(.+)")
@@ -75,7 +75,7 @@ class Servers:
     names: list[str | None]
 
 
-def servers_of(bindings: Sequence[Reading]) -> Servers:
+def servers_of(bindings: Sequence[TrackedMapping]) -> Servers:
     """Servers for bindings; takes all of each binding but its table."""
     known: dict[str, str] = {}
     documents: list[Json] = []
@@ -97,7 +97,7 @@ def _without_table(binding: Mapping[str, object]) -> Json:
     return {**binding, "location": kept}
 
 
-def _server(binding: Reading) -> Json:
+def _server(binding: TrackedMapping) -> Json:
     location = binding.part("location")
     type_ = _type(binding, location)
     native = _native(type_, location)
@@ -115,24 +115,24 @@ def _server(binding: Reading) -> Json:
     }
 
 
-def _name(labels: Mapping[str, str], binding: Reading) -> str:
+def _name(labels: Mapping[str, str], binding: TrackedMapping) -> str:
     kind = binding.part("properties").peek("kind")
     named = labels.get("server") or kind or binding.peek("platform")
     return named if isinstance(named, str) else "server"
 
 
-def _native(type_: str, location: Reading) -> Json:
+def _native(type_: str, location: TrackedMapping) -> Json:
     if type_ == "s3":
         return {"location": f"s3://{location.text('bucket')}/{location.text('path')}"}
     values = {theirs: location.text(ours) for ours, theirs in _KEYS[type_].items()}
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _remains(location: Reading, key: str) -> bool:
+def _remains(location: TrackedMapping, key: str) -> bool:
     return key != "table" and not location.touched(key)
 
 
-def _type(binding: Reading, location: Reading) -> str:
+def _type(binding: TrackedMapping, location: TrackedMapping) -> str:
     """The kind of server whose needs the location meets."""
     type_ = _OF_FORMAT.get(str(binding.peek("format")))
     platform = binding.peek("platform")
@@ -154,7 +154,7 @@ def _is_s3(bucket: object, path: object) -> bool:
     return match is not None and match.groups() == (bucket, path)
 
 
-def binding_of(server: Reading) -> Json:
+def binding_of(server: TrackedMapping) -> Json:
     """The binding of what lies on a server, but for its table."""
     custom = read_custom(server, _OWN)
     type_ = server.text("type") or "custom"
@@ -175,7 +175,7 @@ def binding_of(server: Reading) -> Json:
     }
 
 
-def _location(server: Reading, type_: str) -> Json:
+def _location(server: TrackedMapping, type_: str) -> Json:
     match = _S3.fullmatch(str(server.peek("location")))
     if type_ == "s3" and match is not None:
         server.take("location")
@@ -188,7 +188,7 @@ def _location(server: Reading, type_: str) -> Json:
     return {key: value for key, value in found.items() if value is not None}
 
 
-def _format(server: Reading, type_: str) -> str:
+def _format(server: TrackedMapping, type_: str) -> str:
     """FLUID's word for what is stored there, ``other`` if it has none."""
     of_type = next((ours for ours, theirs in _OF_FORMAT.items() if theirs == type_), None)
     if of_type is not None and type_ != "s3":
@@ -199,7 +199,7 @@ def _format(server: Reading, type_: str) -> str:
     return stored or of_type or "other"
 
 
-def _settings(server: Reading) -> Json:
+def _settings(server: TrackedMapping) -> Json:
     """What else a server says of how it is reached: host, port, warehouse …"""
     settled = ("id", "server", "environment", "description", "roles", "customProperties")
     return {
@@ -209,6 +209,6 @@ def _settings(server: Reading) -> Json:
     }
 
 
-def _labels(server: Reading, labels: dict[str, str] | None) -> dict[str, str]:
+def _labels(server: TrackedMapping, labels: dict[str, str] | None) -> dict[str, str]:
     words = {key: server.text(key) for key in ("server", "environment", "description")}
     return {**{k: v for k, v in words.items() if v is not None}, **(labels or {})}

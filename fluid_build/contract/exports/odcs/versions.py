@@ -21,7 +21,7 @@ from fluid_build.contract.exports.official import (
     schema_findings,
 )
 from fluid_build.contract.fluid.common import named
-from fluid_build.contract.shown import escaped, shown
+from fluid_build.contract.printable import escaped, shown
 from fluid_build.errors import ContractError
 
 OdcsVersion = Literal["3.1.0", "3.2.0"]

@@ -13,14 +13,14 @@ from typing import cast
 
 from fluid_build.contract.evidence_labels import names_label
 from fluid_build.contract.exports.checks import check
-from fluid_build.contract.exports.custom import read_custom
-from fluid_build.contract.exports.from_odcs_checks import retold
-from fluid_build.contract.exports.from_odcs_tables import Pointer, ReadTable
-from fluid_build.contract.exports.keys import Keys, keys_of
-from fluid_build.contract.exports.odcs import sources_of
-from fluid_build.contract.exports.odcs_references import names_of_references
-from fluid_build.contract.exports.reading import Json, said
+from fluid_build.contract.exports.odcs.custom_properties import read_custom
+from fluid_build.contract.exports.odcs.read_checks import retold
+from fluid_build.contract.exports.odcs.read_tables import Pointer, ReadTable
+from fluid_build.contract.exports.odcs.references import names_of_references
+from fluid_build.contract.exports.odcs.writing import sources_of
+from fluid_build.contract.exports.tracking import Json, said
 from fluid_build.contract.fluid import FluidContract
+from fluid_build.contract.keys import Keys, keys_of
 from fluid_build.contract.validation import parse_contract
 from fluid_build.modeling.naming import identifier
 from fluid_build.text import free_name

@@ -9,20 +9,20 @@ from typing import get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from fluid_build.contract.exports.custom import Custom, read_custom
 from fluid_build.contract.exports.formats import Unsaid, summed, without_infinite
-from fluid_build.contract.exports.from_odcs_tables import (
+from fluid_build.contract.exports.odcs.custom_properties import Custom, read_custom
+from fluid_build.contract.exports.odcs.read_keys import reconciled
+from fluid_build.contract.exports.odcs.read_tables import (
     ReadTable,
     links,
     read_table,
     tags_of,
     words,
 )
-from fluid_build.contract.exports.odcs import PRODUCT_KEPT, SERVICE, STATUS, UNVERSIONED
-from fluid_build.contract.exports.odcs_versions import check_odcs
-from fluid_build.contract.exports.reading import Json, Reading, said
-from fluid_build.contract.exports.reconciled import reconciled
-from fluid_build.contract.exports.servers import binding_of
+from fluid_build.contract.exports.odcs.servers import binding_of
+from fluid_build.contract.exports.odcs.versions import check_odcs
+from fluid_build.contract.exports.odcs.writing import PRODUCT_KEPT, SERVICE, STATUS, UNVERSIONED
+from fluid_build.contract.exports.tracking import Json, TrackedMapping, said
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.fluid.common import Identifier, IsoDuration, SemVer
 from fluid_build.contract.fluid.policy import Permission
@@ -63,7 +63,7 @@ def import_odcs(document: object) -> Imported:
     """
     version = check_odcs(document)
     finite, broken = without_infinite(document if isinstance(document, dict) else {})
-    read = Reading(finite)
+    read = TrackedMapping(finite)
     for key in ("apiVersion", "kind"):
         read.take(key)
     custom = read_custom(read, _ROOT_OWN)
@@ -75,7 +75,7 @@ def import_odcs(document: object) -> Imported:
     return Imported(contract, version, left, summed(lost))
 
 
-def _tables(read: Reading) -> list[ReadTable]:
+def _tables(read: TrackedMapping) -> list[ReadTable]:
     parts = read.parts("schema")
     if not parts:
         raise ContractError(
@@ -99,7 +99,7 @@ def _tables(read: Reading) -> list[ReadTable]:
     return tables
 
 
-def _server_name(table: Reading) -> str | None:
+def _server_name(table: TrackedMapping) -> str | None:
     """The server that FLUID noted for a table, where a contract has several."""
     for item in table.parts("customProperties"):
         if item.peek("property") == "fluid.server":
@@ -107,7 +107,7 @@ def _server_name(table: Reading) -> str | None:
     return None
 
 
-def _product(read: Reading, custom: Custom, exposes: list[Json]) -> Json:
+def _product(read: TrackedMapping, custom: Custom, exposes: list[Json]) -> Json:
     """Everything of the contract; adds to the exposes what is said of them at the top."""
     id_, name = str(read.text("id")), read.text("name")
     labels = _labels(read, custom, id_)
@@ -137,7 +137,7 @@ def _product(read: Reading, custom: Custom, exposes: list[Json]) -> Json:
     )
 
 
-def _labels(read: Reading, custom: Custom, id_: str) -> dict[str, str]:
+def _labels(read: TrackedMapping, custom: Custom, id_: str) -> dict[str, str]:
     described = words(read.part("description"), ("usage", "limitations"))
     found = {**described, **words(read, ("tenant", "dataProduct")), **(custom.labels or {})}
     if not _fits(_IDENTIFIER, id_):
@@ -145,7 +145,7 @@ def _labels(read: Reading, custom: Custom, id_: str) -> dict[str, str]:
     return found
 
 
-def _lifecycle(read: Reading, custom: Custom, labels: dict[str, str]) -> Json | None:
+def _lifecycle(read: TrackedMapping, custom: Custom, labels: dict[str, str]) -> Json | None:
     """The stage of life; a status that FLUID does not know stays as a label."""
     kept = _as_mapping(custom.own.get("lifecycle"))
     status = read.text("status")
@@ -161,7 +161,7 @@ def _lifecycle(read: Reading, custom: Custom, labels: dict[str, str]) -> Json | 
     return {**found, **(kept or {})} if found or kept is not None else None
 
 
-def _metadata(read: Reading, custom: Custom) -> Json:
+def _metadata(read: TrackedMapping, custom: Custom) -> Json:
     team = read.part("team")
     on_call = read_custom(team, ("oncall",)).own.get("oncall")
     owner: Json = {"team": team.text("name"), "oncall": on_call}
@@ -173,7 +173,7 @@ def _metadata(read: Reading, custom: Custom) -> Json:
     return {**said({"createdAt": created}), **kept, "owner": said(owner)}
 
 
-def _add_channel(channel: Reading, owner: Json) -> None:
+def _add_channel(channel: TrackedMapping, owner: Json) -> None:
     """A way to reach the owner, by its tool; an e-mail's address says more than its name."""
     tool, url = channel.peek("tool"), str(channel.peek("url"))
     if tool not in ("email", "slack") or owner.get(str(tool)) is not None:
@@ -188,7 +188,7 @@ def _add_channel(channel: Reading, owner: Json) -> None:
         owner[str(tool)] = channel.text("channel")
 
 
-def _add_owning_member(read: Reading, owner: Json) -> None:
+def _add_owning_member(read: TrackedMapping, owner: Json) -> None:
     """In the team of 3.0, which has no name, the owner is the member of that role."""
     for member in read.parts("team"):
         name = member.peek("username")
@@ -199,7 +199,7 @@ def _add_owning_member(read: Reading, owner: Json) -> None:
                     member.take(key)
 
 
-def _access_policy(read: Reading, custom: Custom) -> Json | None:
+def _access_policy(read: TrackedMapping, custom: Custom) -> Json | None:
     """Who may do what, one grant a role; access in other words than FLUID's is not taken."""
     grants: list[Json] = []
     for role in read.parts("roles"):
@@ -215,7 +215,7 @@ def _access_policy(read: Reading, custom: Custom) -> Json | None:
     return {"grants": grants, **(kept or {})}
 
 
-def _add_service(read: Reading, exposes: list[Json]) -> None:
+def _add_service(read: TrackedMapping, exposes: list[Json]) -> None:
     """The promised service of single tables, as far as FLUID has the word and the value fits."""
     by_id = {str(expose["exposeId"]): expose for expose in reversed(exposes)}
     known = {theirs: ours for ours, theirs in SERVICE.items()}
@@ -231,7 +231,7 @@ def _add_service(read: Reading, exposes: list[Json]) -> None:
         expose["qos"] = {**(old if isinstance(old, dict) else {}), key: value}
 
 
-def _add_version(read: Reading, exposes: list[Json], labels: dict[str, str]) -> None:
+def _add_version(read: TrackedMapping, exposes: list[Json], labels: dict[str, str]) -> None:
     """The contract's version is that of everything it exposes."""
     version = read.text("version")
     if version is None or version == UNVERSIONED:
