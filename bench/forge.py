@@ -41,7 +41,7 @@ from fluid_build.demo import build_shop
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
-from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan.execution import built
 from fluid_build.transform.plan.techniques import transform_plan
 
 SHARED = Path(__file__).parents[2] / "shared"

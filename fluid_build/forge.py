@@ -34,9 +34,9 @@ from fluid_build.sources.origin import InDatabase
 from fluid_build.sources.uri import Kind
 from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.project import dbt_project
-from fluid_build.transform.dbt.reading import landed_files, readings
+from fluid_build.transform.dbt.source_access import source_access, write_copies
 from fluid_build.transform.dbt.targets import Target, check_target
-from fluid_build.transform.plan.plan import TransformPlan
+from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.plan.techniques import transform_plan
 from fluid_build.transform.proof.folder_changes import FileChange, difference, folder_changes
 from fluid_build.transform.proof.manifest import (
@@ -46,7 +46,7 @@ from fluid_build.transform.proof.manifest import (
     manifest_source,
 )
 from fluid_build.transform.proof.proof import Proof, build_and_prove
-from fluid_build.transform.proof.proof_files import PROOF_FILE, proof_files
+from fluid_build.transform.proof.written_proof import PROOF_FILE, proof_files
 
 MODEL_FILE = "model.json"
 PLAN_FILE = "plan.json"
@@ -241,14 +241,16 @@ def _contents(
         return
     _report(on_progress, "project")
     plan, folder = made.forged.plan, out / DBT_FOLDER
-    reading = readings(source, plan, project_dir=folder, location=opened.place, target=made.target)
-    project = dbt_project(plan, made.forged.model, target=made.target, reading=reading)
+    access = source_access(
+        source, plan, project_dir=folder, location=opened.place, target=made.target
+    )
+    project = dbt_project(plan, made.forged.model, target=made.target, access=access)
     with owned_folder() as aside:
-        landed = landed_files(source, plan, reading, aside.path)
+        landed = write_copies(source, plan, access, aside.path)
         files: dict[str, Content] = dict(made.documents)
         files |= {f"{DBT_FOLDER}/{name}": text for name, text in project.items()}
         files |= {f"{DBT_FOLDER}/{name}": path for name, path in landed.items()}
-        yield _Contents(files, reading.notes)
+        yield _Contents(files, access.notes)
 
 
 def _origin(source: Source, opened: Opened | None, out: Path) -> ManifestSource:

@@ -30,18 +30,18 @@ from fluid_build.secrets import redact
 from fluid_build.sources.base import Source
 from fluid_build.sources.uri import locate
 from fluid_build.temporary import owned_folder
-from fluid_build.transform.dbt import landing
-from fluid_build.transform.dbt.database import built_by_dbt
-from fluid_build.transform.dbt.location import (
+from fluid_build.transform.dbt.built_database import built_by_dbt
+from fluid_build.transform.dbt.portable_paths import (
     DATABASE_VARIABLE,
     DSN_VARIABLE,
     PATH_VARIABLE,
     base_of,
 )
-from fluid_build.transform.dbt.placing import duckdb_database
+from fluid_build.transform.dbt.project_names import duckdb_database
 from fluid_build.transform.dbt.running import DbtResult, run_dbt
+from fluid_build.transform.dbt.table_copies import COPIES_FOLDER
 from fluid_build.transform.plan.confinement import check_confined
-from fluid_build.transform.plan.plan import TransformPlan
+from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.plan.techniques import checks, rebuilds, transform_plan
 from fluid_build.transform.proof.manifest import (
     GENERATOR,
@@ -53,9 +53,9 @@ from fluid_build.transform.proof.manifest import (
     read_text,
 )
 from fluid_build.transform.proof.proof import Proof, build_and_prove, prove
-from fluid_build.transform.proof.proof_files import PROOF_FILE, QUERIES_FOLDER, proof_json
 from fluid_build.transform.proof.source_changes import check_unchanged, key_changes
 from fluid_build.transform.proof.warehouse import WarehouseProof, prove_warehouse
+from fluid_build.transform.proof.written_proof import PROOF_FILE, QUERIES_FOLDER, proof_json
 
 _MOST_BYTES = 256 * 1024 * 1024
 _WATCHED = (MODEL_FILE, PLAN_FILE, PROFILE_FILE)
@@ -237,7 +237,7 @@ def verify_dbt(
         if place is not None:
             environment |= _environment(place, project)
         result = run_dbt(project, environment=environment, on_progress=on_progress)
-        copied = (project / landing.FOLDER).is_dir()
+        copied = (project / COPIES_FOLDER).is_dir()
         standing = project / name if (project / name).is_file() else None
         if not result.ok:
             return DbtVerified(result, None, copied, standing)

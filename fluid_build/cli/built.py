@@ -19,9 +19,9 @@ from fluid_build.forge import (
     Forged,
 )
 from fluid_build.text import counted
-from fluid_build.transform.plan.plan import Build, Renaming
+from fluid_build.transform.plan.elements import Build, Renaming
 from fluid_build.transform.proof.manifest import MANIFEST_FILE
-from fluid_build.transform.proof.proof_files import PROOF_FILE
+from fluid_build.transform.proof.written_proof import PROOF_FILE
 
 _PURPOSES = {
     DOCUMENT_FILE: "to read: tables, keys, relationships, a diagram",

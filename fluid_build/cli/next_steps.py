@@ -12,7 +12,7 @@ from fluid_build.forge import CONTRACT_FILE, Forged, Opened
 from fluid_build.secrets import surely_without_passwords
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.uri import locate
-from fluid_build.transform.dbt.placing import duckdb_database
+from fluid_build.transform.dbt.project_names import duckdb_database
 
 _DBT_PACKAGES = ("dbt-core>=1.11,<1.12", "dbt-duckdb>=1.11,<1.12")
 

@@ -10,9 +10,9 @@ from rich.text import Text
 from fluid_build.cli.grid import Grid
 from fluid_build.cli.screen import Part, heading, name, text
 from fluid_build.text import counted
+from fluid_build.transform.proof.delimited_text import TextProof
 from fluid_build.transform.proof.differing_rows import DifferingRow
-from fluid_build.transform.proof.figures import FigureProof
-from fluid_build.transform.proof.file_text import TextProof
+from fluid_build.transform.proof.figure_checks import FigureProof
 from fluid_build.transform.proof.proof import Proof, TableProof, TableVerdict
 
 _MOST_TABLES_DETAILED = 5

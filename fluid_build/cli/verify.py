@@ -24,7 +24,7 @@ from fluid_build.sources.uri import locate
 from fluid_build.text import counted
 from fluid_build.transform.dbt.running import DbtNode
 from fluid_build.transform.proof.manifest import MANIFEST_FILE
-from fluid_build.transform.proof.proof_files import PROOF_FILE
+from fluid_build.transform.proof.written_proof import PROOF_FILE
 from fluid_build.verification import (
     DbtVerified,
     ForgedFolder,

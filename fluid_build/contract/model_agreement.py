@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fluid_build.contract.fluid import ContractColumn, Expose, FluidContract
-from fluid_build.transform.plan.plan import Build, TransformPlan
+from fluid_build.transform.plan.elements import Build, TransformPlan
 
 
 @dataclass(frozen=True, slots=True)

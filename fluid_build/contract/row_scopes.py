@@ -4,7 +4,7 @@ from pydantic import ValidationError
 
 from fluid_build.contract.fluid import DqRule
 from fluid_build.sources.sql import literal, quote, quote_all
-from fluid_build.transform.plan.plan import EVERY_ROW, RowScope
+from fluid_build.transform.plan.elements import EVERY_ROW, RowScope
 
 LABEL = "scope"
 _LOADED, _DELETED, _RECENCY = "load_date", "is_deleted", "promised_recency"

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from fluid_build.sources import open_source
-from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan.execution import built
 from fluid_build.verification import read_folder
 from tests.cli.running import STATEMENTS, Fluid, forged, run
 from tests.postgres import PostgresDatabase

@@ -11,7 +11,7 @@ from fluid_build.contract.validation import parse_contract
 from fluid_build.contract.write.from_model import contract_from_model
 from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.modeling.techniques import TECHNIQUES, build_model
-from fluid_build.transform.plan.plan import TransformPlan
+from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.modeling.profiles import column, profile, table
 

@@ -7,7 +7,7 @@ import pytest
 
 from fluid_build.contract.fluid import DqRule
 from fluid_build.contract.row_scopes import rows_in, scope_of
-from fluid_build.transform.plan.plan import EVERY_ROW, RowScope
+from fluid_build.transform.plan.elements import EVERY_ROW, RowScope
 
 
 @pytest.fixture

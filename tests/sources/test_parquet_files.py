@@ -14,7 +14,7 @@ from fluid_build.profiling import profile_source, profiler
 from fluid_build.sources import open_source, staged_views
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.conventions import Conventions
-from tests.transform.dbt.readings_of import project_of
+from tests.transform.dbt.opened_projects import project_of
 
 ROWS = 36_677
 """Enough for pages that a filter on clustered values skips."""
@@ -115,7 +115,7 @@ def test_dbt_reads_the_null_type_as_the_forge_did(
     monkeypatch.chdir(project)
     write_nulls(data / "t.parquet")
     with project_of(str(data), project) as made:
-        assert made.reading.landed == ()
+        assert made.access.copies == ()
         assert made.differing("t") == 0
         assert "REPLACE" in made.external("t")
 

@@ -15,8 +15,8 @@ from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
 from fluid_build.sources.base import OpenSource, Source, Table
 from fluid_build.sources.sql import literal, quote
-from fluid_build.transform.plan.plan import BuildTest, TransformPlan
-from fluid_build.transform.plan.run import Built, built
+from fluid_build.transform.plan.elements import BuildTest, TransformPlan
+from fluid_build.transform.plan.execution import Built, built
 
 
 @dataclass(frozen=True)

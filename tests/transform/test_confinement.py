@@ -3,7 +3,7 @@
 import pytest
 
 from fluid_build.transform.plan.confinement import check_confined
-from fluid_build.transform.plan.plan import Build, PlanSource, TransformPlan
+from fluid_build.transform.plan.elements import Build, PlanSource, TransformPlan
 
 PLAN = TransformPlan(
     name="shop",

@@ -12,8 +12,8 @@ from fluid_build.modeling.sql_names import RESERVED, TECHNICAL
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
-from fluid_build.transform.plan.plan import TransformPlan
-from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.plan.execution import built
 from fluid_build.transform.plan.techniques import rebuilds, transform_plan
 from tests.modeling.profiles import column, profile, profiles, table
 from tests.transform.databases import EVERY_TYPE, database, modelled

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from fluid_build.errors import BuildFailedError
 from fluid_build.modeling.techniques import TECHNIQUES
-from fluid_build.transform.plan import sessions
-from fluid_build.transform.plan.plan import Build, Check, PlanSource, Rebuild, TransformPlan
-from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan import parallel_sessions
+from fluid_build.transform.plan.elements import Build, Check, PlanSource, Rebuild, TransformPlan
+from fluid_build.transform.plan.execution import built
 from fluid_build.transform.plan.techniques import transform_plan
-from fluid_build.transform.proof.figures import prove_figure
-from fluid_build.transform.proof.personal import Personal
+from fluid_build.transform.proof.figure_checks import prove_figure
+from fluid_build.transform.proof.hidden_columns import HiddenColumns
 from fluid_build.transform.proof.proof import Claims, Proof, compare, prove
-from fluid_build.transform.proof.proof_files import proof_json
+from fluid_build.transform.proof.written_proof import proof_json
 from tests.transform.databases import EVERY_TYPE, Modelled, database, modelled
 
 SHOP = (
@@ -294,7 +294,7 @@ def test_large_tables_are_proven_as_small_ones_are(
     """Whether tables are built and compared side by side or one by one changes no figure."""
     with modelled(shop, technique) as one:
         side_by_side = proven(one)
-        monkeypatch.setattr(sessions, "ROW_GROUP", 0)
+        monkeypatch.setattr(parallel_sessions, "ROW_GROUP", 0)
         assert proven(one) == side_by_side
 
 
@@ -391,18 +391,18 @@ def _figure(expected: str, actual: str, differing: str = "") -> Check:
 def test_figures_agree_where_their_values_do(expected: str, actual: str, holds: bool) -> None:
     """Exact numbers are compared exactly, floats within what adding them in any order may do."""
     with duckdb.connect() as connection:
-        assert prove_figure(connection, _figure(expected, actual), Personal()).holds is holds
+        assert prove_figure(connection, _figure(expected, actual), HiddenColumns()).holds is holds
 
 
 def test_a_check_must_give_one_figure() -> None:
     """A query that gives no row has checked nothing."""
     with duckdb.connect() as connection, pytest.raises(duckdb.Error, match="one figure"):
-        prove_figure(connection, _figure("1 WHERE false", "1"), Personal())
+        prove_figure(connection, _figure("1 WHERE false", "1"), HiddenColumns())
 
 
 def test_a_failed_check_shows_only_columns_that_are_known_to_be_harmless() -> None:
     """Personal columns are masked, and so is what has a name that nobody knows."""
     check = _figure("1", "2", "SELECT 'x@y.z' AS email, 'Bonn' AS City, 'x@y.z' AS alias")
     with duckdb.connect() as connection:
-        found = prove_figure(connection, check, Personal(shown=frozenset({"city"})))
+        found = prove_figure(connection, check, HiddenColumns(shown=frozenset({"city"})))
     assert found.differing == ({"email": "***", "City": "Bonn", "alias": "***"},)

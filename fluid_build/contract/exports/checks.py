@@ -15,7 +15,7 @@ from fluid_build.contract.fluid import DqRule, Expose
 from fluid_build.contract.keys import Columns, TableReference, columns_of_rule, names_of
 from fluid_build.contract.row_scopes import rows_in, scope_of
 from fluid_build.sources.sql import literal, quote, quote_all
-from fluid_build.transform.plan.plan import EVERY_ROW, RowScope
+from fluid_build.transform.plan.elements import EVERY_ROW, RowScope
 
 METRICS = ("nullValues", "missingValues", "invalidValues", "duplicateValues", "rowCount")
 OPERATORS = {

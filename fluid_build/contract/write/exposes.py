@@ -16,8 +16,8 @@ from fluid_build.contract.write.quality_rules import quality_rules
 from fluid_build.contract.write.semantic_section import semantics
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
-from fluid_build.transform.dbt.placing import duckdb_database
-from fluid_build.transform.plan.plan import Build, PlanColumn, TransformPlan
+from fluid_build.transform.dbt.project_names import duckdb_database
+from fluid_build.transform.plan.elements import Build, PlanColumn, TransformPlan
 
 DBT_FOLDER = "dbt"
 _FIRST_VERSION = "0.1.0"

@@ -23,7 +23,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.naming import identifier, tag
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import counted
-from fluid_build.transform.plan.plan import PlanColumn, TransformPlan
+from fluid_build.transform.plan.elements import PlanColumn, TransformPlan
 
 UNASSIGNED = "unassigned"
 _UNNAMED = "unnamed"

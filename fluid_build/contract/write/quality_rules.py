@@ -17,7 +17,7 @@ from fluid_build.contract.evidence_labels import (
 from fluid_build.contract.fluid import DqRule
 from fluid_build.contract.fluid.quality import DqRuleType
 from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence
-from fluid_build.transform.plan.plan import EVERY_ROW, Build, BuildTest, TestKind
+from fluid_build.transform.plan.elements import EVERY_ROW, Build, BuildTest, TestKind
 
 _TYPES: Mapping[TestKind, DqRuleType] = {
     "not_null": "completeness",

@@ -13,7 +13,7 @@ from fluid_build.contract.fluid import (
 from fluid_build.modeling.naming import identifier
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.modeling.types import family
-from fluid_build.transform.plan.plan import Build, BuildTest, PlanColumn
+from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn
 
 _NOT_FOR_GROUPING = {"nested", "other", "time", "float", "decimal"}
 _OF_KEYS = {"primary-key", "foreign-key", "hash-key", "business-key", "technical"}

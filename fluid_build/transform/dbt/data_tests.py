@@ -2,9 +2,9 @@
 
 Of a staging relation, the references that must hold stand apart.
 
-A node of dbt's costs far more than the query in it, so the promises of a relation share one. The
-test is a generic one of the project's own (``promises.py``): it returns a row for each promise that
-more rows break than are known to, with its name and how many they are.
+A dbt node costs far more than its query, so the promises of a relation share one test. It's the
+project's own generic test (``promise_macros.py``): for each promise that more rows break than are
+known to, it returns a row with the promise's name and the number of rows.
 """
 
 import re
@@ -13,9 +13,9 @@ from typing import Literal
 
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.sql import literal
-from fluid_build.transform.dbt.promises import GENERIC_TEST
-from fluid_build.transform.dbt.targets import Dialect
-from fluid_build.transform.plan.plan import Build, BuildTest, RowScope, TransformPlan
+from fluid_build.transform.dbt.promise_macros import GENERIC_TEST
+from fluid_build.transform.dbt.targets import TargetDialect
+from fluid_build.transform.plan.elements import Build, BuildTest, RowScope, TransformPlan
 
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})")
 _INTEGER_TYPES = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}
@@ -24,7 +24,7 @@ Entry = dict[str, object]
 Weight = Literal["error", "warn"]
 
 
-def data_tests(plan: TransformPlan, dialect: Dialect) -> dict[str, list[Entry]]:
+def data_tests(plan: TransformPlan, dialect: TargetDialect) -> dict[str, list[Entry]]:
     """The tests of each build by its name.
 
     Those of severity ``info`` are figures, and dbt has no word for them.
@@ -89,7 +89,7 @@ def _entry(name: str, weight: Weight, build: Build, promises: Sequence[Entry]) -
     return {GENERIC_TEST: entry}
 
 
-def _promise(build: Build, test: BuildTest, parent: Build | None, dialect: Dialect) -> Entry:
+def _promise(build: Build, test: BuildTest, parent: Build | None, dialect: TargetDialect) -> Entry:
     found: Entry = {"name": test.name}
     if test.reason:
         found["reason"] = test.reason

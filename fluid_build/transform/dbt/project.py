@@ -6,24 +6,24 @@ is downloaded, and nothing of a source's text can become Jinja or YAML.
 
 from fluid_build.block_yaml import block_yaml
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.transform.dbt import promises
+from fluid_build.transform.dbt import promise_macros
 from fluid_build.transform.dbt.data_tests import data_tests
-from fluid_build.transform.dbt.models import (
+from fluid_build.transform.dbt.jinja_references import LOAD_DATE
+from fluid_build.transform.dbt.model_files import (
     FOLDERS,
     MATERIALIZED,
     STAYS,
     materialization_config,
     model_files,
 )
-from fluid_build.transform.dbt.naming import project_name
-from fluid_build.transform.dbt.properties import properties, source_properties
+from fluid_build.transform.dbt.project_names import project_name
+from fluid_build.transform.dbt.properties_yml import properties, source_properties
 from fluid_build.transform.dbt.readme import readme
-from fluid_build.transform.dbt.references import LOAD_DATE
-from fluid_build.transform.dbt.semantic import semantic_document, semantic_json
-from fluid_build.transform.dbt.source_entries import Readings
+from fluid_build.transform.dbt.semantic_model import semantic_document, semantic_json
+from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.dbt.targets import Target, check_target, dialect_of
 from fluid_build.transform.dbt.time_spine import time_spine
-from fluid_build.transform.plan.plan import TransformPlan
+from fluid_build.transform.plan.elements import TransformPlan
 
 _GITIGNORE = """\
 target/
@@ -53,41 +53,41 @@ _STAYS_MACRO = f"""\
 
 
 def dbt_project(
-    plan: TransformPlan, model: LogicalModel, *, target: str = "duckdb", reading: Readings
+    plan: TransformPlan, model: LogicalModel, *, target: str = "duckdb", access: SourceAccess
 ) -> dict[str, str]:
     """The project's files by their path, ``/`` between folders.
 
-    ``reading`` says how dbt reaches the tables of the source. Raises UsageError for an unknown
+    ``access`` says how dbt reaches the tables of the source. Raises UsageError for an unknown
     target, and BuildFailedError where the plan's SQL cannot be told in the target's dialect.
     """
     dialect = dialect_of(check_target(target))
     name = project_name(plan)
     tests = data_tests(plan, dialect)
-    models = model_files(plan.builds, reading.name, dialect)
+    models = model_files(plan.builds, access.name, dialect)
     files = {
         "dbt_project.yml": block_yaml(_project(plan, name, dialect.target, has_tests=bool(tests))),
-        "profiles.yml": reading.profiles_yml,
+        "profiles.yml": access.profiles_yml,
         ".gitignore": _GITIGNORE,
-        "models/staging/_sources.yml": source_properties(plan, reading, dialect),
+        "models/staging/_sources.yml": source_properties(plan, access, dialect),
         **models,
         **properties(plan, tests, dialect),
-        **reading.files,
+        **access.files,
     }
     if tests:
-        files[promises.MACRO_FILE] = promises.MACROS
+        files[promise_macros.MACRO_FILE] = promise_macros.MACROS
     if any(LOAD_DATE in text for text in models.values()):
         files["macros/load_date.sql"] = _LOAD_DATE_MACRO
     if any(f"{STAYS}()" in text for text in models.values()):
         files[f"macros/{STAYS}.sql"] = _STAYS_MACRO
-    files |= _semantic_files(plan, reading)
-    files["README.md"] = readme(plan, model, reading, dialect, name, files)
+    files |= _semantic_files(plan, access)
+    files["README.md"] = readme(plan, model, access, dialect, name, files)
     return files
 
 
-def _semantic_files(plan: TransformPlan, reading: Readings) -> dict[str, str]:
-    if reading.schema is None:
+def _semantic_files(plan: TransformPlan, access: SourceAccess) -> dict[str, str]:
+    if access.schema is None:
         return {}
-    document = semantic_document(plan, database=reading.database, schema=reading.schema)
+    document = semantic_document(plan, database=access.database, schema=access.schema)
     if document is None:
         return {}
     spine = time_spine({build.name for build in plan.builds})
@@ -108,7 +108,7 @@ def _project(
         "macro-paths": ["macros"],
         "clean-targets": ["target", "dbt_packages", "logs"],
         "flags": {"send_anonymous_usage_stats": False},
-        **({"on-run-end": [promises.ON_RUN_END]} if has_tests else {}),
+        **({"on-run-end": [promise_macros.ON_RUN_END]} if has_tests else {}),
         "models": {
             name: {
                 FOLDERS[layer]: {

@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterator, Mapping
 
 from fluid_build.markdown import code, codes, fenced, table, text
 from fluid_build.modeling.logical import LogicalModel, Technique
-from fluid_build.transform.dbt.models import FOLDERS
-from fluid_build.transform.dbt.source_entries import Readings
-from fluid_build.transform.dbt.targets import Dialect, Target, target_type
+from fluid_build.transform.dbt.model_files import FOLDERS
+from fluid_build.transform.dbt.source_entries import SourceAccess
+from fluid_build.transform.dbt.targets import Target, TargetDialect, target_type
 from fluid_build.transform.dbt.time_spine import FOLDER as SEMANTIC
-from fluid_build.transform.plan.plan import TransformPlan
+from fluid_build.transform.plan.elements import TransformPlan
 
 _ADAPTERS: Mapping[Target, str] = {
     "duckdb": "'dbt-core>=1.11,<1.12' 'dbt-duckdb>=1.11,<1.12'",
@@ -33,16 +33,16 @@ _OWN_HASHES = (
 def readme(
     plan: TransformPlan,
     model: LogicalModel,
-    reading: Readings,
-    dialect: Dialect,
+    access: SourceAccess,
+    dialect: TargetDialect,
     name: str,
     files: Collection[str],
 ) -> str:
     """The README of a project as Markdown; ``files`` are the paths of its other files."""
     sections = (
         _introduction(plan, model, dialect, name),
-        _notes(reading),
-        _running(reading, dialect),
+        _notes(access),
+        _running(access, dialect),
         _contents(plan, files),
         _loading(plan),
         _deleted(plan),
@@ -54,7 +54,9 @@ def readme(
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
-def _introduction(plan: TransformPlan, model: LogicalModel, dialect: Dialect, name: str) -> str:
+def _introduction(
+    plan: TransformPlan, model: LogicalModel, dialect: TargetDialect, name: str
+) -> str:
     return (
         f"# {name}\n\n"
         f"A dbt project for {dialect.target}: {_TECHNIQUES[plan.technique]} of the "
@@ -63,8 +65,8 @@ def _introduction(plan: TransformPlan, model: LogicalModel, dialect: Dialect, na
     )
 
 
-def _running(reading: Readings, dialect: Dialect) -> str:
-    packages = " ".join((_ADAPTERS[dialect.target], *reading.packages))
+def _running(access: SourceAccess, dialect: TargetDialect) -> str:
+    packages = " ".join((_ADAPTERS[dialect.target], *access.packages))
     commands = f"pip install {packages}\ndbt build"
     lines = [
         "## How to run it",
@@ -73,12 +75,12 @@ def _running(reading: Readings, dialect: Dialect) -> str:
         "From another folder, name this one twice:"
         " `dbt build --project-dir DIR --profiles-dir DIR` reads and builds the same.",
     ]
-    if reading.variables:
+    if access.variables:
         lines += [
             "It reads these environment variables:",
             table(
                 ("variable", "what for"),
-                [(code(variable), text(what)) for variable, what in reading.variables.items()],
+                [(code(variable), text(what)) for variable, what in access.variables.items()],
             ),
         ]
     lines.append(
@@ -143,7 +145,7 @@ def _loading(plan: TransformPlan) -> str:
     )
 
 
-def _proof(plan: TransformPlan, model: LogicalModel, dialect: Dialect) -> str:
+def _proof(plan: TransformPlan, model: LogicalModel, dialect: TargetDialect) -> str:
     what = {
         "flat": "each source table comes back row by row, both ways",
         "data_vault_2": "each source table comes back from the vault alone, row by row, both ways",
@@ -198,7 +200,7 @@ def _renamed(plan: TransformPlan) -> str:
     )
 
 
-def _target(plan: TransformPlan, dialect: Dialect) -> str:
+def _target(plan: TransformPlan, dialect: TargetDialect) -> str:
     losses = [f"- {loss}" for loss in _losses(plan, dialect)]
     notes = [f"- {text(note)}" for note in dialect.notes]
     if dialect.target != "duckdb" and any(_HASHES.search(build.sql) for build in plan.builds):
@@ -208,7 +210,7 @@ def _target(plan: TransformPlan, dialect: Dialect) -> str:
     return f"## What is different on {dialect.target}\n\n" + "\n".join([*losses, *notes])
 
 
-def _losses(plan: TransformPlan, dialect: Dialect) -> Iterator[str]:
+def _losses(plan: TransformPlan, dialect: TargetDialect) -> Iterator[str]:
     columns: dict[str, list[str]] = {}
     for build in plan.builds:
         for column in build.columns:
@@ -219,7 +221,7 @@ def _losses(plan: TransformPlan, dialect: Dialect) -> Iterator[str]:
         yield f"{text(loss)}: {codes(tuple(names))}"
 
 
-def _notes(reading: Readings) -> str:
-    if not reading.notes:
+def _notes(access: SourceAccess) -> str:
+    if not access.notes:
         return ""
-    return "## Notes on the source\n\n" + "\n".join(f"- {text(note)}" for note in reading.notes)
+    return "## Notes on the source\n\n" + "\n".join(f"- {text(note)}" for note in access.notes)

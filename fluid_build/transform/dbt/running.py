@@ -20,8 +20,8 @@ from fluid_build.errors import DbtError, DbtFailedError, DbtMissingError
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.secrets import redact, secrets_of_environment
 from fluid_build.sources.personal_text import without_values
-from fluid_build.transform.dbt.location import DSN_VARIABLE
-from fluid_build.transform.dbt.promises import BrokenPromise, broken_promise
+from fluid_build.transform.dbt.portable_paths import DSN_VARIABLE
+from fluid_build.transform.dbt.promise_macros import BrokenPromise, broken_promise
 
 DbtStatus = Literal["built", "passed", "warned", "failed", "skipped"]
 _STATUSES: Mapping[str, DbtStatus] = {

@@ -15,7 +15,7 @@ from typing import Literal
 
 from fluid_build.modeling.sql_names import RESERVED, fit, free_identifier
 from fluid_build.modeling.types import family
-from fluid_build.transform.plan.plan import Build, BuildTest, TransformPlan
+from fluid_build.transform.plan.elements import Build, BuildTest, TransformPlan
 
 _RESERVED = RESERVED | frozenset(
     """

@@ -1,9 +1,12 @@
 """What the dbt project is told of its sources: where each table lies, and what else that needs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fluid_build.sources.base import Table
+from fluid_build.transform.dbt.jinja import Jinja, literally
+
+SCHEMA_VARIABLE = "source_schema"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class SourceEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Landed:
+class TableCopy:
     """A table that has to be copied into the project: ``path`` lies below its folder."""
 
     id: str
@@ -37,11 +40,11 @@ class Landed:
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class SourceAccess:
     """How a dbt project reads its source, and where it builds.
 
     ``name`` is the dbt source's name. ``profiles_yml`` is the whole file. ``files`` are further
-    text files by their path below the project folder, ``landed`` the copies that still have to be
+    text files by their path below the project folder, ``copies`` the copies that still have to be
     written. ``notes`` are sentences for the README and the screen. ``database`` and ``schema`` are
     those that the profile's target builds in, None where only the environment tells; ``variables``
     are the environment variables that the project reads, each with what it is for. ``packages``
@@ -52,7 +55,7 @@ class Readings:
     entries: tuple[SourceEntry, ...]
     profiles_yml: str
     files: Mapping[str, str] = field(default_factory=dict)
-    landed: tuple[Landed, ...] = ()
+    copies: tuple[TableCopy, ...] = ()
     notes: tuple[str, ...] = ()
     database: str | None = None
     schema: str | None = None
@@ -65,3 +68,33 @@ class Readings:
             if entry.id == source_id:
                 return entry
         raise KeyError(source_id)
+
+
+def external(pieces: Sequence[str]) -> Mapping[str, str]:
+    """SQL that dbt-duckdb puts where the source is read; its own placeholders are kept out."""
+    template = is_template("".join(p for p in pieces if not isinstance(p, Jinja)))
+    text = "".join(
+        piece
+        if isinstance(piece, Jinja)
+        else literally(piece.replace("$", "$$") if template else piece)
+        for piece in pieces
+    )
+    meta = {"external_location": Jinja(text)}
+    # In its usual template a brace opens a placeholder, and two of them open Jinja's.
+    return {**meta, "formatter": "template"} if template else meta
+
+
+def is_template(sql: str) -> bool:
+    """Whether dbt-duckdb would find a placeholder in it, were it not told to look for others."""
+    return any(mark in sql for mark in "{}$")
+
+
+def inside_quotes(name: str) -> str:
+    """A name as it stands between double quotes."""
+    # dbt puts quotes around a name and leaves those in it as they are.
+    return name.replace('"', '""')
+
+
+def schema_variable(default: str) -> Jinja:
+    """The schema that the source was loaded into."""
+    return Jinja(f"{{{{ var('{SCHEMA_VARIABLE}', '{default}') }}}}")

@@ -15,7 +15,7 @@ _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 _NESTED = re.compile(r".*\[\d*\]|(?:STRUCT|MAP|UNION)\b.*|VARIANT", re.DOTALL)
 
 
-class Dialect(Protocol):
+class TargetDialect(Protocol):
     """What a target is told in: the plan's SQL in its own words, and the names of its types."""
 
     target: Target
@@ -63,7 +63,7 @@ def check_target(target: str) -> Target:
     raise unknown_name("target", target, sorted(TARGETS), aliases=_ALIASES)
 
 
-class DuckDb:
+class DuckDbDialect:
     """The dialect that plans are written in."""
 
     target: Target = "duckdb"
@@ -79,10 +79,10 @@ class DuckDb:
         return duckdb_type
 
 
-def dialect_of(target: Target) -> Dialect:
+def dialect_of(target: Target) -> TargetDialect:
     """The dialect of a target."""
     if target == "duckdb":
-        return DuckDb()
+        return DuckDbDialect()
     # sqlglot takes a third of a second to import, and DuckDB's own project does without it.
     from fluid_build.transform.dbt.translation import Translation
 

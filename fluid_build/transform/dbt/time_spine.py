@@ -6,7 +6,7 @@ https://docs.getdbt.com/docs/build/metricflow-time-spine
 from collections.abc import Collection
 
 from fluid_build.modeling.sql_names import free_identifier
-from fluid_build.transform.dbt.properties import yaml_file
+from fluid_build.transform.dbt.properties_yml import yaml_file
 
 FOLDER = "semantic"
 _SQL = """\

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import duckdb
 
-from fluid_build.transform.plan.plan import TransformPlan
+from fluid_build.transform.plan.elements import TransformPlan
 
 _ELSEWHERE = ("TABLE_FUNCTION", "SHOW_REF")
 _PLACE = ("catalog_name", "schema_name", "table_name")

@@ -10,7 +10,7 @@ from fluid_build.modeling.naming import identifiers
 from fluid_build.modeling.sql_names import SqlNames, fit
 from fluid_build.profiling import checks
 from fluid_build.profiling.profile import Evidence
-from fluid_build.transform.plan.plan import BuildTest, Severity
+from fluid_build.transform.plan.elements import BuildTest, Severity
 
 _ROWS_FOR_A_CANDIDATE = 100
 _SURE = 0.9

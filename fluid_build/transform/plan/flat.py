@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.sql_names import SqlNames
+from fluid_build.transform.plan.elements import Build, Rebuild
 from fluid_build.transform.plan.evidence_tests import evidence_tests
-from fluid_build.transform.plan.plan import Build, Rebuild
 from fluid_build.transform.plan.relied_keys import ReliedKey
 from fluid_build.transform.plan.staging import by_value, is_by_value, original, restored
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fluid_build.modeling.conceptual import ConceptualModel, Entity
 from fluid_build.modeling.naming import identifiers
 from fluid_build.modeling.sql_names import SqlNames, fit
-from fluid_build.transform.plan.built_tests import not_null
-from fluid_build.transform.plan.plan import BuildTest
+from fluid_build.transform.plan.construction_tests import not_null
+from fluid_build.transform.plan.elements import BuildTest
 
 
 @dataclass(frozen=True, slots=True)

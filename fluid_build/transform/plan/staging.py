@@ -11,7 +11,7 @@ from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import is_number, type_name
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.sql import literal, quote
-from fluid_build.transform.plan.plan import Build, PlanColumn, PlanSource
+from fluid_build.transform.plan.elements import Build, PlanColumn, PlanSource
 
 Keeps = Callable[[Attribute], Conversion | None]
 """Which conversion of an attribute a technique makes: None where its text stays as it is."""

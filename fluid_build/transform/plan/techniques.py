@@ -11,6 +11,7 @@ from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.naming import identifier
 from fluid_build.modeling.sql_names import SqlNames, is_reserved, sql_names
+from fluid_build.transform.plan.carried_tests import Carrier, Carriers, with_source_promises
 from fluid_build.transform.plan.data_vault import (
     vault_builds,
     vault_orphan_tests,
@@ -26,8 +27,7 @@ from fluid_build.transform.plan.dimensional import (
     mart_relied_keys,
     orphan_tests,
 )
-from fluid_build.transform.plan.flat import flat_builds, flat_keys, flat_rebuilds
-from fluid_build.transform.plan.plan import (
+from fluid_build.transform.plan.elements import (
     Build,
     BuildTest,
     Check,
@@ -35,8 +35,8 @@ from fluid_build.transform.plan.plan import (
     Renaming,
     TransformPlan,
 )
+from fluid_build.transform.plan.flat import flat_builds, flat_keys, flat_rebuilds
 from fluid_build.transform.plan.relied_keys import ReliedKey, key_tests
-from fluid_build.transform.plan.source_promises import Carrier, Carriers, with_source_promises
 from fluid_build.transform.plan.staging import (
     Keeps,
     by_spelling,

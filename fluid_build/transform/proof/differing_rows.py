@@ -7,7 +7,12 @@ import duckdb
 from fluid_build.modeling.element import ModelPart
 from fluid_build.sources.personal_text import MASK, presentable
 from fluid_build.text import clip
-from fluid_build.transform.proof.comparison import Comparison, Difference, Side, first_differences
+from fluid_build.transform.proof.row_comparison import (
+    Difference,
+    RowComparison,
+    Side,
+    first_differences,
+)
 
 MOST_SHOWN = 5
 _LONGEST_VALUE = 80
@@ -28,7 +33,7 @@ class DifferingRow(ModelPart):
 
 
 def differing_rows(
-    connection: duckdb.DuckDBPyConnection, comparison: Comparison, hidden: Collection[str]
+    connection: duckdb.DuckDBPyConnection, comparison: RowComparison, hidden: Collection[str]
 ) -> tuple[DifferingRow, ...]:
     """The first rows of each side that the other lacks; values of ``hidden`` columns masked."""
     found = first_differences(connection, comparison, MOST_SHOWN)

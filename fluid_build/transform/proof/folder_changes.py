@@ -20,7 +20,7 @@ from fluid_build.errors import (
 )
 from fluid_build.regular_files import read_regular
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, Manifest, digest, read_manifest
-from fluid_build.transform.proof.proof_files import PROOF_FILE
+from fluid_build.transform.proof.written_proof import PROOF_FILE
 
 Action: TypeAlias = Literal["create", "replace", "remove", "keep", "nothing"]
 Owner: TypeAlias = Literal["forge", "edited", "foreign"]

@@ -31,7 +31,7 @@ from fluid_build.sources.conventions import (
 )
 from fluid_build.sources.uri import Kind, locate, path_from
 from fluid_build.transform.dbt.targets import Target
-from fluid_build.transform.proof.proof_files import PROOF_FILE
+from fluid_build.transform.proof.written_proof import PROOF_FILE
 
 MANIFEST_FILE = "forge.json"
 GENERATOR = f"fluid-forge {__version__}"

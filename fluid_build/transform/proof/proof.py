@@ -20,15 +20,15 @@ from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.staged_views import staged_where_needed
-from fluid_build.transform.plan.plan import Check, PlanSource, Rebuild, TransformPlan
-from fluid_build.transform.plan.run import Built, built
-from fluid_build.transform.plan.sessions import in_sessions, small
+from fluid_build.transform.plan.elements import Check, PlanSource, Rebuild, TransformPlan
+from fluid_build.transform.plan.execution import Built, built
+from fluid_build.transform.plan.parallel_sessions import in_sessions, small
 from fluid_build.transform.plan.techniques import checks, rebuilds
-from fluid_build.transform.proof.comparison import Columns, between, count, describe
+from fluid_build.transform.proof.delimited_text import TextProof, prove_text
 from fluid_build.transform.proof.differing_rows import DifferingRow, differing_rows
-from fluid_build.transform.proof.figures import FigureProof, prove_figures
-from fluid_build.transform.proof.file_text import TextProof, prove_text
-from fluid_build.transform.proof.personal import Personal, personal
+from fluid_build.transform.proof.figure_checks import FigureProof, prove_figures
+from fluid_build.transform.proof.hidden_columns import HiddenColumns, hidden_columns
+from fluid_build.transform.proof.row_comparison import Columns, between, count, describe
 
 Verdict = Literal["proven", "lost", "not proven"]
 TableVerdict = Literal["proven", "empty", "lost", "not compared"]
@@ -88,12 +88,12 @@ class Claims:
 
     rebuilds: tuple[Rebuild, ...] = ()
     checks: tuple[Check, ...] = ()
-    personal: Personal = field(default_factory=Personal)
+    hidden: HiddenColumns = field(default_factory=HiddenColumns)
 
 
 def claims(model: LogicalModel, plan: TransformPlan) -> Claims:
     """Everything that the technique of a model promises of it."""
-    return Claims(rebuilds(model), checks(model), personal(model, plan))
+    return Claims(rebuilds(model), checks(model), hidden_columns(model, plan))
 
 
 def build_and_prove(
@@ -170,7 +170,7 @@ def _tables(
             _named_table,
             source=source,
             promised=by_table.get(source.table),
-            hidden=promised.personal,
+            hidden=promised.hidden,
         )
         for source in little
     ]
@@ -181,7 +181,7 @@ def _tables(
     for source in large:
         on_progress(Progress("prove", len(found), len(sources), source.table))
         of_table = by_table.get(source.table)
-        found[source.table] = _named_table(connection, source, of_table, promised.personal)
+        found[source.table] = _named_table(connection, source, of_table, promised.hidden)
     return tuple(found[source.table] for source in sources)
 
 
@@ -206,7 +206,7 @@ def _named_table(
     connection: duckdb.DuckDBPyConnection,
     source: PlanSource,
     promised: _OfTable | None,
-    hidden: Personal,
+    hidden: HiddenColumns,
 ) -> TableProof:
     """The proof of a table; an error says which table it is of."""
     try:
@@ -224,7 +224,7 @@ def _table(
     connection: duckdb.DuckDBPyConnection,
     source: PlanSource,
     promised: _OfTable | None,
-    hidden: Personal,
+    hidden: HiddenColumns,
 ) -> TableProof:
     rows = _rows(connection, source)
     if promised is None:
@@ -251,7 +251,10 @@ def _rows(connection: duckdb.DuckDBPyConnection, source: PlanSource) -> int:
 
 
 def _rebuilt(
-    connection: duckdb.DuckDBPyConnection, proof: TableProof, rebuild: Rebuild, hidden: Personal
+    connection: duckdb.DuckDBPyConnection,
+    proof: TableProof,
+    rebuild: Rebuild,
+    hidden: HiddenColumns,
 ) -> TableProof:
     wanted = describe(connection, f"SELECT * FROM source.{proof.id}")
     original = describe(connection, rebuild.original)

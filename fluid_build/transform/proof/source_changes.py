@@ -14,7 +14,7 @@ from fluid_build.sources.base import Source, Table
 from fluid_build.sources.personal_text import presentable
 from fluid_build.sources.sql import literal, quote
 from fluid_build.text import clip, counted
-from fluid_build.transform.plan.plan import Build, BuildTest, PlanSource, TransformPlan
+from fluid_build.transform.plan.elements import Build, BuildTest, PlanSource, TransformPlan
 from fluid_build.transform.plan.staging import aliases, by_value, spelled_again, trimmed
 
 _MOST_TOLD = 5
@@ -22,7 +22,7 @@ _LONGEST_VALUE = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SourceChange:
     """What is different about a table, as the rest of a sentence that its name begins."""
 
     table: str
@@ -50,7 +50,7 @@ def check_unchanged(source: Source, model: LogicalModel, plan: TransformPlan) ->
 
 def structural_changes(
     source: Source, plan: TransformPlan, skipped: Sequence[str]
-) -> Iterator[Change]:
+) -> Iterator[SourceChange]:
     """Tables and columns that are gone, new, or of another type; ``skipped`` ones are not new."""
     tables = {table.name: table for table in source.tables}
     unreadable = {skipped.name: skipped.reason for skipped in source.skipped}
@@ -60,31 +60,33 @@ def structural_changes(
             yield from _column_changes(table, wanted)
         elif wanted.table in unreadable:
             reason = unreadable[wanted.table].rstrip(".")
-            yield Change(_table(wanted.table), f"can no longer be read ({reason})")
+            yield SourceChange(_table(wanted.table), f"can no longer be read ({reason})")
         else:
-            yield Change(_table(wanted.table), "is gone")
+            yield SourceChange(_table(wanted.table), "is gone")
     known = {*(wanted.table for wanted in plan.sources), *skipped}
     for name in tables:
         if name not in known:
-            yield Change(_table(name), "is new")
+            yield SourceChange(_table(name), "is new")
 
 
-def _column_changes(table: Table, wanted: PlanSource) -> Iterator[Change]:
+def _column_changes(table: Table, wanted: PlanSource) -> Iterator[SourceChange]:
     found = {column.alias: column.type for column in table.columns}
     planned = dict(wanted.columns)
     for name, type_ in planned.items():
         if name not in found:
-            yield Change(_table(table.name), f"has lost the column {name!r}")
+            yield SourceChange(_table(table.name), f"has lost the column {name!r}")
         elif found[name] != type_:
-            yield Change(
+            yield SourceChange(
                 _table(table.name), f"has {name!r} as {found[name]}, and had it as {type_}"
             )
     for name in found:
         if name not in planned:
-            yield Change(_table(table.name), f"has a new column {name!r}")
+            yield SourceChange(_table(table.name), f"has a new column {name!r}")
 
 
-def value_changes(source: Source, model: LogicalModel, plan: TransformPlan) -> Iterator[Change]:
+def value_changes(
+    source: Source, model: LogicalModel, plan: TransformPlan
+) -> Iterator[SourceChange]:
     """Text that no longer holds the type it is converted to, or is no longer spelled as one."""
     tables = {table.name: table for table in source.tables}
     converted = _converted(plan)
@@ -120,7 +122,7 @@ def _misfits(
     table: Table,
     entity: Entity,
     columns: list[tuple[str, Attribute, Conversion]],
-) -> Iterator[Change]:
+) -> Iterator[SourceChange]:
     wrong = [_misfit(quote(alias), attribute, as_) for alias, attribute, as_ in columns]
     figures = ", ".join(
         f"count(*) FILTER (WHERE {part}), min({quote(alias)}) FILTER (WHERE {part})"
@@ -134,7 +136,7 @@ def _misfits(
             is_hidden = attribute.pii or not presentable(str(example))
             shown = "" if is_hidden else f" ({_clipped(example)!r})"
             values = "a value" if count == 1 else counted(count, "value")
-            yield Change(
+            yield SourceChange(
                 _table(entity.name),
                 f"has {values} in {alias!r} that cannot be kept as {conversion.to_type}{shown}",
             )
@@ -151,7 +153,7 @@ def _misfit(column: str, attribute: Attribute, conversion: Conversion) -> str:
     return f"{spelled_again(attribute, by_value, value)} IS DISTINCT FROM {column}"
 
 
-def key_changes(source: Source, model: LogicalModel, plan: TransformPlan) -> Iterator[Change]:
+def key_changes(source: Source, model: LogicalModel, plan: TransformPlan) -> Iterator[SourceChange]:
     """Keys that the model relies on, and that hold no longer: the errors among the staging's tests.
 
     They are looked for in the source by its own columns, so that nothing has to be built for it.
@@ -201,7 +203,7 @@ def _source_columns(build: Build, test: BuildTest) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.column for one in origins if one.table == build.title))
 
 
-def _broken_key(source: Source, table: Table, entity: Entity, key: _Key) -> Iterator[Change]:
+def _broken_key(source: Source, table: Table, entity: Entity, key: _Key) -> Iterator[SourceChange]:
     by_name = dict(
         zip((attribute.name for attribute in entity.attributes), aliases(entity), strict=True)
     )
@@ -219,7 +221,7 @@ def _broken_key(source: Source, table: Table, entity: Entity, key: _Key) -> Iter
     assert row is not None, "an aggregate without groups always gives a row"
     if row[0]:
         named = ", ".join(key.columns)
-        yield Change(
+        yield SourceChange(
             _table(entity.name),
             f"has {_rows(int(row[0]))} whose key ({named}) is null or not unique any more",
         )

@@ -20,10 +20,10 @@ from fluid_build.sources.origin import InDatabase
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import Address, locate
 from fluid_build.temporary import owned_folder
-from fluid_build.transform.dbt.database import built_by_dbt
-from fluid_build.transform.dbt.profiles import DUCKDB_SCHEMA
-from fluid_build.transform.plan.plan import Build, TransformPlan
-from fluid_build.transform.plan.run import built
+from fluid_build.transform.dbt.built_database import built_by_dbt
+from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA
+from fluid_build.transform.plan.elements import Build, TransformPlan
+from fluid_build.transform.plan.execution import built
 from fluid_build.transform.proof.proof import Proof, prove
 
 _EXPECTED = "expected"

@@ -14,7 +14,7 @@ from fluid_build.contract.write.from_model import contract_from_model
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
-from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan.execution import built
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.contract.live.promises import NOW, check
 from tests.postgres import PostgresDatabase

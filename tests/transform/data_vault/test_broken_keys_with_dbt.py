@@ -13,7 +13,7 @@ from fluid_build.transform.dbt.running import DbtResult, run_dbt
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.modeling.profiles import reference
 from tests.transform.databases import database
-from tests.transform.dbt.projects import duckdb_reading, written
+from tests.transform.dbt.projects import duckdb_access, written
 
 _STAFF = (
     "CREATE TABLE staff (id INTEGER, name VARCHAR)",
@@ -43,7 +43,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[DbtResult, DbtRes
     )
     model = build(profile.model_copy(update={"tables": tables, "foreign_keys": references}))
     plan = transform_plan(model)
-    project = written(dbt_project(plan, model, reading=duckdb_reading(plan, file)), folder / "dbt")
+    project = written(dbt_project(plan, model, access=duckdb_access(plan, file)), folder / "dbt")
     first = run_dbt(project, variables={"load_date": "2024-01-01 00:00:00"})
     with duckdb.connect(str(file)) as connection:
         connection.execute("INSERT INTO job_history VALUES (1, 'j1', DATE '2025-01-01')")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.transform.plan.run import FIRST_LOAD, built
+from fluid_build.transform.plan.execution import FIRST_LOAD, built
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.data_vault.vaults import Vault
 from tests.transform.databases import modelled

@@ -11,7 +11,7 @@ from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.modeling.profiles import reference
 from tests.transform.databases import database
-from tests.transform.dbt.projects import duckdb_reading, run_models, written
+from tests.transform.dbt.projects import duckdb_access, run_models, written
 
 _SMALL = (
     "CREATE TABLE customer (id INTEGER PRIMARY KEY, name VARCHAR, city VARCHAR, street VARCHAR)",
@@ -34,9 +34,7 @@ def test_dbt_adds_what_changed_and_nothing_else(tmp_path: Path) -> None:
     references = (reference("orders", "customer_id", "customer", "id"),)
     model = build(profile.model_copy(update={"foreign_keys": references}))
     plan = transform_plan(model)
-    project = written(
-        dbt_project(plan, model, reading=duckdb_reading(plan, shop)), tmp_path / "dbt"
-    )
+    project = written(dbt_project(plan, model, access=duckdb_access(plan, shop)), tmp_path / "dbt")
     run_models(project, "2024-01-01 00:00:00")
     with duckdb.connect(str(shop)) as connection:
         for change in _CHANGES:

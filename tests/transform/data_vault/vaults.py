@@ -15,8 +15,8 @@ from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import ForeignKey, Profile
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Table
-from fluid_build.transform.plan.plan import Build, TransformPlan
-from fluid_build.transform.plan.run import FIRST_LOAD, Built
+from fluid_build.transform.plan.elements import Build, TransformPlan
+from fluid_build.transform.plan.execution import FIRST_LOAD, Built
 from fluid_build.transform.plan.techniques import rebuilds, transform_plan
 from tests.transform.databases import database, loaded, violations
 

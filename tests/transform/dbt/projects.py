@@ -12,16 +12,16 @@ import jinja2
 import yaml
 
 from fluid_build.block_yaml import block_yaml
-from fluid_build.transform.dbt.naming import project_name
-from fluid_build.transform.dbt.promises import MACRO_FILE
-from fluid_build.transform.dbt.source_entries import Readings, SourceEntry
-from fluid_build.transform.plan.plan import TransformPlan
+from fluid_build.transform.dbt.project_names import project_name
+from fluid_build.transform.dbt.promise_macros import MACRO_FILE
+from fluid_build.transform.dbt.source_entries import SourceAccess, SourceEntry
+from fluid_build.transform.plan.elements import TransformPlan
 
 TARGETS = ("postgres", "snowflake", "bigquery", "databricks")
 SCHEMA = "main"
 
 
-def duckdb_reading(plan: TransformPlan, path: Path) -> Readings:
+def duckdb_access(plan: TransformPlan, path: Path) -> SourceAccess:
     """A source that is a DuckDB file, which the profile attaches."""
     name = project_name(plan)
     output = {
@@ -30,7 +30,7 @@ def duckdb_reading(plan: TransformPlan, path: Path) -> Readings:
         "threads": 2,
         "attach": [{"path": str(path), "alias": "shop_source", "read_only": True}],
     }
-    return Readings(
+    return SourceAccess(
         name="raw",
         entries=tuple(
             SourceEntry(
@@ -44,10 +44,10 @@ def duckdb_reading(plan: TransformPlan, path: Path) -> Readings:
     )
 
 
-def schema_reading(plan: TransformPlan, schema: str, output: Mapping[str, object]) -> Readings:
+def schema_access(plan: TransformPlan, schema: str, output: Mapping[str, object]) -> SourceAccess:
     """A source that is a schema of the target's own database."""
     profile = {project_name(plan): {"target": "dev", "outputs": {"dev": output}}}
-    return Readings(
+    return SourceAccess(
         name="raw",
         entries=tuple(
             SourceEntry(source.id, source.table, between_quotes(source.table), schema)

@@ -12,10 +12,10 @@ from psycopg import sql
 
 from fluid_build.sources.sql import literal
 from fluid_build.transform.dbt.project import dbt_project
-from fluid_build.transform.dbt.reading import readings
 from fluid_build.transform.dbt.running import run_dbt
+from fluid_build.transform.dbt.source_access import source_access
 from fluid_build.transform.dbt.targets import target_type
-from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan.execution import built
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.postgres import PostgresDatabase
 from tests.transform.databases import modelled
@@ -57,10 +57,10 @@ def test_dbt_builds_on_postgres_what_duckdb_builds(
     expected: dict[str, Counter[Any]] = {}
     with modelled(postgres.uri, technique) as shop:
         plan = transform_plan(shop.model)
-        reading = readings(
+        access = source_access(
             shop.source, plan, project_dir=tmp_path, location=postgres.uri, target="postgres"
         )
-        project = dbt_project(plan, shop.model, target="postgres", reading=reading)
+        project = dbt_project(plan, shop.model, target="postgres", access=access)
         with built(shop.source, plan, load_date=LOAD_DATE) as result:
             for build in plan.published:
                 rows = result.connection.execute(f"SELECT * FROM model.{build.name}").fetchall()
@@ -81,6 +81,6 @@ def test_dbt_builds_on_postgres_what_duckdb_builds(
         for build in plan.published:
             names = sql.SQL(", ").join(sql.Identifier(column.name) for column in build.columns)
             query = sql.SQL("SELECT {} FROM {}.{}").format(
-                names, sql.Identifier(str(reading.schema)), sql.Identifier(build.name)
+                names, sql.Identifier(str(access.schema)), sql.Identifier(build.name)
             )
             assert Counter(server.execute(query).fetchall()) == expected[build.name], build.name

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fluid_build.sources import open_source
-from fluid_build.transform.dbt.location import base_of, connection_string, jinja_string
-from fluid_build.transform.dbt.placing import external
-from fluid_build.transform.dbt.profiles import warehouse_profile
+from fluid_build.transform.dbt.portable_paths import base_of, connection_string, jinja_string
+from fluid_build.transform.dbt.profiles_yml import warehouse_profile
+from fluid_build.transform.dbt.source_entries import external
 from fluid_build.transform.dbt.targets import TARGETS, Target
-from tests.transform.dbt.readings_of import project_of, render
+from tests.transform.dbt.opened_projects import project_of, render
 
 WAREHOUSES = [target for target in TARGETS if target != "duckdb"]
 
@@ -48,11 +48,11 @@ def test_a_source_of_another_kind_is_read_from_a_schema_with_its_name(
         connection.execute('CREATE TABLE "Big T" AS SELECT 1 AS id')
     monkeypatch.chdir(tmp_path)
     with project_of(str(path), tmp_path, target="snowflake") as made:
-        (entry,) = made.reading.entries
+        (entry,) = made.access.entries
         assert entry.schema == "{{ var('source_schema', 'shop') }}"
         assert (entry.identifier, entry.database, entry.meta) == ("Big T", None, {})
-        assert made.reading.schema == "shop_model"
-        assert "Load the source tables into snowflake first" in made.reading.notes[0]
+        assert made.access.schema == "shop_model"
+        assert "Load the source tables into snowflake first" in made.access.notes[0]
 
 
 def test_ddl_has_tables_and_no_rows_to_read(
@@ -62,8 +62,8 @@ def test_ddl_has_tables_and_no_rows_to_read(
     (tmp_path / "shop.sql").write_text("CREATE TABLE t (id INTEGER PRIMARY KEY);")
     monkeypatch.chdir(tmp_path)
     with project_of(str(tmp_path / "shop.sql"), tmp_path) as made:
-        assert made.reading.entries[0].schema == "{{ var('source_schema', 'shop') }}"
-        assert "shop.duckdb" in made.reading.notes[0]
+        assert made.access.entries[0].schema == "{{ var('source_schema', 'shop') }}"
+        assert "shop.duckdb" in made.access.notes[0]
 
 
 def test_the_target_is_never_the_source_s_alias_or_a_schema(
@@ -75,8 +75,8 @@ def test_the_target_is_never_the_source_s_alias_or_a_schema(
         connection.execute("CREATE TABLE source_data AS SELECT 1 AS id")
     monkeypatch.chdir(tmp_path)
     with project_of(str(path), tmp_path) as made:
-        assert made.reading.database == "main_2"
-        assert made.reading.entries[0].database == "source_data_2"
+        assert made.access.database == "main_2"
+        assert made.access.entries[0].database == "source_data_2"
         assert made.differing("source_data") == 0
 
 

@@ -11,13 +11,19 @@ import pytest
 import yaml
 
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.transform.dbt.naming import project_name
 from fluid_build.transform.dbt.project import dbt_project
+from fluid_build.transform.dbt.project_names import project_name
 from fluid_build.transform.dbt.running import DbtResult, run_dbt
-from fluid_build.transform.plan.plan import LOAD_DATE, Build, BuildTest, PlanColumn, TransformPlan
+from fluid_build.transform.plan.elements import (
+    LOAD_DATE,
+    Build,
+    BuildTest,
+    PlanColumn,
+    TransformPlan,
+)
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.databases import EVERY_TYPE, database, modelled
-from tests.transform.dbt.projects import duckdb_reading, manifest, written
+from tests.transform.dbt.projects import duckdb_access, manifest, written
 
 STRANGE_VALUES = ("O'Brien", "{{ 7 * 7 }}", "{% endif %}", "ref('x')", "a\\b", '"', "01")
 SHOP = (
@@ -148,7 +154,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
     path = database(folder / "shop.duckdb", *SHOP)
     with modelled(path) as source:
         plan = with_tests(transform_plan(source.model))
-        files = dbt_project(plan, source.model, reading=duckdb_reading(plan, path))
+        files = dbt_project(plan, source.model, access=duckdb_access(plan, path))
         return Shop(path, plan, source.model, written(files, folder / "dbt"))
 
 
@@ -341,7 +347,7 @@ def test_the_readme_claims_no_proof_where_there_was_no_row(tmp_path: Path) -> No
     path = database(tmp_path / "empty.duckdb", "CREATE TABLE a (id INTEGER PRIMARY KEY)")
     with modelled(path) as source:
         plan = transform_plan(source.model)
-        files = dbt_project(plan, source.model, reading=duckdb_reading(plan, path))
+        files = dbt_project(plan, source.model, access=duckdb_access(plan, path))
     assert "## What is proven\n\nNothing: the source held no row" in files["README.md"]
 
 
@@ -353,7 +359,7 @@ def test_a_project_never_takes_the_name_of_a_package_of_dbt(shop: Shop) -> None:
 
 def test_the_same_plan_gives_the_same_bytes(shop: Shop) -> None:
     """Nothing in the files comes from a clock, chance or the order of a set."""
-    reading = duckdb_reading(shop.plan, shop.source)
-    again = dbt_project(shop.plan, shop.model, reading=reading)
+    access = duckdb_access(shop.plan, shop.source)
+    again = dbt_project(shop.plan, shop.model, access=access)
     for name, text in again.items():
         assert (shop.project / name).read_bytes() == text.encode()

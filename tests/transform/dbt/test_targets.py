@@ -12,7 +12,7 @@ from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.targets import check_target, dialect_of, target_type
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.databases import EVERY_TYPE, Modelled, database, modelled
-from tests.transform.dbt.projects import TARGETS, compiled_tests, schema_reading
+from tests.transform.dbt.projects import TARGETS, compiled_tests, schema_access
 
 CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
 JINJA = re.compile(r"\{\{ (?:source\('\w+', '(\w+)'\)|ref\('(\w+)'\)|(this)|(load_date)\(\)) \}\}")
@@ -33,8 +33,8 @@ def plain(template: str, *, again: bool) -> str:
 def queries(shop: Modelled, target: str) -> dict[str, str]:
     """Every query of a project for a target, by its file."""
     plan = transform_plan(shop.model)
-    reading = schema_reading(plan, "raw", {"type": target})
-    files = dbt_project(plan, shop.model, target=target, reading=reading)
+    access = schema_access(plan, "raw", {"type": target})
+    files = dbt_project(plan, shop.model, target=target, access=access)
     own = {name: text for name, text in files.items() if name.endswith(".sql")}
     return {f"test {name}": sql for name, sql in compiled_tests(files)} | {
         f"{name} {again}": plain(text, again=again)
@@ -202,8 +202,8 @@ def test_losses_are_told_in_the_readme(tmp_path: Path) -> None:
     path = database(tmp_path / "types.duckdb", EVERY_TYPE)
     with modelled(path) as shop:
         plan = transform_plan(shop.model)
-        reading = schema_reading(plan, "raw", {"type": "snowflake"})
-        files = dbt_project(plan, shop.model, target="snowflake", reading=reading)
+        access = schema_access(plan, "raw", {"type": "snowflake"})
+        files = dbt_project(plan, shop.model, target="snowflake", access=access)
     assert "## What is different on snowflake" in files["README.md"]
     assert "`all_types.li`" in files["README.md"]
 

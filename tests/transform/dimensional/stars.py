@@ -12,8 +12,8 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import ForeignKey, Profile
 from fluid_build.sources import open_source
-from fluid_build.transform.plan.plan import TransformPlan
-from fluid_build.transform.plan.run import FIRST_LOAD, Built
+from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.plan.execution import FIRST_LOAD, Built
 from fluid_build.transform.plan.techniques import transform_plan
 from fluid_build.transform.proof.proof import Proof, prove
 from tests.transform.databases import database, loaded, violations

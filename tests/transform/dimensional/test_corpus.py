@@ -7,7 +7,7 @@ import pytest
 from fluid_build.modeling.dimensional.builder import build
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
-from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan.execution import built
 from fluid_build.transform.plan.techniques import transform_plan
 from fluid_build.transform.proof.proof import prove
 from tests.transform.dimensional.stars import dimension, fact, star_of

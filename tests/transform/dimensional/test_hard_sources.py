@@ -9,7 +9,7 @@ from fluid_build.modeling.dimensional.elements import UNKNOWN_DATE_KEY
 from fluid_build.modeling.sql_names import RESERVED
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
-from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan.execution import built
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.modeling.profiles import reference
 from tests.transform.databases import EVERY_TYPE

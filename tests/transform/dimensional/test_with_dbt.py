@@ -12,7 +12,7 @@ from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.modeling.profiles import reference
 from tests.transform.databases import database
-from tests.transform.dbt.projects import duckdb_reading, run_models, written
+from tests.transform.dbt.projects import duckdb_access, run_models, written
 
 _SMALL = (
     "CREATE TABLE customer (id INTEGER PRIMARY KEY, name VARCHAR, city VARCHAR, segment VARCHAR)",
@@ -31,9 +31,7 @@ def test_dbt_keeps_versions_and_lets_each_event_meet_its_own(tmp_path: Path) -> 
     references = (reference("orders", "customer_id", "customer", "id"),)
     model = build(profile.model_copy(update={"foreign_keys": references}))
     plan = transform_plan(model)
-    project = written(
-        dbt_project(plan, model, reading=duckdb_reading(plan, shop)), tmp_path / "dbt"
-    )
+    project = written(dbt_project(plan, model, access=duckdb_access(plan, shop)), tmp_path / "dbt")
     for day, change in (
         (datetime(2024, 1, 1), ""),
         (datetime(2024, 1, 16), "UPDATE customer SET city = 'new' WHERE id = 5"),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
+from fluid_build.transform.plan.carried_tests import Carriers
 from fluid_build.transform.plan.data_vault.carriers import reference_tests, vault_carriers
 from fluid_build.transform.plan.data_vault.hashed_staging import hashed_staging
 from fluid_build.transform.plan.data_vault.histories import (
@@ -16,9 +17,8 @@ from fluid_build.transform.plan.data_vault.keys import vault_keys
 from fluid_build.transform.plan.data_vault.links import link_builds
 from fluid_build.transform.plan.data_vault.rebuilds import vault_rebuilds
 from fluid_build.transform.plan.data_vault.sources import vault_sources
-from fluid_build.transform.plan.plan import Build, BuildTest
+from fluid_build.transform.plan.elements import Build, BuildTest
 from fluid_build.transform.plan.relied_keys import ReliedKey
-from fluid_build.transform.plan.source_promises import Carriers
 from fluid_build.transform.plan.staging import by_spelling, staging_builds
 
 __all__ = [

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from fluid_build.modeling.conceptual import ConceptualModel, Relationship
 from fluid_build.modeling.data_vault.elements import Link, Satellite
 from fluid_build.modeling.sql_names import SqlNames, fit
+from fluid_build.transform.plan.carried_tests import Carrier, Carriers
 from fluid_build.transform.plan.data_vault.sources import VaultSources
+from fluid_build.transform.plan.elements import EVERY_ROW, BuildTest, RowScope
 from fluid_build.transform.plan.evidence_tests import is_promised, reference_test
 from fluid_build.transform.plan.hashing import zero
-from fluid_build.transform.plan.plan import EVERY_ROW, BuildTest, RowScope
-from fluid_build.transform.plan.source_promises import Carrier, Carriers
 
 
 def vault_carriers(sources: VaultSources) -> Carriers:

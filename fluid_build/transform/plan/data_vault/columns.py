@@ -6,7 +6,7 @@ from fluid_build.modeling.data_vault.elements import Hub, HubReference, Link
 from fluid_build.modeling.element import source_columns
 from fluid_build.modeling.sql_names import fit
 from fluid_build.transform.plan.data_vault.sources import VaultSources
-from fluid_build.transform.plan.plan import BuildTest, PlanColumn
+from fluid_build.transform.plan.elements import BuildTest, PlanColumn
 
 RECORD_SOURCE = PlanColumn(
     name="record_source",

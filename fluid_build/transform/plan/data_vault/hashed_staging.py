@@ -13,6 +13,7 @@ from fluid_build.transform.plan.data_vault.columns import (
     reference_key,
 )
 from fluid_build.transform.plan.data_vault.sources import VaultSources
+from fluid_build.transform.plan.elements import Build, PlanColumn
 from fluid_build.transform.plan.hashing import (
     exact,
     hashed,
@@ -20,7 +21,6 @@ from fluid_build.transform.plan.hashing import (
     written_or_token,
     zero_key,
 )
-from fluid_build.transform.plan.plan import Build, PlanColumn
 
 _INDENT = "    "
 

@@ -11,7 +11,7 @@ from fluid_build.modeling.data_vault.elements import (
 )
 from fluid_build.modeling.sql_names import SqlNames, free_identifier
 from fluid_build.sources.sql import literal
-from fluid_build.transform.plan.built_tests import not_null
+from fluid_build.transform.plan.construction_tests import not_null
 from fluid_build.transform.plan.data_vault.columns import (
     DELETED,
     HASH_DIFF,
@@ -27,8 +27,8 @@ from fluid_build.transform.plan.data_vault.columns import (
 from fluid_build.transform.plan.data_vault.history import History, changes, loading
 from fluid_build.transform.plan.data_vault.keys import row_key
 from fluid_build.transform.plan.data_vault.sources import VaultSources
+from fluid_build.transform.plan.elements import LOAD_DATE, Build, BuildTest, PlanColumn
 from fluid_build.transform.plan.hashing import exact, hashed, written_or_token
-from fluid_build.transform.plan.plan import LOAD_DATE, Build, BuildTest, PlanColumn
 
 _INDENT = "        "
 

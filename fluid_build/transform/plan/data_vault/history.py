@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fluid_build.modeling.sql_names import free_identifier
-from fluid_build.transform.plan.plan import LOAD_DATE
+from fluid_build.transform.plan.elements import LOAD_DATE
 
 _INDENT = "    "
 

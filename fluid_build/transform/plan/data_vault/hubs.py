@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fluid_build.modeling.data_vault.elements import Hub, HubReference
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.sql import literal
-from fluid_build.transform.plan.built_tests import not_null
+from fluid_build.transform.plan.construction_tests import not_null
 from fluid_build.transform.plan.data_vault.columns import (
     LOADED,
     RECORD_SOURCE,
@@ -13,8 +13,8 @@ from fluid_build.transform.plan.data_vault.columns import (
     unique,
 )
 from fluid_build.transform.plan.data_vault.sources import VaultSources
+from fluid_build.transform.plan.elements import LOAD_DATE, Build, BuildTest, PlanColumn
 from fluid_build.transform.plan.hashing import zero_key
-from fluid_build.transform.plan.plan import LOAD_DATE, Build, BuildTest, PlanColumn
 
 GHOST = "ghost record"
 """The record source of the row that the zero key leads to."""

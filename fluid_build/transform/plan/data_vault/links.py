@@ -6,7 +6,7 @@ Whether a combination still stands is told by the link's satellite.
 from collections.abc import Iterator
 
 from fluid_build.modeling.data_vault.elements import Hub, Link
-from fluid_build.transform.plan.built_tests import not_null
+from fluid_build.transform.plan.construction_tests import not_null
 from fluid_build.transform.plan.data_vault.columns import (
     LOADED,
     RECORD_SOURCE,
@@ -17,7 +17,7 @@ from fluid_build.transform.plan.data_vault.columns import (
     unique,
 )
 from fluid_build.transform.plan.data_vault.sources import VaultSources
-from fluid_build.transform.plan.plan import LOAD_DATE, Build, BuildTest, PlanColumn
+from fluid_build.transform.plan.elements import LOAD_DATE, Build, BuildTest, PlanColumn
 
 
 def link_builds(sources: VaultSources) -> Iterator[Build]:

@@ -21,7 +21,7 @@ from fluid_build.transform.plan.data_vault.histories import (
     satellite_history,
 )
 from fluid_build.transform.plan.data_vault.history import current
-from fluid_build.transform.plan.plan import Rebuild
+from fluid_build.transform.plan.elements import Rebuild
 from fluid_build.transform.plan.staging import by_spelling, original, restored
 
 _INDENT = "    "

@@ -10,7 +10,7 @@ from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier
 from fluid_build.modeling.types import type_name
-from fluid_build.transform.plan.plan import Build, PlanColumn
+from fluid_build.transform.plan.elements import Build, PlanColumn
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from fluid_build.modeling.dimensional.elements import Dimension
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
+from fluid_build.transform.plan.carried_tests import Carriers
 from fluid_build.transform.plan.dimensional.calendar import calendar_build
 from fluid_build.transform.plan.dimensional.carriers import mart_carriers
 from fluid_build.transform.plan.dimensional.columns import is_generated
@@ -12,9 +13,8 @@ from fluid_build.transform.plan.dimensional.dimensions import derived_build, dim
 from fluid_build.transform.plan.dimensional.facts import bridge_build, fact_build
 from fluid_build.transform.plan.dimensional.keys import mart_keys
 from fluid_build.transform.plan.dimensional.star import Star, star_of
-from fluid_build.transform.plan.plan import Build
+from fluid_build.transform.plan.elements import Build
 from fluid_build.transform.plan.relied_keys import ReliedKey
-from fluid_build.transform.plan.source_promises import Carriers
 
 
 def mart_builds(

@@ -10,7 +10,7 @@ from fluid_build.modeling.types import type_name
 from fluid_build.transform.plan.dimensional.columns import technical
 from fluid_build.transform.plan.dimensional.star import DATE_KEY_TYPE, Star, selected
 from fluid_build.transform.plan.dimensional.tests import key_tests
-from fluid_build.transform.plan.plan import Build, PlanColumn
+from fluid_build.transform.plan.elements import Build, PlanColumn
 
 _MOST_YEARS = 400
 _MONTHS = (

@@ -1,12 +1,12 @@
 """Which relations of a star hold the columns of each table of the source."""
 
 from fluid_build.modeling.dimensional.elements import UNKNOWN_KEY, Bridge, Dimension, Fact
+from fluid_build.transform.plan.carried_tests import Carrier, Carriers
 from fluid_build.transform.plan.dimensional.columns import is_generated
 from fluid_build.transform.plan.dimensional.dimensions import DELETED, is_kept
 from fluid_build.transform.plan.dimensional.facts import columns_of_owner
 from fluid_build.transform.plan.dimensional.star import Star
-from fluid_build.transform.plan.plan import RowScope
-from fluid_build.transform.plan.source_promises import Carrier, Carriers
+from fluid_build.transform.plan.elements import RowScope
 
 
 def mart_carriers(star: Star) -> Carriers:

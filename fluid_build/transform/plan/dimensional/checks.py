@@ -37,7 +37,7 @@ from fluid_build.transform.plan.dimensional.star import (
     natural_key,
     star_of,
 )
-from fluid_build.transform.plan.plan import Check
+from fluid_build.transform.plan.elements import Check
 from fluid_build.transform.plan.staging import aliases
 
 _FLOATS = frozenset({"FLOAT", "DOUBLE"})

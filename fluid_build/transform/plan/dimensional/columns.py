@@ -14,7 +14,7 @@ from fluid_build.modeling.dimensional.elements import (
 from fluid_build.modeling.element import Element, SourceColumn
 from fluid_build.modeling.types import type_name
 from fluid_build.transform.plan.dimensional.star import DATE_KEY_TYPE, KEY_TYPE, Star
-from fluid_build.transform.plan.plan import PlanColumn
+from fluid_build.transform.plan.elements import PlanColumn
 
 
 def technical(

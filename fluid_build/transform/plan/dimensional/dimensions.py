@@ -40,7 +40,7 @@ from fluid_build.transform.plan.dimensional.versions import (
     is_in_history,
     versioned_attributes,
 )
-from fluid_build.transform.plan.plan import Build, PlanColumn
+from fluid_build.transform.plan.elements import Build, PlanColumn
 
 UNKNOWN = literal(UNKNOWN_KEY)
 DELETED = "is_deleted"

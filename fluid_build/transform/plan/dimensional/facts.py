@@ -33,7 +33,7 @@ from fluid_build.transform.plan.dimensional.star import (
     selected,
 )
 from fluid_build.transform.plan.dimensional.tests import grain_test, reference_tests
-from fluid_build.transform.plan.plan import Build, BuildTest, PlanColumn
+from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn
 
 
 def fact_build(star: Star, fact: Fact) -> Build:

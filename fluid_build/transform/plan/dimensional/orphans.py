@@ -14,8 +14,8 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames, fit
 from fluid_build.transform.plan.dimensional.facts import columns_of_owner
 from fluid_build.transform.plan.dimensional.star import Star, star_of
+from fluid_build.transform.plan.elements import BuildTest
 from fluid_build.transform.plan.evidence_tests import reference_test
-from fluid_build.transform.plan.plan import BuildTest
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from fluid_build.transform.plan.dimensional.star import (
     selected,
     star_of,
 )
-from fluid_build.transform.plan.plan import Rebuild
+from fluid_build.transform.plan.elements import Rebuild
 from fluid_build.transform.plan.staging import by_value, is_by_value, original, restored
 
 

@@ -2,8 +2,8 @@
 
 from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.sql_names import fit
-from fluid_build.transform.plan.built_tests import not_null
-from fluid_build.transform.plan.plan import BuildTest, Severity
+from fluid_build.transform.plan.construction_tests import not_null
+from fluid_build.transform.plan.elements import BuildTest, Severity
 
 
 def key_tests(relation: str, key: str) -> tuple[BuildTest, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.sql_names import fit, free_identifier
-from fluid_build.transform.plan.built_tests import not_null
+from fluid_build.transform.plan.construction_tests import not_null
 from fluid_build.transform.plan.dimensional.columns import of_attribute, technical
 from fluid_build.transform.plan.dimensional.star import (
     KEY_TYPE,
@@ -21,7 +21,7 @@ from fluid_build.transform.plan.dimensional.star import (
     natural_key,
     selected,
 )
-from fluid_build.transform.plan.plan import LOAD_DATE, Build, BuildTest, PlanColumn
+from fluid_build.transform.plan.elements import LOAD_DATE, Build, BuildTest, PlanColumn
 
 
 def history_build(star: Star, dimension: Dimension) -> Build:

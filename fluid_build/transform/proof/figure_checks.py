@@ -7,9 +7,9 @@ from decimal import Decimal
 import duckdb
 
 from fluid_build.modeling.element import ModelPart
-from fluid_build.transform.plan.plan import Check, CheckKind
+from fluid_build.transform.plan.elements import Check, CheckKind
 from fluid_build.transform.proof.differing_rows import MOST_SHOWN, fit_to_show
-from fluid_build.transform.proof.personal import Personal
+from fluid_build.transform.proof.hidden_columns import HiddenColumns
 
 _FLOATS = frozenset({"FLOAT", "DOUBLE"})
 _WHOLE = frozenset(
@@ -44,7 +44,7 @@ class FigureProof(ModelPart):
 
 
 def prove_figures(
-    connection: duckdb.DuckDBPyConnection, checks: Sequence[Check], hidden: Personal
+    connection: duckdb.DuckDBPyConnection, checks: Sequence[Check], hidden: HiddenColumns
 ) -> tuple[FigureProof, ...]:
     """Run checks together; on a difference, look for the rows that show it.
 
@@ -59,7 +59,7 @@ def prove_figures(
 
 
 def prove_figure(
-    connection: duckdb.DuckDBPyConnection, check: Check, hidden: Personal
+    connection: duckdb.DuckDBPyConnection, check: Check, hidden: HiddenColumns
 ) -> FigureProof:
     """Run a single check."""
     (found,) = prove_figures(connection, (check,), hidden)
@@ -71,7 +71,7 @@ def _judged(
     check: Check,
     expected: _Figure,
     actual: _Figure,
-    hidden: Personal,
+    hidden: HiddenColumns,
 ) -> FigureProof:
     holds = _agree(*expected, *actual)
     return FigureProof(
@@ -149,7 +149,7 @@ def _is_exact(type_: str) -> bool:
 
 
 def _rows(
-    connection: duckdb.DuckDBPyConnection, check: Check, hidden: Personal
+    connection: duckdb.DuckDBPyConnection, check: Check, hidden: HiddenColumns
 ) -> tuple[dict[str, str | None], ...]:
     found = connection.execute(
         f"SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ({check.differing}\n)"

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from fluid_build.transform.dbt.references import with_references
-from fluid_build.transform.dbt.targets import Dialect, Target
-from fluid_build.transform.plan.plan import Build, Layer, Materialization
+from fluid_build.transform.dbt.jinja_references import with_references
+from fluid_build.transform.dbt.targets import Target, TargetDialect
+from fluid_build.transform.plan.elements import Build, Layer, Materialization
 
 FOLDERS: Mapping[Layer, str] = {
     "staging": "staging",
@@ -31,7 +31,7 @@ _AGAIN: Mapping[Materialization, str] = {
 }
 
 
-def model_files(builds: tuple[Build, ...], source: str, dialect: Dialect) -> dict[str, str]:
+def model_files(builds: tuple[Build, ...], source: str, dialect: TargetDialect) -> dict[str, str]:
     """The model of each build by its path; ``source`` is the name of the dbt source."""
     return {
         f"models/{FOLDERS[build.layer]}/{build.name}.sql": _model(build, source, dialect)
@@ -48,7 +48,7 @@ def materialization_config(materialized: Materialization, target: Target) -> dic
     return config
 
 
-def _model(build: Build, source: str, dialect: Dialect) -> str:
+def _model(build: Build, source: str, dialect: TargetDialect) -> str:
     head = ""
     if build.materialization != MATERIALIZED[build.layer]:
         config = materialization_config(build.materialization, dialect.target)
@@ -57,7 +57,7 @@ def _model(build: Build, source: str, dialect: Dialect) -> str:
     return f"{head}{_body(build, source, dialect)}\n"
 
 
-def _body(build: Build, source: str, dialect: Dialect) -> str:
+def _body(build: Build, source: str, dialect: TargetDialect) -> str:
     def written(sql: str) -> str:
         return with_references(sql, own=build.name, source=source, backslashes=dialect.backslashes)
 

@@ -9,12 +9,18 @@ from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier
+from fluid_build.transform.plan.elements import (
+    EVERY_ROW,
+    Build,
+    BuildTest,
+    RowScope,
+    UnstatedPromise,
+)
 from fluid_build.transform.plan.evidence_tests import (
     evidence_tests,
     is_promised,
     reference_promise,
 )
-from fluid_build.transform.plan.plan import EVERY_ROW, Build, BuildTest, RowScope, UnstatedPromise
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,19 +10,19 @@ from fluid_build.errors import OutputError
 from fluid_build.sources.engine import reason
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.dbt.jinja import Jinja
-from fluid_build.transform.dbt.location import sql_in_project
-from fluid_build.transform.dbt.source_entries import Landed
-from fluid_build.transform.plan.plan import PlanSource
+from fluid_build.transform.dbt.portable_paths import sql_in_project
+from fluid_build.transform.dbt.source_entries import TableCopy
+from fluid_build.transform.plan.elements import PlanSource
 
-FOLDER = "land"
+COPIES_FOLDER = "land"
 
 # Parquet has no such type, and DuckDB would write another one in its place.
 _NOT_IN_PARQUET = re.compile(r"\b(U?HUGEINT|BIT|ENUM|UNION|BIGNUM|TIME WITH TIME ZONE)\b")
 
 
-def land(
+def write_copy(
     connection: duckdb.DuckDBPyConnection,
-    landed: Landed,
+    copy: TableCopy,
     source: PlanSource,
     folder: Path,
 ) -> Path:
@@ -31,12 +31,12 @@ def land(
     A column of a type that Parquet lacks is written as text, which the staging casts back.
     ``connection`` is the source's. Raises OutputError where it cannot be written.
     """
-    path = folder / f"{landed.id}.parquet"
+    path = folder / f"{copy.id}.parquet"
     columns = ", ".join(
         f"{_written(name, type_)} AS {quote(name)}" for name, type_ in source.columns
     )
     sql = (
-        f"COPY (SELECT {columns} FROM {landed.table.relation}) TO {literal(str(path))}"
+        f"COPY (SELECT {columns} FROM {copy.table.relation}) TO {literal(str(path))}"
         " (FORMAT parquet, COMPRESSION zstd)"
     )
     try:
@@ -45,15 +45,15 @@ def land(
         raise
     except duckdb.IOException as error:
         raise OutputError(
-            f"{landed.path} could not be written: {reason(error, path)}",
+            f"{copy.path} could not be written: {reason(error, path)}",
             hint="Free some room, or name a folder on another disk.",
         ) from None
     return path
 
 
-def landed_path(source_id: str) -> str:
+def copy_path(source_id: str) -> str:
     """Where the copy of a plan source lies below the project's folder."""
-    return f"{FOLDER}/{source_id}.parquet"
+    return f"{COPIES_FOLDER}/{source_id}.parquet"
 
 
 def _written(name: str, type_: str) -> str:
@@ -61,7 +61,7 @@ def _written(name: str, type_: str) -> str:
     return f"CAST({column} AS VARCHAR)" if _NOT_IN_PARQUET.search(type_) else column
 
 
-def meta(source_id: str) -> Mapping[str, str]:
+def copy_meta(source_id: str) -> Mapping[str, str]:
     """How dbt-duckdb finds the copy."""
-    path = sql_in_project(landed_path(source_id))
+    path = sql_in_project(copy_path(source_id))
     return {"external_location": Jinja(f"read_parquet({path})")}

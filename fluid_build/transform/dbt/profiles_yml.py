@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from fluid_build.block_yaml import block_yaml
 from fluid_build.sources.engine import Scanner
-from fluid_build.transform.dbt.extensions import PLUGIN_FOLDER, PLUGIN_MODULE
 from fluid_build.transform.dbt.jinja import Jinja, literal_document
-from fluid_build.transform.dbt.location import database_file, in_project, variable
+from fluid_build.transform.dbt.portable_paths import database_file, in_project, variable
+from fluid_build.transform.dbt.scanner_plugin import PLUGIN_FOLDER, PLUGIN_MODULE
 from fluid_build.transform.dbt.targets import Target
 
 DUCKDB_SCHEMA = "main"

@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from fluid_build.block_yaml import block_yaml
 from fluid_build.transform.dbt.data_tests import Entry
 from fluid_build.transform.dbt.jinja import literal_document
-from fluid_build.transform.dbt.models import FOLDERS
-from fluid_build.transform.dbt.source_entries import Readings, SourceEntry
-from fluid_build.transform.dbt.targets import Dialect
-from fluid_build.transform.plan.plan import Build, PlanColumn, PlanSource, TransformPlan
+from fluid_build.transform.dbt.model_files import FOLDERS
+from fluid_build.transform.dbt.source_entries import SourceAccess, SourceEntry
+from fluid_build.transform.dbt.targets import TargetDialect
+from fluid_build.transform.plan.elements import Build, PlanColumn, PlanSource, TransformPlan
 
 _Tests = Mapping[str, Sequence[Entry]]
 
 
-def properties(plan: TransformPlan, tests: _Tests, dialect: Dialect) -> dict[str, str]:
+def properties(plan: TransformPlan, tests: _Tests, dialect: TargetDialect) -> dict[str, str]:
     """The properties of the models, one file for each folder of them."""
     by_folder: dict[str, list[Build]] = {}
     for build in plan.builds:
@@ -29,16 +29,16 @@ def properties(plan: TransformPlan, tests: _Tests, dialect: Dialect) -> dict[str
     }
 
 
-def source_properties(plan: TransformPlan, reading: Readings, dialect: Dialect) -> str:
+def source_properties(plan: TransformPlan, access: SourceAccess, dialect: TargetDialect) -> str:
     """The file that says where the source tables lie."""
     blocks: dict[tuple[str | None, str], list[SourceEntry]] = {}
-    for entry in reading.entries:
+    for entry in access.entries:
         blocks.setdefault((entry.database, entry.schema), []).append(entry)
     tables = {source.id: source for source in plan.sources}
     return yaml_file(
         {
             "sources": [
-                _source(reading.name, place, entries, tables, dialect)
+                _source(access.name, place, entries, tables, dialect)
                 for place, entries in blocks.items()
             ]
         }
@@ -55,7 +55,7 @@ def yaml_file(document: Mapping[str, object]) -> str:
     return block_yaml({"version": 2, **literal})  # type: ignore[dict-item]
 
 
-def _model(build: Build, tests: _Tests, dialect: Dialect) -> Entry:
+def _model(build: Build, tests: _Tests, dialect: TargetDialect) -> Entry:
     published = build.layer != "staging"
     meta = _filled(
         {
@@ -77,7 +77,7 @@ def _model(build: Build, tests: _Tests, dialect: Dialect) -> Entry:
     )
 
 
-def _column(column: PlanColumn, dialect: Dialect) -> Entry:
+def _column(column: PlanColumn, dialect: TargetDialect) -> Entry:
     meta = _filled(
         {
             "semantic_type": column.semantic_type,
@@ -101,7 +101,7 @@ def _source(
     place: tuple[str | None, str],
     entries: list[SourceEntry],
     tables: Mapping[str, PlanSource],
-    dialect: Dialect,
+    dialect: TargetDialect,
 ) -> Entry:
     database, schema = place
     return _filled(
@@ -115,7 +115,7 @@ def _source(
     )
 
 
-def _source_table(entry: SourceEntry, table: PlanSource, dialect: Dialect) -> Entry:
+def _source_table(entry: SourceEntry, table: PlanSource, dialect: TargetDialect) -> Entry:
     return _filled(
         {
             "name": entry.id,

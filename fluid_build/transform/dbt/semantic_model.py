@@ -30,7 +30,7 @@ from fluid_build.transform.dbt.semantic_names import (
     semantic_names,
     unique_columns,
 )
-from fluid_build.transform.plan.plan import Build, BuildTest, PlanColumn, TransformPlan
+from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn, TransformPlan
 
 _KEYLESS = "Nothing identifies a row, so that nothing can be grouped by its columns."
 

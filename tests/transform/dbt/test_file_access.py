@@ -7,10 +7,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from fluid_build.transform.dbt import reading_files
+from fluid_build.transform.dbt import file_access
+from fluid_build.transform.dbt.reading_check import ReadingCheck
 from fluid_build.transform.dbt.running import run_dbt
-from fluid_build.transform.dbt.sameness import Comparison
-from tests.transform.dbt.readings_of import built_alike, project_of
+from tests.transform.dbt.opened_projects import built_alike, project_of
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_file_is_read_where_it_lies(data: Path, project: Path, name: str) -> N
     file, content, expected = AS_THEY_ARE[name]
     (data / file).write_bytes(content)
     with project_of(str(data), project) as made:
-        assert made.reading.landed == ()
+        assert made.access.copies == ()
         assert expected in made.external("t")
         assert made.differing("t") == 0
 
@@ -122,8 +122,8 @@ def test_what_duckdb_reads_otherwise_is_read_from_a_copy(
     (data / file).write_bytes(content)
     with project_of(str(data), project) as made:
         assert "/land/t.parquet')" in made.external("t")
-        assert made.reading.variables == {}
-        (note,) = made.reading.notes
+        assert made.access.variables == {}
+        (note,) = made.access.notes
         assert reason in note and "Forge again to refresh it" in note
         assert made.differing("t") == 0
 
@@ -133,7 +133,7 @@ def test_a_copy_of_personal_data_is_said_to_be_one(data: Path, project: Path) ->
     rows = "".join(f"{i};anna{i}@example.org;€\n" for i in range(30))
     (data / "people.csv").write_bytes(f"id;email;sign\n{rows}".encode("cp1252"))
     with project_of(str(data), project) as made:
-        assert "It holds personal data (email)." in made.reading.notes[0]
+        assert "It holds personal data (email)." in made.access.notes[0]
 
 
 def test_copies_have_the_same_bytes_each_time(data: Path, project: Path) -> None:
@@ -145,7 +145,7 @@ def test_copies_have_the_same_bytes_each_time(data: Path, project: Path) -> None
         folder = project / str(number)
         folder.mkdir()
         with project_of(str(data), folder) as made:
-            assert made.reading.landed
+            assert made.access.copies
             found.add((folder / "land" / "t.parquet").read_bytes())
     assert len(found) == 1
 
@@ -178,10 +178,10 @@ def test_what_is_large_is_compared_by_its_count_and_start(
     data: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beyond the bound the notes say that not every row was read a second time."""
-    monkeypatch.setattr(reading_files, "WHOLE_UP_TO", 0)
+    monkeypatch.setattr(file_access, "WHOLE_UP_TO", 0)
     (data / "t.csv").write_bytes(CLEAN.encode())
     with project_of(str(data), project) as made:
-        assert "checked by its count and its first rows" in made.reading.notes[0]
+        assert "checked by its count and its first rows" in made.access.notes[0]
         assert made.differing("t") == 0
 
 
@@ -192,7 +192,7 @@ def test_a_reading_with_other_rows_is_different(data: Path, project: Path, whole
     with project_of(str(data), project) as made:
         (table,) = made.source.tables
         columns = made.plan.sources[0].columns
-        comparison = Comparison(made.source.connection, table, columns)
+        comparison = ReadingCheck(made.source.connection, table, columns)
         others = [
             "(VALUES (1, 'x'), (2, 'y'), (2, 'z')) t(id, s)",
             "(VALUES (1, 'x'), (2, 'y')) t(id, s)",
@@ -264,7 +264,7 @@ def test_the_source_may_move(data: Path, project: Path, tmp_path: Path) -> None:
     """FLUID_SOURCE_PATH names the folder anew; no path of this machine is in the project."""
     (data / "t.csv").write_bytes(CLEAN.encode())
     with project_of(str(data), project) as made:
-        assert str(tmp_path) not in made.external("t") + made.reading.profiles_yml
+        assert str(tmp_path) not in made.external("t") + made.access.profiles_yml
         moved = tmp_path / "moved"
         data.rename(moved)
         assert made.differing("t", {"FLUID_SOURCE_PATH": str(moved)}) == 0
@@ -294,5 +294,5 @@ def test_dbt_builds_from_files_of_every_kind(data: Path, project: Path) -> None:
             gzip.compress(CLEAN.encode(), mtime=0)
         )
     with project_of(str(data), project) as made:
-        assert [one.id for one in made.reading.landed] == ["copied"]
+        assert [one.id for one in made.access.copies] == ["copied"]
         built_alike(made, run_dbt(project), published=4)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fluid_build.transform.proof.comparison import (
-    Comparison,
+from fluid_build.transform.proof.row_comparison import (
     Counts,
+    RowComparison,
     between,
     count,
     describe,
@@ -20,7 +20,9 @@ from fluid_build.transform.proof.comparison import (
 Row = tuple[int | None, str | None, float | None]
 
 
-def _compared(original: str, rebuilt: str) -> tuple[Counts, duckdb.DuckDBPyConnection, Comparison]:
+def _compared(
+    original: str, rebuilt: str
+) -> tuple[Counts, duckdb.DuckDBPyConnection, RowComparison]:
     connection = duckdb.connect()
     comparison = between(
         original, describe(connection, original), rebuilt, describe(connection, rebuilt)

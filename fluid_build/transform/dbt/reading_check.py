@@ -22,7 +22,7 @@ Verdict: TypeAlias = Literal["same", "same at its start", "different"]
 
 
 @dataclass
-class Comparison:
+class ReadingCheck:
     """A table, to be compared with other readings of it; ``columns`` are names and types."""
 
     connection: duckdb.DuckDBPyConnection

@@ -6,11 +6,11 @@ from functools import partial
 import duckdb
 import pytest
 
-from fluid_build.transform.plan.plan import Build, Check, PlanColumn
-from fluid_build.transform.plan.run import waves
-from fluid_build.transform.plan.sessions import ROW_GROUP, in_sessions, small
-from fluid_build.transform.proof.figures import prove_figure, prove_figures
-from fluid_build.transform.proof.personal import Personal
+from fluid_build.transform.plan.elements import Build, Check, PlanColumn
+from fluid_build.transform.plan.execution import waves
+from fluid_build.transform.plan.parallel_sessions import ROW_GROUP, in_sessions, small
+from fluid_build.transform.proof.figure_checks import prove_figure, prove_figures
+from fluid_build.transform.proof.hidden_columns import HiddenColumns
 
 
 @pytest.fixture
@@ -102,21 +102,23 @@ def test_figures_are_the_same_together_as_alone() -> None:
         _check("1.50::DECIMAL(9,2)", "1.5::DECIMAL(9,1)"),
         _check("'a'", "'b'"),
     ]
+    hidden = HiddenColumns()
     with duckdb.connect() as connection:
-        together = prove_figures(connection, checks, Personal())
-        assert together == tuple(prove_figure(connection, one, Personal()) for one in checks)
+        together = prove_figures(connection, checks, hidden)
+        assert together == tuple(prove_figure(connection, one, hidden) for one in checks)
     assert [one.holds for one in together] == [True, False, True, True, True, False]
 
 
 def test_one_bad_figure_among_many_is_the_error_that_is_raised() -> None:
     """The others can be read, so the error is of the one that can't."""
+    hidden = HiddenColumns()
     with duckdb.connect() as connection:
         with pytest.raises(duckdb.CatalogException, match="nowhere"):
-            prove_figures(connection, [_check("1", "1"), _check("1", "1 FROM nowhere")], Personal())
+            prove_figures(connection, [_check("1", "1"), _check("1", "1 FROM nowhere")], hidden)
         with pytest.raises(duckdb.InvalidInputException, match="one figure, and gave 0"):
-            prove_figures(connection, [_check("1", "1"), _check("1", "1 WHERE false")], Personal())
+            prove_figures(connection, [_check("1", "1"), _check("1", "1 WHERE false")], hidden)
         with pytest.raises(duckdb.InvalidInputException, match="one figure, and gave 2"):
-            prove_figures(connection, [_check("1", "1 FROM range(3)")], Personal())
+            prove_figures(connection, [_check("1", "1 FROM range(3)")], hidden)
 
 
 def _check(expected: str, actual: str) -> Check:

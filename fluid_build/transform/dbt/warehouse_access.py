@@ -5,20 +5,25 @@ from collections.abc import Iterator, Sequence
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.origin import InDatabase
-from fluid_build.transform.dbt.naming import project_name
-from fluid_build.transform.dbt.placing import SCHEMA_VARIABLE, inside_quotes, schema_variable
-from fluid_build.transform.dbt.profiles import warehouse_profile
-from fluid_build.transform.dbt.source_entries import Readings, SourceEntry
+from fluid_build.transform.dbt.profiles_yml import warehouse_profile
+from fluid_build.transform.dbt.project_names import project_name
+from fluid_build.transform.dbt.source_entries import (
+    SCHEMA_VARIABLE,
+    SourceAccess,
+    SourceEntry,
+    inside_quotes,
+    schema_variable,
+)
 from fluid_build.transform.dbt.targets import Target
-from fluid_build.transform.plan.plan import PlanSource, TransformPlan
+from fluid_build.transform.plan.elements import PlanSource, TransformPlan
 
 
-def warehouse_readings(
+def warehouse_access(
     source: Source,
     plan: TransformPlan,
     pairs: Sequence[tuple[PlanSource, Table]],
     target: Target,
-) -> Readings:
+) -> SourceAccess:
     """A project that builds where the source tables lie, or were loaded to, as they are named."""
     places = [_place_in_warehouse(table) for _, table in pairs]
     schemas = {schema for schema, _ in places}
@@ -29,7 +34,7 @@ def warehouse_readings(
         project_name(plan), target, model_schema, database=source.name if at_home else None
     )
     escape = inside_quotes if target in ("postgres", "snowflake") else str
-    return Readings(
+    return SourceAccess(
         name=plan.name,
         entries=tuple(
             SourceEntry(

@@ -9,7 +9,7 @@ from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
-from fluid_build.transform.plan.plan import TransformPlan
+from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.plan.techniques import transform_plan
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"

@@ -13,65 +13,63 @@ from fluid_build.sources.engine import Scanner
 from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import locate
-from fluid_build.transform.dbt import landing
-from fluid_build.transform.dbt.extensions import PLUGIN_FILE, packages, plugin
-from fluid_build.transform.dbt.location import (
+from fluid_build.transform.dbt.file_access import file_access
+from fluid_build.transform.dbt.portable_paths import (
     base_of,
     connection_string,
     connection_variables,
 )
-from fluid_build.transform.dbt.naming import project_name
-from fluid_build.transform.dbt.placing import (
+from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA, Attached, duckdb_profile
+from fluid_build.transform.dbt.project_names import duckdb_database, duckdb_names, project_name
+from fluid_build.transform.dbt.scanner_plugin import PLUGIN_FILE, packages, plugin
+from fluid_build.transform.dbt.source_entries import (
     SCHEMA_VARIABLE,
-    duckdb_database,
-    duckdb_names,
+    SourceAccess,
+    SourceEntry,
     external,
     inside_quotes,
     schema_variable,
 )
-from fluid_build.transform.dbt.profiles import DUCKDB_SCHEMA, Attached, duckdb_profile
-from fluid_build.transform.dbt.reading_files import file_readings
-from fluid_build.transform.dbt.reading_warehouse import warehouse_readings
-from fluid_build.transform.dbt.source_entries import Readings, SourceEntry
+from fluid_build.transform.dbt.table_copies import write_copy
 from fluid_build.transform.dbt.targets import Target
-from fluid_build.transform.plan.plan import PlanSource, TransformPlan
+from fluid_build.transform.dbt.warehouse_access import warehouse_access
+from fluid_build.transform.plan.elements import PlanSource, TransformPlan
 
 _SCANNERS: dict[str, Scanner] = {"sqlite": "sqlite", "postgres": "postgres"}
 
 
-def readings(
+def source_access(
     source: Source,
     plan: TransformPlan,
     *,
     project_dir: Path,
     location: str,
     target: Target = "duckdb",
-) -> Readings:
+) -> SourceAccess:
     """How a project in ``project_dir`` reads a source that was opened at ``location``.
 
     ``location`` is what the user named the source by; only its path from the project gets into
     the files, or its connection string without a password. Copies that are needed are named, and
-    not yet written: see ``landed_files``.
+    not yet written: see ``write_copies``.
     """
     tables = {table.name: table for table in source.tables}
     pairs = [(one, tables[one.table]) for one in plan.sources]
     if target != "duckdb":
-        return warehouse_readings(source, plan, pairs, target)
+        return warehouse_access(source, plan, pairs, target)
     if source.kind == "files":
-        return file_readings(source, plan, pairs, base_of(locate(location).place, project_dir))
+        return file_access(source, plan, pairs, base_of(locate(location).place, project_dir))
     if source.kind == "ddl":
         return _without_data(plan, pairs)
     return _from_database(source, plan, pairs, project_dir, location)
 
 
-def landed_files(
-    source: Source, plan: TransformPlan, reading: Readings, folder: Path
+def write_copies(
+    source: Source, plan: TransformPlan, access: SourceAccess, folder: Path
 ) -> dict[str, Path]:
     """Write the copies that a project needs into a folder; their files by path in the project."""
     by_id = {one.id: one for one in plan.sources}
     return {
-        one.path: landing.land(source.connection, one, by_id[one.id], folder)
-        for one in reading.landed
+        one.path: write_copy(source.connection, one, by_id[one.id], folder) for one in access.copies
     }
 
 
@@ -81,7 +79,7 @@ def _from_database(
     pairs: Sequence[tuple[PlanSource, Table]],
     project_dir: Path,
     location: str,
-) -> Readings:
+) -> SourceAccess:
     database, alias = duckdb_names(plan)
     scanner = _SCANNERS.get(source.kind)
     place = locate(location).place
@@ -95,7 +93,7 @@ def _from_database(
         path, variables = base.jinja, base.variables
         notes = _notes_on_file(source.kind, Path(place))
     profile = duckdb_profile(project_name(plan), database, Attached(path, alias, scanner))
-    return Readings(
+    return SourceAccess(
         name=plan.name,
         entries=tuple(_attached_entry(one, table, alias, scanner) for one, table in pairs),
         profiles_yml=profile.text,
@@ -172,10 +170,10 @@ def _database_origin(table: Table) -> InDatabase:
     return table.origin
 
 
-def _without_data(plan: TransformPlan, pairs: Sequence[tuple[PlanSource, Table]]) -> Readings:
+def _without_data(plan: TransformPlan, pairs: Sequence[tuple[PlanSource, Table]]) -> SourceAccess:
     database = duckdb_database(plan)
     schema = schema_variable(plan.name)
-    return Readings(
+    return SourceAccess(
         name=plan.name,
         entries=tuple(
             SourceEntry(one.id, one.table, inside_quotes(one.table), schema) for one, _ in pairs

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.column_stats import hides_values
-from fluid_build.transform.plan.plan import PlanColumn, TransformPlan
+from fluid_build.transform.plan.elements import PlanColumn, TransformPlan
 from fluid_build.transform.plan.staging import aliases
 
 
 @dataclass(frozen=True, slots=True)
-class Personal:
+class HiddenColumns:
     """Personal columns of each source table, and the names that any relation may show.
 
     ``shown`` are names of columns, source or built, that nowhere hold personal data, in lower
@@ -26,7 +26,7 @@ class Personal:
         return self.tables.get(table, frozenset())
 
 
-def personal(model: LogicalModel, plan: TransformPlan) -> Personal:
+def hidden_columns(model: LogicalModel, plan: TransformPlan) -> HiddenColumns:
     """The personal columns of a model's source and builds."""
     tables: dict[str, frozenset[str]] = {}
     names: set[str] = set()
@@ -40,7 +40,7 @@ def personal(model: LogicalModel, plan: TransformPlan) -> Personal:
     for build in plan.builds:
         names |= {column.name.lower() for column in build.columns}
         hidden |= {column.name.lower() for column in build.columns if _is_built_hidden(column)}
-    return Personal(tables=tables, shown=frozenset(names - hidden))
+    return HiddenColumns(tables=tables, shown=frozenset(names - hidden))
 
 
 def _is_hidden(attribute: Attribute) -> bool:

@@ -12,36 +12,41 @@ from fluid_build.sources.file_layout import is_compressed
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.sql import literal
 from fluid_build.sources.uri import as_pattern
-from fluid_build.transform.dbt import landing
 from fluid_build.transform.dbt.file_sql import Pieces, candidates
 from fluid_build.transform.dbt.jinja import Jinja
-from fluid_build.transform.dbt.location import Base, common_folder
-from fluid_build.transform.dbt.naming import project_name
-from fluid_build.transform.dbt.placing import duckdb_database, external, is_template
-from fluid_build.transform.dbt.profiles import DUCKDB_SCHEMA, duckdb_profile
-from fluid_build.transform.dbt.sameness import WHOLE_UP_TO, Comparison
-from fluid_build.transform.dbt.source_entries import Landed, Readings, SourceEntry
-from fluid_build.transform.plan.plan import PlanSource, TransformPlan
+from fluid_build.transform.dbt.portable_paths import Base, common_folder
+from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA, duckdb_profile
+from fluid_build.transform.dbt.project_names import duckdb_database, project_name
+from fluid_build.transform.dbt.reading_check import WHOLE_UP_TO, ReadingCheck
+from fluid_build.transform.dbt.source_entries import (
+    SourceAccess,
+    SourceEntry,
+    TableCopy,
+    external,
+    is_template,
+)
+from fluid_build.transform.dbt.table_copies import copy_meta, copy_path
+from fluid_build.transform.plan.elements import PlanSource, TransformPlan
 
 _PACKED = 5
 
 
-def file_readings(
+def file_access(
     source: Source,
     plan: TransformPlan,
     pairs: Sequence[tuple[PlanSource, Table]],
     base: Base,
-) -> Readings:
+) -> SourceAccess:
     """How a project reads tables that were read from files at or below ``base``."""
     database = duckdb_database(plan)
     reader = _FileReader(source, plan, base)
     entries = tuple(reader.entry(one, table) for one, table in pairs)
-    live = len(reader.landed) < len(entries)
-    return Readings(
+    live = len(reader.copies) < len(entries)
+    return SourceAccess(
         name=plan.name,
         entries=entries,
         profiles_yml=duckdb_profile(project_name(plan), database, None).text,
-        landed=tuple(reader.landed),
+        copies=tuple(reader.copies),
         notes=tuple(reader.notes),
         database=database,
         schema=DUCKDB_SCHEMA,
@@ -56,7 +61,7 @@ class _FileReader:
     source: Source
     plan: TransformPlan
     base: Base
-    landed: list[Landed] = field(default_factory=list)
+    copies: list[TableCopy] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     compared: int = 0
 
@@ -68,12 +73,10 @@ class _FileReader:
         found = self._reading(one, table, origin)
         if found is not None:
             return self._plain(one, external(self._written(found, origin)))
-        self.landed.append(
-            Landed(one.id, landing.landed_path(one.id), table, reason := _why(origin))
-        )
+        self.copies.append(TableCopy(one.id, copy_path(one.id), table, reason := _why(origin)))
         self.notes.append(self._note_on_copy(one, reason))
         note = f"A copy of the forge's: {reason}."
-        return self._plain(one, landing.meta(one.id), note)
+        return self._plain(one, copy_meta(one.id), note)
 
     def _plain(self, one: PlanSource, meta: Mapping[str, str], note: str = "") -> SourceEntry:
         return SourceEntry(one.id, one.table, one.table, DUCKDB_SCHEMA, None, meta, note)
@@ -84,7 +87,7 @@ class _FileReader:
         whole = (
             origin.mended or origin.copied or origin.trimmed or self.compared + size <= WHOLE_UP_TO
         )
-        comparison = Comparison(self.source.connection, table, one.columns)
+        comparison = ReadingCheck(self.source.connection, table, one.columns)
         for candidate in candidates(origin, one.columns):
             if candidate.certain:
                 return candidate.pieces
@@ -140,7 +143,7 @@ class _FileReader:
         ]
         held = f" It holds personal data ({', '.join(personal)})." if personal else ""
         return (
-            f"{one.table} is read from {landing.landed_path(one.id)}, a copy of its rows: {reason}."
+            f"{one.table} is read from {copy_path(one.id)}, a copy of its rows: {reason}."
             f" Forge again to refresh it.{held}"
         )
 

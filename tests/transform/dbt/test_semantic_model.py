@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile
-from fluid_build.transform.dbt.semantic import semantic_document, semantic_json
+from fluid_build.transform.dbt.semantic_model import semantic_document, semantic_json
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.modeling.profiles import column, profile, profiles, reference, table
 

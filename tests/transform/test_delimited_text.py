@@ -16,7 +16,7 @@ from fluid_build.sources.base import Source
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions, DecimalMark, Decision
 from fluid_build.sources.text_classes import bits
 from fluid_build.transform.plan.techniques import transform_plan
-from fluid_build.transform.proof.file_text import TextProof, prove_text
+from fluid_build.transform.proof.delimited_text import TextProof, prove_text
 from fluid_build.transform.proof.proof import Proof, build_and_prove
 
 AMOUNTS = "no;amount;rate\n1;654.159;46,88\n2;12.500;3,5\n"

@@ -6,12 +6,12 @@ import duckdb
 import pytest
 
 from fluid_build.modeling.techniques import TECHNIQUES
-from fluid_build.transform.plan.plan import Check, Rebuild
-from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan.elements import Check, Rebuild
+from fluid_build.transform.plan.execution import built
 from fluid_build.transform.plan.techniques import transform_plan
-from fluid_build.transform.proof import proof_files
+from fluid_build.transform.proof import written_proof
 from fluid_build.transform.proof.proof import prove
-from fluid_build.transform.proof.proof_files import query_files
+from fluid_build.transform.proof.written_proof import query_files
 from tests.transform.databases import database, modelled
 
 _HOSTILE = 'a"; DROP TABLE x; --\n*/ SELECT 1;\r\u2028'
@@ -28,7 +28,7 @@ def test_a_forge_writes_the_figures_and_a_query_a_table(tmp_path: Path) -> None:
     """Files are named by the tables' ids, which are legal file names whatever a table is called."""
     path = database(tmp_path / "a.duckdb", 'CREATE TABLE "../My Table" AS SELECT 1 AS id')
     with modelled(path) as one, built(one.source, transform_plan(one.model)) as result:
-        files = proof_files.proof_files(prove(result, one.model), one.model, result.plan)
+        files = written_proof.proof_files(prove(result, one.model), one.model, result.plan)
     assert sorted(files) == ["proof.json", "proof/my_table.sql"]
 
 
@@ -75,8 +75,8 @@ def test_checks_are_one_statement_each(tmp_path: Path, monkeypatch: pytest.Monke
     )
     path = database(tmp_path / "a.duckdb", "CREATE TABLE a AS SELECT 1 AS id")
     with modelled(path) as one:
-        monkeypatch.setattr(proof_files, "rebuilds", lambda _: ())
-        monkeypatch.setattr(proof_files, "checks", lambda _: (check, check))
+        monkeypatch.setattr(written_proof, "rebuilds", lambda _: ())
+        monkeypatch.setattr(written_proof, "checks", lambda _: (check, check))
         (text,) = query_files(one.model, transform_plan(one.model)).values()
     assert len(duckdb.extract_statements(text)) == 2
     assert "-- sum: total\\u000aof\n-- Every amount; nothing\\u000aelse.\n" in text
@@ -94,6 +94,6 @@ def test_only_relations_lose_their_schema(tmp_path: Path, monkeypatch: pytest.Mo
     )
     path = database(tmp_path / "a.duckdb", "CREATE TABLE a AS SELECT 1 AS id")
     with modelled(path) as one:
-        monkeypatch.setattr(proof_files, "rebuilds", lambda _: (rebuild,))
+        monkeypatch.setattr(written_proof, "rebuilds", lambda _: (rebuild,))
         (text,) = query_files(one.model, transform_plan(one.model)).values()
     assert text.endswith("SELECT 'model.x''' AS \"model.y\", t.id -- model.z\nFROM w AS t;\n")

@@ -17,14 +17,14 @@ from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from fluid_build.sources.sql import literal, quote
-from fluid_build.transform.dbt.database import built_by_dbt
+from fluid_build.transform.dbt.built_database import built_by_dbt
 from fluid_build.transform.dbt.project import dbt_project
-from fluid_build.transform.dbt.reading import landed_files, readings
 from fluid_build.transform.dbt.running import DbtResult
-from fluid_build.transform.dbt.source_entries import Readings
+from fluid_build.transform.dbt.source_access import source_access, write_copies
+from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.dbt.targets import Target
-from fluid_build.transform.plan.plan import PlanSource, TransformPlan
-from fluid_build.transform.plan.run import built
+from fluid_build.transform.plan.elements import PlanSource, TransformPlan
+from fluid_build.transform.plan.execution import built
 from fluid_build.transform.plan.techniques import transform_plan
 
 _JINJA = jinja2.Environment(autoescape=False)
@@ -37,12 +37,12 @@ class Project:
     source: Source
     model: LogicalModel
     plan: TransformPlan
-    reading: Readings
+    access: SourceAccess
     folder: Path
 
     def attach(self) -> None:
         """Attach what the profile attaches."""
-        profile = yaml.safe_load(self.reading.profiles_yml)
+        profile = yaml.safe_load(self.access.profiles_yml)
         (output,) = next(iter(profile.values()))["outputs"].values()
         for one in output.get("attach", []):
             kind = f"TYPE {one['type']}, " if "type" in one else ""
@@ -52,7 +52,7 @@ class Project:
 
     def external(self, source_id: str) -> str:
         """The SQL in place of a source table, its templates still in it."""
-        return self.reading.entry(source_id).meta.get("external_location", "")
+        return self.access.entry(source_id).meta.get("external_location", "")
 
     def differing(self, source_id: str, variables: Mapping[str, str] | None = None) -> int:
         """How many rows dbt reads otherwise than the forge did, cast as the staging casts them."""
@@ -70,7 +70,7 @@ class Project:
         return count
 
     def _relation(self, one: PlanSource, variables: Mapping[str, str]) -> str:
-        entry = self.reading.entry(one.id)
+        entry = self.access.entry(one.id)
         location = entry.meta.get("external_location")
         if location is None:
             return f'"{entry.database}"."{entry.schema}"."{entry.identifier}"'
@@ -96,7 +96,7 @@ def built_alike(made: Project, result: DbtResult, *, published: int) -> None:
             for build in made.plan.published
         }
     assert len(ours) == published
-    file = made.folder / f"{made.reading.database}.duckdb"
+    file = made.folder / f"{made.access.database}.duckdb"
     with built_by_dbt(made.source, made.plan, file) as theirs:
         for name, rows in ours.items():
             found = theirs.connection.execute(f"SELECT COLUMNS(*)::VARCHAR FROM model.{name}")
@@ -125,13 +125,13 @@ def project_of(uri: str, folder: Path, *, target: Target = "duckdb") -> Iterator
     with open_source(uri) as source:
         model = build_model(profile_source(source), "flat")
         plan = transform_plan(model)
-        reading = readings(source, plan, project_dir=folder, location=uri, target=target)
-        for name, text in dbt_project(plan, model, target=target, reading=reading).items():
+        access = source_access(source, plan, project_dir=folder, location=uri, target=target)
+        for name, text in dbt_project(plan, model, target=target, access=access).items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8", newline="")
         (folder / "land").mkdir()
-        landed_files(source, plan, reading, folder / "land")
-        made = Project(source, model, plan, reading, folder)
+        write_copies(source, plan, access, folder / "land")
+        made = Project(source, model, plan, access, folder)
         made.attach()
         yield made

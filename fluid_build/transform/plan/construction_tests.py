@@ -1,7 +1,7 @@
 """What is true of a relation by the way it is built, as tests of it."""
 
 from fluid_build.modeling.sql_names import fit
-from fluid_build.transform.plan.plan import BuildTest
+from fluid_build.transform.plan.elements import BuildTest
 
 
 def not_null(relation: str, column: str, reason: str) -> BuildTest:

@@ -10,10 +10,10 @@ import duckdb
 import pytest
 
 from fluid_build.sources import open_source
-from fluid_build.transform.dbt.reading import readings
 from fluid_build.transform.dbt.running import run_dbt
+from fluid_build.transform.dbt.source_access import source_access
 from tests.postgres import PostgresDatabase
-from tests.transform.dbt.readings_of import built_alike, project_of
+from tests.transform.dbt.opened_projects import built_alike, project_of
 
 HOSTILE = 'a"b {{ x }} $y'
 
@@ -102,7 +102,7 @@ def test_a_sqlite_file_in_wal_mode_is_said_to_be_one(tmp_path: Path, project: Pa
         connection.execute("CREATE TABLE t (id INTEGER)")
     connection.close()
     with project_of(f"sqlite:///{path}", project) as made:
-        assert "WAL mode" in made.reading.notes[0]
+        assert "WAL mode" in made.access.notes[0]
 
 
 def test_dbt_builds_from_schemas_of_a_duckdb_file(tmp_path: Path, project: Path) -> None:
@@ -117,7 +117,7 @@ def test_dbt_builds_from_schemas_of_a_duckdb_file(tmp_path: Path, project: Path)
             assert made.differing(one.id) == 0
         print(
             made.source.connection.execute("from duckdb_databases()").fetchall(),
-            made.reading.profiles_yml,
+            made.access.profiles_yml,
         )
         built_alike(made, run_dbt(project), published=2)
 
@@ -151,7 +151,7 @@ def test_postgres_is_attached_and_read_alike(postgres: PostgresDatabase, project
         assert "postgres_query('source_data'" in made.external(ids["public.bent"])
         for one in made.plan.sources:
             assert made.differing(one.id) == 0
-        assert "NaN" in made.reading.notes[0]
+        assert "NaN" in made.access.notes[0]
 
 
 def test_dbt_builds_from_postgres_without_a_network(
@@ -172,10 +172,10 @@ def test_no_password_gets_into_the_project(postgres: PostgresDatabase, project: 
     keywords = f"host='{postgres.folder}' dbname={postgres.name} user=reader password='hush-hush'"
     for uri in (postgres.uri_of("reader", "hush-hush"), keywords):
         with open_source(uri) as source, project_of(postgres.uri, project) as made:
-            reading = readings(source, made.plan, project_dir=project, location=uri)
-            assert "hush" not in repr(reading)
-            assert "reader" in reading.profiles_yml
-            assert "in no file of the project" in reading.variables["PGPASSWORD"]
+            access = source_access(source, made.plan, project_dir=project, location=uri)
+            assert "hush" not in repr(access)
+            assert "reader" in access.profiles_yml
+            assert "in no file of the project" in access.variables["PGPASSWORD"]
             made.source.connection.execute("DETACH source_data")
         (project / "land").rmdir()
 
@@ -192,10 +192,10 @@ def test_dbt_builds_in_the_postgres_that_it_reads(
         INSERT INTO u VALUES (7);
     ''')
     with project_of(postgres.uri, project, target="postgres") as made:
-        assert made.reading.schema == f"{made.plan.name}_model"
+        assert made.access.schema == f"{made.plan.name}_model"
         environment = {"PGHOST": str(postgres.folder), "PGDATABASE": postgres.name}
         result = run_dbt(project, environment=environment)
         assert result.ok and result.warnings == ()
         names = [build.name for build in made.plan.published]
-    counts = [postgres.run(f"SELECT count(*) FROM {made.reading.schema}.{n}") for n in names]
+    counts = [postgres.run(f"SELECT count(*) FROM {made.access.schema}.{n}") for n in names]
     assert sorted(counts) == ["1", "2"]

@@ -12,8 +12,8 @@ from fluid_build.errors import BuildFailedError, SourceChangedError
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.sql import literal, quote
-from fluid_build.transform.plan.plan import Build, PlanSource, TransformPlan
-from fluid_build.transform.plan.sessions import in_sessions, small
+from fluid_build.transform.plan.elements import Build, PlanSource, TransformPlan
+from fluid_build.transform.plan.parallel_sessions import in_sessions, small
 
 DATABASE = "forged"
 """The database inside the connection that holds the schemas ``source`` and ``model``."""

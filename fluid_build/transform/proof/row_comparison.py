@@ -47,7 +47,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RowComparison:
     """The rows of ``original`` beside those of ``rebuilt``, both of them queries.
 
     ``columns`` are names that both have, with the type on either side; values of columns whose
@@ -72,10 +72,10 @@ def describe(connection: duckdb.DuckDBPyConnection, query: str) -> Columns:
 
 def between(
     original: str, original_columns: Columns, rebuilt: str, rebuilt_columns: Columns
-) -> Comparison:
+) -> RowComparison:
     """The comparison of two queries, on the columns that they share."""
     types = dict(rebuilt_columns)
-    return Comparison(
+    return RowComparison(
         original=original,
         rebuilt=rebuilt,
         columns=tuple(
@@ -84,7 +84,7 @@ def between(
     )
 
 
-def count(connection: duckdb.DuckDBPyConnection, comparison: Comparison) -> Counts:
+def count(connection: duckdb.DuckDBPyConnection, comparison: RowComparison) -> Counts:
     """The figures of a comparison."""
     row = connection.execute(
         "SELECT coalesce(sum(ours), 0), coalesce(sum(theirs), 0),"
@@ -96,7 +96,7 @@ def count(connection: duckdb.DuckDBPyConnection, comparison: Comparison) -> Coun
 
 
 def first_differences(
-    connection: duckdb.DuckDBPyConnection, comparison: Comparison, limit: int
+    connection: duckdb.DuckDBPyConnection, comparison: RowComparison, limit: int
 ) -> tuple[Difference, ...]:
     """Up to ``limit`` rows of each side that the other lacks, in the order of their text."""
     found: list[Difference] = []
@@ -116,7 +116,7 @@ def first_differences(
     return tuple(found)
 
 
-def _tallied(comparison: Comparison) -> str:
+def _tallied(comparison: RowComparison) -> str:
     """Each different row once, with how often it occurs on either side.
 
     Column n of the row is ``k<n>``.
@@ -139,7 +139,7 @@ def _tallied(comparison: Comparison) -> str:
     )
 
 
-def _side(comparison: Comparison, query: str) -> str:
+def _side(comparison: RowComparison, query: str) -> str:
     """One side with its columns by number, so that no stranger's name meets one of ours."""
     if not comparison.columns:
         return f"SELECT 0 AS c FROM ({query}\n)"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.dbt.jinja import Jinja, literal_document, literally
-from fluid_build.transform.dbt.references import with_references
+from fluid_build.transform.dbt.jinja_references import with_references
 
 HOSTILE = """
 {{ 7 * 7 }} {% raw %} {# no comment #} {%- endif %} }} %} #} { {{{ {{{{ }}}}} {{{%

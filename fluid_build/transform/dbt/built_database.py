@@ -10,8 +10,14 @@ from fluid_build.errors import BuildFailedError
 from fluid_build.sources.base import Source
 from fluid_build.sources.engine import reason
 from fluid_build.sources.sql import literal, quote
-from fluid_build.transform.plan.plan import TransformPlan
-from fluid_build.transform.plan.run import DATABASE, Built, check_types, show_sources, statement
+from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.plan.execution import (
+    DATABASE,
+    Built,
+    check_types,
+    show_sources,
+    statement,
+)
 
 _DBT = "built_by_dbt"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from fluid_build.markdown import visible
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.transform.plan.plan import Check, Rebuild, TransformPlan
+from fluid_build.transform.plan.elements import Check, Rebuild, TransformPlan
 from fluid_build.transform.plan.techniques import checks, rebuilds
 from fluid_build.transform.proof.proof import Proof
 
