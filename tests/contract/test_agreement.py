@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.contract.validation import validate
@@ -11,19 +11,12 @@ from tests.contract.mutations import PROBES, mutated
 from tests.contract.official import Maker, is_valid, needs_official_schema, places, schema
 
 pytestmark = needs_official_schema
-_CALM = settings(
-    deadline=None,
-    derandomize=True,
-    max_examples=120,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 
 
 def agree(document: object) -> bool:
     return is_valid(document) == (not validate(document))
 
 
-@_CALM
 @given(st.randoms(use_true_random=False))
 def test_valid_contracts_are_valid_to_us(random: Random) -> None:
     """A contract made from the official schema has no findings."""
@@ -32,7 +25,6 @@ def test_valid_contracts_are_valid_to_us(random: Random) -> None:
     assert validate(document) == ()
 
 
-@_CALM
 @given(st.randoms(use_true_random=False), st.integers(1, 3))
 def test_verdicts_agree_on_damaged_contracts(random: Random, times: int) -> None:
     """However a contract is damaged, we find something exactly where the official schema does."""

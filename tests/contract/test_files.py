@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.contract.read.files import read_contract, read_located, validate_file
@@ -44,7 +44,6 @@ def test_a_json_file_is_read(tmp_path: Path) -> None:
 
 
 @given(VALUES)
-@settings(deadline=None, derandomize=True)
 def test_json_is_read_as_json(value: object) -> None:
     """Any JSON text gives what a JSON parser gives."""
     text = json.dumps(value, indent=1)
@@ -52,7 +51,6 @@ def test_json_is_read_as_json(value: object) -> None:
 
 
 @given(VALUES)
-@settings(deadline=None, derandomize=True)
 def test_yaml_is_read_as_yaml(value: object) -> None:
     """Any YAML text of JSON data gives what a safe YAML parser gives."""
     text = yaml.dump(value, Dumper=yaml.CSafeDumper)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from fluid_build.block_yaml import block_yaml
 from fluid_build.contract.consistency import check_consistency
@@ -46,7 +46,6 @@ def rule(measured: Profile, id_: str) -> DqRule:
     return next(found for found in rules(measured) if found.id == id_)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(profiles())
 def test_any_profile_gives_a_valid_contract(measured: Profile) -> None:
     """Whatever names, types and figures a source has, our validator and the schema accept it."""
@@ -58,7 +57,6 @@ def test_any_profile_gives_a_valid_contract(measured: Profile) -> None:
     assert yaml.load(block_yaml(document), Loader=yaml.CSafeLoader) == document
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(profiles())
 def test_ids_are_unique_and_the_bytes_repeat(measured: Profile) -> None:
     """Exposes and rules can be told apart by their ids, and a second time gives the same text."""

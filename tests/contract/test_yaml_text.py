@@ -3,7 +3,7 @@
 from random import Random
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.contract.fluid import (
@@ -38,7 +38,6 @@ def test_contracts_of_every_part_of_the_schema_are_read_back() -> None:
         assert parse_contract(read_back(parsed)) == parsed, place.pointer
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.text(), st.dictionaries(st.text(max_size=20), st.text(), max_size=4))
 def test_any_text_is_read_back(text: str, labels: dict[str, str]) -> None:
     """Whatever a text looks like to YAML, it is the same text after reading."""

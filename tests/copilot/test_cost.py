@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot.cost import (
@@ -258,7 +258,6 @@ def test_two_runs_do_not_mix() -> None:
     assert get_cost_tracker().total_usd == before
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     limit=st.integers(0, 100),
     calls=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 100)), max_size=12),

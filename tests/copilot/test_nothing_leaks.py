@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -113,9 +113,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     FORGE_TOOL_REGISTRY.update(saved)
 
 
-@settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=12)
 @given(
     name=st.sampled_from(EXCEPTIONS),
     shape=st.integers(0, 11),

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot import retrieval, vector_index
@@ -200,7 +200,6 @@ def test_modes_are_checked() -> None:
         RetrievalConfig(mode="fuzzy")  # type: ignore[arg-type]
 
 
-@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 1000), count=st.integers(1, 30), limit=st.integers(1, 8))
 def test_vectors_are_searched_exactly(seed: int, count: int, limit: int) -> None:
     """The nearest are those that comparing one by one would find."""

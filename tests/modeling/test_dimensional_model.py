@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from fluid_build.errors import UsageError
 from fluid_build.modeling.dimensional.builder import build
@@ -240,7 +240,6 @@ def test_a_key_in_text_stays_text_where_its_other_end_does() -> None:
     assert model.conceptual.entity("sale").attribute("thing").conversion is None
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(profiles())
 def test_any_profile_makes_a_model_that_maps_every_table_once(measured: Profile) -> None:
     """Whatever was measured: names are unique and short, and the JSON reads back the same."""

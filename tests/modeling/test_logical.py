@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from jsonschema import Draft202012Validator
 
 from fluid_build.errors import UsageError
@@ -42,7 +42,6 @@ def test_flat_fills_the_conceptual_and_the_semantic_layer_alone() -> None:
     assert model.dimensional is None
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(profiles())
 def test_the_json_reads_back_as_the_same_model_and_holds_a_valid_osi_document(
     measured: Profile,

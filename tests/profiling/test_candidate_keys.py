@@ -5,7 +5,7 @@ from itertools import combinations
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fluid_build.profiling.candidate_keys import (
@@ -59,14 +59,12 @@ def tables(draw: st.DrawFn, nulls: bool = False) -> Rows:
     return draw(st.lists(st.tuples(*values), min_size=2, max_size=14, unique=True))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tables())
 def test_held_values_agree_with_trying_everything(rows: Rows) -> None:
     """Of any small table just the minimal keys are found."""
     assert set(keys_of(rows).keys) == oracle(rows)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tables(nulls=True))
 def test_nullable_columns_are_in_no_key(rows: Rows) -> None:
     """A column that is ever null identifies nothing, alone or with others."""
@@ -121,7 +119,7 @@ def test_all_keys_of_a_large_table_are_found(rows: int) -> None:
     assert found.keys == [("c",), ("a", "b"), ("b", "d")]
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6)
 @given(st.lists(st.integers(3, 40), min_size=3, max_size=5), st.integers(0, 10_000))
 def test_large_tables_agree_with_trying_everything(sizes: list[int], salt: int) -> None:
     """Of a large table of random values just the minimal keys are found."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.profiling import checks
@@ -39,7 +39,6 @@ CHILD = st.lists(st.one_of(st.none(), st.integers(-2, 9)), max_size=12)
 PARENT = st.sets(st.integers(-1, 8), min_size=1, max_size=9)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(CHILD, PARENT)
 def test_one_column_agrees_with_counting_by_hand(child: list[int | None], parent: set[int]) -> None:
     """Rows, matches and coverage of a column are those of Python, dense key or not."""
@@ -57,7 +56,6 @@ def test_one_column_agrees_with_counting_by_hand(child: list[int | None], parent
 PAIR = st.tuples(st.one_of(st.none(), st.integers(0, 3)), st.one_of(st.none(), st.integers(0, 3)))
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(PAIR, max_size=10), st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3))))
 def test_two_columns_agree_with_counting_by_hand(
     child: list[Pair], parent: set[tuple[int, int]]

@@ -1,6 +1,6 @@
 """The search for members of composite keys misses no name that is alike."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.profiling.candidate_keys import CandidateKeys
@@ -55,7 +55,6 @@ def check(entities: list[MeasuredTable]) -> None:
         assert found == wanted
 
 
-@settings(max_examples=200, deadline=None)
 @given(SCHEMA, GLUE)
 def test_every_name_that_is_alike_is_found(
     schema: list[tuple[list[str], list[list[str]]]], glue: str

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.profiling.name_similarity import (
@@ -189,7 +189,6 @@ ANY = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
 
 
 @given(ANY, ANY, ANY, ANY)
-@settings(max_examples=300)
 def test_any_names_can_be_compared(child: str, column: str, parent: str, key: str) -> None:
     """No name, whatever its characters, breaks a comparison."""
     assert 0.0 <= refers_to(child, column, parent, key) <= 1.0

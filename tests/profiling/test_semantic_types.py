@@ -4,7 +4,7 @@ import time
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify
@@ -543,7 +543,6 @@ ODD_NUMBERS = st.text(alphabet="0123456789²٣४Ⅻ .-/:+XK\u212a", min_size=6,
     values=st.lists(st.text(max_size=60) | ODD_NUMBERS | st.floats().map(str), max_size=12),
     siblings=st.lists(st.text(max_size=20), max_size=4),
 )
-@settings(max_examples=300, deadline=None)
 def test_any_column_is_classified_the_same_way_twice(
     column: str, table: str, type_name: str, values: list[str], siblings: list[str]
 ) -> None:
@@ -561,7 +560,6 @@ def _well_formed(meaning: SemanticType) -> bool:
 
 
 @given(st.lists(st.emails(), min_size=3, max_size=10, unique=True))
-@settings(max_examples=50, deadline=None)
 def test_reason_quotes_no_value(values: list[str]) -> None:
     """The reason gives figures and never a value."""
     meaning = classify(facts("email", values))

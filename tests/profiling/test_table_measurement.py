@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.profiling.column_stats import ColumnStats, TableStats, kind_of
@@ -291,7 +291,6 @@ def test_one_odd_spelling_far_down_makes_text_irreversible() -> None:
     assert measured_column("CAST(i AS VARCHAR)", LARGE).columns[0].reversible
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.one_of(st.integers(-99, 99), st.floats(-9, 9)), min_size=1, max_size=9))
 def test_reversible_text_comes_back_by_plain_casts(numbers: list[float]) -> None:
     """What is said to be reversible is: cast to its type and back it is the very same text."""
@@ -370,7 +369,6 @@ VALUE = st.one_of(st.none(), st.integers(-3, 3))
 TEXT = st.one_of(st.none(), st.text("ab ", max_size=2))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(VALUE, TEXT), max_size=12))
 def test_held_values_agree_with_counting_by_hand(
     rows: list[tuple[int | None, str | None]],

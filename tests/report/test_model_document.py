@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -35,7 +35,6 @@ def tokens(text: str) -> Iterator[Token]:
         yield from token.children or ()
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(profiles())
 def test_no_text_of_a_source_becomes_markup(measured: Profile) -> None:
     """Names, comments and reasons are shown: no link, image, HTML or heading comes of them."""
@@ -50,7 +49,6 @@ def test_no_text_of_a_source_becomes_markup(measured: Profile) -> None:
     assert not any(token.type == "code_block" for token in found)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(profiles())
 def test_a_diagram_holds_nothing_but_its_own_grammar(measured: Profile) -> None:
     """Every line of a diagram is an entity, a column or an edge, with plain identifiers."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.sources import open_source
@@ -208,7 +208,6 @@ def grouped(number: Decimal, decimal: str, group: str) -> str:
         [(".", ","), (",", "."), (",", " "), (".", "'"), (".", ""), (",", "")]
     ),
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_number_is_read_as_the_one_that_was_written_or_stays_text(
     tmp_path: Path, numbers: list[Decimal], places: int, convention: tuple[str, str]
 ) -> None:
@@ -228,7 +227,6 @@ def test_a_number_is_read_as_the_one_that_was_written_or_stays_text(
         ["%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y-%m-%d", "%d-%m-%Y", "%d/%m/%y"]
     ),
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_date_is_read_as_the_one_that_was_written_or_stays_text(
     tmp_path: Path, days: list[int], format_: str
 ) -> None:

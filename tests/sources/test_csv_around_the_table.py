@@ -5,7 +5,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.sources import open_source
@@ -243,7 +243,6 @@ CELLS = st.text("abcdé xyz", min_size=1, max_size=8).map(str.strip).filter(bool
     ),
     titles=st.lists(st.sampled_from(["Report of the year", "", "Page 1"]), max_size=3),
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_row_between_titles_and_totals_is_read(
     tmp_path: Path, rows: list[tuple[str, int, int]], titles: list[str]
 ) -> None:

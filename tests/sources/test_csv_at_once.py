@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.sources import open_source
@@ -38,11 +38,6 @@ def read(path: Path, worth: int) -> tuple[Table, list[tuple[object, ...]]]:
             return table, rows
 
 
-@settings(
-    deadline=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
 @given(columns=st.lists(READINGS, min_size=1, max_size=4))
 def test_typing_at_once_reads_what_typing_afterwards_reads(
     tmp_path: Path, columns: list[list[str]]

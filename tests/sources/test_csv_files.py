@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.errors import SourceUnreadableError
@@ -250,9 +250,6 @@ CELLS = st.text(
 )
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
 @given(rows=st.lists(st.lists(CELLS, min_size=1, max_size=6), min_size=1, max_size=8))
 def test_no_line_is_ever_lost(tmp_path: Path, rows: list[list[str]]) -> None:
     """However ragged the lines, each one that holds something becomes exactly one row."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 import sqlglot
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.sources.base import Table
@@ -88,7 +88,6 @@ def _read(text: str, dialect: str) -> list[Table]:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS_WRITTEN)
-@settings(max_examples=25, deadline=None)
 @given(schema=schemas(), pretty=st.booleans())
 def test_written_schema_comes_back(dialect: str, schema: tuple[Written, ...], pretty: bool) -> None:
     """Names, order, nullability, keys and references survive being written in a dialect."""

@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.sources.ddl import open_ddl
@@ -133,7 +133,6 @@ WORDS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(WORDS, max_size=40).map(" ".join), st.sampled_from(sorted(DIALECTS)))
 def test_nonsense_never_crashes(text: str, name: str) -> None:
     """Whatever follows in a file, nothing worse than a reason comes of it."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.errors import SourceChangedError
@@ -189,7 +189,6 @@ CELLS = st.sampled_from([*SPELLED.split(), "", "1 234", "1 234,5", " 5", '"q"', 
 
 
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=6))
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_written_is_held(tmp_path: Path, rows: list[tuple[str, str, str]]) -> None:
     """A reading that the rule makes is never called wrong."""
     lines = [f"{i};{';'.join(row)}" for i, row in enumerate(rows)]
@@ -197,7 +196,6 @@ def test_whatever_is_written_is_held(tmp_path: Path, rows: list[tuple[str, str, 
 
 
 @given(cell=CELLS, other=CELLS)
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_one_kind_of_value_is_held(tmp_path: Path, cell: str, other: str) -> None:
     """Columns of one spelling each have a type most often."""
     lines = [f"{i};{cell};{other}" for i in range(3)]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from fluid_build.errors import BuildFailedError, SourceChangedError
 from fluid_build.modeling.sql_names import RESERVED, TECHNICAL
@@ -80,7 +80,6 @@ def test_the_source_is_left_as_it_was(tmp_path: Path) -> None:
             shop.source.connection.execute("FROM model.t")
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(profiles())
 def test_names_are_legal_and_apart_whatever_the_source_calls_things(measured: Profile) -> None:
     """No two builds and no two columns of one share a name, and none needs quotes anywhere."""

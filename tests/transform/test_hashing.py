@@ -4,7 +4,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -47,7 +47,6 @@ def hash_of(key: tuple[str | None, ...], strategy: HashKeyStrategy) -> object:
     return row[0]
 
 
-@settings(max_examples=300, deadline=None)
 @given(strategies(), _KEYS)
 def test_two_different_keys_never_share_a_hash(
     strategy: HashKeyStrategy, keys: tuple[tuple[str | None, ...], tuple[str | None, ...]]

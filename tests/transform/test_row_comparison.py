@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.transform.proof.row_comparison import (
@@ -163,7 +163,6 @@ def _same(rows: Sequence[Row]) -> Counter[str]:
     return Counter(repr(row) for row in rows)
 
 
-@settings(max_examples=60, deadline=None)
 @given(ours=_rows, theirs=_rows)
 def test_missing_and_unexpected_are_the_differences_of_multisets(
     ours: list[Row], theirs: list[Row]

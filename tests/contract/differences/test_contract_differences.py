@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.contract.differences import Level
@@ -183,7 +183,6 @@ def test_versions_count_up(version: str, bumps: tuple[str | None, ...]) -> None:
 
 
 @needs_official_schema
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_a_contract_does_not_differ_from_itself(seed: int) -> None:
     """Whatever is in it."""
@@ -193,7 +192,6 @@ def test_a_contract_does_not_differ_from_itself(seed: int) -> None:
 
 
 @needs_official_schema
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(one=st.integers(0, 2**32), other=st.integers(0, 2**32))
 def test_no_difference_goes_unsaid_and_both_directions_agree(one: int, other: int) -> None:
     """Two contracts differ both ways in the same places, and what is added one way breaks back."""
@@ -221,7 +219,6 @@ def keys_of(document: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[s
 
 
 @needs_official_schema
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(seed=st.integers(0, 2**32), choice=st.randoms(use_true_random=False))
 def test_not_one_key_can_go_unnoticed(seed: int, choice: Random) -> None:
     """Wherever something is left out of a contract, something is said, there and back."""
@@ -237,7 +234,6 @@ def test_not_one_key_can_go_unnoticed(seed: int, choice: Random) -> None:
 
 
 @needs_official_schema
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_every_removal_of_an_element_breaks(seed: int) -> None:
     """No expose and no column can go unnoticed."""

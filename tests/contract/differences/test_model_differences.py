@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from fluid_build.contract.differences import Comparable, Differences, Level, differences
 from fluid_build.modeling.logical import LogicalModel
@@ -102,7 +102,7 @@ def test_layers_are_compared_element_by_element(model: Any) -> None:
     assert (change.level, change.names) == ("breaking", ("hub_orders",))
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=12)
 @given(one=profiles(), other=profiles())
 def test_models_differ_both_ways_or_not_at_all(one: Profile, other: Profile) -> None:
     """And a model does not differ from itself."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.contract.exports.formats import Exported, export, known_format
@@ -37,12 +37,6 @@ from tests.contract.official import Maker, needs_official_schema, places
 CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
 OFFICIAL_3_1 = "5bfad9239736423b7de771c03e9d87d0b472e0bed28ae76fea4b927943926cb9"
 ANNOTATIONS = {"description", "examples", "title", "default", "deprecated"}
-calm = settings(
-    deadline=None,
-    derandomize=True,
-    max_examples=25,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 
 
 def exports(contract: FluidContract) -> Iterator[Exported]:
@@ -58,7 +52,6 @@ def refused(exported: Exported) -> str | None:
 
 
 @needs_osi_schema
-@calm
 @given(shops())
 def test_exports_of_drawn_contracts_pass_the_official_validators(contract: FluidContract) -> None:
     """Whatever tables, keys, references and rules there are, each export is valid."""
@@ -68,7 +61,6 @@ def test_exports_of_drawn_contracts_pass_the_official_validators(contract: Fluid
 
 @needs_osi_schema
 @needs_official_schema
-@calm
 @given(st.randoms(use_true_random=False))
 def test_exports_of_any_valid_contract_are_valid(random: Random) -> None:
     """A contract made from the official FLUID schema can be written in every format."""
@@ -103,7 +95,6 @@ def test_exports_of_forged_contracts_are_valid(name: str, technique: str) -> Non
             assert {unsaid.path for unsaid in exported.unsaid} <= {"builds"}
 
 
-@calm
 @given(shops())
 def test_nothing_is_dropped_in_silence(contract: FluidContract) -> None:
     """Every value of the contract is found in the export, or is listed as unsaid."""
@@ -154,7 +145,6 @@ def is_told(value: Any, path: Place, told: set[str]) -> bool:
     return json.dumps(value) in told
 
 
-@calm
 @given(shops())
 def test_the_yaml_is_safe_and_means_the_document(contract: FluidContract) -> None:
     """Read by a plain YAML library, the text is the document; no value becomes a tag or a key."""
@@ -162,7 +152,6 @@ def test_the_yaml_is_safe_and_means_the_document(contract: FluidContract) -> Non
         assert yaml.safe_load(exported.text) == json.loads(json.dumps(exported.document))
 
 
-@calm
 @given(shops())
 def test_an_export_is_always_the_same(contract: FluidContract) -> None:
     """The same contract gives the same bytes."""

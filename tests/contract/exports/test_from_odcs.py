@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.contract.exports.formats import Exported, export
@@ -21,12 +21,6 @@ from tests.contract.exports.shops import shops
 from tests.contract.exports.verdicts import refused_by_odcs
 from tests.contract.official import Maker, needs_official_schema, places
 
-calm = settings(
-    deadline=None,
-    derandomize=True,
-    max_examples=25,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 versions = st.sampled_from(("3.1.0", "3.2.0"))
 
 
@@ -52,7 +46,6 @@ def check_round_trip(contract: FluidContract, version: str) -> None:
     assert export(imported.contract, "odcs", version).text == exported.text
 
 
-@calm
 @given(shops(), versions)
 def test_drawn_contracts_come_back_as_they_were(contract: FluidContract, version: str) -> None:
     """What ODCS says of tables, keys, references and rules is the same after the round trip."""
@@ -60,7 +53,6 @@ def test_drawn_contracts_come_back_as_they_were(contract: FluidContract, version
 
 
 @needs_official_schema
-@calm
 @given(st.randoms(use_true_random=False), versions)
 def test_any_valid_contract_comes_back_as_it_was(random: Random, version: str) -> None:
     """So is what it says of a contract made from the official FLUID schema."""

@@ -304,7 +304,7 @@ def test_one_query_reads_a_table_whatever_its_rules(tmp_path: Path) -> None:
     assert len(logged) == 2, logged
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(
     rows=st.lists(
         st.tuples(st.none() | st.integers(0, 4), st.sampled_from([None, "x", "y", "'"])),

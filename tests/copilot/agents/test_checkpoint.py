@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot.agents.composite import (
@@ -415,9 +415,6 @@ class Scripted(CompositeAgent):
         return [completion(str(number + 100 * n), str(number + 100 * n)) for n in range(1, size)]
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
 @given(
     script=st.lists(
         st.tuples(st.sampled_from(["add", "compact", "push"]), st.integers(0, 20)),

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot.agents.composite import (
@@ -676,7 +676,6 @@ def test_run_sync_inside_a_running_loop() -> None:
 STEPS = st.lists(st.integers(0, 5) | st.lists(st.integers(0, 5), max_size=3), max_size=4)
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     queue=STEPS,
     follow=st.dictionaries(st.integers(0, 5), STEPS, max_size=3),

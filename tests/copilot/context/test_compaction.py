@@ -3,7 +3,7 @@
 import copy
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot.context.compaction import (
@@ -29,7 +29,6 @@ def size(messages):
 
 
 @every_strategy
-@settings(max_examples=80, deadline=None)
 @given(messages=conversations(), max_tokens=st.integers(450, 2000))
 def test_compaction_holds_its_budget_and_breaks_nothing(strategy, messages, max_tokens):
     """Within the budget, system messages there, pairs whole, the input untouched."""
@@ -48,7 +47,6 @@ def test_compaction_holds_its_budget_and_breaks_nothing(strategy, messages, max_
 
 
 @every_strategy
-@settings(max_examples=40, deadline=None)
 @given(messages=conversations(), max_tokens=st.integers(450, 2000))
 def test_what_was_compacted_is_not_compacted_again(strategy, messages, max_tokens):
     """A second pass changes nothing and asks no summarizer."""

@@ -3,7 +3,7 @@
 import copy
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot.agents.errors import ContextOverflowError
@@ -113,7 +113,6 @@ def manager_of(strategy, max_tokens, summarizer=lambda text: "They read files. "
 
 
 @every_strategy
-@settings(max_examples=60, deadline=None)
 @given(messages=conversations(), max_tokens=st.integers(450, 2000))
 def test_no_conversation_outgrows_its_window(strategy, messages, max_tokens):
     """After every message: within the limit, system messages there, pairs whole, newest last."""
@@ -131,7 +130,6 @@ def test_no_conversation_outgrows_its_window(strategy, messages, max_tokens):
 
 
 @every_strategy
-@settings(max_examples=60, deadline=None)
 @given(messages=conversations(), max_tokens=st.integers(450, 2000))
 def test_a_window_that_starts_too_full_is_pruned_at_once(strategy, messages, max_tokens):
     """create_window holds to the limit as well, and does not touch the list it was given."""
@@ -144,7 +142,6 @@ def test_a_window_that_starts_too_full_is_pruned_at_once(strategy, messages, max
 
 
 @every_strategy
-@settings(max_examples=60, deadline=None)
 @given(sizes=st.lists(st.integers(1, 3000), min_size=1, max_size=15))
 def test_pruning_wastes_at_most_a_tenth_of_the_window(strategy, sizes):
     """Where something had to go, what stays fills 90 % of the window or more."""

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot.agents.errors import (
@@ -280,9 +280,6 @@ def test_an_answer_without_usage_counts_as_its_reserve(bench, ask):
     assert cost.total_usd == Decimal("0.5")
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
 @given(text=st.text(max_size=400))
 def test_the_reserve_covers_whatever_the_text_comes_to(text, bench):
     """Reserved tokens are at least one for each byte of the prompt's text."""
@@ -375,9 +372,6 @@ secrets = st.text(
 
 
 @every_wire
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
 @given(secret=secrets, messages=conversations(max_turns=4), place=st.integers(0, 10**6))
 def test_a_secret_planted_anywhere_is_in_no_byte_that_is_sent(wire, bench, secret, messages, place):
     """Any secret of the environment, in any text of any conversation."""

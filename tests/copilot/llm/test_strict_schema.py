@@ -5,7 +5,7 @@ import json
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
@@ -178,7 +178,6 @@ nodes = st.recursive(
 )
 
 
-@settings(max_examples=80, deadline=None)
 @given(object_schemas(nodes))
 def test_any_schema_is_hardened_and_hardening_again_changes_nothing(schema):
     """Strict everywhere, still a valid schema, and stable."""
@@ -237,7 +236,6 @@ def encode(value, schema):
     return value
 
 
-@settings(max_examples=80, deadline=None)
 @given(schema_and_value())
 def test_what_a_strict_answer_says_comes_back_in_the_original_shape(pair):
     """Restoring undoes harden, but for optional properties that may be null anyway."""

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot.agents.errors import ProviderServerError
@@ -69,7 +69,6 @@ def test_a_request_has_the_published_shape(wire, tools, schema, temperature):
 
 
 @every_wire
-@settings(max_examples=40, deadline=None)
 @given(messages=conversations(max_turns=8), cached=st.booleans())
 def test_any_conversation_has_the_published_shape(wire, messages, cached):
     """Whatever was said, in either spelling of tool use, the request is well-formed."""
@@ -77,7 +76,6 @@ def test_any_conversation_has_the_published_shape(wire, messages, cached):
 
 
 @pytest.mark.parametrize("wire", ["anthropic", "gemini"])
-@settings(max_examples=40, deadline=None)
 @given(messages=conversations(max_turns=8))
 def test_sides_alternate_and_the_user_begins(wire, messages):
     """As both APIs demand, and all results of a turn stand in the very next one."""
@@ -360,7 +358,6 @@ json_values = st.recursive(
 
 
 @every_wire
-@settings(max_examples=80, deadline=None)
 @given(body=st.dictionaries(st.sampled_from(["content", "choices", "message", "candidates", "usage",
                                              "usageMetadata", "model"]), json_values))  # fmt: skip
 def test_any_json_is_read_or_refused_with_a_typed_error(wire, body):

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot.store.backends.file import FileBackend
@@ -90,9 +90,6 @@ def test_null_keeps_nothing(any_store: Store) -> None:
     assert any_store.get("n", "k") == (None if isinstance(any_store, NullBackend) else [1])
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
 @given(key=KEYS, value=JSON)
 def test_round_trip(store: Store, key: str, value: Any) -> None:
     """Any JSON value under any key comes back as it was."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot.agents.errors import ToolValidationError
@@ -237,9 +237,6 @@ NAMES = (
 PARTS = st.sampled_from(["", "x" * 300, *NAMES.split(" ")]) | st.text(max_size=4)
 
 
-@settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
 @given(parts=st.lists(PARTS, min_size=1, max_size=6), is_absolute=st.booleans())
 def test_no_path_leads_out(workspace: Path, parts: list[str], is_absolute: bool) -> None:
     """Of all paths, those that are read are in the workspace, and all others are refused."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, field_validator
 
@@ -178,7 +178,6 @@ def test_arguments_that_are_no_object(arguments: Any) -> None:
     assert dispatch_forge_tool("t", arguments).error_type == "ToolValidationError"
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.text(max_size=8), st.none() | st.integers() | st.text(max_size=5)))
 def test_only_what_is_in_the_schema_gets_through(arguments: dict[str, Any]) -> None:
     """Whatever the arguments: a call is accepted only if all of them are the schema's."""

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot.tools.metrics import (
@@ -120,7 +120,6 @@ def test_clipped_values_say_so() -> None:
     assert kept["_preview"].startswith('{"text":"éé')
 
 
-@settings(max_examples=100)
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=600))
 def test_figures_are_exact_up_to_the_sample(durations: list[float]) -> None:
     """Up to the sample's size the figures are those of the documented formulas."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.modeling.profiles import reference
@@ -66,11 +66,7 @@ def _arrive(shop: Vault, batch: dict[str, list[tuple[object, ...]]]) -> None:
             shop.connection.execute(f"INSERT INTO shop.{table} VALUES ({marks})", row)
 
 
-@settings(
-    max_examples=12,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=12)
 @given(batches=st.lists(_BATCHES, min_size=1, max_size=2))
 def test_whatever_arrives_is_loaded_once_and_no_loss_is_silent(
     tmp_path_factory: pytest.TempPathFactory,

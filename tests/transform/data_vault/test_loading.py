@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.transform.data_vault.shop import REFERENCES, SHOP
@@ -291,11 +291,7 @@ _CHANGES = st.one_of(
 )
 
 
-@settings(
-    max_examples=5,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=5)
 @given(loads=st.lists(st.lists(_CHANGES, min_size=1, max_size=8), min_size=1, max_size=2))
 def test_whatever_changes_nothing_is_lost_and_nothing_is_loaded_twice(
     tmp_path_factory: pytest.TempPathFactory, loads: list[list[str]]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from fluid_build.modeling.data_vault.builder import build
 from fluid_build.modeling.sql_names import RESERVED
@@ -14,7 +14,6 @@ from tests.transform.data_vault.vaults import vault
 from tests.transform.databases import EVERY_TYPE
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(profiles())
 def test_every_profile_has_a_plan_with_legal_names(measured: Profile) -> None:
     """No two relations and no two columns share a name, and none needs quotes anywhere."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.sources import open_source
@@ -80,14 +80,12 @@ def test_the_target_is_never_the_source_s_alias_or_a_schema(
         assert made.differing("source_data") == 0
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.text())
 def test_jinja_gives_back_any_text(text: str) -> None:
     """A text put into an expression of Jinja's comes out as it was."""
     assert render(f"{{{{ {jinja_string(text)} }}}}", {}) == text
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.text(alphabet=st.sampled_from("{}%#$'\"ab1 \\\n"), max_size=12))
 def test_dbt_gives_back_any_sql(text: str) -> None:
     """Neither Jinja nor dbt-duckdb's placeholders change SQL that holds their marks."""

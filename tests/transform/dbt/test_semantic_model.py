@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from jsonschema import Draft202012Validator
 
 from fluid_build.modeling.techniques import build_model
@@ -127,7 +127,6 @@ def validator() -> Draft202012Validator:
     return Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
-@settings(max_examples=60, deadline=None)
 @given(profiles())
 def test_every_document_is_valid_and_every_name_accepted(found: Profile) -> None:
     """Whatever a source is called: valid OSI, unique names that dbt takes, keys that are fields."""
