@@ -11,8 +11,6 @@ import threading
 from collections.abc import Awaitable, Callable
 from typing import ParamSpec, TypeVar
 
-__all__ = ["call_in_thread", "run_blocking"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

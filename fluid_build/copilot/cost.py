@@ -19,28 +19,15 @@ from types import TracebackType
 from typing import Protocol
 
 from fluid_build.copilot.context.model_data import PriceOverrides, price_usd
-from fluid_build.copilot.cost_errors import (
-    COST_LIMIT_VARIABLE,
-    CostLimitExceeded,
-    UnknownPriceError,
-)
-from fluid_build.copilot.cost_figures import AgentRow, CostBreakdown, CostRow, Sum, Tokens
+from fluid_build.copilot.cost_figures import AgentRow as AgentRow
+from fluid_build.copilot.cost_figures import CostBreakdown as CostBreakdown
+from fluid_build.copilot.cost_figures import CostRow as CostRow
+from fluid_build.copilot.cost_figures import Sum, Tokens
+from fluid_build.copilot.errors import COST_LIMIT_VARIABLE as COST_LIMIT_VARIABLE
+from fluid_build.copilot.errors import CostLimitExceeded as CostLimitExceeded
+from fluid_build.copilot.errors import UnknownPriceError as UnknownPriceError
 from fluid_build.copilot.events import EventBus, get_event_bus
 from fluid_build.errors import UsageError
-
-__all__ = [
-    "COST_LIMIT_VARIABLE",
-    "AgentRow",
-    "CostBreakdown",
-    "CostLimitExceeded",
-    "CostRow",
-    "Reservation",
-    "RunCostTracker",
-    "UnknownPriceError",
-    "get_cost_tracker",
-    "parse_cost_limit",
-    "use_cost_tracker",
-]
 
 
 class Price(Protocol):

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
-__all__ = ["AgentRow", "CostBreakdown", "CostRow", "Sum", "Tokens"]
-
 
 @dataclass(frozen=True, slots=True)
 class CostRow:

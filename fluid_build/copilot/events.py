@@ -14,8 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-__all__ = ["Event", "EventBus", "Observer", "get_event_bus"]
-
 LOG = logging.getLogger(__name__)
 
 

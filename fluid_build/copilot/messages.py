@@ -17,17 +17,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-__all__ = [
-    "Message",
-    "ToolCall",
-    "ToolResult",
-    "call_ids",
-    "result_ids",
-    "text_of",
-    "tool_calls",
-    "tool_results",
-]
-
 Message: TypeAlias = Mapping[str, Any]
 
 

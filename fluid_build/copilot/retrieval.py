@@ -18,14 +18,6 @@ from fluid_build.copilot.scratchpad import RetrievalResult, Scratchpad
 from fluid_build.copilot.store.base import Hit, Store
 from fluid_build.copilot.vector_index import VectorIndex
 
-__all__ = [
-    "SEMANTIC_MEMORY",
-    "RetrievalConfig",
-    "RetrievalMode",
-    "retrieve_similar_models",
-    "write_semantic_record",
-]
-
 LOG = logging.getLogger(__name__)
 
 SEMANTIC_MEMORY = "memory/semantic"

@@ -14,8 +14,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
-__all__ = ["CriticFinding", "RetrievalResult", "Scratchpad", "Severity", "StageFeedback"]
-
 Severity: TypeAlias = Literal["error", "warning", "info"]
 T = TypeVar("T")
 

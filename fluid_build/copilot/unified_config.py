@@ -23,18 +23,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fluid_build.errors import OutputError, UsageError
 
-__all__ = [
-    "BehaviorConfig",
-    "ConfigError",
-    "LlmSettings",
-    "Migration",
-    "PricesConfig",
-    "SourcesConfig",
-    "UnifiedConfig",
-    "load_unified_config",
-    "migrate_legacy_to_unified",
-]
-
 CONFIG_NAME = "config.yaml"
 
 ENVIRONMENT: Mapping[str, str] = {

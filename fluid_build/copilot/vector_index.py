@@ -17,8 +17,6 @@ from typing import Any
 
 from fluid_build.copilot.store.base import Embeddings, unpack_embedding
 
-__all__ = ["VectorIndex"]
-
 _WORTH_TURNING = 20_000
 """With fewer vectors, reading them all takes less than a millisecond or two."""
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from fluid_build.copilot.agents.errors import AgentExecutionError, SchemaValidationError
+from fluid_build.copilot.errors import ProviderMismatchError as ProviderMismatchError
+from fluid_build.copilot.errors import SchemaValidationError
 from fluid_build.copilot.scratchpad import Scratchpad
 from fluid_build.copilot.store.base import Store
 
@@ -22,22 +23,10 @@ if TYPE_CHECKING:
     from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
     from fluid_build.copilot.llm.client import LlmClient
 
-__all__ = [
-    "LLM_CACHE",
-    "BaseStageAgent",
-    "PipelineEvent",
-    "ProviderMismatchError",
-    "StageSession",
-]
-
 LLM_CACHE = "cache/llm"
 """The store's namespace for models' answers."""
 
 M = TypeVar("M", bound=BaseModel)
-
-
-class ProviderMismatchError(AgentExecutionError):
-    """A run speaks to one provider, and this is another."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,24 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
-from fluid_build.copilot.context.clipping import clip_message, clip_to_tokens
+from fluid_build.copilot.context.message_clipping import clip_message, clip_to_tokens
+from fluid_build.copilot.context.message_groups import Unit, group_into_units
 from fluid_build.copilot.context.pruning import by_recency, select
 from fluid_build.copilot.context.summary import Summarizer, is_summary, summarize_messages
 from fluid_build.copilot.context.token_budget import estimate_message_tokens
-from fluid_build.copilot.context.units import Unit, group_into_units
 from fluid_build.copilot.messages import Message, text_of
 from fluid_build.errors import UsageError
-
-__all__ = [
-    "COMPACTION_STRATEGY_VARIABLE",
-    "COMPACT_AFTER_VARIABLE",
-    "DEFAULT_COMPACT_AFTER",
-    "DEFAULT_KEEP_TAIL",
-    "CompactionStrategy",
-    "compact_after",
-    "compact_messages",
-    "compaction_strategy",
-]
 
 COMPACT_AFTER_VARIABLE = "FLUID_AGENT_COMPACT_AFTER"
 COMPACTION_STRATEGY_VARIABLE = "FLUID_COMPACTION_STRATEGY"

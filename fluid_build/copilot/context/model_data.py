@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo
 
-__all__ = ["LOCAL_PROVIDERS", "PriceOverrides", "context_window", "price_usd"]
-
 PriceOverrides = Mapping[str, Sequence[float | int | str | Decimal]]
 """By model, or ``provider/model``: US dollars for a million tokens of input, of output, and
 optionally of input read from the provider's cache."""

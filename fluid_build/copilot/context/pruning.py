@@ -14,12 +14,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fluid_build.copilot.agents.errors import ContextOverflowError
-from fluid_build.copilot.context.clipping import clip_to_tokens
-from fluid_build.copilot.context.units import Unit, group_into_units
+from fluid_build.copilot.context.message_clipping import clip_to_tokens
+from fluid_build.copilot.context.message_groups import Unit, group_into_units
+from fluid_build.copilot.errors import ContextOverflowError
 from fluid_build.copilot.messages import Message, text_of, tool_calls, tool_results
-
-__all__ = ["Ranking", "Selection", "by_recency", "by_relevance", "joined", "select"]
 
 _SHORTEST_USEFUL_TEXT = 80
 _SHORTEST_FILLING_TEXT = 16

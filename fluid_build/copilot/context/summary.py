@@ -6,10 +6,8 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fluid_build.copilot.context.clipping import clip_text, clip_to_tokens
+from fluid_build.copilot.context.message_clipping import clip_text, clip_to_tokens
 from fluid_build.copilot.messages import Message, text_of, tool_calls, tool_results
-
-__all__ = ["SUMMARY_HEADING", "Summarizer", "is_summary", "summarize_messages", "transcript"]
 
 LOG = logging.getLogger(__name__)
 

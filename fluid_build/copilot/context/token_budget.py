@@ -14,21 +14,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fluid_build.copilot.agents.errors import ContextOverflowError
 from fluid_build.copilot.context.model_data import context_window
+from fluid_build.copilot.errors import ContextOverflowError
 from fluid_build.copilot.messages import Message
-
-__all__ = [
-    "CHARS_PER_TOKEN",
-    "DEFAULT_OUTPUT_RESERVATION",
-    "DIGITS_PER_TOKEN",
-    "HeuristicTokenCounter",
-    "TokenBudget",
-    "check_prompt_fits",
-    "estimate_message_tokens",
-    "estimate_prompt_tokens",
-    "estimate_tokens",
-]
 
 CHARS_PER_TOKEN = 3.5
 DIGITS_PER_TOKEN = 1.8

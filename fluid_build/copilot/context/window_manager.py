@@ -23,13 +23,6 @@ from fluid_build.copilot.context.summary import Summarizer, summarize_messages
 from fluid_build.copilot.context.token_budget import HeuristicTokenCounter
 from fluid_build.copilot.messages import Message
 
-__all__ = [
-    "ContextPruningStrategy",
-    "ContextWindow",
-    "ContextWindowManager",
-    "TokenCounter",
-]
-
 _FILLED_AFTER_PRUNING = 0.95
 """A little room is left, or every further message would prune (and spoil the provider's cache)."""
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from fluid_build.copilot.llm.alternating_turns import Turn, alternate, split_system
 from fluid_build.copilot.llm.base import (
     LlmPrompt,
     LlmProvider,
@@ -19,10 +20,7 @@ from fluid_build.copilot.llm.base import (
     Usage,
     whole_number,
 )
-from fluid_build.copilot.llm.turns import Turn, alternate, split_system
 from fluid_build.copilot.messages import ToolCall
-
-__all__ = ["AnthropicProvider"]
 
 _VERSION = "2023-06-01"
 _CACHED = {"type": "ephemeral"}

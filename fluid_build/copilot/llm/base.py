@@ -15,22 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
-from fluid_build.copilot.agents.errors import ProviderServerError, SchemaValidationError
+from fluid_build.copilot.errors import ProviderServerError, SchemaValidationError
 from fluid_build.copilot.messages import Message, ToolCall
 from fluid_build.errors import UsageError
-
-__all__ = [
-    "DEFAULT_MAX_OUTPUT_TOKENS",
-    "CompletionClient",
-    "LlmConfig",
-    "LlmPrompt",
-    "LlmProvider",
-    "LlmRequest",
-    "LlmResponse",
-    "StopReason",
-    "ToolSpec",
-    "Usage",
-]
 
 DEFAULT_MAX_OUTPUT_TOKENS = 4096
 

@@ -24,25 +24,23 @@ from typing import Any
 
 import httpx
 
-from fluid_build.copilot.agents.error_classification import (
-    classify_provider_error,
-    classify_response,
-)
-from fluid_build.copilot.agents.errors import AgentExecutionError, ProviderServerError
 from fluid_build.copilot.context.model_data import context_window
 from fluid_build.copilot.context.token_budget import (
     check_prompt_fits,
     estimate_prompt_tokens,
 )
 from fluid_build.copilot.cost import Reservation, RunCostTracker, get_cost_tracker
+from fluid_build.copilot.error_classification import (
+    classify_provider_error,
+    classify_response,
+)
+from fluid_build.copilot.errors import AgentExecutionError, ProviderServerError
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt, LlmProvider, LlmRequest, LlmResponse
 from fluid_build.copilot.llm.credentials import ApiKey, find_api_key
 from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.recovery.retry import RetryPolicy, retry_call, retry_call_sync
 from fluid_build.errors import UsageError
-
-__all__ = ["DEFAULT_TIMEOUT_SECONDS", "TIMEOUT_VARIABLE", "LlmClient", "timeout_seconds"]
 
 TIMEOUT_VARIABLE = "FLUID_LLM_TIMEOUT_SECONDS"
 DEFAULT_TIMEOUT_SECONDS = 120.0

@@ -14,11 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from fluid_build.copilot.agents.errors import ProviderAuthError
+from fluid_build.copilot.errors import ProviderAuthError
 from fluid_build.errors import UsageError
 from fluid_build.secrets import REDACTED
-
-__all__ = ["KEYRING_SERVICE", "ApiKey", "default_key_file", "find_api_key", "save_api_key"]
 
 KEYRING_SERVICE = "fluid-forge"
 

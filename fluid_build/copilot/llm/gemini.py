@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from fluid_build.copilot.llm.alternating_turns import Turn, alternate, split_system
 from fluid_build.copilot.llm.base import (
     LlmPrompt,
     LlmProvider,
@@ -21,10 +22,7 @@ from fluid_build.copilot.llm.base import (
     call_id,
     whole_number,
 )
-from fluid_build.copilot.llm.turns import Turn, alternate, split_system
 from fluid_build.copilot.messages import ToolCall, ToolResult
-
-__all__ = ["GeminiProvider"]
 
 _STOP_REASONS: dict[str, StopReason] = {
     "STOP": "end",

@@ -22,9 +22,6 @@ from fluid_build.copilot.llm.openai import OpenAIProvider
 from fluid_build.errors import UsageError
 from fluid_build.secrets import redact
 
-__all__ = ["LiteLlmProvider", "LiteLlmTransport", "make_litellm_client"]
-
-
 _NO_RETRIES = {"num_retries": 0, "max_retries": 0}
 _WAIT_HEADERS: tuple[str, ...] = ("retry-after", "retry-after-ms")
 

@@ -24,8 +24,6 @@ from fluid_build.copilot.llm.base import (
 from fluid_build.copilot.messages import Message, ToolCall, read_arguments, text_of, tool_calls
 from fluid_build.copilot.messages import tool_results as results_of
 
-__all__ = ["OllamaProvider"]
-
 _SMALLEST_CONTEXT = 4096
 _ASK_FOR_JSON = "When you need no more tools, answer with JSON alone that follows this schema: "
 """With ``format`` the model could not call a tool."""

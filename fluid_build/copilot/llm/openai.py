@@ -27,8 +27,6 @@ from fluid_build.copilot.llm.strict_schema import harden, restore, strict_schema
 from fluid_build.copilot.messages import Message, ToolCall, read_arguments, text_of, tool_calls
 from fluid_build.copilot.messages import tool_results as results_of
 
-__all__ = ["OpenAIProvider"]
-
 _STOP_REASONS: dict[str, StopReason] = {
     "stop": "end",
     "length": "length",

@@ -9,8 +9,6 @@ from typing import Any
 
 from fluid_build.secrets import redact_keys, secrets_of_environment
 
-__all__ = ["outgoing_secrets", "without_secrets"]
-
 _SHORTEST = 8
 
 

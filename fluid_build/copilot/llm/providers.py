@@ -11,15 +11,6 @@ from fluid_build.copilot.llm.ollama import OllamaProvider
 from fluid_build.copilot.llm.openai import OpenAIProvider
 from fluid_build.errors import UsageError
 
-__all__ = [
-    "PROVIDERS",
-    "AzureProvider",
-    "LmStudioProvider",
-    "OpenRouterProvider",
-    "VllmProvider",
-    "make_provider",
-]
-
 
 class AzureProvider(OpenAIProvider):
     """Azure OpenAI: ``base_url`` is ``https://NAME.openai.azure.com/openai/v1``."""

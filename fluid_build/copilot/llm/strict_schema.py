@@ -14,8 +14,6 @@ import os
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-__all__ = ["STRICT_SCHEMA_VARIABLE", "harden", "restore", "strict_schema_enabled"]
-
 STRICT_SCHEMA_VARIABLE = "FLUID_OPENAI_STRICT_SCHEMA"
 
 Schema: TypeAlias = Mapping[str, Any]

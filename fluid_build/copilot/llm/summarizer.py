@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
 
-__all__ = ["SUMMARY_INSTRUCTIONS", "make_summarizer"]
-
 SUMMARY_INSTRUCTIONS = (
     "You compress the middle of an agent's conversation. Summarize the transcript in three to five "
     "English sentences. Keep the user's goal, which tools were called and what they found, and "

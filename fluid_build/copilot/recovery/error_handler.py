@@ -21,10 +21,11 @@ from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
-from fluid_build.copilot.agents.error_classification import classify_provider_error
-from fluid_build.copilot.agents.errors import (
+from fluid_build.copilot.error_classification import classify_provider_error
+from fluid_build.copilot.errors import (
     AgentExecutionError,
     ContextOverflowError,
+    CostLimitExceeded,
     ProviderAuthError,
     ProviderError,
     ProviderServerError,
@@ -32,19 +33,11 @@ from fluid_build.copilot.agents.errors import (
     RateLimitError,
     SchemaValidationError,
     ToolValidationError,
+    UnknownPriceError,
 )
-from fluid_build.copilot.cost import CostLimitExceeded, UnknownPriceError
 from fluid_build.copilot.recovery.retry import RetryPolicy
 from fluid_build.errors import FluidError
 from fluid_build.secrets import redact
-
-__all__ = [
-    "ErrorCategory",
-    "ErrorContext",
-    "ErrorRecoveryFramework",
-    "ErrorSeverity",
-    "RecoveryStrategy",
-]
 
 LOG = logging.getLogger(__name__)
 

@@ -18,13 +18,11 @@ from typing import TypeVar
 
 import stamina
 
-from fluid_build.copilot.agents.error_classification import (
+from fluid_build.copilot.error_classification import (
     MAX_RETRY_AFTER_SECONDS,
     classify_provider_error,
 )
-from fluid_build.copilot.agents.errors import AgentExecutionError, ProviderError
-
-__all__ = ["RetryPolicy", "retry_call", "retry_call_sync"]
+from fluid_build.copilot.errors import AgentExecutionError, ProviderError
 
 LOG = logging.getLogger(__name__)
 

@@ -16,28 +16,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, runtime_checkable
 
-from fluid_build.errors import FluidError
-
-__all__ = [
-    "Embeddings",
-    "Hit",
-    "Record",
-    "Store",
-    "StoreError",
-    "check_key",
-    "check_namespace",
-    "from_json_text",
-    "pack_embedding",
-    "to_json_text",
-    "unpack_embedding",
-]
+from fluid_build.copilot.errors import StoreError as StoreError
 
 _NAMESPACE = re.compile(r"[A-Za-z0-9_.\-]{1,64}(?:/[A-Za-z0-9_.\-]{1,64})*")
 _MAX_KEY_CHARS = 1000
-
-
-class StoreError(FluidError):
-    """The store cannot be reached or written, or was given what it cannot hold."""
 
 
 @dataclass(frozen=True, slots=True)

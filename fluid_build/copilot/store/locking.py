@@ -8,8 +8,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["locked"]
-
 if sys.platform == "win32":
     import msvcrt
     import time

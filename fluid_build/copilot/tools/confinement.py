@@ -18,17 +18,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from fluid_build.copilot.agents.errors import ToolValidationError
-
-__all__ = [
-    "FileTooLargeError",
-    "ForbiddenPathError",
-    "PathTraversalError",
-    "open_confined",
-    "read_confined",
-    "resolve_confined",
-    "write_confined",
-]
+from fluid_build.copilot.errors import FileTooLargeError as FileTooLargeError
+from fluid_build.copilot.errors import ForbiddenPathError as ForbiddenPathError
+from fluid_build.copilot.errors import PathTraversalError as PathTraversalError
 
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _READ = os.O_RDONLY | _NO_LINKS | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -38,18 +30,6 @@ _BY_FOLDER = os.open in os.supports_dir_fd
 
 # What the operating system says when a part of the path is a link, or no folder.
 _LINK_IN_THE_WAY = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)
-
-
-class PathTraversalError(ToolValidationError):
-    """The path leads out of the workspace."""
-
-
-class ForbiddenPathError(ToolValidationError):
-    """The path is inside the workspace, and is of a kind that this tool does not touch."""
-
-
-class FileTooLargeError(ToolValidationError):
-    """The file is larger than this tool reads."""
 
 
 def resolve_confined(root: Path, path: str | Path, *, suffixes: Collection[str]) -> Path:

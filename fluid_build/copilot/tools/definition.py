@@ -13,10 +13,13 @@ from typing import Any, Generic, ParamSpec, TypedDict, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from fluid_build.copilot.agents.errors import ToolValidationError
-from fluid_build.copilot.tools.arguments import find_fault, find_stray, harden, has_open_model
-
-__all__ = ["ForgeTool", "LegacyTool", "ToolDefinition", "ToolEntry"]
+from fluid_build.copilot.errors import ToolValidationError
+from fluid_build.copilot.tools.argument_schemas import (
+    find_fault,
+    find_stray,
+    harden,
+    has_open_model,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from fluid_build.copilot.agents.errors import ToolValidationError
+from fluid_build.copilot.errors import ToolResultError, UnknownTool
 from fluid_build.copilot.events import get_event_bus
 from fluid_build.copilot.tools.definition import ForgeTool, LegacyTool
 from fluid_build.copilot.tools.metrics import (
@@ -28,29 +28,10 @@ from fluid_build.copilot.tools.metrics import (
 from fluid_build.copilot.tools.registry import FORGE_TOOL_REGISTRY, find_tool
 from fluid_build.secrets import redact, secrets_of_environment
 
-__all__ = [
-    "ForgeToolResult",
-    "ToolResultError",
-    "UnknownTool",
-    "dispatch_forge_tool",
-    "dispatch_forge_tool_async",
-    "dispatch_tool_call",
-    "dispatch_tool_call_async",
-    "tool_result_text",
-]
-
 LOG = logging.getLogger(__name__)
 
 _BUS = get_event_bus()
 _SUCCESS = ToolExecutionStatus.SUCCESS
-
-
-class UnknownTool(ToolValidationError):  # noqa: N818 - the catalogued name
-    """The model asked for a tool that there is not."""
-
-
-class ToolResultError(ToolValidationError):
-    """A tool returned what JSON cannot hold."""
 
 
 @dataclass(slots=True)

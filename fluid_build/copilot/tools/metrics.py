@@ -25,13 +25,6 @@ from pydantic_core import from_json, to_json
 
 from fluid_build.secrets import redact, redact_json, secrets_of_environment
 
-__all__ = [
-    "ToolExecutionStatus",
-    "ToolExecutionTrace",
-    "ToolObservabilityCollector",
-    "get_tool_collector",
-]
-
 _OTHER_TOOLS = "(other)"
 _MAX_NAME_CHARS = 128
 _MAX_ERROR_CHARS = 2000

@@ -15,8 +15,6 @@ from opentelemetry.util.types import AttributeValue
 
 from fluid_build.copilot.events import Event, EventBus, get_event_bus
 
-__all__ = ["subscribe_opentelemetry"]
-
 OPERATION = "gen_ai.operation.name"
 PROVIDER = "gen_ai.provider.name"
 REQUEST_MODEL = "gen_ai.request.model"

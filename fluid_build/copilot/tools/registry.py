@@ -21,17 +21,6 @@ from fluid_build.copilot.tools.definition import (
     ToolEntry,
 )
 
-__all__ = [
-    "FORGE_TOOL_REGISTRY",
-    "STAGED_TOOL_REGISTRY",
-    "STAGED_TOOL_VARIABLE",
-    "TOOL_REGISTRY",
-    "find_tool",
-    "forge_tool",
-    "get_tool_definitions",
-    "register_legacy_tool",
-]
-
 LOG = logging.getLogger(__name__)
 P = ParamSpec("P")
 R = TypeVar("R")

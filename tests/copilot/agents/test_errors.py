@@ -1,9 +1,11 @@
 """The typed errors: their tree, their attributes, and what the envelope may retry."""
 
 import pickle
+import re
 
 import pytest
 
+from fluid_build.copilot import errors as runtime_errors
 from fluid_build.copilot.agents import errors
 from fluid_build.errors import FluidError
 
@@ -36,10 +38,23 @@ def test_the_tree_has_the_documented_shape():
     assert errors.ToolValidationError.__bases__ == (errors.AgentExecutionError,)
 
 
-def test_the_module_opens_with_the_tree():
-    """A reader who opens the module sees every class in its place first."""
-    assert errors.__doc__ is not None
-    assert all(kind.__name__ in errors.__doc__ for kind in AGENT_ERRORS)
+def test_the_module_opens_with_the_tree_of_its_classes():
+    tree: list[tuple[int, str]] = []
+    parents = {}
+    for column, name in re.findall(
+        r"^( +(?:│ *)*(?:[├└]── )?)([A-Z]\w+)\b", runtime_errors.__doc__, re.M
+    ):
+        while tree and tree[-1][0] >= len(column):
+            tree.pop()
+        parents[name] = tree[-1][1] if tree else None
+        tree.append((len(column), name))
+    classes = [kind for kind in vars(runtime_errors).values() if isinstance(kind, type)]
+    bases = {
+        kind.__name__: kind.__bases__[0].__name__
+        for kind in classes
+        if issubclass(kind, FluidError)
+    }
+    assert parents == bases | {"FluidError": None}
 
 
 @pytest.mark.parametrize("kind", AGENT_ERRORS)

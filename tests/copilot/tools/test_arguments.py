@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.copilot.tools.arguments import find_fault, find_stray, harden, has_open_model
+from fluid_build.copilot.tools.argument_schemas import (
+    find_fault,
+    find_stray,
+    harden,
+    has_open_model,
+)
 
 NAMES = st.sampled_from(["a", "b", "c", "properties", "default"])
 SCALARS = (

@@ -3,8 +3,8 @@
 Sources: the Composite behaviour page, and section 4 of the design for its form in Python.
 """
 
+from fluid_build.copilot.agents.composite.agent import CompositeAgent
 from fluid_build.copilot.agents.composite.behaviour import (
-    CompositeAgent,
     CompositeResult,
     Halt,
     Retry,
@@ -18,26 +18,24 @@ from fluid_build.copilot.agents.composite.engine import (
     run,
     run_sync,
 )
-from fluid_build.copilot.agents.composite.errors import (
+from fluid_build.copilot.agents.composite.state import (
+    CompletionStep,
+    Composite,
+    DelegateStep,
+    append_steps,
+    completion,
+    delegate,
+    get_state,
+    push_steps,
+    put_state,
+)
+from fluid_build.copilot.errors import (
     CheckpointError,
     RunExistsError,
     RunNotFoundError,
     RunOwnedError,
     StaleCheckpointError,
     UnsavableStepError,
-)
-from fluid_build.copilot.agents.composite.state import (
-    Composite,
-    append_steps,
-    get_state,
-    push_steps,
-    put_state,
-)
-from fluid_build.copilot.agents.composite.steps import (
-    CompletionStep,
-    DelegateStep,
-    completion,
-    delegate,
 )
 
 __all__ = [

@@ -8,11 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from fluid_build.copilot.agents.composite.state import Composite
-from fluid_build.copilot.agents.composite.steps import Item, Step
-from fluid_build.copilot.agents.errors import AgentExecutionError
-
-__all__ = ["CompositeAgent", "CompositeResult", "Decision", "Halt", "Retry", "Skip"]
+from fluid_build.copilot.agents.composite.state import Composite, Item, Step
+from fluid_build.copilot.errors import AgentExecutionError
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,16 @@ class CompositeResult:
     state: Composite
 
 
-class CompositeAgent(ABC):
+def unwrapped(result: CompositeResult, name: str) -> Any:
+    """Return the response of a nested run. Raises what it failed with."""
+    if result.ok:
+        return result.response
+    if isinstance(result.error, Exception):
+        raise result.error
+    raise AgentExecutionError(f"{name} stopped: {result.error}")
+
+
+class CompositeBehaviour(ABC):
     """The behaviour of a composite agent. Only ``init`` must be written.
 
     Callbacks take a state and return the next one. They are called one at a time, also while the
@@ -96,14 +102,3 @@ class CompositeAgent(ABC):
     def load_internal(self, dumped: Any) -> Mapping[str, Any]:
         """The other way round."""
         return dict(dumped)
-
-    async def get_response(self, args: Mapping[str, Any]) -> Any:
-        """Runs this agent for another one that delegates to it. Raises what it failed with."""
-        from fluid_build.copilot.agents.composite.engine import run
-
-        result = await run(self, args)
-        if result.ok:
-            return result.response
-        if isinstance(result.error, Exception):
-            raise result.error
-        raise AgentExecutionError(f"{type(self).__name__} stopped: {result.error}")

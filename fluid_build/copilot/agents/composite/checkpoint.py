@@ -13,20 +13,18 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from fluid_build.copilot.agents.composite.behaviour import CompositeAgent
-from fluid_build.copilot.agents.composite.errors import (
+from fluid_build.copilot.agents.composite.behaviour import CompositeBehaviour
+from fluid_build.copilot.agents.composite.ownership import Owner
+from fluid_build.copilot.agents.composite.saved_steps import StepCatalogue, code_fingerprint
+from fluid_build.copilot.agents.composite.state import Composite, evolve
+from fluid_build.copilot.errors import (
     RunExistsError,
     RunNotFoundError,
     RunOwnedError,
     StaleCheckpointError,
 )
-from fluid_build.copilot.agents.composite.ownership import Owner
-from fluid_build.copilot.agents.composite.saved_steps import StepCatalogue, code_fingerprint
-from fluid_build.copilot.agents.composite.state import Composite, evolve
 from fluid_build.copilot.store.base import Store, StoreError, to_json_text
 from fluid_build.secrets import redact
-
-__all__ = ["Checkpoint"]
 
 _LEASE_SECONDS = 900.0
 _MAX_ERROR_CHARS = 2000
@@ -62,7 +60,7 @@ class Checkpoint:
         self._messages = _MessageLog()
 
     @contextmanager
-    def begin(self, agent: CompositeAgent, state: Composite) -> Generator[None]:
+    def begin(self, agent: CompositeBehaviour, state: Composite) -> Generator[None]:
         """Owns a new run for as long as the block lasts. Raises ``RunExistsError``."""
         with Owner.here() as owner:
             self._attach(agent, state)
@@ -80,7 +78,7 @@ class Checkpoint:
 
     @contextmanager
     def take_over(
-        self, agent: CompositeAgent, fresh: Composite, accept_changed_code: bool
+        self, agent: CompositeBehaviour, fresh: Composite, accept_changed_code: bool
     ) -> Generator[tuple[Composite, int]]:
         """Owns an interrupted run: its state, and how often its next item was done in vain.
 
@@ -120,7 +118,7 @@ class Checkpoint:
             self._namespace, {f"{self._prefix}{name}": value for name, value in written.items()}
         )
 
-    def _attach(self, agent: CompositeAgent, fresh: Composite) -> None:
+    def _attach(self, agent: CompositeBehaviour, fresh: Composite) -> None:
         self._agent = agent
         self._fingerprint = code_fingerprint(agent)
         self._catalogue = StepCatalogue(fresh.steps, agent.known_steps())
@@ -185,7 +183,7 @@ class Checkpoint:
 
     def _restored(
         self,
-        agent: CompositeAgent,
+        agent: CompositeBehaviour,
         fresh: Composite,
         epoch: int,
         head: Mapping[str, Any],

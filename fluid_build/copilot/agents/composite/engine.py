@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fluid_build.copilot.agents.composite.behaviour import (
-    CompositeAgent,
+    CompositeBehaviour,
     CompositeResult,
     Decision,
     Halt,
@@ -22,12 +22,23 @@ from fluid_build.copilot.agents.composite.behaviour import (
     Skip,
 )
 from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
-from fluid_build.copilot.agents.composite.state import Composite, evolve, push_steps
-from fluid_build.copilot.agents.composite.steps import CompletionStep, DelegateStep, Item, Step
-from fluid_build.copilot.agents.composite.turns import Done, Failed, Outcome, failure_message, take
+from fluid_build.copilot.agents.composite.state import (
+    CompletionStep,
+    Composite,
+    DelegateStep,
+    Item,
+    Step,
+    evolve,
+    push_steps,
+)
+from fluid_build.copilot.agents.composite.step_execution import (
+    Done,
+    Failed,
+    Outcome,
+    failure_message,
+    take,
+)
 from fluid_build.copilot.blocking import run_blocking
-
-__all__ = ["DEFAULT_WIDTH", "resume", "resume_sync", "run", "run_sync"]
 
 DEFAULT_WIDTH = 128
 """Branches of one group that run at the same time."""
@@ -51,7 +62,7 @@ class _Failure:
 
 
 async def run(
-    impl: CompositeAgent | type[CompositeAgent],
+    impl: CompositeBehaviour | type[CompositeBehaviour],
     args: Mapping[str, Any],
     *,
     max_retries: int | None = None,
@@ -70,7 +81,7 @@ async def run(
 
 
 def run_sync(
-    impl: CompositeAgent | type[CompositeAgent],
+    impl: CompositeBehaviour | type[CompositeBehaviour],
     args: Mapping[str, Any],
     *,
     max_retries: int | None = None,
@@ -83,7 +94,7 @@ def run_sync(
 
 
 async def resume(
-    impl: CompositeAgent | type[CompositeAgent],
+    impl: CompositeBehaviour | type[CompositeBehaviour],
     args: Mapping[str, Any],
     *,
     checkpoint: Checkpoint,
@@ -101,7 +112,7 @@ async def resume(
 
 
 def resume_sync(
-    impl: CompositeAgent | type[CompositeAgent],
+    impl: CompositeBehaviour | type[CompositeBehaviour],
     args: Mapping[str, Any],
     *,
     checkpoint: Checkpoint,
@@ -115,7 +126,7 @@ def resume_sync(
 
 
 async def _start(
-    impl: CompositeAgent | type[CompositeAgent], args: Mapping[str, Any], options: _Options
+    impl: CompositeBehaviour | type[CompositeBehaviour], args: Mapping[str, Any], options: _Options
 ) -> CompositeResult:
     agent = impl() if isinstance(impl, type) else impl
     first = agent.init(args)
@@ -129,7 +140,7 @@ async def _start(
 
 
 async def _resume(
-    impl: CompositeAgent | type[CompositeAgent],
+    impl: CompositeBehaviour | type[CompositeBehaviour],
     args: Mapping[str, Any],
     options: _Options,
     accept_changed_code: bool,
@@ -145,7 +156,7 @@ async def _resume(
 
 
 async def _drive(
-    agent: CompositeAgent, state: Composite, retries: int, options: _Options
+    agent: CompositeBehaviour, state: Composite, retries: int, options: _Options
 ) -> CompositeResult:
     """``retries``: how often in a row the item at the front of the queue was done again."""
     while state.steps:
@@ -179,7 +190,7 @@ def _halted(state: Composite, failure: _Failure, options: _Options) -> Composite
     return CompositeResult(False, final.response, error, final)
 
 
-def _decide(agent: CompositeAgent, state: Composite, failure: _Failure) -> Decision:
+def _decide(agent: CompositeBehaviour, state: Composite, failure: _Failure) -> Decision:
     decision = agent.on_error(failure.step, failure.error, evolve(state, error=failure.error))
     if not isinstance(decision, Retry | Skip | Halt):
         raise TypeError(
@@ -190,7 +201,7 @@ def _decide(agent: CompositeAgent, state: Composite, failure: _Failure) -> Decis
 
 
 async def _do_step(
-    agent: CompositeAgent, state: Composite, step: Step, options: _Options
+    agent: CompositeBehaviour, state: Composite, step: Step, options: _Options
 ) -> tuple[Composite, _Failure | None]:
     state = _checked(agent.on_step_start(step, state), agent, "on_step_start")
     outcome = await take(step, state, threads=options.threads)
@@ -207,7 +218,7 @@ async def _do_step(
 
 
 async def _do_group(
-    agent: CompositeAgent, state: Composite, steps: Sequence[Step], options: _Options
+    agent: CompositeBehaviour, state: Composite, steps: Sequence[Step], options: _Options
 ) -> tuple[Composite, _Failure | None]:
     for step in steps:
         if not isinstance(step, CompletionStep | DelegateStep):
@@ -255,7 +266,7 @@ async def _task_group() -> AsyncGenerator[asyncio.TaskGroup]:
 
 
 def _join(
-    agent: CompositeAgent, state: Composite, step: Step, outcome: Outcome
+    agent: CompositeBehaviour, state: Composite, step: Step, outcome: Outcome
 ) -> tuple[Composite, Any, Sequence[Item]]:
     """Adds one branch to the state: the state, the error of the branch, and its next steps."""
     if isinstance(outcome, Failed):
@@ -279,13 +290,13 @@ def _own_messages(outcome: Done) -> list[Mapping[str, Any]]:
 
 
 def _completed(
-    agent: CompositeAgent, step: Step, state: Composite
+    agent: CompositeBehaviour, step: Step, state: Composite
 ) -> tuple[Composite, Sequence[Item]]:
     state = _checked(agent.on_step_complete(step, state), agent, "on_step_complete")
     return state, [] if state.error is not None else agent.get_next_steps(step, state)
 
 
-def _checked(state: Any, agent: CompositeAgent, callback: str) -> Composite:
+def _checked(state: Any, agent: CompositeBehaviour, callback: str) -> Composite:
     if isinstance(state, Composite):
         return state
     raise TypeError(

@@ -12,8 +12,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Owner"]
-
 _RUNNING_HERE: set[str] = set()
 """The tokens of the owners that this process is running at the moment."""
 

@@ -15,18 +15,19 @@ import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fluid_build.copilot.agents.composite.behaviour import CompositeAgent
-from fluid_build.copilot.agents.composite.errors import StaleCheckpointError, UnsavableStepError
-from fluid_build.copilot.agents.composite.steps import (
+from fluid_build.copilot.agents.composite.behaviour import CompositeBehaviour
+from fluid_build.copilot.agents.composite.state import (
     CompletionStep,
     DelegateStep,
     Item,
     Step,
     StepQueue,
 )
+from fluid_build.copilot.errors import StaleCheckpointError, UnsavableStepError
 from fluid_build.copilot.store.base import StoreError, to_json_text
 
-__all__ = ["StepCatalogue", "code_fingerprint"]
+_PACKAGE = "fluid_build.copilot.agents.composite"
+"""Its classes are the runtime's, not the agent's own code."""
 
 
 class StepCatalogue:
@@ -98,11 +99,11 @@ class StepCatalogue:
         return None
 
 
-def code_fingerprint(agent: CompositeAgent) -> str:
+def code_fingerprint(agent: CompositeBehaviour) -> str:
     """A digest of the agent's own code and of the Python version, which the code depends on."""
     digest = hashlib.sha256(sys.version.split()[0].encode())
     for kind in type(agent).__mro__:
-        if kind.__module__ == CompositeAgent.__module__ or kind is object:
+        if kind.__module__.startswith(_PACKAGE) or kind is object:
             continue
         for name, member in sorted(vars(kind).items()):
             function = inspect.unwrap(getattr(member, "__func__", member))

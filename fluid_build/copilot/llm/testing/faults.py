@@ -6,22 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-__all__ = [
-    "Fault",
-    "FaultKind",
-    "context_overflow",
-    "cut_body",
-    "dropped_connection",
-    "garbage",
-    "overloaded",
-    "quota_exhausted",
-    "rate_limit",
-    "server_error",
-    "slow",
-    "unauthorized",
-    "wrong_schema",
-]
-
 FaultKind: TypeAlias = Literal[
     "rate_limit",
     "quota",

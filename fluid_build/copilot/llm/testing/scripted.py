@@ -11,8 +11,6 @@ from typing import Any, TypeAlias
 from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.llm.base import LlmPrompt, LlmResponse, Usage
 
-__all__ = ["Answer", "ScriptedProvider"]
-
 Answer: TypeAlias = "str | Mapping[str, Any] | LlmResponse | Exception"
 """A text, an object that is answered as JSON, a whole response, or an error to raise."""
 

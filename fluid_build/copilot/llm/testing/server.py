@@ -20,8 +20,6 @@ from fluid_build.copilot.llm.testing.wire import (
     render_reply,
 )
 
-__all__ = ["LoopbackServer", "ReceivedRequest", "refused_base_url"]
-
 Step: TypeAlias = Reply | Fault
 
 

@@ -11,8 +11,6 @@ from fluid_build.copilot.llm.base import StopReason, Usage
 from fluid_build.copilot.llm.testing.faults import Fault
 from fluid_build.copilot.messages import ToolCall
 
-__all__ = ["WIRE_FORMATS", "Reply", "format_of", "key_of", "render_fault", "render_reply"]
-
 WIRE_FORMATS = ("anthropic", "openai", "gemini", "ollama")
 
 _SOME_USAGE = Usage(input_tokens=12, output_tokens=3)

@@ -28,9 +28,7 @@ from fluid_build.copilot.store.base import (
     to_json_text,
 )
 from fluid_build.copilot.store.locking import locked
-from fluid_build.copilot.store.words import rank, words_of
-
-__all__ = ["FileBackend"]
+from fluid_build.copilot.store.word_ranking import rank, words_of
 
 _SUFFIX = ".json"
 _LOCK = ".lock"

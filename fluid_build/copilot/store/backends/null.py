@@ -16,8 +16,6 @@ from fluid_build.copilot.store.base import (
     to_json_text,
 )
 
-__all__ = ["NullBackend"]
-
 
 class NullBackend:
     """Takes what every other store takes, refuses what they refuse, and holds nothing."""

@@ -22,10 +22,8 @@ from fluid_build.copilot.store.base import (
     pack_embedding,
     to_json_text,
 )
-from fluid_build.copilot.store.words import words_of
+from fluid_build.copilot.store.word_ranking import words_of
 from fluid_build.secrets import redact
-
-__all__ = ["PostgresBackend"]
 
 _SCHEMA_LOCK = 0x464C5549
 """Two processes that create the same table at once would disturb each other."""

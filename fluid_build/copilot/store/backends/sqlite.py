@@ -25,9 +25,7 @@ from fluid_build.copilot.store.base import (
     pack_embedding,
     to_json_text,
 )
-from fluid_build.copilot.store.words import words_of
-
-__all__ = ["SqliteBackend"]
+from fluid_build.copilot.store.word_ranking import words_of
 
 _BUSY_SECONDS = 30.0
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from fluid_build.copilot.messages import Message, call_ids, result_ids
 
-__all__ = ["Unit", "group_into_units"]
-
 
 @dataclass(frozen=True, slots=True)
 class Unit:

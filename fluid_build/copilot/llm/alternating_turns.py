@@ -13,8 +13,6 @@ from fluid_build.copilot.llm.base import LlmPrompt
 from fluid_build.copilot.messages import Message, ToolCall, ToolResult, text_of, tool_calls
 from fluid_build.copilot.messages import tool_results as results_of
 
-__all__ = ["Turn", "alternate", "split_system"]
-
 _NOTHING_SAID = "(no text)"
 
 

@@ -9,13 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from fluid_build.copilot.agents.composite.behaviour import CompositeResult
-from fluid_build.copilot.agents.composite.state import Composite
-from fluid_build.copilot.agents.composite.steps import CompletionStep, DelegateStep, Step
-from fluid_build.copilot.agents.errors import AgentExecutionError
+from fluid_build.copilot.agents.composite.behaviour import CompositeResult, unwrapped
+from fluid_build.copilot.agents.composite.state import CompletionStep, Composite, DelegateStep, Step
 from fluid_build.copilot.blocking import call_in_thread
-
-__all__ = ["Done", "Failed", "Outcome", "failure_message", "take"]
 
 LOG = logging.getLogger(__name__)
 
@@ -87,7 +83,7 @@ async def _complete(step: CompletionStep, state: Composite, threads: bool) -> Do
 async def _delegate(step: DelegateStep, state: Composite, threads: bool) -> Done:
     response = await _call(_agent_of(step).get_response, threads, step.args_builder(state))
     if isinstance(response, CompositeResult):
-        response = _unwrapped(response, step)
+        response = unwrapped(response, f"The agent of step {step.name!r}")
     return Done(response, [_headed(step.name, str(response))])
 
 
@@ -112,14 +108,6 @@ async def _call(function: Callable[..., Any], threads: bool, *args: Any, **kwarg
     else:
         answer = function(*args, **kwargs)
     return await answer if hasattr(answer, "__await__") else answer
-
-
-def _unwrapped(result: CompositeResult, step: Step) -> Any:
-    if result.ok:
-        return result.response
-    if isinstance(result.error, Exception):
-        raise result.error
-    raise AgentExecutionError(f"The agent of step {step.name!r} stopped: {result.error}")
 
 
 def _made(

@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-__all__ = ["find_fault", "find_stray", "harden", "has_open_model"]
-
 Schema: TypeAlias = Mapping[str, Any]
 
 _TYPES: Mapping[str, tuple[type, ...]] = {

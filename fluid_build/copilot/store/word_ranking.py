@@ -9,8 +9,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-__all__ = ["rank", "words_of"]
-
 _WORD = re.compile(r"[^\W_]+")
 _K1 = 1.2
 _B = 0.75

@@ -12,8 +12,6 @@ from typing import Any
 
 from fluid_build.copilot.messages import Message, read_arguments
 
-__all__ = ["clip_message", "clip_text", "clip_to_tokens"]
-
 _CLIPPED_BY_PART = ("text", "tool_use", "tool_result")
 _SMALL_BLOCK = 80
 

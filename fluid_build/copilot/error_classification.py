@@ -1,0 +1,323 @@
+"""Turns what an HTTP client or a provider says into the typed errors of the runtime.
+
+Decided by the exception's type, then the HTTP status and the provider's own error code; never by
+words, but for one documented case: the message of a refused request is matched against the ways in
+which providers say that a prompt does not fit. Source: the Typed Errors page.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import ssl
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from fluid_build.copilot.errors import (
+    AgentExecutionError,
+    ContextOverflowError,
+    ProviderAuthError,
+    ProviderError,
+    ProviderServerError,
+    ProviderTimeoutError,
+    RateLimitError,
+    SchemaValidationError,
+)
+from fluid_build.secrets import redact
+
+if TYPE_CHECKING:
+    import httpx
+
+MAX_RETRY_AFTER_SECONDS = 300.0
+"""No provider may make a run wait longer than five minutes."""
+
+_MAX_DETAIL_CHARS = 300
+_SECRET_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
+
+_OVERFLOW_CODES = frozenset(
+    {"context_length_exceeded", "request_too_large", "string_above_max_length"}
+)
+_AUTH_CODES = frozenset(
+    {"invalid_api_key", "authentication_error", "permission_error", "API_KEY_INVALID"}
+)
+_QUOTA_CODES = frozenset(
+    {
+        "insufficient_quota",
+        "billing_error",
+        "billing_hard_limit_reached",
+        "billing_not_active",
+        "credit_balance_too_low",
+    }
+)
+_OVERFLOW_STATUSES = frozenset({400, 413, 422})
+_OVERFLOW_TEXT = re.compile(
+    r"context_length_exceeded"
+    r"|maximum context length"
+    r"|prompt is too long"
+    r"|exceeds? (?:the |this model's )?(?:available |maximum )?context (?:limit|length|window|size)"
+    r"|input token count[^.]{0,60}exceeds the maximum number of tokens"
+    r"|input is too long for requested model",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """What a provider's error body says, whatever its wire format."""
+
+    message: str = ""
+    codes: tuple[str, ...] = ()
+    retry_after: float | None = None
+    per_day: bool = False
+
+
+def classify_provider_error(
+    error: BaseException,
+    provider: str | None = None,
+    *,
+    now: Callable[[], datetime] | None = None,
+) -> AgentExecutionError:
+    """The typed error for a low-level one; a typed error is returned as it is.
+
+    ``provider`` names the provider in the result; ``now`` is the clock that a ``Retry-After`` date
+    is measured against. What is neither of the HTTP client nor of the provider becomes a plain
+    ``ProviderError``, which is never retried. Raise the result ``from`` the original.
+    """
+    if isinstance(error, AgentExecutionError):
+        return error
+    if isinstance(error, ValidationError):
+        return _from_validation(error)
+    httpx = sys.modules.get("httpx")  # no error of httpx exists before httpx was imported
+    if httpx is not None and isinstance(error, httpx.HTTPStatusError):
+        return classify_response(error.response, provider, now=now)
+    if isinstance(error, TimeoutError) or (
+        httpx is not None and isinstance(error, httpx.TimeoutException)
+    ):
+        return ProviderTimeoutError(
+            f"{_name(provider)} did not answer in time ({type(error).__name__}).",
+            provider=provider,
+            hint="Check the network, or raise FLUID_LLM_TIMEOUT_SECONDS.",
+        )
+    if httpx is not None and isinstance(error, (httpx.NetworkError, httpx.RemoteProtocolError)):
+        return _from_lost_connection(error, provider)
+    return ProviderError(
+        f"The call to {_name(provider)} failed: {type(error).__name__}.", provider=provider
+    )
+
+
+def classify_response(
+    response: httpx.Response,
+    provider: str | None = None,
+    *,
+    now: Callable[[], datetime] | None = None,
+) -> ProviderError:
+    """The typed error for an HTTP answer that is not a success (or is one that holds an error).
+
+    The provider's own message is quoted, shortened and without secrets.
+    """
+    refusal = _read_refusal(_body(response))
+    status = response.status_code
+    header_wait = parse_retry_after(response.headers, now=now)
+    retry_after = header_wait if header_wait is not None else refusal.retry_after
+    detail = _detail(refusal.message, response)
+    message = f"{_name(provider)} answered {status}{detail}"
+    code = refusal.codes[0] if refusal.codes else None
+    codes = frozenset(refusal.codes)
+
+    if codes & _OVERFLOW_CODES or (
+        status in _OVERFLOW_STATUSES and _OVERFLOW_TEXT.search(refusal.message)
+    ):
+        return ContextOverflowError(
+            message,
+            provider=provider,
+            status_code=status,
+            error_code=code,
+            hint="Shorten the input, or choose a model with a larger context window.",
+        )
+    if status == 429 or (status >= 500 and header_wait is not None):
+        exhausted = status == 429 and (bool(codes & _QUOTA_CODES) or refusal.per_day)
+        return RateLimitError(
+            message,
+            provider=provider,
+            status_code=status,
+            retry_after=retry_after,
+            error_code=code,
+            hint=_rate_limit_hint(exhausted, retry_after),
+            quota_exhausted=exhausted,
+        )
+    if status in (401, 403) or codes & _AUTH_CODES:
+        return ProviderAuthError(
+            message,
+            provider=provider,
+            status_code=status,
+            error_code=code,
+            hint=f"Check the API key of {_name(provider)}: is it set, current and of this scope?",
+        )
+    kind = ProviderServerError if status >= 500 else ProviderError
+    return kind(message, provider=provider, status_code=status, error_code=code)
+
+
+def parse_retry_after(
+    headers: Mapping[str, str], *, now: Callable[[], datetime] | None = None
+) -> float | None:
+    """Seconds that the headers ask to wait, from 0 to 300; ``None`` where they do not ask.
+
+    Reads ``retry-after-ms`` and ``x-ms-retry-after-ms`` (milliseconds) before ``Retry-After``
+    (seconds, or a date as of RFC 9110). ``headers`` must not distinguish case, or be lower case.
+    """
+    for name in ("retry-after-ms", "x-ms-retry-after-ms"):
+        milliseconds = _seconds(headers.get(name))
+        if milliseconds is not None:
+            return _clamp(milliseconds / 1000)
+    value = headers.get("retry-after")
+    seconds = _seconds(value)
+    if seconds is not None or value is None:
+        return None if seconds is None else _clamp(seconds)
+    try:
+        at = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    current = now() if now is not None else datetime.now(UTC)
+    at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+    return _clamp((at - current).total_seconds())
+
+
+def _clamp(seconds: float) -> float:
+    return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS)
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        value = float(text) if text is not None else None
+    except ValueError:
+        return None
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _name(provider: str | None) -> str:
+    return provider or "the provider"
+
+
+def _from_validation(error: ValidationError) -> SchemaValidationError:
+    return SchemaValidationError(
+        f"The output breaks the schema {error.title} in {error.error_count()} place(s).",
+        schema_name=error.title,
+        validation_errors=error.errors(
+            include_input=False, include_url=False, include_context=False
+        ),
+        hint="If it happens again and again, choose a stronger model.",
+    )
+
+
+def _from_lost_connection(error: BaseException, provider: str | None) -> ProviderError:
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error)):
+        return ProviderError(
+            f"The certificate of {_name(provider)} could not be verified.",
+            provider=provider,
+            hint="Check base_url, and the certificates this machine trusts.",
+        )
+    return ProviderServerError(
+        f"The connection to {_name(provider)} broke ({type(error).__name__}).",
+        provider=provider,
+        hint="Check the network and base_url, then run it again.",
+    )
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or current.__context__
+
+
+def _rate_limit_hint(exhausted: bool, retry_after: float | None) -> str:
+    if exhausted:
+        return "The quota is used up: raise it with the provider, or use another key."
+    if retry_after is None:
+        return "Wait a while, or run fewer jobs with this key at once."
+    return f"Wait {retry_after:g} seconds, or run fewer jobs with this key at once."
+
+
+def _body(response: httpx.Response) -> str:
+    try:
+        return response.text
+    except RuntimeError:  # httpx's ResponseNotRead: a streamed answer whose body was not read
+        return ""
+
+
+def _detail(message: str, response: httpx.Response) -> str:
+    if not message:
+        return "."
+    text = redact(message, _secrets_of(response))
+    if len(text) > _MAX_DETAIL_CHARS:
+        text = text[:_MAX_DETAIL_CHARS] + " …"
+    return ": " + " ".join(text.split())
+
+
+def _secrets_of(response: httpx.Response) -> list[str]:
+    try:
+        sent = response.request.headers
+    except RuntimeError:  # a response that was made by hand has no request
+        return []
+    values = [sent[name] for name in _SECRET_HEADERS if name in sent]
+    return values + [value.rpartition(" ")[2] for value in values]
+
+
+def _read_refusal(body: str) -> _Refusal:
+    """Reads ``{"error": {...}}``, ``{"error": "..."}``, ``[{"error": ...}]`` and flat bodies."""
+    try:
+        document = json.loads(body)
+    except ValueError:
+        return _Refusal(message=body)
+    if isinstance(document, list) and document:
+        document = document[0]
+    if not isinstance(document, dict):
+        return _Refusal(message=body)
+    error = document.get("error", document)
+    if isinstance(error, str):
+        return _Refusal(message=error)
+    if not isinstance(error, dict):
+        return _Refusal(message=body)
+    details = [d for d in _items(error.get("details")) if isinstance(d, dict)]
+    codes = [error.get("code"), error.get("type"), error.get("status")]
+    codes += [detail.get("reason") for detail in details]
+    message = error.get("message")
+    return _Refusal(
+        message=message if isinstance(message, str) else "",
+        codes=tuple(code for code in codes if isinstance(code, str)),
+        retry_after=_retry_delay(details),
+        per_day=_spent_per_day(details),
+    )
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _retry_delay(details: list[dict[str, Any]]) -> float | None:
+    """Google's ``RetryInfo``: a duration such as ``34s`` in the body, where others use a header."""
+    for detail in details:
+        delay = detail.get("retryDelay")
+        if isinstance(delay, str) and delay.endswith("s"):
+            seconds = _seconds(delay[:-1])
+            return None if seconds is None else _clamp(seconds)
+    return None
+
+
+def _spent_per_day(details: list[dict[str, Any]]) -> bool:
+    """Google's ``QuotaFailure``: a quota by the day will not pass within a run."""
+    return any(
+        "PerDay" in str(violation.get("quotaId", ""))
+        for detail in details
+        for violation in _items(detail.get("violations"))
+        if isinstance(violation, dict)
+    )
