@@ -5,12 +5,15 @@ or dates something. The word lists are general English of databases.
 """
 
 from collections.abc import Sequence, Set
+from typing import Literal
 
-from fluid_build.modeling.dimensional.elements import Additivity, Aggregation
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.types import column_type, family
 from fluid_build.profiling.names import words
 from fluid_build.profiling.profile import ColumnProfile
+
+Additivity = Literal["additive", "semi-additive", "non-additive"]
+Aggregation = Literal["sum", "avg", "count", "count_distinct", "min", "max", "median"]
 
 
 def _set(text: str) -> frozenset[str]:

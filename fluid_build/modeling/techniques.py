@@ -1,21 +1,21 @@
-"""The techniques by name: how a profile becomes a logical model."""
+"""The techniques by name, and how each makes a logical model of a profile."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import get_args
 
 from fluid_build.errors import UsageError, unknown_name
-from fluid_build.modeling import flat
-from fluid_build.modeling.data_vault import builder as data_vault
-from fluid_build.modeling.dimensional import builder as dimensional
+from fluid_build.modeling.conceptual import ConceptualModel
+from fluid_build.modeling.data_vault.builder import data_vault
+from fluid_build.modeling.dimensional.builder import star
+from fluid_build.modeling.dimensional.comparable import with_comparable_keys
 from fluid_build.modeling.dimensional.elements import Variant
 from fluid_build.modeling.dimensional.variants import check_variant
+from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.modeling.semantic_layer import osi_document
 from fluid_build.profiling.profile import Profile
 
-TECHNIQUES: Mapping[Technique, Callable[[Profile, Variant | None], LogicalModel]] = {
-    "flat": lambda profile, _: flat.build(profile),
-    "data_vault_2": lambda profile, _: data_vault.build(profile),
-    "dimensional": dimensional.build,
-}
+TECHNIQUES: tuple[Technique, ...] = get_args(Technique)
 ALIASES: Mapping[str, Technique] = {
     "data_vault": "data_vault_2",
     "datavault": "data_vault_2",
@@ -28,29 +28,48 @@ ALIASES: Mapping[str, Technique] = {
 
 
 def check_technique(technique: str, variant: str | None = None) -> tuple[Technique, Variant | None]:
-    """The technique and variant of their names; UsageError for one unknown, naming the known."""
-    found = _technique(technique)
+    """Return the technique and the variant of these names; raise UsageError for an unknown one."""
+    known = _known_technique(technique)
     if variant is None:
-        return found, None
-    if found != "dimensional":
+        return known, None
+    if known != "dimensional":
         raise UsageError(
-            f"The technique {found} has no variants.",
+            f"The technique {known} has no variants.",
             hint="Leave --variant out, or choose --technique dimensional.",
         )
-    return found, check_variant(variant)
+    return known, check_variant(variant)
 
 
 def build_model(
     profile: Profile, technique: str = "flat", variant: str | None = None
 ) -> LogicalModel:
-    """The logical model of a profile; UsageError for an unknown technique or variant."""
-    known, shape = check_technique(technique, variant)
-    return TECHNIQUES[known](profile, shape)
+    """Build the logical model of a profile; raise UsageError for an unknown technique or variant.
+
+    Every technique shares the conceptual and the semantic layer. The flat one has no other.
+    """
+    known, requested_variant = check_technique(technique, variant)
+    conceptual = _conceptual_model(profile, known)
+    return LogicalModel(
+        name=profile.source_name,
+        technique=known,
+        source_kind=profile.source_kind,
+        conceptual=conceptual,
+        dv2=data_vault(profile, conceptual) if known == "data_vault_2" else None,
+        dimensional=(
+            star(profile, conceptual, requested_variant) if known == "dimensional" else None
+        ),
+        osi=osi_document(profile, conceptual),
+    )
 
 
-def _technique(technique: str) -> Technique:
-    wanted = technique.strip().lower().replace("-", "_").replace(" ", "_").replace("2.0", "2")
+def _conceptual_model(profile: Profile, technique: Technique) -> ConceptualModel:
+    conceptual = conceptual_model(profile)
+    return with_comparable_keys(conceptual) if technique == "dimensional" else conceptual
+
+
+def _known_technique(technique: str) -> Technique:
+    spelling = technique.strip().lower().replace("-", "_").replace(" ", "_").replace("2.0", "2")
     for known in TECHNIQUES:
-        if known == ALIASES.get(wanted, wanted):
+        if known == ALIASES.get(spelling, spelling):
             return known
     raise unknown_name("technique", technique, sorted(TECHNIQUES), aliases=ALIASES)

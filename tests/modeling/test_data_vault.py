@@ -2,7 +2,6 @@
 
 import pytest
 
-from fluid_build.modeling.data_vault.builder import build
 from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub, Link, Satellite
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import ForeignKey, KeyClaim, Profile, TableProfile
@@ -13,7 +12,7 @@ def vault(*parts: TableProfile | ForeignKey, **more: object) -> DataVaultModel:
     """The vault of tables and references."""
     tables = [part for part in parts if isinstance(part, TableProfile)]
     keys = [part for part in parts if isinstance(part, ForeignKey)]
-    model = build(profile(*tables, foreign_keys=keys, **more))
+    model = build_model(profile(*tables, foreign_keys=keys, **more), "data_vault_2")
     assert model.dv2 is not None
     return model.dv2
 
@@ -476,4 +475,4 @@ def test_structure_without_data_is_modelled_by_what_it_declares() -> None:
 def test_the_technique_goes_by_its_usual_names(alias: str) -> None:
     """All of them build the same model."""
     measured: Profile = profile(CUSTOMER)
-    assert build_model(measured, alias) == build(measured)
+    assert build_model(measured, alias) == build_model(measured, "data_vault_2")

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 
 from fluid_build.errors import UsageError
-from fluid_build.modeling.dimensional.builder import build
 from fluid_build.modeling.dimensional.elements import DimensionalModel
 from fluid_build.modeling.logical import LogicalModel, model_json
+from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
@@ -28,7 +28,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Profile]:
 
 @pytest.fixture(scope="module")
 def star(shop: Profile) -> DimensionalModel:
-    return star_of(build(shop))
+    return star_of(build_model(shop, "dimensional"))
 
 
 def test_each_event_is_a_fact_at_its_own_grain(star: DimensionalModel) -> None:
@@ -160,12 +160,12 @@ def test_the_variant_follows_the_shape(star: DimensionalModel, shop: Profile) ->
     single = profile(
         table("sale", column("id"), column("amount", "DOUBLE", distinct=70), primary_key=("id",))
     )
-    assert star_of(build(single)).variant == "flat"
+    assert star_of(build_model(single, "dimensional")).variant == "flat"
 
 
 def test_a_variant_may_be_asked_for(shop: Profile) -> None:
     """A snowflake collapses nothing and keeps every lookup; the advice is still told."""
-    snowflake = star_of(build(shop, "Snowflake"))
+    snowflake = star_of(build_model(shop, "dimensional", "Snowflake"))
     assert snowflake.variant_reason.startswith("Asked for. By its shape it would be a galaxy:")
     assert "dim_department" in {one.name for one in snowflake.dimensions}
     product = dimension(snowflake, "dim_product")
@@ -175,7 +175,7 @@ def test_a_variant_may_be_asked_for(shop: Profile) -> None:
 
 def test_flat_facts_carry_the_columns_of_their_dimensions(shop: Profile) -> None:
     """One wide table a fact, its columns named by role."""
-    wide = fact(star_of(build(shop, "flat")), "fct_orders")
+    wide = fact(star_of(build_model(shop, "dimensional", "flat")), "fct_orders")
     carried = {name for one in wide.dimensions for _, name in one.carried}
     assert {"customer_city", "ship_customer_city", "order_date_year_number"} <= carried
 
@@ -183,7 +183,7 @@ def test_flat_facts_carry_the_columns_of_their_dimensions(shop: Profile) -> None
 def test_an_unknown_variant_is_refused_with_those_that_are_known(shop: Profile) -> None:
     """A typing error gets the word that was probably meant."""
     with pytest.raises(UsageError) as caught:
-        build(shop, "snowflak")
+        build_model(shop, "dimensional", "snowflak")
     assert caught.value.hint == (
         "Did you mean 'snowflake'? Known variants: star, snowflake, galaxy, flat."
     )
@@ -202,7 +202,7 @@ def test_a_reference_to_what_identifies_nothing_stays_a_column() -> None:
         ),
         foreign_keys=[reference("sale", "code", "thing", "code")],
     )
-    sale = fact(star_of(build(measured)), "fct_sale")
+    sale = fact(star_of(build_model(measured, "dimensional")), "fct_sale")
     assert sale.dimensions == ()
     assert "code" in {one.name for one in sale.attributes}
 
@@ -221,7 +221,7 @@ def test_what_a_fact_refers_by_is_kept_beside_the_key() -> None:
         measured = profile(
             thing, sale, foreign_keys=[reference("sale", "thing", "thing", "id", orphans)]
         )
-        found = fact(star_of(build(measured)), "fct_sale")
+        found = fact(star_of(build_model(measured, "dimensional")), "fct_sale")
         assert "thing" in {one.name for one in found.attributes}
 
 
@@ -235,7 +235,7 @@ def test_a_key_in_text_stays_text_where_its_other_end_does() -> None:
               column("amount", "DOUBLE", distinct=70)),
         foreign_keys=[reference("sale", "thing", "thing", "id")],
     )  # fmt: skip
-    model = build(measured)
+    model = build_model(measured, "dimensional")
     assert model.conceptual.entity("thing").attribute("id").conversion is None
     assert model.conceptual.entity("sale").attribute("thing").conversion is None
 
@@ -243,7 +243,7 @@ def test_a_key_in_text_stays_text_where_its_other_end_does() -> None:
 @given(profiles())
 def test_any_profile_makes_a_model_that_maps_every_table_once(measured: Profile) -> None:
     """Whatever was measured: names are unique and short, and the JSON reads back the same."""
-    model = build(measured)
+    model = build_model(measured, "dimensional")
     found = star_of(model)
     elements = (*found.facts, *found.dimensions, *found.bridges)
     names = [one.name for one in elements] + [
@@ -255,4 +255,4 @@ def test_any_profile_makes_a_model_that_maps_every_table_once(measured: Profile)
     assert mapped == {one.name for one in measured.tables}
     text = model_json(model)
     assert LogicalModel.model_validate_json(text) == model
-    assert model_json(build(measured)) == text
+    assert model_json(build_model(measured, "dimensional")) == text

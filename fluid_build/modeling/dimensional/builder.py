@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.dimensional.bridges import draw_bridges
-from fluid_build.modeling.dimensional.comparable import with_comparable_keys
 from fluid_build.modeling.dimensional.dimensions import Layout, draw_dimensions, layout_of
 from fluid_build.modeling.dimensional.elements import (
     Dimension,
@@ -19,11 +18,8 @@ from fluid_build.modeling.dimensional.graph import graph_of
 from fluid_build.modeling.dimensional.history import with_history
 from fluid_build.modeling.dimensional.naming import StarNames, free_column, prefixed
 from fluid_build.modeling.dimensional.roles import roles_of
-from fluid_build.modeling.dimensional.variants import check_variant, constellation, recommended
+from fluid_build.modeling.dimensional.variants import constellation, recommended
 from fluid_build.modeling.element import SourceColumn
-from fluid_build.modeling.entities import conceptual_model
-from fluid_build.modeling.logical import LogicalModel
-from fluid_build.modeling.semantic_layer import osi_document
 from fluid_build.modeling.sql_names import sql_names
 from fluid_build.profiling.profile import Profile
 
@@ -42,21 +38,10 @@ _CALENDAR_COLUMNS: tuple[tuple[str, str, str], ...] = (
 _CARRIED_OF_A_DAY = (CALENDAR_DAY, "year_number", "month_number")
 
 
-def build(profile: Profile, variant: str | None = None) -> LogicalModel:
-    """The dimensional model of a profile; UsageError for an unknown variant."""
-    asked = None if variant is None else check_variant(variant)
-    conceptual = with_comparable_keys(conceptual_model(profile))
-    return LogicalModel(
-        name=profile.source_name,
-        technique="dimensional",
-        source_kind=profile.source_kind,
-        conceptual=conceptual,
-        dimensional=_star(profile, conceptual, asked),
-        osi=osi_document(profile, conceptual),
-    )
-
-
-def _star(profile: Profile, conceptual: ConceptualModel, asked: Variant | None) -> DimensionalModel:
+def star(
+    profile: Profile, conceptual: ConceptualModel, asked: Variant | None = None
+) -> DimensionalModel:
+    """Build the dimensional model of a profile, in the variant asked for or else by its shape."""
     graph = graph_of(profile, conceptual)
     roles = roles_of(graph, profile)
     shape, reason = recommended(graph, roles)

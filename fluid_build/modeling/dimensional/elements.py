@@ -10,12 +10,11 @@ own, ``source`` names the join that leads there, "" being the element's own enti
 from typing import Literal
 
 from fluid_build.modeling.element import Element, ModelPart
+from fluid_build.modeling.measures import Additivity, Aggregation
 
 Variant = Literal["star", "snowflake", "galaxy", "flat"]
 FactType = Literal["transaction", "periodic_snapshot", "accumulating_snapshot", "factless"]
 DimensionType = Literal["standard", "date", "junk", "mini", "outrigger"]
-Additivity = Literal["additive", "semi-additive", "non-additive"]
-Aggregation = Literal["sum", "avg", "count", "count_distinct", "min", "max", "median"]
 ScdType = Literal[0, 1, 2]
 UNKNOWN_KEY = "0" * 32
 """The surrogate key of the unknown member: no hash, so that no natural key ever has it."""

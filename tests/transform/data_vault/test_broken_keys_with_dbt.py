@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from fluid_build.modeling.data_vault.builder import build
+from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.project import dbt_project
@@ -41,7 +41,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[DbtResult, DbtRes
         reference("job_history", "staff_id", "staff", "id"),
         reference("job_history", "job_id", "job", "id"),
     )
-    model = build(profile.model_copy(update={"tables": tables, "foreign_keys": references}))
+    model = build_model(
+        profile.model_copy(update={"tables": tables, "foreign_keys": references}), "data_vault_2"
+    )
     plan = transform_plan(model)
     project = written(dbt_project(plan, model, access=duckdb_access(plan, file)), folder / "dbt")
     first = run_dbt(project, variables={"load_date": "2024-01-01 00:00:00"})

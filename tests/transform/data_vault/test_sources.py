@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from fluid_build.modeling.data_vault.builder import build
 from fluid_build.modeling.sql_names import RESERVED
+from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile
 from fluid_build.transform.plan.techniques import rebuilds, transform_plan
 from tests.modeling.profiles import NASTY, profiles, reference
@@ -17,7 +17,7 @@ from tests.transform.databases import EVERY_TYPE
 @given(profiles())
 def test_every_profile_has_a_plan_with_legal_names(measured: Profile) -> None:
     """No two relations and no two columns share a name, and none needs quotes anywhere."""
-    model = build(measured)
+    model = build_model(measured, "data_vault_2")
     plan = transform_plan(model)
     names = [one.name for one in plan.builds]
     assert len(set(names)) == len(names)

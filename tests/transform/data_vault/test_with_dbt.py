@@ -4,7 +4,7 @@ from pathlib import Path
 
 import duckdb
 
-from fluid_build.modeling.data_vault.builder import build
+from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.project import dbt_project
@@ -32,7 +32,7 @@ def test_dbt_adds_what_changed_and_nothing_else(tmp_path: Path) -> None:
     with open_source(shop) as source:
         profile = profile_source(source)
     references = (reference("orders", "customer_id", "customer", "id"),)
-    model = build(profile.model_copy(update={"foreign_keys": references}))
+    model = build_model(profile.model_copy(update={"foreign_keys": references}), "data_vault_2")
     plan = transform_plan(model)
     project = written(dbt_project(plan, model, access=duckdb_access(plan, shop)), tmp_path / "dbt")
     run_models(project, "2024-01-01 00:00:00")

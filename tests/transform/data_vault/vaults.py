@@ -8,9 +8,9 @@ from pathlib import Path
 
 import duckdb
 
-from fluid_build.modeling.data_vault.builder import build
-from fluid_build.modeling.data_vault.elements import DataVaultModel, HashKeyStrategy
+from fluid_build.modeling.data_vault.elements import DataVaultModel
 from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import ForeignKey, Profile
 from fluid_build.sources import open_source
@@ -116,7 +116,6 @@ def vault(
     path: Path,
     statements: Sequence[str],
     references: Sequence[ForeignKey] | None = None,
-    strategy: HashKeyStrategy | None = None,
     keys: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Iterator[Vault]:
     """The vault of the database that statements make, loaded once.
@@ -129,7 +128,7 @@ def vault(
     if references is not None:
         profile = profile.model_copy(update={"foreign_keys": tuple(references)})
     profile = with_keys(profile, keys or {})
-    model = build(profile, strategy)
+    model = build_model(profile, "data_vault_2")
     plan = transform_plan(model)
     with loaded(file, tables, plan) as result:
         yield Vault(model, plan, result)

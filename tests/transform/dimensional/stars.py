@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from fluid_build.modeling.dimensional.builder import build
 from fluid_build.modeling.dimensional.elements import Bridge, Dimension, DimensionalModel, Fact
 from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import ForeignKey, Profile
 from fluid_build.sources import open_source
@@ -122,7 +122,7 @@ def star(
         tables = source.tables
     if references is not None:
         profile = profile.model_copy(update={"foreign_keys": tuple(references)})
-    model = build(profile, variant)
+    model = build_model(profile, "dimensional", variant)
     plan = transform_plan(model)
     with loaded(file, tables, plan) as result:
         yield Star(model, plan, result)

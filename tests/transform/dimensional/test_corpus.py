@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.modeling.dimensional.builder import build
+from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.execution import built
@@ -23,7 +23,7 @@ def test_a_known_database_is_proven(name: str) -> None:
     if not folder.is_dir():
         pytest.skip("the corpus of databases is not beside the repository")
     with open_source(folder) as source:
-        model = build(profile_source(source))
+        model = build_model(profile_source(source), "dimensional")
         with built(source, transform_plan(model)) as result:
             proof = prove(result, model)
     assert proof.verdict == "proven"
@@ -37,7 +37,7 @@ def test_rentals_are_drawn_as_a_modeller_would_draw_them() -> None:
     if not folder.is_dir():
         pytest.skip("the corpus of databases is not beside the repository")
     with open_source(folder) as source:
-        star = star_of(build(profile_source(source)))
+        star = star_of(build_model(profile_source(source), "dimensional"))
     rental = fact(star, "fct_rental")
     assert rental.fact_type == "accumulating_snapshot"
     assert {"film_key", "store_key", "customer_key", "staff_key", "return_date_key"} <= {

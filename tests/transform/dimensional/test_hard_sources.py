@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.modeling.dimensional.builder import build
 from fluid_build.modeling.dimensional.elements import UNKNOWN_DATE_KEY
 from fluid_build.modeling.sql_names import RESERVED
+from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.execution import built
@@ -195,7 +195,7 @@ def test_structure_without_data_is_enough(tmp_path: Path) -> None:
         " quantity INT NOT NULL, PRIMARY KEY (order_id, no));\n"
     )
     with open_source(script) as source:
-        model = build(profile_source(source))
+        model = build_model(profile_source(source), "dimensional")
         with built(source, transform_plan(model)) as result:
             assert result.rows("model.dim_customer") == 1
     found = star_of(model)

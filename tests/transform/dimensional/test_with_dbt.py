@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 
-from fluid_build.modeling.dimensional.builder import build
+from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.project import dbt_project
@@ -29,7 +29,7 @@ def test_dbt_keeps_versions_and_lets_each_event_meet_its_own(tmp_path: Path) -> 
     with open_source(shop) as source:
         profile = profile_source(source)
     references = (reference("orders", "customer_id", "customer", "id"),)
-    model = build(profile.model_copy(update={"foreign_keys": references}))
+    model = build_model(profile.model_copy(update={"foreign_keys": references}), "dimensional")
     plan = transform_plan(model)
     project = written(dbt_project(plan, model, access=duckdb_access(plan, shop)), tmp_path / "dbt")
     for day, change in (
