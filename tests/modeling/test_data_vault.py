@@ -54,7 +54,7 @@ def relations(found: DataVaultModel) -> set[str]:
     return {
         *(one.name for one in found.hubs),
         *(one.name for one in found.links),
-        *(one.name for one in found.satellites if not one.name.endswith("_effectivity")),
+        *(one.name for one in found.satellites if not one.name.startswith("eff_sat_")),
         *(one.name for one in found.reference_tables),
         *(one.name for one in found.keyless_tables),
     }
@@ -256,7 +256,7 @@ def test_a_table_that_only_relates_is_a_link_whatever_its_data_show() -> None:
         "hub_film",
         "hub_category",
     ]
-    assert satellite(found, "sat_film_category").kind == "effectivity"
+    assert satellite(found, "eff_sat_film_category").kind == "effectivity"
 
 
 def test_lines_are_a_transactional_link_with_a_dependent_child_key() -> None:
@@ -326,7 +326,7 @@ def test_several_rows_of_one_parent_are_a_multi_active_satellite() -> None:
         keyed("phone", "digits:text", key="customer_id kind"),
         reference("phone", "customer_id", "customer", "id"),
     )
-    phones = satellite(found, "mas_phone")
+    phones = satellite(found, "msat_phone")
     assert (phones.parent, phones.multi_active_keys) == ("hub_customer", ("kind",))
     assert phones.columns == ("digits",)
 
@@ -451,7 +451,7 @@ def test_a_violated_key_is_replaced_by_a_declared_one_that_holds() -> None:
     one = table("t", *rows, primary_key=["id"], declared_keys=[broken, holds])
     assert hub(vault(one), "hub_t").business_key_columns == ("no",)
     other = table("t", *rows, primary_key=["id"], declared_keys=[broken])
-    assert relations(vault(other)) == {"kls_t"}
+    assert relations(vault(other)) == {"psa_t"}
 
 
 def test_structure_without_data_is_modelled_by_what_it_declares() -> None:

@@ -145,7 +145,8 @@ def _keyless_tables(draft: Draft) -> Iterator[KeylessTable]:
         entity = draft.schema.entities[name]
         columns = tuple(attribute.name for attribute in entity.attributes)
         yield KeylessTable(
-            name=draft.given.relation("kls", draft.names.table(name)),
+            # A persistent staging area: every row as delivered, with its history and without a key.
+            name=draft.given.relation("psa", draft.names.table(name)),
             table=name,
             description=entity.description or f"The rows of {name}, each with how often it occurs.",
             columns=columns,

@@ -55,7 +55,7 @@ def _satellite(
     rate: RateOfChange = "unknown",
 ) -> Satellite:
     return Satellite(
-        name=draft.given.relation("sat", draft.names.table(entity.name), *stems),
+        name=draft.given.relation(_prefix(columns), draft.names.table(entity.name), *stems),
         table=entity.name,
         kind="descriptive" if columns else "effectivity",
         description=entity.description or f"What {entity.name} says of its {via.hub}.",
@@ -77,7 +77,7 @@ def _multi_active(draft: Draft, entity: Entity) -> Satellite:
     parts = tuple(column for column in identity if column not in within)
     columns = tuple(c for c in _left(draft, entity, (via,)) if c not in parts)
     return Satellite(
-        name=draft.given.relation("mas", draft.names.table(entity.name)),
+        name=draft.given.relation("msat", draft.names.table(entity.name)),
         table=entity.name,
         kind="descriptive" if columns else "effectivity",
         description=entity.description or f"The rows of {entity.name} that belong to a {via.hub}.",
@@ -103,7 +103,7 @@ def _of_a_link(draft: Draft, entity: Entity, link: Link) -> Satellite:
     kept = set(link.dependent_child_keys)
     columns = tuple(c for c in _left(draft, entity, link.hubs) if c not in kept)
     return Satellite(
-        name=draft.given.relation("sat", draft.names.table(entity.name)),
+        name=draft.given.relation(_prefix(columns), draft.names.table(entity.name)),
         table=entity.name,
         kind="descriptive" if columns else "effectivity",
         description=entity.description or f"What {entity.name} says of its rows.",
@@ -123,7 +123,7 @@ def _of_a_link(draft: Draft, entity: Entity, link: Link) -> Satellite:
 def _effectivity(draft: Draft, link: Link) -> Satellite:
     _, _, stem = link.name.partition("_")
     return Satellite(
-        name=draft.given.relation("sat", stem, "effectivity"),
+        name=draft.given.relation("eff_sat", stem),
         table=link.table,
         kind="effectivity",
         description=f"Since when, and until when, each row of {link.name} was there.",
@@ -134,6 +134,11 @@ def _effectivity(draft: Draft, link: Link) -> Satellite:
         source_columns=link.source_columns,
         reason="A reference can be changed: this ends the old one and begins the new one.",
     )
+
+
+def _prefix(columns: tuple[str, ...]) -> str:
+    """Return the prefix of a satellite: without columns it only says when a row was there."""
+    return "sat" if columns else "eff_sat"
 
 
 def _left(draft: Draft, entity: Entity, references: Sequence[HubReference]) -> tuple[str, ...]:

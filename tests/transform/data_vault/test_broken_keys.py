@@ -88,7 +88,7 @@ def test_a_shop_becomes_every_piece_that_rows_can_be_lost_in(tmp_path: Path) -> 
     """The tables above are what they are meant to be, and their keys hold at first."""
     with vault(tmp_path, _SHOP, _REFERENCES, keys=_KEYS) as shop:
         assert {build.name for build in shop.plan.published} >= {
-            *("hub_thing", "hub_part", "ref_code", "mas_phone", "lnk_pair", "lnk_line"),
+            *("hub_thing", "hub_part", "ref_code", "msat_phone", "lnk_pair", "lnk_line"),
         }
         assert broken_keys(shop.built) == shop.broken() == shop.lost() == {}
 

@@ -52,8 +52,8 @@ def test_a_new_row_comes_with_its_keys_links_and_descriptions(shop: Vault) -> No
         "sat_orders": 1,
         "lnk_orders_customer": 1,
         "lnk_orders_employee_seller": 1,
-        "sat_orders_customer_effectivity": 1,
-        "sat_orders_employee_seller_effectivity": 1,
+        "eff_sat_orders_customer": 1,
+        "eff_sat_orders_employee_seller": 1,
     }
     assert shop.lost() == {}
 
@@ -64,11 +64,11 @@ def test_a_deleted_row_is_recorded_and_may_come_back(shop: Vault) -> None:
         "CREATE TABLE aside AS FROM shop.employee WHERE id = 8",
         "DELETE FROM shop.employee WHERE id = 8",
     )
-    assert shop.load() == {"sat_employee": 1, "sat_employee_manager_effectivity": 1}
+    assert shop.load() == {"sat_employee": 1, "eff_sat_employee_manager": 1}
     assert shop.lost() == {}
     assert shop.load() == {}
     shop.change("INSERT INTO shop.employee FROM aside")
-    assert shop.load() == {"sat_employee": 1, "sat_employee_manager_effectivity": 1}
+    assert shop.load() == {"sat_employee": 1, "eff_sat_employee_manager": 1}
     marks = shop.rows(
         "SELECT is_deleted, name FROM model.sat_employee JOIN model.hub_employee"
         " USING (employee_hk) WHERE id = 8 ORDER BY model.sat_employee.load_date"
@@ -80,16 +80,16 @@ def test_a_deleted_row_is_recorded_and_may_come_back(shop: Vault) -> None:
 def test_a_changed_reference_ends_the_old_link_and_begins_the_new_one(shop: Vault) -> None:
     """The link keeps both, its satellite says which of them stands."""
     shop.change("UPDATE shop.orders SET customer_id = 12 WHERE id = 1")
-    assert shop.load() == {"lnk_orders_customer": 1, "sat_orders_customer_effectivity": 2}
+    assert shop.load() == {"lnk_orders_customer": 1, "eff_sat_orders_customer": 2}
     stands = """
         SELECT c.id, e.is_deleted FROM model.lnk_orders_customer l
         JOIN model.hub_orders o USING (orders_hk) JOIN model.hub_customer c USING (customer_hk)
-        JOIN model.sat_orders_customer_effectivity e USING (orders_customer_lk)
+        JOIN model.eff_sat_orders_customer e USING (orders_customer_lk)
         WHERE o.id = 1 ORDER BY e.load_date, e.is_deleted DESC"""
     assert shop.rows(stands) == [(2, False), (2, True), (12, False)]
     assert shop.lost() == {}
     shop.change("UPDATE shop.orders SET customer_id = 2 WHERE id = 1")
-    assert shop.load() == {"sat_orders_customer_effectivity": 2}
+    assert shop.load() == {"eff_sat_orders_customer": 2}
     assert shop.lost() == {}
 
 
@@ -135,7 +135,7 @@ def test_rows_of_one_parent_are_each_followed_on_their_own(shop: Vault) -> None:
         "DELETE FROM shop.customer_phone WHERE customer_id = 1 AND kind = 'work'",
         "INSERT INTO shop.customer_phone VALUES (1, 'car', '2')",
     )
-    assert shop.load() == {"mas_customer_phone": 3}
+    assert shop.load() == {"msat_customer_phone": 3}
     assert shop.lost() == {}
 
 
@@ -144,8 +144,8 @@ def test_rows_without_a_key_are_counted(shop: Vault) -> None:
     shop.change(
         "INSERT INTO shop.visit VALUES (1, 'page0')", "DELETE FROM shop.visit WHERE customer_id = 2"
     )
-    gone = shop.rows("SELECT count(DISTINCT row_hash) FROM model.kls_visit WHERE customer_id = 2")
-    assert shop.load() == {"kls_visit": 1 + int(str(gone[0][0]))}
+    gone = shop.rows("SELECT count(DISTINCT row_hash) FROM model.psa_visit WHERE customer_id = 2")
+    assert shop.load() == {"psa_visit": 1 + int(str(gone[0][0]))}
     assert shop.lost() == {}
 
 
@@ -162,7 +162,7 @@ def test_a_code_that_changes_its_meaning_keeps_the_old_one(shop: Vault) -> None:
 def test_a_composite_reference_that_is_null_in_part_is_not_lost(shop: Vault) -> None:
     """No link stands for it, and both its columns are still there."""
     shop.change("UPDATE shop.product SET part_no = NULL WHERE id = 4")
-    assert shop.load() == {"sat_product": 1, "sat_product_part_effectivity": 1}
+    assert shop.load() == {"sat_product": 1, "eff_sat_product_part": 1}
     assert shop.lost() == {}
 
 

@@ -48,7 +48,7 @@ def test_dbt_adds_what_changed_and_nothing_else(tmp_path: Path) -> None:
         "sat_customer": 1,
         "lnk_orders_customer": 1,
         "sat_orders": 1,
-        "sat_orders_customer_effectivity": 3,
+        "eff_sat_orders_customer": 3,
     }
 
 
