@@ -46,7 +46,7 @@ Variant: TypeAlias = Annotated[
     typer.Option(
         "--variant",
         metavar="NAME",
-        help="Shape of a dimensional model: star, snowflake, galaxy or flat; chosen by default.",
+        help="Shape of a dimensional model: star, snowflake, galaxy or wide; chosen by default.",
     ),
 ]
 Target: TypeAlias = Annotated[

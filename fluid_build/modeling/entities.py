@@ -19,9 +19,9 @@ from fluid_build.modeling.conceptual import (
     RelationshipCardinality,
 )
 from fluid_build.modeling.element import source_columns
+from fluid_build.modeling.identifiers import identifiers
 from fluid_build.modeling.key_columns import key_columns
 from fluid_build.modeling.measures import measure_role
-from fluid_build.modeling.naming import identifiers
 from fluid_build.modeling.types import column_type, type_name
 from fluid_build.profiling import checks
 from fluid_build.profiling.profile import (

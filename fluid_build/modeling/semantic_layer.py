@@ -3,8 +3,8 @@
 import json
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, Relationship
+from fluid_build.modeling.identifiers import identifiers
 from fluid_build.modeling.measures import MeasureRole
-from fluid_build.modeling.naming import identifiers
 from fluid_build.modeling.osi import (
     CustomExtension,
     Dataset,

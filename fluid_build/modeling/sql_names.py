@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel
-from fluid_build.modeling.naming import LONGEST_IDENTIFIER, identifier, identifiers
+from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER, identifier, identifiers
 from fluid_build.text import free_name
 
 TECHNICAL = frozenset(

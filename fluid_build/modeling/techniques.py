@@ -7,8 +7,8 @@ from fluid_build.errors import UsageError, unknown_name
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.builder import data_vault
 from fluid_build.modeling.dimensional.builder import star
-from fluid_build.modeling.dimensional.comparable import with_comparable_keys
 from fluid_build.modeling.dimensional.elements import Variant
+from fluid_build.modeling.dimensional.text_keys import with_comparable_keys
 from fluid_build.modeling.dimensional.variants import check_variant
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.logical import LogicalModel, Technique

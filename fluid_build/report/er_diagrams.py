@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, Relationship
-from fluid_build.modeling.naming import identifier, identifiers
+from fluid_build.modeling.identifiers import identifier, identifiers
 
 MOST_ENTITIES = 30
 MOST_EDGES = 300

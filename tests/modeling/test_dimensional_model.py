@@ -160,7 +160,7 @@ def test_the_variant_follows_the_shape(star: DimensionalModel, shop: Profile) ->
     single = profile(
         table("sale", column("id"), column("amount", "DOUBLE", distinct=70), primary_key=("id",))
     )
-    assert star_of(build_model(single, "dimensional")).variant == "flat"
+    assert star_of(build_model(single, "dimensional")).variant == "wide"
 
 
 def test_a_variant_may_be_asked_for(shop: Profile) -> None:
@@ -173,9 +173,9 @@ def test_a_variant_may_be_asked_for(shop: Profile) -> None:
     assert "category_key" in {one.key for one in product.links}
 
 
-def test_flat_facts_carry_the_columns_of_their_dimensions(shop: Profile) -> None:
+def test_wide_facts_carry_the_columns_of_their_dimensions(shop: Profile) -> None:
     """One wide table a fact, its columns named by role."""
-    wide = fact(star_of(build_model(shop, "dimensional", "flat")), "fct_orders")
+    wide = fact(star_of(build_model(shop, "dimensional", "wide")), "fct_orders")
     carried = {name for one in wide.dimensions for _, name in one.carried}
     assert {"customer_city", "ship_customer_city", "order_date_year_number"} <= carried
 
@@ -185,7 +185,7 @@ def test_an_unknown_variant_is_refused_with_those_that_are_known(shop: Profile) 
     with pytest.raises(UsageError) as caught:
         build_model(shop, "dimensional", "snowflak")
     assert caught.value.hint == (
-        "Did you mean 'snowflake'? Known variants: star, snowflake, galaxy, flat."
+        "Did you mean 'snowflake'? Known variants: star, snowflake, galaxy, wide."
     )
 
 

@@ -19,8 +19,8 @@ from fluid_build.contract.fluid import (
 )
 from fluid_build.contract.write.exposes import DBT_FOLDER, Measured, expose
 from fluid_build.errors import EmptySourceError
+from fluid_build.modeling.identifiers import identifier, tag
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.modeling.naming import identifier, tag
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import counted
 from fluid_build.transform.plan.elements import PlanColumn, TransformPlan

@@ -10,7 +10,7 @@ from fluid_build.contract.fluid import (
     SemanticMeasure,
     Semantics,
 )
-from fluid_build.modeling.naming import identifier
+from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.modeling.types import family
 from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn

@@ -12,8 +12,8 @@ from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.data_vault.business_keys import BusinessKey, business_key
 from fluid_build.modeling.data_vault.elements import Lookup
 from fluid_build.modeling.data_vault.key_types import kept_type, written_alike
-from fluid_build.modeling.data_vault.schema import VaultSchema
-from fluid_build.modeling.data_vault.shapes import Shape
+from fluid_build.modeling.data_vault.placements import Placement
+from fluid_build.modeling.data_vault.source_tables import SourceTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Way:
 
 
 def chosen_business_keys(
-    schema: VaultSchema, shapes: Mapping[str, Shape]
+    schema: SourceTables, shapes: Mapping[str, Placement]
 ) -> dict[str, BusinessKey]:
     """The business key of every hub, by its entity."""
     sharing: dict[str, list[str]] = {}
@@ -53,7 +53,7 @@ def chosen_business_keys(
 
 
 def anchors(
-    schema: VaultSchema, shapes: Mapping[str, Shape], keys: Mapping[str, BusinessKey]
+    schema: SourceTables, shapes: Mapping[str, Placement], keys: Mapping[str, BusinessKey]
 ) -> dict[str, Anchor]:
     """The anchor of every table that is a hub or hangs on one by its whole key."""
     found = {name: Anchor(name, key.key.attributes) for name, key in keys.items()}
@@ -64,7 +64,7 @@ def anchors(
     return found
 
 
-def _settle(name: str, shapes: Mapping[str, Shape], found: dict[str, Anchor]) -> None:
+def _settle(name: str, shapes: Mapping[str, Placement], found: dict[str, Anchor]) -> None:
     """Anchor a table, after those above it whose keys it shares."""
     above: list[Relationship] = []
     while name not in found:
@@ -78,7 +78,9 @@ def _settle(name: str, shapes: Mapping[str, Shape], found: dict[str, Anchor]) ->
         found[reference.from_entity] = Anchor(anchor.hub_entity, columns)
 
 
-def way(schema: VaultSchema, anchors_: Mapping[str, Anchor], reference: Relationship) -> Way | None:
+def way(
+    schema: SourceTables, anchors_: Mapping[str, Anchor], reference: Relationship
+) -> Way | None:
     """How a reference reaches its hub; None where the parent has none."""
     anchor = anchors_.get(reference.to_entity)
     if anchor is None:
@@ -98,7 +100,7 @@ def _paired(reference: Relationship, wanted: tuple[str, ...]) -> tuple[str, ...]
 
 
 def _written_alike(
-    schema: VaultSchema, child: str, columns: tuple[str, ...], anchor: Anchor
+    schema: SourceTables, child: str, columns: tuple[str, ...], anchor: Anchor
 ) -> bool:
     ours, theirs = schema.entities[child], schema.entities[anchor.hub_entity]
     return written_alike(

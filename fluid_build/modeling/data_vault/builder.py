@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.anchors import anchors, chosen_business_keys
 from fluid_build.modeling.data_vault.business_keys import BusinessKey
-from fluid_build.modeling.data_vault.draft import Draft, reached
 from fluid_build.modeling.data_vault.elements import (
     DataVaultModel,
     HashKeyStrategy,
@@ -16,10 +15,11 @@ from fluid_build.modeling.data_vault.elements import (
     ReferenceTable,
     Satellite,
 )
+from fluid_build.modeling.data_vault.hub_references import VaultDecisions, reached
 from fluid_build.modeling.data_vault.links import links
+from fluid_build.modeling.data_vault.placements import Placement, shapes
 from fluid_build.modeling.data_vault.satellites import satellites
-from fluid_build.modeling.data_vault.schema import VaultSchema, vault_schema
-from fluid_build.modeling.data_vault.shapes import Shape, shapes
+from fluid_build.modeling.data_vault.source_tables import SourceTables, source_tables
 from fluid_build.modeling.data_vault.vault_names import VaultNames
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.modeling.sql_names import SqlNames, sql_names
@@ -30,12 +30,12 @@ def data_vault(
     profile: Profile, conceptual: ConceptualModel, strategy: HashKeyStrategy | None = None
 ) -> DataVaultModel:
     """Build the Data Vault of a profile, with a reason for each element; hash keys by MD5."""
-    schema = vault_schema(conceptual)
+    schema = source_tables(conceptual)
     shapes_ = shapes(profile, schema)
     keys = chosen_business_keys(schema, shapes_)
     names = sql_names(conceptual)
     given = VaultNames(names)
-    draft = Draft(
+    draft = VaultDecisions(
         schema=schema,
         shapes=shapes_,
         anchors=anchors(schema, shapes_, keys),
@@ -47,7 +47,7 @@ def data_vault(
     return _assembled(draft)
 
 
-def _assembled(draft: Draft) -> DataVaultModel:
+def _assembled(draft: VaultDecisions) -> DataVaultModel:
     reference_tables = tuple(_reference_tables(draft))
     keyless = tuple(_keyless_tables(draft))
     links_ = tuple(links(draft))
@@ -64,8 +64,8 @@ def _assembled(draft: Draft) -> DataVaultModel:
 
 
 def _hubs(
-    schema: VaultSchema,
-    shapes_: Mapping[str, Shape],
+    schema: SourceTables,
+    shapes_: Mapping[str, Placement],
     keys: Mapping[str, BusinessKey],
     names: SqlNames,
     given: VaultNames,
@@ -120,7 +120,7 @@ def _settled(hub: Hub, uses: Sequence[tuple[str, HubReference]]) -> Hub:
     )
 
 
-def _reference_tables(draft: Draft) -> Iterator[ReferenceTable]:
+def _reference_tables(draft: VaultDecisions) -> Iterator[ReferenceTable]:
     for name, shape in draft.shapes.items():
         if shape.kind != "reference":
             continue
@@ -138,7 +138,7 @@ def _reference_tables(draft: Draft) -> Iterator[ReferenceTable]:
         )
 
 
-def _keyless_tables(draft: Draft) -> Iterator[KeylessTable]:
+def _keyless_tables(draft: VaultDecisions) -> Iterator[KeylessTable]:
     for name, shape in draft.shapes.items():
         if shape.kind != "keyless":
             continue

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Attribute, Entity, EntityKey
 from fluid_build.modeling.data_vault.elements import BusinessKeyKind
-from fluid_build.modeling.data_vault.schema import last_word
+from fluid_build.modeling.data_vault.source_tables import last_word
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names import singular, strip_key_suffix, words
 

@@ -3,8 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.conceptual import Entity
-from fluid_build.modeling.data_vault.draft import Draft, Reached, own_reference, reached
 from fluid_build.modeling.data_vault.elements import HubReference, Link, LinkType
+from fluid_build.modeling.data_vault.hub_references import (
+    Reached,
+    VaultDecisions,
+    own_reference,
+    reached,
+)
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.profiling.names import words
 
@@ -17,7 +22,7 @@ _PREFIXES: dict[LinkType, str] = {
 }
 
 
-def links(draft: Draft) -> Iterator[Link]:
+def links(draft: VaultDecisions) -> Iterator[Link]:
     """All links, in the order of the source."""
     for name, shape in draft.shapes.items():
         entity = draft.schema.entities[name]
@@ -28,7 +33,7 @@ def links(draft: Draft) -> Iterator[Link]:
             yield _of_a_table(draft, entity)
 
 
-def _of_a_reference(draft: Draft, entity: Entity, found: Reached) -> Link:
+def _of_a_reference(draft: VaultDecisions, entity: Entity, found: Reached) -> Link:
     own, relationship = own_reference(draft, entity.name), found.relationship
     kind = _kind(draft, entity.name, found)
     parent = relationship.to_entity
@@ -51,14 +56,14 @@ def _of_a_reference(draft: Draft, entity: Entity, found: Reached) -> Link:
     )
 
 
-def _kind(draft: Draft, table: str, found: Reached) -> LinkType:
+def _kind(draft: VaultDecisions, table: str, found: Reached) -> LinkType:
     if found.hub.hub != draft.hub_of(table).name:
         return "standard"
     says = {word for column in found.relationship.from_attributes for word in words(column)}
     return "same-as" if says & _SAME else "hierarchical"
 
 
-def _of_a_table(draft: Draft, entity: Entity) -> Link:
+def _of_a_table(draft: VaultDecisions, entity: Entity) -> Link:
     shape = draft.shapes[entity.name]
     kind: LinkType = "transactional" if shape.kind == "transaction" else "standard"
     identity = draft.schema.identity(entity.name)
@@ -87,7 +92,7 @@ def _of_a_table(draft: Draft, entity: Entity) -> Link:
     )
 
 
-def _bound(draft: Draft, entity: Entity, hub: HubReference) -> HubReference:
+def _bound(draft: VaultDecisions, entity: Entity, hub: HubReference) -> HubReference:
     """The reference as part of a link that a row has with or without it."""
     complete = draft.schema.complete(entity.name, hub.columns)
     return hub.model_copy(update={"optional": hub.lookup is not None or not complete})

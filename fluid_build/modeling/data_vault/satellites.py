@@ -3,13 +3,18 @@
 from collections.abc import Iterator, Sequence, Set
 
 from fluid_build.modeling.conceptual import Entity
-from fluid_build.modeling.data_vault.draft import Draft, kept_by_hub, own_reference, reached
 from fluid_build.modeling.data_vault.elements import HubReference, Link, RateOfChange, Satellite
-from fluid_build.modeling.data_vault.rates import fast_columns
+from fluid_build.modeling.data_vault.hub_references import (
+    VaultDecisions,
+    kept_by_hub,
+    own_reference,
+    reached,
+)
+from fluid_build.modeling.data_vault.rates_of_change import fast_columns
 from fluid_build.modeling.element import source_columns
 
 
-def satellites(draft: Draft, links: Sequence[Link]) -> Iterator[Satellite]:
+def satellites(draft: VaultDecisions, links: Sequence[Link]) -> Iterator[Satellite]:
     """All satellites, in the order of the source; those of a table's links follow its own."""
     by_table: dict[str, list[Link]] = {}
     for link in links:
@@ -25,7 +30,7 @@ def satellites(draft: Draft, links: Sequence[Link]) -> Iterator[Satellite]:
             yield _multi_active(draft, entity)
 
 
-def _of_a_hub(draft: Draft, entity: Entity, links: Sequence[Link]) -> Iterator[Satellite]:
+def _of_a_hub(draft: VaultDecisions, entity: Entity, links: Sequence[Link]) -> Iterator[Satellite]:
     via = own_reference(draft, entity.name)
     others = [hub for link in links for hub in link.hubs if hub.hash_key != via.hash_key]
     columns = _left(draft, entity, (via, *others))
@@ -46,7 +51,7 @@ _UNKNOWN = "No column shows another rate of change than the rest."
 
 
 def _satellite(
-    draft: Draft,
+    draft: VaultDecisions,
     entity: Entity,
     via: HubReference,
     columns: tuple[str, ...],
@@ -70,7 +75,7 @@ def _satellite(
     )
 
 
-def _multi_active(draft: Draft, entity: Entity) -> Satellite:
+def _multi_active(draft: VaultDecisions, entity: Entity) -> Satellite:
     via = _parent(draft, entity)
     within = set(via.columns) if via.lookup is None else set()
     identity = draft.schema.identity(entity.name)
@@ -92,14 +97,14 @@ def _multi_active(draft: Draft, entity: Entity) -> Satellite:
     )
 
 
-def _parent(draft: Draft, entity: Entity) -> HubReference:
+def _parent(draft: VaultDecisions, entity: Entity) -> HubReference:
     """The reference that a multi-active satellite hangs on; an orphan hangs on the ghost."""
     wanted = draft.shapes[entity.name].parent
     (found,) = (one.hub for one in reached(draft, entity.name) if one.relationship == wanted)
     return found.model_copy(update={"optional": found.lookup is not None})
 
 
-def _of_a_link(draft: Draft, entity: Entity, link: Link) -> Satellite:
+def _of_a_link(draft: VaultDecisions, entity: Entity, link: Link) -> Satellite:
     kept = set(link.dependent_child_keys)
     columns = tuple(c for c in _left(draft, entity, link.hubs) if c not in kept)
     return Satellite(
@@ -120,7 +125,7 @@ def _of_a_link(draft: Draft, entity: Entity, link: Link) -> Satellite:
     )
 
 
-def _effectivity(draft: Draft, link: Link) -> Satellite:
+def _effectivity(draft: VaultDecisions, link: Link) -> Satellite:
     _, _, stem = link.name.partition("_")
     return Satellite(
         name=draft.given.relation("eff_sat", stem),
@@ -141,7 +146,9 @@ def _prefix(columns: tuple[str, ...]) -> str:
     return "sat" if columns else "eff_sat"
 
 
-def _left(draft: Draft, entity: Entity, references: Sequence[HubReference]) -> tuple[str, ...]:
+def _left(
+    draft: VaultDecisions, entity: Entity, references: Sequence[HubReference]
+) -> tuple[str, ...]:
     """The columns of a table that no hub gives back."""
     kept: Set[str] = frozenset().union(*(kept_by_hub(draft, entity, r) for r in references))
     return tuple(attribute.name for attribute in entity.attributes if attribute.name not in kept)

@@ -6,7 +6,7 @@ Relations are told apart by prefixes, the hash keys of hubs and links by ``_hk``
 import hashlib
 from collections.abc import Collection
 
-from fluid_build.modeling.naming import LONGEST_IDENTIFIER
+from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER
 from fluid_build.modeling.sql_names import TECHNICAL, SqlNames, fit, free_identifier
 
 _HUB = "_hk"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from fluid_build.modeling.conceptual import Entity, Relationship
-from fluid_build.modeling.dimensional.dimensions import Layout
+from fluid_build.modeling.dimensional.dimensions import StarLayout
 from fluid_build.modeling.dimensional.elements import (
     Bridge,
     Dimension,
@@ -11,12 +11,12 @@ from fluid_build.modeling.dimensional.elements import (
     FactAttribute,
 )
 from fluid_build.modeling.dimensional.facts import refer
-from fluid_build.modeling.dimensional.naming import free_column
+from fluid_build.modeling.dimensional.star_names import free_column
 from fluid_build.modeling.element import SourceColumn
 
 
 def draw_bridges(
-    layout: Layout,
+    layout: StarLayout,
     dimensions: Mapping[str, Dimension],
     facts: Mapping[str, str],
     taken: set[str],
@@ -30,7 +30,7 @@ def draw_bridges(
 
 
 def _bridge(
-    layout: Layout,
+    layout: StarLayout,
     entity: Entity,
     dimensions: Mapping[str, Dimension],
     facts: Mapping[str, str],
@@ -72,7 +72,7 @@ def _bridge(
 
 
 def _attributes(
-    layout: Layout,
+    layout: StarLayout,
     entity: Entity,
     ends: list[Relationship],
     facts: Mapping[str, str],
@@ -99,7 +99,7 @@ def _attributes(
 
 
 def _end(
-    layout: Layout,
+    layout: StarLayout,
     dimensions: Mapping[str, Dimension],
     facts: Mapping[str, str],
     one: Relationship,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.dimensional.bridges import draw_bridges
-from fluid_build.modeling.dimensional.dimensions import Layout, draw_dimensions, layout_of
+from fluid_build.modeling.dimensional.dimensions import StarLayout, draw_dimensions, layout_of
 from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionalModel,
@@ -13,11 +13,11 @@ from fluid_build.modeling.dimensional.elements import (
     Fact,
     Variant,
 )
+from fluid_build.modeling.dimensional.entity_roles import entity_roles
 from fluid_build.modeling.dimensional.facts import CALENDAR_DAY, Calendar, draw_facts
-from fluid_build.modeling.dimensional.graph import graph_of
-from fluid_build.modeling.dimensional.history import with_history
-from fluid_build.modeling.dimensional.naming import StarNames, free_column, prefixed
-from fluid_build.modeling.dimensional.roles import roles_of
+from fluid_build.modeling.dimensional.reference_graph import reference_graph
+from fluid_build.modeling.dimensional.scd_types import with_history
+from fluid_build.modeling.dimensional.star_names import StarNames, free_column, prefixed
 from fluid_build.modeling.dimensional.variants import constellation, recommended
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.sql_names import sql_names
@@ -42,8 +42,8 @@ def star(
     profile: Profile, conceptual: ConceptualModel, asked: Variant | None = None
 ) -> DimensionalModel:
     """Build the dimensional model of a profile, in the variant asked for or else by its shape."""
-    graph = graph_of(profile, conceptual)
-    roles = roles_of(graph, profile)
+    graph = reference_graph(profile, conceptual)
+    roles = entity_roles(graph, profile)
     shape, reason = recommended(graph, roles)
     layout = layout_of(graph, roles, StarNames(sql_names(conceptual)), asked or shape)
     relations = set(layout.kept.values())
@@ -63,7 +63,7 @@ def star(
         *(derived.dimension for one in drawn for derived in one.derived),
         *_calendar(calendar, facts),
     ]
-    if layout.variant == "flat":
+    if layout.variant == "wide":
         facts = [_widened(fact, whole) for fact in facts]
     return DimensionalModel(
         variant=asked or shape,
@@ -75,7 +75,7 @@ def star(
 
 
 def _historised(
-    layout: Layout, dimensions: dict[str, Dimension], facts: list[Fact], relations: set[str]
+    layout: StarLayout, dimensions: dict[str, Dimension], facts: list[Fact], relations: set[str]
 ) -> dict[str, Dimension]:
     """The dimensions with the type of each attribute; ``relations`` are the names taken."""
     dated = {

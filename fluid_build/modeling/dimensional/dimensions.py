@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
-from fluid_build.modeling.dimensional.columns import (
+from fluid_build.modeling.dimensional.column_purposes import (
     is_calendar,
     is_naming,
     is_person,
@@ -22,9 +22,9 @@ from fluid_build.modeling.dimensional.elements import (
     Join,
     Variant,
 )
-from fluid_build.modeling.dimensional.graph import Graph, Names
-from fluid_build.modeling.dimensional.naming import StarNames, free_alias, free_column, prefixed
-from fluid_build.modeling.dimensional.roles import Roles
+from fluid_build.modeling.dimensional.entity_roles import EntityRoles
+from fluid_build.modeling.dimensional.reference_graph import Names, ReferenceGraph
+from fluid_build.modeling.dimensional.star_names import StarNames, free_alias, free_column, prefixed
 from fluid_build.modeling.element import SourceColumn
 
 _WIDE = 6
@@ -34,11 +34,11 @@ UNKNOWN_NAME = "Unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class StarLayout:
     """Which entities are dimensions of their own, and how they and their keys are called."""
 
-    graph: Graph
-    roles: Roles
+    graph: ReferenceGraph
+    roles: EntityRoles
     names: StarNames
     variant: Variant
     kept: Mapping[str, str]
@@ -103,7 +103,9 @@ class Layout:
         return wanted
 
 
-def layout_of(graph: Graph, roles: Roles, names: StarNames, variant: Variant) -> Layout:
+def layout_of(
+    graph: ReferenceGraph, roles: EntityRoles, names: StarNames, variant: Variant
+) -> StarLayout:
     """Which dimensions there are.
 
     Those that facts and bridges refer to, those that nothing refers to, wholes of parts, calendars,
@@ -111,7 +113,7 @@ def layout_of(graph: Graph, roles: Roles, names: StarNames, variant: Variant) ->
     """
     things = [name for name, role in roles.items() if role.kind == "dimension"]
     keys = {name: _key_name(graph, names, name) for name in things}
-    empty = Layout(graph, roles, names, variant, {}, frozenset(), keys)
+    empty = StarLayout(graph, roles, names, variant, {}, frozenset(), keys)
     used = frozenset(
         empty.whole(one.to_entity)
         for name, role in roles.items()
@@ -125,7 +127,7 @@ def layout_of(graph: Graph, roles: Roles, names: StarNames, variant: Variant) ->
     kept |= {empty.whole(name) for name, role in roles.items() if role.kind == "part"}
     _keep_what_is_not_covered(graph, roles, things, kept)
     while True:
-        layout = Layout(graph, roles, names, variant, _named(names, things, kept), used, keys)
+        layout = StarLayout(graph, roles, names, variant, _named(names, things, kept), used, keys)
         complete = _complete(layout)
         missing = [name for name in things if name not in complete]
         if not missing:
@@ -133,7 +135,7 @@ def layout_of(graph: Graph, roles: Roles, names: StarNames, variant: Variant) ->
         kept.update(missing)
 
 
-def draw_dimensions(layout: Layout) -> dict[str, Dimension]:
+def draw_dimensions(layout: StarLayout) -> dict[str, Dimension]:
     """The dimension of every entity that has one, all attributes of type 1 as yet."""
     return {
         entity: _with_completeness(layout, _Draft(layout, entity).draw()) for entity in layout.kept
@@ -142,7 +144,7 @@ def draw_dimensions(layout: Layout) -> dict[str, Dimension]:
 
 @dataclass
 class _Draft:
-    layout: Layout
+    layout: StarLayout
     entity: str
     joins: list[Join] = field(default_factory=list)
     attributes: list[DimensionAttribute] = field(default_factory=list)
@@ -359,7 +361,7 @@ class _Draft:
         return name
 
 
-def _key_of_whole(layout: Layout, entity: str) -> tuple[str, ...]:
+def _key_of_whole(layout: StarLayout, entity: str) -> tuple[str, ...]:
     """The attributes of an entity that hold the natural key of the dimension it belongs to."""
     if layout.roles[entity].kind != "part":
         return layout.graph.keys[entity]
@@ -368,14 +370,14 @@ def _key_of_whole(layout: Layout, entity: str) -> tuple[str, ...]:
     return tuple(own[one] for one in _key_of_whole(layout, by.to_entity))
 
 
-def _key_name(graph: Graph, names: StarNames, entity: str) -> str:
+def _key_name(graph: ReferenceGraph, names: StarNames, entity: str) -> str:
     own = {names.column(entity, one.name) for one in graph.entities[entity].attributes}
     member = names.member(entity)
     wanted = f"{member}_key"
     return free_column(f"{member}_sk" if wanted in own else wanted, own)
 
 
-def _is_looked_up(graph: Graph, roles: Roles, name: str) -> bool:
+def _is_looked_up(graph: ReferenceGraph, roles: EntityRoles, name: str) -> bool:
     return any(
         roles[one.from_entity].kind in {"dimension", "part"}
         and roles[one.from_entity].by != one.name
@@ -388,7 +390,7 @@ def _named(names: StarNames, things: list[str], kept: set[str]) -> dict[str, str
     return {name: free_column(f"dim_{names.stem(name)}", taken) for name in things if name in kept}
 
 
-def _complete(layout: Layout) -> set[str]:
+def _complete(layout: StarLayout) -> set[str]:
     """Entities of which every row is sure to be in some dimension."""
     found = set(layout.kept)
     for dimension in draw_dimensions(layout).values():
@@ -396,7 +398,7 @@ def _complete(layout: Layout) -> set[str]:
     return found
 
 
-def _with_completeness(layout: Layout, dimension: Dimension) -> Dimension:
+def _with_completeness(layout: StarLayout, dimension: Dimension) -> Dimension:
     """The dimension with those joins marked through which every row of an entity comes in."""
     whole = {""}
     copied: dict[str, set[str]] = {one.source: set() for one in dimension.attributes}
@@ -417,11 +419,11 @@ def _with_completeness(layout: Layout, dimension: Dimension) -> Dimension:
     return dimension.model_copy(update={"joins": tuple(joins)})
 
 
-def _names_of(layout: Layout, entity: str) -> set[str]:
+def _names_of(layout: StarLayout, entity: str) -> set[str]:
     return {one.name for one in layout.graph.entities[entity].attributes}
 
 
-def _is_covered(graph: Graph, one: Relationship) -> bool:
+def _is_covered(graph: ReferenceGraph, one: Relationship) -> bool:
     """Whether each row of the parent is referred to, and each reference leads somewhere.
 
     A row that is null where others refer to it can't be referred to.
@@ -438,7 +440,7 @@ def _is_covered(graph: Graph, one: Relationship) -> bool:
 
 
 def _keep_what_is_not_covered(
-    graph: Graph, roles: Roles, things: Sequence[str], kept: set[str]
+    graph: ReferenceGraph, roles: EntityRoles, things: Sequence[str], kept: set[str]
 ) -> None:
     """Keep each lookup that has rows to which nothing leads from what is kept already."""
     while missing := set(things) - _covered(graph, roles, things, kept):
@@ -451,7 +453,9 @@ def _keep_what_is_not_covered(
         kept.update(outermost or {next(name for name in things if name in missing)})
 
 
-def _covered(graph: Graph, roles: Roles, things: Sequence[str], kept: set[str]) -> set[str]:
+def _covered(
+    graph: ReferenceGraph, roles: EntityRoles, things: Sequence[str], kept: set[str]
+) -> set[str]:
     """What is kept, and the lookups of which every row is met on the way from there."""
     found = set(kept) | {name for name, role in roles.items() if role.kind == "part"}
     waiting = sorted(found)

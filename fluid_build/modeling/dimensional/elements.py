@@ -12,7 +12,7 @@ from typing import Literal
 from fluid_build.modeling.element import Element, ModelPart
 from fluid_build.modeling.measures import Additivity, Aggregation
 
-Variant = Literal["star", "snowflake", "galaxy", "flat"]
+Variant = Literal["star", "snowflake", "galaxy", "wide"]
 FactType = Literal["transaction", "periodic_snapshot", "accumulating_snapshot", "factless"]
 DimensionType = Literal["standard", "date", "junk", "mini", "outrigger"]
 ScdType = Literal[0, 1, 2]

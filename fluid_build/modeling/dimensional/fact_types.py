@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from fluid_build.modeling.conceptual import Attribute, Entity
-from fluid_build.modeling.dimensional.columns import is_date, is_record_stamp
+from fluid_build.modeling.dimensional.column_purposes import is_date, is_record_stamp
 from fluid_build.modeling.dimensional.elements import FactType
-from fluid_build.modeling.dimensional.graph import Graph
+from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
 
 _MEMBERS_A_DAY = 2
 _DENSE = 0.2
@@ -13,7 +13,12 @@ _OPEN = 0.005
 
 
 def fact_type(
-    graph: Graph, entity: Entity, dates: Sequence[Attribute], *, measured: bool, is_line: bool
+    graph: ReferenceGraph,
+    entity: Entity,
+    dates: Sequence[Attribute],
+    *,
+    measured: bool,
+    is_line: bool,
 ) -> tuple[FactType, str]:
     """The type of an entity's fact, and the sentence that says why."""
     key = set(graph.keys[entity.name])
@@ -35,7 +40,7 @@ def fact_type(
     return "transaction", "Each row is one event with its measures."
 
 
-def _is_dense(graph: Graph, entity: Entity, taken_on: Attribute) -> bool:
+def _is_dense(graph: ReferenceGraph, entity: Entity, taken_on: Attribute) -> bool:
     """Whether a member and the day identify a row, and many members have one for many days."""
     days = taken_on.evidence.distinct or 0
     # What lines refer to is an event, however regularly it comes.
@@ -58,7 +63,7 @@ def _is_reached_later(first: Attribute, later: Attribute) -> bool:
     return share >= _OPEN and later.evidence.nulls > 2 * first.evidence.nulls
 
 
-def _is_state(graph: Graph, entity: Entity, key: set[str]) -> bool:
+def _is_state(graph: ReferenceGraph, entity: Entity, key: set[str]) -> bool:
     """Whether a row is named by what it refers to alone, or measures a state."""
     referring = {
         name

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
-from fluid_build.modeling.dimensional.columns import (
+from fluid_build.modeling.dimensional.column_purposes import (
     event_dates,
     is_calendar,
     is_date,
@@ -16,8 +16,8 @@ from fluid_build.modeling.dimensional.columns import (
     is_numbering,
     is_planned,
 )
-from fluid_build.modeling.dimensional.derived import Derived, derived_dimensions
-from fluid_build.modeling.dimensional.dimensions import Layout
+from fluid_build.modeling.dimensional.derived_dimensions import Derived, derived_dimensions
+from fluid_build.modeling.dimensional.dimensions import StarLayout
 from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionReference,
@@ -28,8 +28,8 @@ from fluid_build.modeling.dimensional.elements import (
     Measure,
 )
 from fluid_build.modeling.dimensional.fact_types import fact_type
-from fluid_build.modeling.dimensional.graph import Names, may_miss
-from fluid_build.modeling.dimensional.naming import free_alias, free_column, prefixed
+from fluid_build.modeling.dimensional.reference_graph import Names, may_miss
+from fluid_build.modeling.dimensional.star_names import free_alias, free_column, prefixed
 from fluid_build.modeling.element import SourceColumn
 
 CALENDAR_DAY = "full_date"
@@ -54,7 +54,7 @@ class Drawn:
 
 
 def draw_facts(
-    layout: Layout, dimensions: Mapping[str, Dimension], calendar: Calendar, taken: set[str]
+    layout: StarLayout, dimensions: Mapping[str, Dimension], calendar: Calendar, taken: set[str]
 ) -> tuple[Drawn, ...]:
     """The facts in the order of the source; ``taken`` are the names of relations so far."""
     facts = [name for name, role in layout.roles.items() if role.kind == "fact"]
@@ -65,7 +65,7 @@ def draw_facts(
 
 @dataclass
 class _Drawing:
-    layout: Layout
+    layout: StarLayout
     dimensions: Mapping[str, Dimension]
     calendar: Calendar
     names: Mapping[str, str]
@@ -353,7 +353,7 @@ def _all(entity: Entity) -> Names:
 
 
 def refer(
-    layout: Layout,
+    layout: StarLayout,
     dimensions: Mapping[str, Dimension],
     one: Relationship,
     taken: set[str],
@@ -388,7 +388,7 @@ def refer(
     )
 
 
-def _is_one_of_several(layout: Layout, one: Relationship) -> bool:
+def _is_one_of_several(layout: StarLayout, one: Relationship) -> bool:
     """Whether the child refers to the same dimension by other columns as well."""
     whole = layout.whole(one.to_entity)
     return any(
@@ -399,7 +399,7 @@ def _is_one_of_several(layout: Layout, one: Relationship) -> bool:
     )
 
 
-def _columns_in(layout: Layout, dimension: Dimension, one: Relationship) -> Names:
+def _columns_in(layout: StarLayout, dimension: Dimension, one: Relationship) -> Names:
     """The dimension's columns that hold what a relationship points at."""
     named = {one.attribute: one.name for one in dimension.attributes if not one.source}
     return tuple(named[name] for name in layout.in_whole(one))

@@ -1,34 +1,35 @@
 """Which shape a star takes: chosen by what is there, or asked for."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import get_args
 
 from fluid_build.errors import unknown_name
 from fluid_build.modeling.dimensional.elements import Fact, Variant
-from fluid_build.modeling.dimensional.graph import Graph
-from fluid_build.modeling.dimensional.roles import Roles
+from fluid_build.modeling.dimensional.entity_roles import EntityRoles
+from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
 
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
+ALIASES: Mapping[str, Variant] = {"flat": "wide"}
 _LARGE = 10_000_000
 """Members from which on every copied lookup weighs more than the join that it saves."""
 
 
 def check_variant(variant: str) -> Variant:
-    """The variant of that name; UsageError for an unknown one, naming those that are known."""
-    wanted = variant.strip().lower()
+    """Return the variant of that name; raise UsageError for an unknown one."""
+    spelling = variant.strip().lower()
     for known in VARIANTS:
-        if known == wanted:
+        if known == ALIASES.get(spelling, spelling):
             return known
-    raise unknown_name("variant", variant, VARIANTS)
+    raise unknown_name("variant", variant, VARIANTS, aliases=ALIASES)
 
 
-def recommended(graph: Graph, roles: Roles) -> tuple[Variant, str]:
+def recommended(graph: ReferenceGraph, roles: EntityRoles) -> tuple[Variant, str]:
     """The variant that the shape of the source asks for, and why."""
     facts = [name for name, role in roles.items() if role.kind == "fact"]
     things = [name for name, role in roles.items() if role.kind == "dimension"]
     if len(roles) == 1 and facts:
-        return "flat", "There is one table, and it is wide already: nothing is to be looked up."
+        return "wide", "There is one table, and it is wide already: nothing is to be looked up."
     large = [name for name in things if graph.entities[name].rows >= _LARGE]
     for name in large:
         if any(roles[one.to_entity].kind == "dimension" for one in graph.parents[name]):

@@ -6,7 +6,7 @@ Known violations are allowed for, so that a test fails on what is new and never 
 from collections.abc import Iterator, Mapping, Sequence
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, EntityKey, Relationship
-from fluid_build.modeling.naming import identifiers
+from fluid_build.modeling.identifiers import identifiers
 from fluid_build.modeling.sql_names import SqlNames, fit
 from fluid_build.profiling import checks
 from fluid_build.profiling.profile import Evidence

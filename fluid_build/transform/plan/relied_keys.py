@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity
-from fluid_build.modeling.naming import identifiers
+from fluid_build.modeling.identifiers import identifiers
 from fluid_build.modeling.sql_names import SqlNames, fit
 from fluid_build.transform.plan.construction_tests import not_null
 from fluid_build.transform.plan.elements import BuildTest

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fluid_build.modeling.conceptual import ConceptualModel
+from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.modeling.naming import identifier
 from fluid_build.modeling.sql_names import SqlNames, is_reserved, sql_names
 from fluid_build.transform.plan.carried_tests import Carrier, Carriers, with_source_promises
 from fluid_build.transform.plan.data_vault import (

@@ -22,7 +22,7 @@ from fluid_build.contract.exports.tracking import Json, said
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.keys import Keys, keys_of
 from fluid_build.contract.validation import parse_contract
-from fluid_build.modeling.naming import identifier
+from fluid_build.modeling.identifiers import identifier
 from fluid_build.text import free_name
 
 _FULL = re.compile(r"/?schema/([^/]+)/properties/([^/]+)")

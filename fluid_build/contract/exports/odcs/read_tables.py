@@ -23,7 +23,7 @@ from fluid_build.contract.exports.type_names import (
 )
 from fluid_build.contract.fluid import Sensitivity
 from fluid_build.contract.fluid.expose import ExposeKind
-from fluid_build.modeling.naming import tag
+from fluid_build.modeling.identifiers import tag
 
 _TAG = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", re.ASCII)
 _OBJECT_OWN = ("version", "server", "dq", "contract", "qos", "docs", *EXPOSE_KEPT)

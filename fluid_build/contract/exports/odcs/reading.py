@@ -29,7 +29,7 @@ from fluid_build.contract.fluid.policy import Permission
 from fluid_build.contract.fluid.quality import ExposeQoS
 from fluid_build.contract.structure import Path
 from fluid_build.errors import ContractError
-from fluid_build.modeling.naming import identifier
+from fluid_build.modeling.identifiers import identifier
 from fluid_build.text import free_name
 
 _ROOT_OWN = ("version", "kind", "metadata", "lifecycle", "docs", "accessPolicy", *PRODUCT_KEPT)

@@ -17,7 +17,7 @@ from fluid_build.modeling.dimensional.elements import (
     DimensionLink,
     Join,
 )
-from fluid_build.modeling.dimensional.naming import free_alias
+from fluid_build.modeling.dimensional.star_names import free_alias
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.dimensional.columns import is_generated, of_attribute, technical
 from fluid_build.transform.plan.dimensional.star import (

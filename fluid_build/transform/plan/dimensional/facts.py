@@ -10,7 +10,7 @@ from fluid_build.modeling.dimensional.elements import (
     DimensionReference,
     Fact,
 )
-from fluid_build.modeling.dimensional.naming import free_alias
+from fluid_build.modeling.dimensional.star_names import free_alias
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.dimensional.calendar import calendar_columns

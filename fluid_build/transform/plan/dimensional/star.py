@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionalModel, Join
-from fluid_build.modeling.dimensional.naming import free_alias
+from fluid_build.modeling.dimensional.star_names import free_alias
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import is_number

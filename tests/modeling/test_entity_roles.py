@@ -7,8 +7,8 @@ import duckdb
 import pytest
 
 from fluid_build.forge import forge
-from fluid_build.modeling.dimensional.graph import graph_of
-from fluid_build.modeling.dimensional.roles import Role, roles_of
+from fluid_build.modeling.dimensional.entity_roles import EntityRole, entity_roles
+from fluid_build.modeling.dimensional.reference_graph import reference_graph
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
@@ -19,8 +19,8 @@ def roles(measured: Profile) -> dict[str, str]:
     return {name: role.kind for name, role in full_roles(measured).items()}
 
 
-def full_roles(measured: Profile) -> dict[str, Role]:
-    return dict(roles_of(graph_of(measured, conceptual_model(measured)), measured))
+def full_roles(measured: Profile) -> dict[str, EntityRole]:
+    return dict(entity_roles(reference_graph(measured, conceptual_model(measured)), measured))
 
 
 def key(name: str = "id", **more: object) -> dict[str, object]:

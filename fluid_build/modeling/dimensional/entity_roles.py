@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
-from fluid_build.modeling.dimensional.columns import (
+from fluid_build.modeling.dimensional.column_purposes import (
     event_dates,
     has_few_values,
     is_calendar,
@@ -22,7 +22,7 @@ from fluid_build.modeling.dimensional.columns import (
     is_record_stamp,
     is_weak_measure,
 )
-from fluid_build.modeling.dimensional.graph import Graph, is_filled, is_mandatory
+from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph, is_filled, is_mandatory
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import listed
 
@@ -33,7 +33,7 @@ _ROWS_TO_MERGE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class EntityRole:
     """What an entity is, and the sentence that says why.
 
     A ``part`` belongs to the dimension of ``whole``, row by row, by the reference ``by``.
@@ -45,10 +45,10 @@ class Role:
     by: str = ""
 
 
-Roles = Mapping[str, Role]
+EntityRoles = Mapping[str, EntityRole]
 
 
-def roles_of(graph: Graph, profile: Profile) -> Roles:
+def entity_roles(graph: ReferenceGraph, profile: Profile) -> EntityRoles:
     """The role of every entity."""
     judge = _Judge(graph, profile)
     roles = {name: judge.first_view(entity) for name, entity in graph.entities.items()}
@@ -61,25 +61,29 @@ def roles_of(graph: Graph, profile: Profile) -> Roles:
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    graph: Graph
+    graph: ReferenceGraph
     profile: Profile
 
-    def first_view(self, entity: Entity) -> Role:
+    def first_view(self, entity: Entity) -> EntityRole:
         """The role by the entity's own columns and neighbours."""
         if not self.graph.keys[entity.name]:
-            return Role("fact", "Nothing identifies its rows, so that nothing can refer to one.")
+            return EntityRole(
+                "fact", "Nothing identifies its rows, so that nothing can refer to one."
+            )
         if self._is_blank(entity):
-            return Role("dimension", "It holds neither a row nor a key, so nothing shows an event.")
+            return EntityRole(
+                "dimension", "It holds neither a row nor a key, so nothing shows an event."
+            )
         if self._is_tie(entity):
-            return Role("bridge", "It only ties rows of two entities together, many to many.")
+            return EntityRole("bridge", "It only ties rows of two entities together, many to many.")
         part = self._part_of(entity)
         if part is not None:
             reason = f"Each row belongs to one of {part.to_entity}: it only says more about it."
-            return Role("part", reason, whole=part.to_entity, by=part.name)
+            return EntityRole("part", reason, whole=part.to_entity, by=part.name)
         event = self._event(entity)
         if event:
-            return Role("fact", event)
-        return Role("dimension", self._thing(entity))
+            return EntityRole("fact", event)
+        return EntityRole("dimension", self._thing(entity))
 
     def _is_blank(self, entity: Entity) -> bool:
         is_keyed = entity.primary_key is not None and entity.primary_key.holds
@@ -276,7 +280,7 @@ class _Judge:
             return float("nan"), float("nan")
 
 
-def _follow_facts(graph: Graph, roles: dict[str, Role]) -> None:
+def _follow_facts(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None:
     """Whatever tells of an event, and is referred to by events alone, is an event itself."""
     changed = True
     while changed:
@@ -289,30 +293,30 @@ def _follow_facts(graph: Graph, roles: dict[str, Role]) -> None:
             event = next(_told_events(graph, roles, name), None)
             if event is None or not _is_told_of_by_events_alone(graph, roles, name):
                 continue
-            roles[name] = Role("fact", f"It tells of {event}, which is an event itself.")
+            roles[name] = EntityRole("fact", f"It tells of {event}, which is an event itself.")
             changed = True
 
 
-def _told_events(graph: Graph, roles: Roles, name: str) -> Iterator[str]:
+def _told_events(graph: ReferenceGraph, roles: EntityRoles, name: str) -> Iterator[str]:
     for one in graph.parents[name]:
         if is_filled(one) and not one.implied and roles[one.to_entity].kind == "fact":
             yield one.to_entity
 
 
-def _ties_facts(graph: Graph, roles: Roles, name: str) -> bool:
+def _ties_facts(graph: ReferenceGraph, roles: EntityRoles, name: str) -> bool:
     """Whether a tie is between events, or numbers its rows as the lines of an event."""
     ends = [one for one in graph.parents[name] if not one.implied]
     numbered = not any(graph.is_referring(name, column) for column in graph.keys[name])
     return numbered or all(roles[one.to_entity].kind == "fact" for one in ends)
 
 
-def _is_told_of_by_events_alone(graph: Graph, roles: Roles, name: str) -> bool:
+def _is_told_of_by_events_alone(graph: ReferenceGraph, roles: EntityRoles, name: str) -> bool:
     if roles[name].kind == "part" and roles[roles[name].whole].kind == "fact":
         return True
     return not graph.children[name]
 
 
-def _settle_parts(graph: Graph, roles: dict[str, Role]) -> None:
+def _settle_parts(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None:
     """A part that others refer to stands alone where its whole is nothing by itself."""
     for name, role in list(roles.items()):
         if role.kind != "part":
@@ -321,10 +325,10 @@ def _settle_parts(graph: Graph, roles: dict[str, Role]) -> None:
             continue
         by = frozenset(graph.relationship(role.by).from_attributes)
         if any(frozenset(one.to_attributes) != by for one in graph.children[name]):
-            roles[name] = Role("dimension", "Others refer to it by a number of its own.")
+            roles[name] = EntityRole("dimension", "Others refer to it by a number of its own.")
             continue
         if _is_abstract(graph, role.whole) or not _is_used(graph, roles, role.whole):
-            roles[name] = Role(
+            roles[name] = EntityRole(
                 "dimension",
                 f"Others refer to it and not to {role.whole}, of which it is one kind.",
             )
@@ -333,10 +337,10 @@ def _settle_parts(graph: Graph, roles: dict[str, Role]) -> None:
         while whole and roles[whole].kind == "part":
             whole = roles[whole].whole
         if role.kind == "part" and roles[whole].kind != "dimension":
-            roles[name] = Role("fact", f"Each row says more about one of {whole}, an event.")
+            roles[name] = EntityRole("fact", f"Each row says more about one of {whole}, an event.")
 
 
-def _is_abstract(graph: Graph, name: str) -> bool:
+def _is_abstract(graph: ReferenceGraph, name: str) -> bool:
     """Whether an entity says nothing of its own but a number."""
     return not any(
         is_descriptive(one) and one.name not in graph.keys[name]
@@ -344,11 +348,11 @@ def _is_abstract(graph: Graph, name: str) -> bool:
     )
 
 
-def _is_used(graph: Graph, roles: Roles, name: str) -> bool:
+def _is_used(graph: ReferenceGraph, roles: EntityRoles, name: str) -> bool:
     return any(roles[one.from_entity].kind in {"fact", "bridge"} for one in graph.children[name])
 
 
-def _promote(graph: Graph, roles: dict[str, Role]) -> None:
+def _promote(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None:
     """Where nothing looks like an event: the table that measures most, and nothing refers to."""
     measured = [
         (sum(one.measure is not None for one in entity.attributes), entity.rows, name)
@@ -357,7 +361,7 @@ def _promote(graph: Graph, roles: dict[str, Role]) -> None:
     ]
     count, _, name = max(measured, default=(0, 0, ""))
     if count:
-        roles[name] = Role(
+        roles[name] = EntityRole(
             "fact", f"Nothing here is dated or counted; of all tables it measures most ({count})."
         )
 

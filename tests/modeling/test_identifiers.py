@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.modeling.naming import LONGEST_IDENTIFIER, identifier, identifiers, tag
+from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER, identifier, identifiers, tag
 from tests.modeling.profiles import NAMES
 
 IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]*")

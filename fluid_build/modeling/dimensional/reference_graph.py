@@ -15,7 +15,7 @@ _FILLED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class ReferenceGraph:
     """Entities by name, with what identifies their rows and the references between them.
 
     ``parents`` are the references of an entity to others, ``loops`` those to itself,
@@ -47,7 +47,7 @@ class Graph:
         return any(attribute in reference.from_attributes for reference in refs)
 
 
-def graph_of(profile: Profile, conceptual: ConceptualModel) -> Graph:
+def reference_graph(profile: Profile, conceptual: ConceptualModel) -> ReferenceGraph:
     """The graph of a profiled source."""
     unique = {
         table.name: frozenset(
@@ -65,7 +65,7 @@ def graph_of(profile: Profile, conceptual: ConceptualModel) -> Graph:
     usable = tuple(_usable(conceptual, unique))
     names = [entity.name for entity in conceptual.entities]
     between = [one for one in usable if one.from_entity != one.to_entity]
-    return Graph(
+    return ReferenceGraph(
         conceptual=conceptual,
         entities={entity.name: entity for entity in conceptual.entities},
         keys={

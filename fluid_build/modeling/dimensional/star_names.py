@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Entity, Relationship
-from fluid_build.modeling.naming import identifier
+from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier, is_reserved
 from fluid_build.profiling.names import common_prefix_words, singular, strip_key_suffix, words
 

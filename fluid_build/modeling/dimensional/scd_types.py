@@ -6,7 +6,7 @@ versioned later is versioned now, for a past that was overwritten is gone.
 """
 
 from fluid_build.modeling.conceptual import Attribute, Entity
-from fluid_build.modeling.dimensional.columns import (
+from fluid_build.modeling.dimensional.column_purposes import (
     is_category,
     is_date,
     is_flag,
@@ -16,8 +16,8 @@ from fluid_build.modeling.dimensional.columns import (
     kind,
 )
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute, ScdType
-from fluid_build.modeling.dimensional.graph import Graph
-from fluid_build.modeling.dimensional.naming import StarNames, free_column
+from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
+from fluid_build.modeling.dimensional.star_names import StarNames, free_column
 
 _FEWEST_MEMBERS = 10
 _FEWEST_ATTRIBUTES = 3
@@ -26,7 +26,7 @@ _PLACES = frozenset({"city", "country", "country_code", "region", "region_code"}
 
 
 def with_history(
-    graph: Graph, names: StarNames, dimension: Dimension, dated: bool, relations: set[str]
+    graph: ReferenceGraph, names: StarNames, dimension: Dimension, dated: bool, relations: set[str]
 ) -> Dimension:
     """The dimension with the type of each attribute, and a relation for its versions if need be.
 
@@ -65,7 +65,7 @@ def _why_unversioned(entity: Entity, dimension: Dimension, dated: bool) -> str:
 
 
 def _judged(
-    graph: Graph, entity: Entity, attribute: DimensionAttribute, unversioned: str
+    graph: ReferenceGraph, entity: Entity, attribute: DimensionAttribute, unversioned: str
 ) -> DimensionAttribute:
     if attribute.source:
         reason = f"{attribute.reason} Overwritten: the wording of the day is meant for all."
@@ -76,7 +76,7 @@ def _judged(
     return attribute.model_copy(update={"scd_type": type_, "reason": reason})
 
 
-def _type(graph: Graph, entity: Entity, one: Attribute) -> tuple[ScdType, str]:
+def _type(graph: ReferenceGraph, entity: Entity, one: Attribute) -> tuple[ScdType, str]:
     if one.name in graph.keys[entity.name]:
         return 0, "It identifies the member, and never changes."
     if is_life_date(one):

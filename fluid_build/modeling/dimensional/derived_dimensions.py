@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Attribute, Entity
-from fluid_build.modeling.dimensional.columns import is_flag, is_numbering, kind
-from fluid_build.modeling.dimensional.dimensions import Layout
+from fluid_build.modeling.dimensional.column_purposes import is_flag, is_numbering, kind
+from fluid_build.modeling.dimensional.dimensions import StarLayout
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute, DimensionType
-from fluid_build.modeling.dimensional.graph import Names
-from fluid_build.modeling.dimensional.naming import free_column
+from fluid_build.modeling.dimensional.reference_graph import Names
+from fluid_build.modeling.dimensional.star_names import free_column
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.measures import is_code
 from fluid_build.profiling.names import words
@@ -31,7 +31,7 @@ class Derived:
     attributes: Names
 
 
-def derived_dimensions(layout: Layout, entity: Entity, taken: set[str]) -> tuple[Derived, ...]:
+def derived_dimensions(layout: StarLayout, entity: Entity, taken: set[str]) -> tuple[Derived, ...]:
     """The dimensions of an event's own columns; ``taken`` are the names of relations so far."""
     free = [one for one in entity.attributes if _is_free(layout, entity, one)]
     groups = dict(_groups(entity, free))
@@ -47,7 +47,7 @@ def derived_dimensions(layout: Layout, entity: Entity, taken: set[str]) -> tuple
     return tuple(found)
 
 
-def _is_free(layout: Layout, entity: Entity, one: Attribute) -> bool:
+def _is_free(layout: StarLayout, entity: Entity, one: Attribute) -> bool:
     graph = layout.graph
     key = graph.keys[entity.name]
     return (
@@ -99,7 +99,7 @@ def _noun(group: list[Attribute]) -> str:
 
 
 def _dimension(
-    layout: Layout,
+    layout: StarLayout,
     entity: Entity,
     group: list[Attribute],
     stem: str,

@@ -13,8 +13,8 @@ from typing import Literal
 from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.data_vault.business_keys import natural_key
 from fluid_build.modeling.data_vault.key_types import kept_type, written_alike
-from fluid_build.modeling.data_vault.schema import (
-    VaultSchema,
+from fluid_build.modeling.data_vault.source_tables import (
+    SourceTables,
     is_event_date,
     is_naming,
     is_technical,
@@ -32,7 +32,7 @@ _MOST_DESCRIPTIVE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class Placement:
     """What a table becomes, and why. ``parent`` is the reference that its key is made of.
 
     It is set for an extension and for a multi-active satellite, which hang on the parent's hub.
@@ -43,22 +43,22 @@ class Shape:
     parent: Relationship | None = None
 
 
-def shapes(profile: Profile, schema: VaultSchema) -> dict[str, Shape]:
+def shapes(profile: Profile, schema: SourceTables) -> dict[str, Placement]:
     """The shape of every table of a model."""
-    found: dict[str, Shape] = {}
+    found: dict[str, Placement] = {}
     for name, entity in schema.entities.items():
         if not schema.identities[name]:
-            found[name] = Shape("keyless", f"Nothing identifies a row: {_no_key(entity)}.")
+            found[name] = Placement("keyless", f"Nothing identifies a row: {_no_key(entity)}.")
         elif _only_relates(schema, entity):
             parents = _parents(schema.references[name])
-            found[name] = Shape("link", f"It holds nothing but references, to {parents}.")
+            found[name] = Placement("link", f"It holds nothing but references, to {parents}.")
     related = {r.to_entity for n in found for r in schema.references[n] if found[n].kind == "link"}
     for name, entity in schema.entities.items():
         codes = profile.has_data and name not in found and name not in related
         if codes and _is_code_list(profile, schema, entity):
-            found[name] = Shape("reference", _code_list_reason(entity, schema))
+            found[name] = Placement("reference", _code_list_reason(entity, schema))
     for name, relationship in _extensions(schema, found).items():
-        found[name] = Shape("extension", _extension_reason(relationship), relationship)
+        found[name] = Placement("extension", _extension_reason(relationship), relationship)
     lists = {name for name, shape in found.items() if shape.kind == "reference"}
     return {
         name: found.get(name) or _of_its_own(schema, entity, lists)
@@ -66,7 +66,7 @@ def shapes(profile: Profile, schema: VaultSchema) -> dict[str, Shape]:
     }
 
 
-def _only_relates(schema: VaultSchema, entity: Entity) -> bool:
+def _only_relates(schema: SourceTables, entity: Entity) -> bool:
     """Whether a table has no column but references to several others, flags and row stamps.
 
     Its data may well show a smaller key than it was meant to have: no row of it repeats a part.
@@ -93,7 +93,7 @@ def _no_key(entity: Entity) -> str:
     )
 
 
-def _is_code_list(profile: Profile, schema: VaultSchema, entity: Entity) -> bool:
+def _is_code_list(profile: Profile, schema: SourceTables, entity: Entity) -> bool:
     """A short key and its meaning, few rows, referred to, and part of nobody else's key."""
     key = schema.identity(entity.name)
     if len(key) != 1 or schema.references[entity.name] or not schema.referrers[entity.name]:
@@ -115,7 +115,7 @@ def _is_code_list(profile: Profile, schema: VaultSchema, entity: Entity) -> bool
     return kind in {"integer", "decimal"} and 0 < entity.rows <= _MOST_NUMBERED
 
 
-def _code_list_reason(entity: Entity, schema: VaultSchema) -> str:
+def _code_list_reason(entity: Entity, schema: SourceTables) -> str:
     users = dict.fromkeys(r.from_entity for r in schema.referrers[entity.name])
     return (
         f"A code list: {entity.rows} rows of a short key and its meaning, looked up by"
@@ -123,7 +123,7 @@ def _code_list_reason(entity: Entity, schema: VaultSchema) -> str:
     )
 
 
-def _extensions(schema: VaultSchema, taken: Mapping[str, Shape]) -> dict[str, Relationship]:
+def _extensions(schema: SourceTables, taken: Mapping[str, Placement]) -> dict[str, Relationship]:
     """The tables whose whole key is the key of another table, each with that reference.
 
     Of a circle of such tables the one with most rows, the first of these, stands on its own.
@@ -141,12 +141,12 @@ def _extensions(schema: VaultSchema, taken: Mapping[str, Shape]) -> dict[str, Re
     return chosen
 
 
-def _less_likely(schema: VaultSchema, reference: Relationship) -> tuple[bool, int]:
+def _less_likely(schema: SourceTables, reference: Relationship) -> tuple[bool, int]:
     """Of several keys that a key is: the declared one first, then that of the larger table."""
     return reference.origin != "declared", -schema.entities[reference.to_entity].rows
 
 
-def _extends(schema: VaultSchema, reference: Relationship) -> bool:
+def _extends(schema: SourceTables, reference: Relationship) -> bool:
     child, parent = reference.from_entity, reference.to_entity
     if child == parent or set(reference.from_attributes) != set(schema.identity(child)):
         return False
@@ -179,37 +179,39 @@ def _extension_reason(reference: Relationship) -> str:
     )
 
 
-def _of_its_own(schema: VaultSchema, entity: Entity, codes: Set[str]) -> Shape:
+def _of_its_own(schema: SourceTables, entity: Entity, codes: Set[str]) -> Placement:
     """The shape of a table with a key that is not just another table's."""
     name, key = entity.name, set(schema.identity(entity.name))
     references = [r for r in schema.references[name] if r.to_entity not in codes]
     users = dict.fromkeys(r.from_entity for r in schema.referrers[name] if r.from_entity != name)
     if users:
         refer = "refer" if len(users) > 1 else "refers"
-        return Shape("hub", f"It has a key of its own, and {_listed(users)} {refer} to it.")
+        return Placement("hub", f"It has a key of its own, and {_listed(users)} {refer} to it.")
     if any(r.to_entity == name for r in references):
-        return Shape("hub", "It has a key of its own and refers to itself.")
+        return Placement("hub", "It has a key of its own and refers to itself.")
     within = [r for r in references if key.issuperset(r.from_attributes)]
     own = key.difference(*(r.from_attributes for r in within))
     if _ends(within) >= 2 and not own:
-        return Shape("link", f"Its key is made of the keys of {_parents(within)}.")
+        return Placement("link", f"Its key is made of the keys of {_parents(within)}.")
     if named := _stands_for_something(schema, entity, key):
-        return Shape("hub", f"It has a key of its own, and {named}.")
+        return Placement("hub", f"It has a key of its own, and {named}.")
     if within and not own:
         parents = _parents(within)
-        return Shape("hub", f"Its key is found in {parents}, though not as what identifies a row.")
+        return Placement(
+            "hub", f"Its key is found in {parents}, though not as what identifies a row."
+        )
     if within and _ends(references) == 1:
         reason = f"Several rows, told apart by {_listed(own)}, belong to one of {_parents(within)}."
-        return Shape("multi-active", reason, within[0])
+        return Placement("multi-active", reason, within[0])
     if within:
         kind: Kind = "transaction" if _is_measured(entity) else "link"
         reason = f"Its rows relate {_parents(references)} and are told apart by {_listed(own)}."
-        return Shape(kind, reason)
+        return Placement(kind, reason)
     bound = [r for r in references if schema.complete(name, r.from_attributes)]
     if _ends(bound) >= 2 and _happens(entity):
         reason = f"Each row is an event between {_parents(references)}; nothing refers to it."
-        return Shape("transaction", reason)
-    return Shape("hub", "It has a key of its own.")
+        return Placement("transaction", reason)
+    return Placement("hub", "It has a key of its own.")
 
 
 def _ends(references: Sequence[Relationship]) -> int:
@@ -217,7 +219,7 @@ def _ends(references: Sequence[Relationship]) -> int:
     return len({frozenset(r.from_attributes) for r in references})
 
 
-def _stands_for_something(schema: VaultSchema, entity: Entity, key: Set[str]) -> str:
+def _stands_for_something(schema: SourceTables, entity: Entity, key: Set[str]) -> str:
     """Why a table that nothing refers to is a thing and no relationship; "" if it is not."""
     naming = [
         a.name
@@ -230,7 +232,7 @@ def _stands_for_something(schema: VaultSchema, entity: Entity, key: Set[str]) ->
     return f"{other.attributes[0]} identifies it for people" if other else ""
 
 
-def _names_another(schema: VaultSchema, entity: Entity, column: str) -> bool:
+def _names_another(schema: SourceTables, entity: Entity, column: str) -> bool:
     """Whether a name is that of something else, which the row carries along: of a customer."""
     phrase = stem(schema.bare(entity.name, column)[:-1])
     own = schema.spelled[entity.name].table.entity

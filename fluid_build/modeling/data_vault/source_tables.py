@@ -28,7 +28,7 @@ _CREATED = re.compile(rf"(?:row|record)?(?:creat|crtd?|ins(?:ert)?|load)(?:e|ed|
 
 
 @dataclass(frozen=True, slots=True)
-class VaultSchema:
+class SourceTables:
     """The conceptual model as the vault's rules look at it.
 
     ``spelled`` has the names taken apart,
@@ -59,7 +59,7 @@ class VaultSchema:
         return all(self.entities[entity].attribute(column).required for column in columns)
 
 
-def vault_schema(conceptual: ConceptualModel) -> VaultSchema:
+def source_tables(conceptual: ConceptualModel) -> SourceTables:
     """The identities and the references of a model, without those that others imply."""
     entities = {entity.name: entity for entity in conceptual.entities}
     identities = {name: _identity(entity) for name, entity in entities.items()}
@@ -70,7 +70,7 @@ def vault_schema(conceptual: ConceptualModel) -> VaultSchema:
             references[relationship.from_entity].append(relationship)
             referrers[relationship.to_entity].append(relationship)
     columns = [(e.name, [a.name for a in e.attributes]) for e in conceptual.entities]
-    return VaultSchema(
+    return SourceTables(
         conceptual=conceptual,
         spelled=dict(zip(entities, name_tables(columns), strict=True)),
         entities=entities,

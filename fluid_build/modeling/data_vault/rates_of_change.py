@@ -8,7 +8,7 @@ change moves with either. Where a table has none of the first two, its rate of c
 from collections.abc import Sequence
 
 from fluid_build.modeling.conceptual import Attribute
-from fluid_build.modeling.data_vault.schema import is_change_stamp, last_word
+from fluid_build.modeling.data_vault.source_tables import is_change_stamp, last_word
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names import words
 

@@ -8,21 +8,21 @@ from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.data_vault.anchors import Anchor, Way, way
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy, Hub, HubReference
 from fluid_build.modeling.data_vault.key_types import kept_type
-from fluid_build.modeling.data_vault.schema import VaultSchema
-from fluid_build.modeling.data_vault.shapes import Shape
+from fluid_build.modeling.data_vault.placements import Placement
+from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.vault_names import VaultNames
-from fluid_build.modeling.naming import identifier
+from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import family, type_name
 from fluid_build.profiling.names import singular, strip_key_suffix
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class VaultDecisions:
     """The decisions that stand before anything is drawn; ``hubs`` are by their entity."""
 
-    schema: VaultSchema
-    shapes: Mapping[str, Shape]
+    schema: SourceTables
+    shapes: Mapping[str, Placement]
     anchors: Mapping[str, Anchor]
     hubs: Mapping[str, Hub]
     names: SqlNames
@@ -42,13 +42,13 @@ class Reached:
     hub: HubReference
 
 
-def own_reference(draft: Draft, table: str) -> HubReference:
+def own_reference(draft: VaultDecisions, table: str) -> HubReference:
     """How a table reaches the hub that its own rows are instances of."""
     hub = draft.hub_of(table)
     return HubReference(hub=hub.name, columns=draft.anchors[table].columns, hash_key=hub.hash_key)
 
 
-def reached(draft: Draft, table: str) -> tuple[Reached, ...]:
+def reached(draft: VaultDecisions, table: str) -> tuple[Reached, ...]:
     """The hubs that a table refers to, each way once, under names that are apart in the table.
 
     A reference to what the table's own rows are instances of, by their own key, says nothing.
@@ -78,7 +78,7 @@ def reached(draft: Draft, table: str) -> tuple[Reached, ...]:
     return tuple(found)
 
 
-def _role(draft: Draft, relationship: Relationship, leads: Way, several: bool) -> str:
+def _role(draft: VaultDecisions, relationship: Relationship, leads: Way, several: bool) -> str:
     """What the table calls the hub there: by its columns, or by the kind of thing that it means."""
     if relationship.role:
         return identifier(relationship.role)
@@ -94,7 +94,7 @@ def _role(draft: Draft, relationship: Relationship, leads: Way, several: bool) -
     return "" if role in (parent, singular(parent)) else role
 
 
-def kept_by_hub(draft: Draft, entity: Entity, reference: HubReference) -> frozenset[str]:
+def kept_by_hub(draft: VaultDecisions, entity: Entity, reference: HubReference) -> frozenset[str]:
     """The columns of a reference that can be read back from the hub it leads to.
 
     A composite reference that is null in part, some day, would leave no trace of the other part,
