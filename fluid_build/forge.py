@@ -30,8 +30,8 @@ from fluid_build.report.model_document import model_document
 from fluid_build.report.profile_json import profile_json
 from fluid_build.sources.base import Source
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
+from fluid_build.sources.kinds import KINDS, Kind, ServerKind
 from fluid_build.sources.origin import InDatabase
-from fluid_build.sources.uri import Kind
 from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.source_access import source_access, write_copies
@@ -267,7 +267,7 @@ def _origin(source: Source, opened: Opened | None, out: Path) -> ManifestSource:
 
 def _schemas_read(source: Source) -> tuple[str, ...]:
     """The schemas of a server's tables: dbt may come to build in another one of the database."""
-    if source.kind != "postgres":
+    if not isinstance(KINDS[source.kind], ServerKind):
         return ()
     origins = [table.origin for table in source.tables]
     found = (origin.schema for origin in origins if isinstance(origin, InDatabase))

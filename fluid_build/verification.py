@@ -28,6 +28,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.secrets import redact
 from fluid_build.sources.base import Source
+from fluid_build.sources.kinds import ServerKind
 from fluid_build.sources.uri import locate
 from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.built_database import built_by_dbt
@@ -285,7 +286,7 @@ def verify_warehouse(
 
 def _environment(place: str, project: Path) -> dict[str, str]:
     address = locate(place)
-    if address.kind == "postgres":
+    if isinstance(address.kind, ServerKind):
         return {DSN_VARIABLE: address.place}
     return {PATH_VARIABLE: str(base_of(address.place, project).path)}
 

@@ -14,11 +14,10 @@ from pathlib import Path
 from fluid_build.cli import screen
 from fluid_build.errors import NotTrustedError
 from fluid_build.secrets import redact
+from fluid_build.sources.kinds import KINDS, ServerKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.server_address import ServerAddress, server_address
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, Manifest, place_of
-
-_DEFAULTS = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "database": "PGDATABASE"}
 
 
 def allowed_place(manifest: Manifest, folder: Path, command: Sequence[str]) -> str:
@@ -29,8 +28,9 @@ def allowed_place(manifest: Manifest, folder: Path, command: Sequence[str]) -> s
     then.
     """
     place = place_of(manifest, folder)
-    if manifest.source.kind == "postgres":
-        return _allowed_server(place, command)
+    kind = KINDS[manifest.source.kind]
+    if isinstance(kind, ServerKind):
+        return _allowed_server(place, kind, command)
     outside = stray(place, folder)
     if outside is None:
         return place
@@ -60,20 +60,20 @@ def check_code_trusted(folder: Path, command: Sequence[str]) -> None:
     )
 
 
-def _allowed_server(place: str, command: Sequence[str]) -> str:
+def _allowed_server(place: str, kind: ServerKind, command: Sequence[str]) -> str:
     try:
-        server = server_address(place)
+        server = server_address(place, kind)
     except ValueError as error:
         raise NotTrustedError(
             f"{MANIFEST_FILE} names a server in a way that can't be confirmed: {error}.",
-            hint="Name the server yourself, with --uri postgresql://user@host:port/database.",
+            hint=f"Name the server yourself, with --uri {kind.schemes[0]}://user@host:port/database.",
         ) from None
-    parts = _parts(server)
+    parts = _parts(server, kind)
     named = ", ".join(f"{name} {value}" for name, value in parts.items())
     _confirm(
         f"{MANIFEST_FILE} says that the data is on a server:",
         parts,
-        "Connect to it? If it asks for a password, it gets yours (PGPASSWORD, ~/.pgpass).",
+        "Connect to it? If it asks for a password, it gets yours.",
         refusal=f"{MANIFEST_FILE} names a server ({named}), and a folder never chooses which"
         " server is contacted.",
         hint="If that is where the data is, run:",
@@ -82,14 +82,16 @@ def _allowed_server(place: str, command: Sequence[str]) -> str:
     return server.uri
 
 
-def _parts(server: ServerAddress) -> Mapping[str, str]:
-    """The parts of an address by name; what libpq will put in where it says nothing."""
-    said = {name: getattr(server, name) or _default(name) for name in _DEFAULTS}
-    return said | dict(server.options)
+def _parts(server: ServerAddress, kind: ServerKind) -> Mapping[str, str]:
+    """Return the parts of an address by name, with what the client fills in for those missing."""
+    parts = {
+        name: getattr(server, name) or _default(variable)
+        for name, variable in kind.environment.items()
+    }
+    return parts | dict(server.options)
 
 
-def _default(name: str) -> str:
-    variable = _DEFAULTS[name]
+def _default(variable: str) -> str:
     value = os.environ.get(variable)
     return f"{value} (from {variable})" if value else "your default"
 

@@ -11,7 +11,7 @@ import typer
 from fluid_build.cli import failures, folder_edits, screen, tables
 from fluid_build.cli.conventions import conventions
 from fluid_build.cli.interrupts import Interrupts
-from fluid_build.cli.kinds import KINDS, check_kind, check_outside
+from fluid_build.cli.kinds import CHOICES, check_kind, check_outside
 from fluid_build.cli.next_steps import after_forge
 from fluid_build.cli.options import (
     DateOrder,
@@ -36,6 +36,7 @@ from fluid_build.forge import preview as preview_source
 from fluid_build.modeling.techniques import check_technique
 from fluid_build.report.notices import notices
 from fluid_build.secrets import redact
+from fluid_build.sources.kinds import DDL
 from fluid_build.sources.uri import locate
 from fluid_build.transform.dbt.targets import check_target
 
@@ -45,7 +46,7 @@ def from_source(
     uri: Annotated[str, typer.Option("--uri", metavar="URI", help="A URI, file, folder or glob.")],
     source: Annotated[
         str | None,
-        typer.Option("--source", metavar="KIND", help=f"Its kind: {', '.join(KINDS)}."),
+        typer.Option("--source", metavar="KIND", help=f"Its kind: {', '.join(CHOICES)}."),
     ] = None,
     schema: Schemas = None,
     decimal: Decimal = None,
@@ -74,7 +75,7 @@ def from_source(
     address = check_kind(source, uri)
     if out is not None:
         check_outside(out, address)
-    if address.kind == "ddl":
+    if address.kind is DDL:
         raise UsageError(
             f"{redact(uri)} is DDL, not data.",
             hint="To forge it, run:",
@@ -108,7 +109,7 @@ def from_ddl(
     """
     check_technique(technique, variant)
     check_target(target)
-    if locate(file).kind != "ddl":
+    if locate(file).kind is not DDL:
         raise UsageError(
             f"{redact(file)} isn't a SQL file.",
             hint="Name a file that ends in .sql, or use from-source for data.",

@@ -3,59 +3,39 @@
 import glob
 import shlex
 from collections.abc import Iterator
-from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 
-from fluid_build.errors import UsageError
+from fluid_build.errors import UsageError, unknown_name
 from fluid_build.secrets import redact
 from fluid_build.sources.file_layout import format_of
+from fluid_build.sources.kinds import DDL, FILES, KINDS, SCHEMES
 from fluid_build.sources.uri import Address, locate
 
-_KINDS = {
-    "duckdb": "duckdb",
-    "sqlite": "sqlite",
-    "postgres": "postgres",
-    "postgresql": "postgres",
-    "files": "files",
-    "csv": "files",
-    "parquet": "files",
-    "json": "files",
-}
-KINDS = tuple(kind for kind in _KINDS if kind != "postgresql")
-"""What ``--source`` may say; ``postgresql`` is understood as well."""
-
 _FORMATS = {"csv": {"csv"}, "parquet": {"parquet"}, "json": {"json", "jsonl"}}
-_NAMES = {
-    "duckdb": "a DuckDB database",
-    "sqlite": "an SQLite database",
-    "postgres": "a PostgreSQL database",
-    "files": "files",
-    "ddl": "DDL",
-}
+CHOICES = (*(name for name in KINDS if name != DDL.name), *_FORMATS)
+"""What ``--source`` may say; the schemes of URIs are understood as well."""
 
 
-def check_kind(said: str | None, uri: str) -> Address:
-    """What lies at the URI; UsageError where ``--source`` says something else."""
-    if said is not None and said not in _KINDS:
-        near = get_close_matches(said.lower(), _KINDS, n=1)
-        meant = f"Did you mean {near[0]!r}? " if near else ""
-        raise UsageError(
-            f"There is no kind of source {said!r}.", hint=f"{meant}Known are {', '.join(KINDS)}."
-        )
+def check_kind(requested: str | None, uri: str) -> Address:
+    """Locate the URI; UsageError where ``--source`` requests another kind than is there."""
+    if requested is None:
+        return locate(uri)
+    kind = FILES if requested in _FORMATS else KINDS.get(requested) or SCHEMES.get(requested)
+    if kind is None or kind is DDL:
+        raise unknown_name("kind of source", requested, CHOICES)
     address = locate(uri)
-    if said is None:
-        return address
-    if _KINDS[said] != address.kind:
-        hint = f"Say --source {address.kind}, or leave --source out."
-        if address.kind == "ddl":
+    if kind is not address.kind:
+        hint = f"Use --source {address.kind.name}, or leave --source out."
+        if address.kind is DDL:
             hint = f"Use `fluid forge data-model from-ddl {shlex.quote(redact(uri))}` for DDL."
         raise UsageError(
-            f"--source says {said}, and {redact(uri)} is {_NAMES[address.kind]}.", hint=hint
+            f"--source says {requested}, but {redact(uri)} is {address.kind.phrase}.", hint=hint
         )
-    if said in _FORMATS and not any(format_of(f) in _FORMATS[said] for f in _files(address.place)):
+    formats = _FORMATS.get(requested)
+    if formats and not any(format_of(file) in formats for file in _files(address.place)):
         raise UsageError(
-            f"--source says {said}, and there is no such file at {redact(uri)}.",
+            f"--source says {requested}, but there is no such file at {redact(uri)}.",
             hint="Check the path, or leave --source out.",
         )
     return address
@@ -74,12 +54,12 @@ def _files(place: str) -> Iterator[Path]:
 
 def check_outside(out: Path, address: Address) -> None:
     """UsageError where files would be written among those that are read."""
-    if address.kind != "files":
+    if address.kind is not FILES:
         return
     folder = _folder_read(address.place)
     if folder is not None and out.resolve().is_relative_to(folder.resolve()):
         raise UsageError(
-            f"{out} lies in {folder}, which is being read, and no source is ever written to.",
+            f"{out} is inside {folder}, which is the source. Fluid Forge never writes to a source.",
             hint="Name a folder outside of it with -o.",
         )
 

@@ -10,6 +10,7 @@ from fluid_build.cli.screen import Copyable, Part, heading
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.forge import CONTRACT_FILE, Forged, Opened
 from fluid_build.secrets import surely_without_passwords
+from fluid_build.sources.kinds import ServerKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.uri import locate
 from fluid_build.transform.dbt.project_names import duckdb_database
@@ -67,7 +68,7 @@ def _uri(folder: Path, opened: Opened) -> tuple[str, ...]:
     A server's password is left out.
     """
     address = locate(opened.place)
-    if address.kind != "postgres":
+    if not isinstance(address.kind, ServerKind):
         far = stray(str(Path(address.place).absolute()), folder) is not None
         return ("--uri", opened.place) if far else ()
     place = surely_without_passwords(opened.place)
@@ -75,6 +76,6 @@ def _uri(folder: Path, opened: Opened) -> tuple[str, ...]:
 
 
 def _password_remark(opened: Opened) -> str:
-    given = locate(opened.place).kind == "postgres"
+    given = isinstance(locate(opened.place).kind, ServerKind)
     bare = given and surely_without_passwords(opened.place) == opened.place
     return "" if bare or not given else " (add the password)"

@@ -28,6 +28,7 @@ from fluid_build.contract.live.report import counts
 from fluid_build.contract.read.files import read_contract
 from fluid_build.contract.validation import parse_contract
 from fluid_build.errors import UsageError
+from fluid_build.sources.kinds import ServerKind
 from fluid_build.sources.uri import locate
 from fluid_build.text import counted
 
@@ -83,7 +84,7 @@ def _check_free(junit: Path, contract: Path, uri: str) -> None:
     """UsageError where the result would be written over, or among, what is read."""
     address = locate(uri)
     check_outside(junit, address)
-    read = [contract] if address.kind == "postgres" else [contract, Path(address.place)]
+    read = [contract] if isinstance(address.kind, ServerKind) else [contract, Path(address.place)]
     if junit.resolve() in [path.resolve() for path in read]:
         raise UsageError(
             f"{junit} is what is read; it is never written to.",

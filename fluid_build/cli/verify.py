@@ -142,7 +142,7 @@ def _place(forged: ForgedFolder, command: Sequence[str]) -> str:
     place = allowed_place(forged.manifest, forged.folder, command)
     kind = forged.manifest.source.kind
     try:
-        found = locate(place).kind
+        found = locate(place).kind.name
     except SourceNotFoundError as error:
         raise SourceNotFoundError(
             f"The source is not where {MANIFEST_FILE} says it is: {redact(place)}.",

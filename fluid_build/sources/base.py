@@ -9,6 +9,7 @@ import duckdb
 
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.origin import Origin
+from fluid_build.sources.uri import Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +89,13 @@ class Skipped:
 class Source(Protocol):
     """A place that data is read from, and never written to.
 
-    ``kind`` is one of duckdb, sqlite, postgres, files, ddl. ``name`` is short and holds neither
-    a path nor a password, fit for a title or an identifier. ``has_data`` is False where there is
-    only structure (DDL), so that an empty table proves nothing. ``conventions`` are the user's
-    answers on how text is written. Every table of ``tables`` can be
-    read on ``connection``. A source is a context manager; leaving it frees the connection and any
-    temporary files. A Ctrl-C while a query runs leaves the ``with`` block as a KeyboardInterrupt.
+    ``kind`` is the name of its kind (see ``fluid_build.sources.kinds``). ``name`` is short and
+    holds neither a path nor a password, fit for a title or an identifier. ``has_data`` is False
+    where there is only structure (DDL), so that an empty table proves nothing. ``conventions`` are
+    the user's answers on how text is written. ``address`` is where ``open_source`` found it. Every
+    table of ``tables`` can be read on ``connection``. A source is a context manager; leaving it
+    frees the connection and any temporary files. A Ctrl-C while a query runs leaves the ``with``
+    block as a KeyboardInterrupt.
     """
 
     kind: str
@@ -104,6 +106,7 @@ class Source(Protocol):
     skipped: tuple[Skipped, ...]
     notes: tuple[str, ...]
     conventions: Conventions
+    address: Address | None
 
     def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
         """The rows of a table, lazily."""
@@ -164,6 +167,7 @@ class OpenSource:
     has_data: bool = True
     cleanup: list[Cleanable] = field(default_factory=list)
     conventions: Conventions = NO_ANSWERS
+    address: Address | None = None
 
     def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
         """The rows of a table, lazily."""

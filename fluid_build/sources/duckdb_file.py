@@ -8,14 +8,16 @@ from pathlib import Path
 import duckdb
 
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError
-from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.progress import OnProgress, Progress
 from fluid_build.sources.base import Column, DeclaredForeignKey, OpenSource, Skipped, Table
 from fluid_build.sources.declared import qualified, settle_foreign_keys
 from fluid_build.sources.engine import DUCKDB_ERRORS, reason, starting
+from fluid_build.sources.kinds import DUCKDB, SQLITE
+from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import InDatabase
 from fluid_build.sources.schemas import chosen_schemas, no_tables
 from fluid_build.sources.sql import literal, quote
-from fluid_build.sources.table_choice import OnTables, TableName, any_tables
+from fluid_build.sources.table_choice import OnTables, TableName
 from fluid_build.sources.uri import database_kind
 
 # DuckDB prints an index as [a, '"b c"']: plain names bare, others quoted twice.
@@ -31,27 +33,21 @@ class _Keys:
     foreign: tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...]
 
 
-def open_duckdb(
-    path: Path,
-    *,
-    schemas: Sequence[str] = (),
-    memory_limit: str | None = None,
-    on_tables: OnTables = any_tables,
-    on_progress: OnProgress = ignore,
-) -> OpenSource:
+def open_duckdb(place: str, options: OpenOptions) -> OpenSource:
     """Attach a DuckDB file.
 
     Raises SourceUnreadableError where it is locked by another process, corrupt, of a version
     that can't be read or no DuckDB file; SourceNotFoundError for an unknown schema;
     EmptySourceError where there is no table.
     """
+    path = Path(place)
     _check(path)
-    with starting(memory_limit) as engine:
+    with starting(options.memory_limit) as engine:
         connection = engine.connection
         _attach(connection, path)
         existing = _schemas(connection)
-        read = chosen_schemas(schemas, existing, path.name)
-        tables, skipped = _tables(connection, read, on_tables, on_progress)
+        read = chosen_schemas(options.schemas, existing, path.name)
+        tables, skipped = _tables(connection, read, options.on_tables, options.on_progress)
         views = _count_views(connection, read)
         if not tables:
             if skipped:
@@ -59,7 +55,7 @@ def open_duckdb(
                     f"No table of {path.name} could be read. {skipped[0].reason}",
                     hint="Restore the file from a backup, or try another copy.",
                 )
-            raise no_tables(path.name, schemas, views=views, export=_EXPORT)
+            raise no_tables(path.name, options.schemas, views=views, export=_EXPORT)
         return OpenSource(
             kind="duckdb",
             name=path.stem,
@@ -81,12 +77,12 @@ def _check(path: Path) -> None:
         raise SourceUnreadableError(
             f"{path} cannot be read: {error.strerror}.", hint="Check its permissions."
         ) from None
-    if database_kind(path) == "sqlite":
+    if database_kind(path) is SQLITE:
         raise SourceUnreadableError(
             f"{path.name} is a SQLite database, not a DuckDB one.",
             hint="Give it as sqlite:///path.",
         )
-    if database_kind(path) != "duckdb":
+    if database_kind(path) is not DUCKDB:
         raise SourceUnreadableError(
             f"{path.name} is not a DuckDB database.", hint="Check that it is the file you mean."
         )

@@ -11,7 +11,6 @@ FORMATS: dict[str, Format] = {
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
 }  # fmt: skip
 COMPRESSIONS = (".gz", ".zst", ".zstd")
-DATABASE_ENDINGS = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3", ".db3")
 DDL_ENDINGS = (".sql", ".ddl")
 
 

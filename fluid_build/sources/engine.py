@@ -7,19 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 import duckdb
 
 from fluid_build.errors import SourceError, SourceUnreadableError, UsageError
 from fluid_build.secrets import redact
 from fluid_build.sources.base import stop, was_interrupted
+from fluid_build.sources.kinds import Scanner
 from fluid_build.sources.personal_text import without_values
 from fluid_build.sources.sql import literal, quote
 from fluid_build.temporary import OwnedFolder, owned_folder
 from fluid_build.text import as_sentence, clip
-
-Scanner: TypeAlias = Literal["sqlite", "postgres"]
 
 STAGE = "staged"
 """The database inside the connection that text and row stores are read into once."""
@@ -153,32 +151,32 @@ def _load(connection: duckdb.DuckDBPyConnection, scanner: Scanner, path: Path) -
         connection.execute(f"LOAD {literal(str(path))}")
     except duckdb.Error as error:
         raise SourceError(
-            f"The {scanner} scanner could not be loaded: {reason(error, path)}",
-            hint=f"Install it anew: {_install(scanner)}.",
+            f"The {scanner.name} scanner could not be loaded: {reason(error, path)}",
+            hint=f"Install it again: {_install(scanner)}.",
         ) from None
 
 
 def _scanner_path(scanner: Scanner) -> Path:
-    spec = importlib.util.find_spec(f"duckdb_extension_{scanner}_scanner")
+    spec = importlib.util.find_spec(scanner.wheel.replace("-", "_"))
     if spec is None or not spec.submodule_search_locations:
         raise SourceError(
-            f"Reading {scanner} needs DuckDB's {scanner} scanner, which is not installed.",
+            f"Reading {scanner.name} needs DuckDB's {scanner.name} scanner, which isn't installed.",
             hint=f"Install it: {_install(scanner)}.",
         )
     folder = Path(next(iter(spec.submodule_search_locations))) / "extensions"
-    file = f"v{duckdb.__version__}/{scanner}_scanner.duckdb_extension"
+    file = f"v{duckdb.__version__}/{scanner.name}_scanner.duckdb_extension"
     if not (folder / file).is_file():
         raise SourceError(
-            f"The {scanner} scanner that is installed is not made for DuckDB {duckdb.__version__}.",
+            f"The installed {scanner.name} scanner wasn't made for DuckDB {duckdb.__version__}.",
             hint=f"Install the matching one: {_install(scanner)}.",
         )
     return folder / file
 
 
 def _install(scanner: Scanner) -> str:
-    if scanner == "postgres":
-        return "pip install 'fluid-forge[postgres]'"
-    return f"pip install duckdb-extension-sqlite-scanner=={duckdb.__version__}"
+    if scanner.extra:
+        return f"pip install 'fluid-forge[{scanner.extra}]'"
+    return f"pip install {scanner.wheel}=={duckdb.__version__}"
 
 
 def reason(error: Exception, *places: Path) -> str:
@@ -207,5 +205,5 @@ def unreadable(name: str, error: Exception) -> SourceUnreadableError:
         )
     return SourceUnreadableError(
         f"Reading {name} failed: {reason(error)}",
-        hint="Check that its files are whole, or write the broken one anew.",
+        hint="Check that its files are whole, or write the broken one again.",
     )

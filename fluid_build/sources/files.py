@@ -14,7 +14,7 @@ from fluid_build.errors import (
     SourceUnreadableError,
     UnknownSourceError,
 )
-from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.progress import OnProgress, Progress
 from fluid_build.sources import json_files, parquet_files
 from fluid_build.sources.base import Column, OpenSource, Skipped, Table
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
@@ -23,11 +23,12 @@ from fluid_build.sources.delimited import files as csv_files
 from fluid_build.sources.endings import FORMATS, Format
 from fluid_build.sources.engine import DUCKDB_ERRORS, SCRATCH, STAGE, Engine, reason, starting
 from fluid_build.sources.file_layout import Layout, TableFiles, is_compressed, layout_of, stem
+from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.query_progress import following
 from fluid_build.sources.sql import quote
 from fluid_build.sources.staged_views import COPIED, stage_view
-from fluid_build.sources.table_choice import OnTables, TableName, any_tables
+from fluid_build.sources.table_choice import TableName
 from fluid_build.sources.unread_formats import in_words, left_aside, unread_format
 from fluid_build.sources.uri import is_glob, matches
 
@@ -45,14 +46,7 @@ class _Opened:
     skipped: tuple[Skipped, ...]
 
 
-def open_files(
-    place: str,
-    *,
-    conventions: Conventions = NO_ANSWERS,
-    memory_limit: str | None = None,
-    on_tables: OnTables = any_tables,
-    on_progress: OnProgress = ignore,
-) -> OpenSource:
+def open_files(place: str, options: OpenOptions) -> OpenSource:
     """Open the data files at a path or glob; ``conventions`` answer what text leaves open.
 
     Raises SourceNotFoundError where nothing is there, UnknownSourceError for a single file of no
@@ -60,14 +54,14 @@ def open_files(
     not one of them can be read.
     """
     _check(place)
-    with starting(memory_limit) as engine:
+    with starting(options.memory_limit) as engine:
         layout = _layout(place, engine.connection)
         if not layout.tables:
             raise _nothing(place, layout)
-        on_tables([TableName(one.name) for one in layout.tables])
+        options.on_tables([TableName(one.name) for one in layout.tables])
         staged = [path for one in layout.tables if one.format != "parquet" for path in one.paths]
         engine.stage(sum(_size(path) for path in staged))
-        opened = _open_all(engine, layout.tables, conventions, on_progress)
+        opened = _open_all(engine, layout.tables, options.conventions, options.on_progress)
         tables = [one.table for one in opened if one.table is not None]
         skipped = tuple(entry for one in opened for entry in one.skipped) + tuple(
             Skipped(name, why) for name, why in layout.left_out

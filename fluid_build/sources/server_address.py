@@ -10,33 +10,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
-_SCHEME = re.compile(r"postgres(?:ql)?://", re.IGNORECASE)
+from fluid_build.sources.kinds import ServerKind
+
 _PAIR = re.compile(r"\s*(\w+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))(?=\s|$)", re.DOTALL)
 _PORTS = re.compile(r"\d{0,5}(,\d{0,5})*")
 _HOSTS = re.compile(r"[^\s@?#&=]*")
 _PARTS = {"host": "host", "port": "port", "user": "user", "dbname": "database"}
-_HARMLESS = frozenset(
-    {
-        "hostaddr",
-        "sslmode",
-        "gssencmode",
-        "channel_binding",
-        "connect_timeout",
-        "target_session_attrs",
-        "application_name",
-        "client_encoding",
-    }
-)
-"""Parameters that neither name a file of this machine nor lead to another server unseen."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """A PostgreSQL server, database and login; an empty part is left to libpq's own default.
+    """A server, database and login; an empty part is left to the client's own default.
 
     ``options`` are the other parameters, none of them a secret.
     """
 
+    scheme: str
     host: str = ""
     port: str = ""
     user: str = ""
@@ -55,23 +44,26 @@ class ServerAddress:
         user = f"{_escaped(self.user)}@" if self.user else ""
         port = f":{self.port}" if is_simple and self.port else ""
         server = f"{_escaped(self.host)}{port}" if is_simple else ""
-        given = "&".join(f"{name}={_escaped(value)}" for name, value in query.items())
-        return f"postgresql://{user}{server}/{_escaped(self.database)}{'?' if given else ''}{given}"
+        parameters = "&".join(f"{name}={_escaped(value)}" for name, value in query.items())
+        place = f"{self.scheme}://{user}{server}/{_escaped(self.database)}"
+        return f"{place}?{parameters}" if parameters else place
 
 
-def server_address(dsn: str) -> ServerAddress:
-    """Take a URI or keyword connection string apart.
+def server_address(dsn: str, kind: ServerKind) -> ServerAddress:
+    """Take a URI or keyword connection string of a kind of server apart.
 
     ValueError, with the reason as a sentence's end, where it can't be read or holds a parameter
     that could name a file or service of this machine, or a password.
     """
-    given = dict(_from_uri(dsn) if _SCHEME.match(dsn) else _from_keywords(dsn))
-    unknown = sorted(given.keys() - _PARTS.keys() - _HARMLESS)
+    is_uri = dsn.partition("://")[0].lower() in kind.schemes
+    given = dict(_from_uri(dsn) if is_uri else _from_keywords(dsn))
+    unknown = sorted(given.keys() - _PARTS.keys() - kind.harmless_parameters)
     if unknown:
         raise ValueError(f"it sets {', '.join(unknown)}")
     address = ServerAddress(
+        scheme=kind.schemes[0],
         **{part: given.get(name, "") for name, part in _PARTS.items()},
-        options={name: given[name] for name in sorted(_HARMLESS & given.keys())},
+        options={name: given[name] for name in sorted(kind.harmless_parameters & given.keys())},
     )
     if not _PORTS.fullmatch(address.port) or not _HOSTS.fullmatch(address.host):
         raise ValueError("its host or port can't be read")

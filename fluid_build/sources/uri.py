@@ -4,26 +4,14 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
 from urllib.parse import unquote
 
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError, UnknownSourceError
 from fluid_build.regular_files import not_regular, open_regular
 from fluid_build.secrets import redact
-from fluid_build.sources.endings import DATABASE_ENDINGS, is_ddl, is_surely_data
+from fluid_build.sources.endings import is_ddl, is_surely_data
+from fluid_build.sources.kinds import DDL, FILES, KINDS, POSTGRES, SCHEMES, ServerKind, SourceKind
 from fluid_build.text import nearest
-
-Kind: TypeAlias = Literal["duckdb", "sqlite", "postgres", "files", "ddl"]
-
-SCHEMES: dict[str, Kind] = {
-    "duckdb": "duckdb",
-    "sqlite": "sqlite",
-    "sqlite3": "sqlite",
-    "postgresql": "postgres",
-    "postgres": "postgres",
-    "file": "files",
-}
-"""Known schemes. ``file`` says only where: what lies there is found by looking."""
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):(?=//|/|[^\\])")
 _KEYWORD_DSN = re.compile(r"^\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=")
@@ -36,7 +24,7 @@ class Address:
     ``place`` may hold a password, so it is left out of the representation.
     """
 
-    kind: Kind
+    kind: SourceKind
     place: str = field(repr=False)
 
 
@@ -60,7 +48,7 @@ def locate(text: str) -> Address:
     SourceNotFoundError where nothing lies at the place.
     """
     if _KEYWORD_DSN.match(text):
-        return Address("postgres", text)
+        return Address(POSTGRES, text)
     match = _SCHEME.match(text)
     if match is None or Path(text).exists():
         return _look(text)
@@ -68,10 +56,10 @@ def locate(text: str) -> Address:
     kind = SCHEMES.get(scheme)
     if kind is None:
         raise _unknown_scheme(scheme, text)
-    if kind == "postgres":
-        return Address("postgres", text)
+    if isinstance(kind, ServerKind):
+        return Address(kind, text)
     place = _path_of(text[match.end() :])
-    if kind == "files":
+    if kind is FILES:
         return _look(place)
     _require_file(place)
     return Address(kind, place)
@@ -122,36 +110,34 @@ def _look(place: str) -> Address:
         return Address(_kind_of_files(matches(str(path / "*"))), str(path))
     _require_file(str(path))
     if is_ddl(path):
-        return Address("ddl", str(path))
+        return Address(DDL, str(path))
     return Address(_kind_of_file(path), str(path))
 
 
-def _kind_of_files(paths: list[Path]) -> Kind:
+def _kind_of_files(paths: list[Path]) -> SourceKind:
     """DDL where there is some and no file of data; a README beside it is neither."""
     data = any(map(is_surely_data, paths))
-    return "ddl" if not data and any(map(is_ddl, paths)) else "files"
+    return DDL if not data and any(map(is_ddl, paths)) else FILES
 
 
-def _kind_of_file(path: Path) -> Kind:
-    kind = database_kind(path)
-    if kind is not None:
-        return kind
-    if path.suffix.lower() not in DATABASE_ENDINGS:
-        return "files"
-    return "sqlite" if path.suffix.lower().startswith(".sqlite") else "duckdb"
+def _kind_of_file(path: Path) -> SourceKind:
+    ending = path.suffix.lower()
+    named = (kind for kind in KINDS.values() if ending in kind.endings)
+    return database_kind(path) or next(named, FILES)
 
 
-def database_kind(path: Path) -> Kind | None:
-    """The kind of database whose signature opens the file; None where it has neither."""
+def database_kind(path: Path) -> SourceKind | None:
+    """Return the kind of database whose signature the file has; None where it has none."""
     try:
         with open_regular(path) as file:
             start = file.read(16)
     except (OSError, SourceUnreadableError):
         return None
-    if start == b"SQLite format 3\x00":
-        return "sqlite"
-    if start[8:12] == b"DUCK":
-        return "duckdb"
+    for kind in KINDS.values():
+        if kind.signature is not None:
+            offset, mark = kind.signature
+            if start[offset : offset + len(mark)] == mark:
+                return kind
     return None
 
 
@@ -183,10 +169,10 @@ def _nearest_hint(path: Path) -> str:
 
 
 def _unknown_scheme(scheme: str, text: str) -> UnknownSourceError:
-    known = ", ".join(f"{name}://" for name in ("duckdb", "sqlite", "postgresql", "file"))
+    known = ", ".join(f"{kind.schemes[0]}://" for kind in KINDS.values() if kind.schemes)
     scheme_meant = nearest(scheme, tuple(SCHEMES))
     guess = f"Did you mean {scheme_meant}://? " if scheme_meant else ""
     return UnknownSourceError(
-        f"{scheme!r} in {redact(text)!r} is no kind of source that can be read.",
-        hint=f"{guess}Known are {known}, and the path of a file or folder.",
+        f"{scheme!r} in {redact(text)!r} isn't a kind of source that Fluid Forge reads.",
+        hint=f"{guess}It reads {known}, and the path of a file or folder.",
     )

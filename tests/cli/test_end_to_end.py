@@ -186,8 +186,8 @@ def test_the_files_go_to_a_folder_named_after_the_source(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--source", "duckdb"), "is an SQLite database. Say --source sqlite"),
-        (("--source", "csv"), "is an SQLite database."),
+        (("--source", "duckdb"), "is a SQLite database. Use --source sqlite"),
+        (("--source", "csv"), "is a SQLite database."),
         (("--source", "sqlit"), "Did you mean 'sqlite'?"),
         (("--technique", "flatt"), "Did you mean 'flat'?"),
         (("--schema", "main"), "has no schemas to choose from."),

@@ -376,7 +376,7 @@ def test_a_model_whose_parts_do_not_fit_is_refused(
 
 
 def test_a_password_is_never_shown(fluid: Fluid, folder: Path) -> None:
-    """Not even where the server that it is for cannot be reached."""
+    """Not even where the server that it is for can't be reached."""
     done = fluid("verify", folder, "--uri", "postgresql://u:geheim@127.0.0.1:1/x")
     assert done.code == 2
     assert "geheim" not in done.out + done.err

@@ -24,6 +24,7 @@ from fluid_build.errors import (
 )
 from fluid_build.sources import engine, open_source
 from fluid_build.sources.declared import unique_names
+from fluid_build.sources.kinds import DUCKDB, SQLITE
 from fluid_build.sources.uri import Address, locate
 
 
@@ -39,12 +40,12 @@ def database(tmp_path: Path) -> Path:
 
 def test_a_database_is_known_by_its_bytes(database: Path, tmp_path: Path) -> None:
     """The ending .db says nothing: the signature decides, and for any other ending too."""
-    assert locate(str(database)).kind == "sqlite"
+    assert locate(str(database)).kind is SQLITE
     odd = tmp_path / "odd.bin"
     shutil.copy(database, odd)
-    assert locate(str(odd)).kind == "sqlite"
+    assert locate(str(odd)).kind is SQLITE
     duckdb.connect(str(tmp_path / "d.db")).close()
-    assert locate(str(tmp_path / "d.db")).kind == "duckdb"
+    assert locate(str(tmp_path / "d.db")).kind is DUCKDB
 
 
 @pytest.mark.parametrize("form", ["sqlite:///{}", "sqlite:////{}", "sqlite:{}", "{}", "file://{}"])
@@ -56,15 +57,15 @@ def test_every_way_to_write_a_path_is_taken(database: Path, form: str) -> None:
     written = form.format(path if "////" not in form else path.removeprefix("/"))
     if form == "sqlite:///{}":
         written = form.format(path)
-    assert locate(written) == Address("sqlite", str(database))
+    assert locate(written) == Address(SQLITE, str(database))
 
 
 def test_a_relative_path_in_a_uri_is_taken(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``sqlite:///name`` finds the file in the working folder, as other tools do."""
     monkeypatch.chdir(database.parent)
     shutil.copy(database, "plain.db")
-    assert locate("sqlite:///plain.db") == Address("sqlite", "plain.db")
-    assert locate("plain.db") == Address("sqlite", "plain.db")
+    assert locate("sqlite:///plain.db") == Address(SQLITE, "plain.db")
+    assert locate("plain.db") == Address(SQLITE, "plain.db")
 
 
 def test_an_unknown_scheme_names_the_known_ones() -> None:
@@ -123,10 +124,10 @@ def test_a_missing_scanner_is_told_with_the_remedy(
 ) -> None:
     """Without the scanner's wheel the error says what to install."""
     monkeypatch.setattr(engine.importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(SourceError, match="not installed") as caught:
+    with pytest.raises(SourceError, match="isn't installed") as caught:
         open_source("postgresql://u:s3cret@h/db")
     assert caught.value.hint == "Install it: pip install 'fluid-forge[postgres]'."
-    with pytest.raises(SourceError, match="not installed"):
+    with pytest.raises(SourceError, match="isn't installed"):
         open_source(database)
 
 

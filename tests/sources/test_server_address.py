@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fluid_build.sources.kinds import POSTGRES
 from fluid_build.sources.server_address import ServerAddress, server_address
 from fluid_build.sources.uri import locate
 
@@ -16,6 +17,7 @@ _HOSTS = st.sampled_from(["", "db.example.org", "10.0.0.1", "::1", "/run/postgre
 @given(
     st.builds(
         ServerAddress,
+        scheme=st.just("postgresql"),
         host=_HOSTS,
         port=st.sampled_from(["", "5432"]),
         user=_NAMES,
@@ -25,8 +27,8 @@ _HOSTS = st.sampled_from(["", "db.example.org", "10.0.0.1", "::1", "/run/postgre
 )
 def test_an_address_and_its_uri_say_the_same(address: ServerAddress) -> None:
     """The URI that is pasted or connected to has just the parts that were shown."""
-    assert server_address(address.uri) == address
-    assert locate(address.uri).kind == "postgres"
+    assert server_address(address.uri, POSTGRES) == address
+    assert locate(address.uri).kind is POSTGRES
 
 
 @pytest.mark.parametrize(
@@ -47,9 +49,9 @@ def test_the_parts_are_those_that_libpq_takes(
     """A parameter counts for more than the place before it; what can't be a host is refused."""
     if host is None:
         with pytest.raises(ValueError, match="host"):
-            server_address(dsn)
+            server_address(dsn, POSTGRES)
         return
-    found = server_address(dsn)
+    found = server_address(dsn, POSTGRES)
     assert (found.host, found.user, found.database) == (host, user, database)
 
 
@@ -69,4 +71,4 @@ def test_the_parts_are_those_that_libpq_takes(
 def test_what_cannot_be_shown_whole_is_refused(dsn: str) -> None:
     """Services, files, passwords and strings inside strings could lead elsewhere than it seems."""
     with pytest.raises(ValueError, match="it"):
-        server_address(dsn)
+        server_address(dsn, POSTGRES)

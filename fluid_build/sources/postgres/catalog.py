@@ -4,48 +4,36 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from fluid_build.sources.server_staging import ServerColumn, ServerTable
+
 Rows: TypeAlias = Sequence[tuple[object, ...]]
 Query: TypeAlias = Callable[[str], Rows]
 """Runs SQL on the server, in the one transaction that everything is read in."""
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogColumn:
-    """A column; ``base`` is its type's own name with domains seen through, ``modifier`` its
-    raw ``atttypmod`` (the domain's where it has one).
+class CatalogColumn(ServerColumn):
+    """A column as PostgreSQL declares it.
+
+    ``base`` is its type's own name with domains seen through, ``modifier`` its raw ``atttypmod``
+    (the domain's where it has one).
     """
 
-    name: str
-    declared_type: str
     base: str
     category: str
     modifier: int
-    nullable: bool
-    generated: bool
-    comment: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogTable:
-    """A table and all that it declares; ``foreign_keys`` are (columns, schema, table, columns)."""
+_ROW_SECURITY = "Row-level security is on: only the rows that this user may see were read."
 
-    schema: str
-    name: str
-    bytes: int
-    readable: bool
-    row_security: bool
-    comment: str | None
-    columns: tuple[CatalogColumn, ...]
-    primary_key: tuple[str, ...] = ()
-    unique_keys: tuple[tuple[str, ...], ...] = ()
-    foreign_keys: tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...] = ()
+CatalogTable: TypeAlias = ServerTable[CatalogColumn]
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
     """A server's schemas with tables, and what is left out of them, counted by kind."""
 
-    database: str
+    name: str
     schemas: tuple[str, ...]
     left_out: tuple[tuple[str, int], ...]
 
@@ -77,7 +65,7 @@ def overview(query: Query) -> Overview:
                           AND e.deptype = 'e')
         GROUP BY 1 ORDER BY 1""")
     return Overview(
-        database=str(name),
+        name=str(name),
         schemas=tuple(str(row[0]) for row in schemas),
         left_out=tuple((str(kind), int(str(number))) for kind, number in left_out),
     )
@@ -116,12 +104,12 @@ def read_tables(query: Query, schemas: Sequence[str]) -> list[CatalogTable]:
                 name=str(name),
                 bytes=int(str(size)),
                 readable=bool(readable),
-                row_security=bool(row_security),
                 comment=None if comment is None else str(comment),
                 columns=columns.get(oid, ()),
                 primary_key=primary.get(oid, ()),
                 unique_keys=unique.get(oid, ()),
                 foreign_keys=foreign.get(oid, ()),
+                notes=(_ROW_SECURITY,) if row_security else (),
             )
         )
     return tables

@@ -6,13 +6,10 @@ text on the server, and settled here afterwards.
 """
 
 import re
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from fluid_build.sources.postgres.catalog import CatalogColumn
+from fluid_build.sources.server_staging import ColumnRequest
 from fluid_build.sources.sql import quote
-
-Settle: TypeAlias = Literal["as is", "decimal", "json"]
 
 _SCALARS = (
     "int2", "int4", "int8", "bool", "float4", "float8", "text", "varchar", "bpchar", "uuid",
@@ -22,6 +19,8 @@ _ELEMENTS = (
     "int2", "int4", "int8", "bool", "float4", "float8", "text", "varchar", "uuid", "date",
     "timestamp", "timestamptz",
 )  # fmt: skip
+# Their ranges are wider in PostgreSQL than in DuckDB: a time may be 24:00, for one.
+_SURPRISING = ("interval", "time", "timetz")
 _MAX_DIGITS = 38
 _MODIFIER = re.compile(r"\(\d+(,\d+)?\)")
 # As PostgreSQL spells them: a domain over one of them has a name of its own.
@@ -33,43 +32,43 @@ _PLAIN = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """``expression`` is SQL for the server; ``settle`` is what its result is turned into here."""
+class PostgresDialect:
+    """How PostgreSQL's columns are asked for."""
 
-    expression: str
-    settle: Settle = "as is"
+    scan = "postgres_query"
 
+    def request(self, column: CatalogColumn, *, careful: bool) -> ColumnRequest:
+        """Say how to ask for a column; ``careful`` asks for text where a value might surprise."""
+        name = quote(column.name)
+        if column.base == "numeric":
+            return ColumnRequest(f"{name}::text", "decimal", declared_decimal(column))
+        if column.base == "money":
+            return ColumnRequest(f"{name}::pg_catalog.numeric::text", "decimal")
+        if column.base in ("json", "jsonb"):
+            return ColumnRequest(f"{name}::text", "as is" if careful else "json")
+        if column.base in _SCALARS and not (careful and column.base in _SURPRISING):
+            return ColumnRequest(f"{name}::pg_catalog.{column.base}")
+        element = column.base.removeprefix("_")
+        if column.category == "A" and element in _ELEMENTS and not careful:
+            return ColumnRequest(f"{name}::pg_catalog.{element}[]")
+        return ColumnRequest(f"{name}::text")
 
-def request(column: CatalogColumn, *, careful: bool) -> Request:
-    """How to ask for a column; ``careful`` asks for text wherever a value might surprise."""
-    name = quote(column.name)
-    if column.base == "numeric":
-        return Request(f"{name}::text", "decimal")
-    if column.base == "money":
-        return Request(f"{name}::pg_catalog.numeric::text", "decimal")
-    if column.base in ("json", "jsonb"):
-        return Request(f"{name}::text", "as is" if careful else "json")
-    if column.base in _SCALARS and not (careful and column.base in ("interval", "time", "timetz")):
-        return Request(f"{name}::pg_catalog.{column.base}")
-    element = column.base.removeprefix("_")
-    if column.category == "A" and element in _ELEMENTS and not careful:
-        return Request(f"{name}::pg_catalog.{element}[]")
-    return Request(f"{name}::text")
+    def reads_plainly(self, column: CatalogColumn, asked: ColumnRequest, type_: str) -> bool:
+        """Say whether DuckDB reads a column of an attached database as it was read by the request.
 
+        A numeric is read by its declared precision; only a NaN in it would be bent, and then
+        ``type_`` is another one.
+        """
+        words = _MODIFIER.sub("", column.declared_type)
+        if words == "numeric":
+            return type_ == declared_decimal(column)
+        if words in ("json", "jsonb"):
+            return asked.settle == "json"
+        return words.removesuffix("[]") in _PLAIN and not asked.expression.endswith("::text")
 
-def reads_plainly(column: CatalogColumn, asked: Request, type_: str) -> bool:
-    """Whether DuckDB reads a column of an attached database as it was read when asked for.
-
-    ``type_`` is the type that it was given here. A numeric is read by its declared precision;
-    only a NaN in it would be bent, and then the type here is another one.
-    """
-    words = _MODIFIER.sub("", column.declared_type)
-    if words == "numeric":
-        return type_ == declared_decimal(column)
-    if words in ("json", "jsonb"):
-        return asked.settle == "json"
-    return words.removesuffix("[]") in _PLAIN and not asked.expression.endswith("::text")
+    def quote(self, name: str) -> str:
+        """Quote a name for the server."""
+        return quote(name)
 
 
 def declared_decimal(column: CatalogColumn) -> str | None:

@@ -19,10 +19,12 @@ from fluid_build.errors import (
     SourceNotFoundError,
     SourceUnreadableError,
 )
-from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.progress import OnProgress, Progress
 from fluid_build.sources.base import Column, OpenSource, Skipped, Table
 from fluid_build.sources.declared import settle_foreign_keys, unique_names
 from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, reason, starting
+from fluid_build.sources.kinds import SQLITE
+from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.query_progress import following
 from fluid_build.sources.schemas import no_tables
@@ -41,7 +43,7 @@ from fluid_build.sources.sqlite.values import (
     read_exactly,
     read_fast,
 )
-from fluid_build.sources.table_choice import OnTables, TableName, any_tables
+from fluid_build.sources.table_choice import TableName
 from fluid_build.sources.uri import database_kind
 
 _EXPORT = "sqlite3 -header -csv FILE 'SELECT * FROM my_view' > views/my_view.csv."
@@ -51,31 +53,28 @@ _BATCH = 50
 _LARGE_ROWS = 50_000
 
 
-def open_sqlite(
-    path: Path,
-    *,
-    memory_limit: str | None = None,
-    on_tables: OnTables = any_tables,
-    on_progress: OnProgress = ignore,
-) -> OpenSource:
+def open_sqlite(place: str, options: OpenOptions) -> OpenSource:
     """Stage every table of a SQLite file.
 
     Raises SourceUnreadableError where it is locked, corrupt or another kind of file, and
     EmptySourceError where it has no table.
     """
+    path = Path(place)
     size = _check(path)
-    with starting(memory_limit, scanner="sqlite") as engine:
+    with starting(options.memory_limit, scanner=SQLITE.scanner) as engine:
         engine.stage(size)
-        with _reading(path, engine.folder) as (reader, place):
+        with _reading(path, engine.folder) as (reader, readable):
             names = table_names(reader)
             views = count_views(reader)
             if not names:
                 raise no_tables(path.name, views=views, export=_EXPORT)
-            on_tables([TableName(name) for name in names])
+            options.on_tables([TableName(name) for name in names])
             engine.connection.execute(
-                f"ATTACH {literal(str(place))} AS origin (TYPE sqlite, READ_ONLY)"
+                f"ATTACH {literal(str(readable))} AS origin (TYPE sqlite, READ_ONLY)"
             )
-            tables, skipped = _stage_all(engine.connection, reader, place, names, on_progress)
+            tables, skipped = _stage_all(
+                engine.connection, reader, readable, names, options.on_progress
+            )
             engine.connection.execute("DETACH origin")
         if not tables:
             raise SourceUnreadableError(
@@ -105,7 +104,7 @@ def _check(path: Path) -> int:
         raise SourceUnreadableError(
             f"{path} cannot be read: {error.strerror}.", hint="Check its permissions."
         ) from None
-    if size and database_kind(path) != "sqlite":
+    if size and database_kind(path) is not SQLITE:
         raise SourceUnreadableError(
             f"{path.name} is not a SQLite database (or an encrypted one).",
             hint="Check the file; give a DuckDB file as duckdb:///path.",

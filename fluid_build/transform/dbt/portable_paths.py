@@ -112,7 +112,7 @@ def connection_string(dsn: str) -> Jinja:
     return variable(DSN_VARIABLE, surely_without_passwords(dsn))
 
 
-def connection_variables(dsn: str) -> Mapping[str, str]:
+def connection_variables(dsn: str, password_variable: str) -> Mapping[str, str]:
     """The variables by which the server is reached, each with what it is for."""
     what = (
         "where it is another one than the forge read"
@@ -121,9 +121,7 @@ def connection_variables(dsn: str) -> Mapping[str, str]:
     )
     found = {DSN_VARIABLE: f"The connection string of the source, {what}."}
     if passwords(dsn):
-        found["PGPASSWORD"] = (
-            "The password, which is in no file of the project; ~/.pgpass may have it instead."
-        )
+        found[password_variable] = "The password, which is in no file of the project."
     return found
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fluid_build.block_yaml import block_yaml
-from fluid_build.sources.engine import Scanner
+from fluid_build.sources.kinds import Scanner
 from fluid_build.transform.dbt.jinja import Jinja, literal_document
 from fluid_build.transform.dbt.portable_paths import database_file, in_project, variable
 from fluid_build.transform.dbt.scanner_plugin import PLUGIN_FOLDER, PLUGIN_MODULE
@@ -48,7 +48,7 @@ def duckdb_profile(name: str, database: str, attached: Attached | None) -> Profi
     if attached is not None:
         entry: dict[str, object] = {"path": attached.path, "alias": attached.alias}
         if attached.scanner is not None:
-            entry["type"] = attached.scanner
+            entry["type"] = attached.scanner.name
             output["module_paths"] = [in_project(PLUGIN_FOLDER)]
             output["plugins"] = [{"module": PLUGIN_MODULE}]
         output["attach"] = [entry | {"read_only": True}]

@@ -7,7 +7,7 @@ wheel at run time and names no place of any machine.
 
 import duckdb
 
-from fluid_build.sources.engine import Scanner
+from fluid_build.sources.kinds import Scanner
 
 PLUGIN_FOLDER = "plugins"
 PLUGIN_MODULE = "fluid_scanner"
@@ -56,9 +56,9 @@ def in_wheel():
 def packages(scanner: Scanner) -> tuple[str, ...]:
     """The wheel of a scanner, and the DuckDB that it was made for."""
     version = duckdb.__version__
-    return (f"duckdb=={version}", f"duckdb-extension-{scanner}-scanner=={version}")
+    return (f"duckdb=={version}", f"{scanner.wheel}=={version}")
 
 
 def plugin(scanner: Scanner) -> str:
     """The Python file of the project that loads a scanner."""
-    return _PLUGIN.format(scanner=scanner)
+    return _PLUGIN.format(scanner=scanner.name)

@@ -9,7 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fluid_build.sources.base import Source, Table
-from fluid_build.sources.engine import Scanner
+from fluid_build.sources.kinds import (
+    DDL,
+    FILES,
+    KINDS,
+    POSTGRES,
+    SQLITE,
+    Scanner,
+    ServerKind,
+    SourceKind,
+)
 from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import locate
@@ -35,8 +44,6 @@ from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.dbt.warehouse_access import warehouse_access
 from fluid_build.transform.plan.elements import PlanSource, TransformPlan
 
-_SCANNERS: dict[str, Scanner] = {"sqlite": "sqlite", "postgres": "postgres"}
-
 
 def source_access(
     source: Source,
@@ -56,9 +63,9 @@ def source_access(
     pairs = [(one, tables[one.table]) for one in plan.sources]
     if target != "duckdb":
         return warehouse_access(source, plan, pairs, target)
-    if source.kind == "files":
+    if source.kind == FILES.name:
         return file_access(source, plan, pairs, base_of(locate(location).place, project_dir))
-    if source.kind == "ddl":
+    if source.kind == DDL.name:
         return _without_data(plan, pairs)
     return _from_database(source, plan, pairs, project_dir, location)
 
@@ -81,17 +88,18 @@ def _from_database(
     location: str,
 ) -> SourceAccess:
     database, alias = duckdb_names(plan)
-    scanner = _SCANNERS.get(source.kind)
+    kind = KINDS[source.kind]
+    scanner = kind.scanner
     place = locate(location).place
     notes: tuple[str, ...] = ()
-    if source.kind == "postgres":
+    if isinstance(kind, ServerKind):
         path = connection_string(place)
-        variables = connection_variables(place)
-        notes = _notes_on_postgres(pairs)
+        variables = connection_variables(place, kind.password_variable)
+        notes = _notes_on_postgres(pairs) if kind is POSTGRES else ()
     else:
         base = base_of(place, project_dir)
         path, variables = base.jinja, base.variables
-        notes = _notes_on_file(source.kind, Path(place))
+        notes = _notes_on_file(kind, Path(place))
     profile = duckdb_profile(project_name(plan), database, Attached(path, alias, scanner))
     return SourceAccess(
         name=plan.name,
@@ -133,11 +141,11 @@ def _attached_entry(
 
 def _query(query: NativeQuery, alias: str, scanner: Scanner) -> str:
     columns = ", ".join(f"{value} AS {quote(name)}" for name, value in query.columns)
-    return f"(SELECT {columns} FROM {scanner}_query({literal(alias)}, {literal(query.sql)}))"
+    return f"(SELECT {columns} FROM {scanner.name}_query({literal(alias)}, {literal(query.sql)}))"
 
 
-def _notes_on_file(kind: str, path: Path) -> tuple[str, ...]:
-    if kind != "sqlite":
+def _notes_on_file(kind: SourceKind, path: Path) -> tuple[str, ...]:
+    if kind is not SQLITE:
         return ()
     with path.open("rb") as file:
         is_wal = file.read(20)[18:20] == b"\x02\x02"

@@ -29,7 +29,8 @@ from fluid_build.sources.conventions import (
     DateOrder,
     DecimalMark,
 )
-from fluid_build.sources.uri import Kind, locate, path_from
+from fluid_build.sources.kinds import KINDS, Kind, ServerKind
+from fluid_build.sources.uri import locate, path_from
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.proof.written_proof import PROOF_FILE
 
@@ -90,9 +91,9 @@ def manifest_source(
     """The source at a URI or path, as the manifest of a folder names it."""
     address = locate(place)
     return ManifestSource(
-        kind=address.kind,
+        kind=address.kind.name,
         location=surely_without_passwords(address.place)
-        if address.kind == "postgres"
+        if isinstance(address.kind, ServerKind)
         else path_from(folder, Path(address.place)),
         schemas=tuple(schemas),
         dialect=dialect,
@@ -147,7 +148,7 @@ def place_of(manifest: Manifest, folder: Path) -> str:
             f"{folder / MANIFEST_FILE} does not say where the source is.",
             hint="Say where with --uri.",
         )
-    if source.kind == "postgres":
+    if isinstance(KINDS[source.kind], ServerKind):
         return source.location
     return os.path.normpath(Path(os.path.realpath(folder)) / source.location)
 

@@ -16,6 +16,7 @@ from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.engine import DUCKDB_ERRORS, reason
+from fluid_build.sources.kinds import DUCKDB, POSTGRES
 from fluid_build.sources.origin import InDatabase
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import Address, locate
@@ -76,9 +77,9 @@ def prove_warehouse(
     place than a DuckDB file or a PostgreSQL database.
     """
     address = _address(place)
-    chosen = schema or (DUCKDB_SCHEMA if address.kind == "duckdb" else f"{plan.name}_model")
+    chosen = schema or (DUCKDB_SCHEMA if address.kind is DUCKDB else f"{plan.name}_model")
     with owned_folder() as folder:
-        if address.kind == "duckdb":
+        if address.kind is DUCKDB:
             file, within = Path(address.place), chosen
             faults = _faults(file, within, plan)
         else:
@@ -96,10 +97,10 @@ def prove_warehouse(
 
 def _address(place: str) -> Address:
     address = locate(place)
-    if address.kind not in ("duckdb", "postgres"):
+    if address.kind not in (DUCKDB, POSTGRES):
         raise UsageError(
             f"A warehouse is a DuckDB file or a PostgreSQL database, and {place} is"
-            f" {address.kind}.",
+            f" {address.kind.phrase}.",
             hint="Name the database that dbt builds in.",
         )
     return address

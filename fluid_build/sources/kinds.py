@@ -1,0 +1,139 @@
+"""The kinds of sources, one record each: a new kind is its own modules and one record here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal["duckdb", "sqlite", "postgres", "files", "ddl"]
+Option: TypeAlias = Literal["schemas", "dialect", "conventions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scanner:
+    """A DuckDB extension that reads another database, installed as a wheel.
+
+    ``name`` is DuckDB's type of the attached database; the wheel is named after it. ``extra`` is
+    our extra that installs the wheel, empty where the core does.
+    """
+
+    name: str
+    extra: str = ""
+
+    @property
+    def wheel(self) -> str:
+        """The distribution that holds the extension."""
+        return f"duckdb-extension-{self.name}-scanner"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceKind:
+    """How one kind of source is named, recognised and opened.
+
+    ``opener`` is ``module:function``, imported when a source is opened: a CSV file shouldn't wait
+    for a SQL parser. ``schemes`` are those of its URIs, the usual one first. ``endings`` and
+    ``signature`` (an offset and the bytes there) tell its files. ``options`` are the options of
+    ``open_source`` that only some kinds take.
+    """
+
+    name: Kind
+    label: str
+    phrase: str
+    opener: str
+    schemes: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
+    signature: tuple[int, bytes] | None = None
+    options: frozenset[Option] = field(default_factory=frozenset)
+    scanner: Scanner | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerKind(SourceKind):
+    """A kind of source that a connection string leads to.
+
+    ``environment`` has the variable that fills in each part that a connection string leaves out:
+    host, port, user, database. ``password_variable`` is where the client looks for a password.
+    ``harmless_parameters`` neither name a file of this machine nor lead to another server unseen;
+    a folder that a stranger made may set no others.
+    """
+
+    environment: Mapping[str, str]
+    password_variable: str
+    harmless_parameters: frozenset[str]
+
+
+DUCKDB = SourceKind(
+    name="duckdb",
+    label="DuckDB",
+    phrase="a DuckDB database",
+    opener="fluid_build.sources.duckdb_file:open_duckdb",
+    schemes=("duckdb",),
+    endings=(".duckdb", ".ddb", ".db"),
+    signature=(8, b"DUCK"),
+    options=frozenset({"schemas", "conventions"}),
+)
+SQLITE = SourceKind(
+    name="sqlite",
+    label="SQLite",
+    phrase="a SQLite database",
+    opener="fluid_build.sources.sqlite.file:open_sqlite",
+    schemes=("sqlite", "sqlite3"),
+    endings=(".sqlite", ".sqlite3", ".db3"),
+    signature=(0, b"SQLite format 3\x00"),
+    options=frozenset({"conventions"}),
+    scanner=Scanner("sqlite"),
+)
+POSTGRES = ServerKind(
+    name="postgres",
+    label="PostgreSQL",
+    phrase="a PostgreSQL database",
+    opener="fluid_build.sources.postgres.database:open_postgres",
+    schemes=("postgresql", "postgres"),
+    options=frozenset({"schemas", "conventions"}),
+    scanner=Scanner("postgres", extra="postgres"),
+    # https://www.postgresql.org/docs/current/libpq-connect.html
+    environment={
+        "host": "PGHOST",
+        "port": "PGPORT",
+        "user": "PGUSER",
+        "database": "PGDATABASE",
+    },
+    password_variable="PGPASSWORD",
+    harmless_parameters=frozenset(
+        {
+            "hostaddr",
+            "sslmode",
+            "gssencmode",
+            "channel_binding",
+            "connect_timeout",
+            "target_session_attrs",
+            "application_name",
+            "client_encoding",
+        }
+    ),
+)
+FILES = SourceKind(
+    name="files",
+    label="files",
+    phrase="files",
+    opener="fluid_build.sources.files:open_files",
+    # A file: URI says only where: what is there is found by looking.
+    schemes=("file",),
+    options=frozenset({"conventions"}),
+)
+DDL = SourceKind(
+    name="ddl",
+    label="DDL",
+    phrase="DDL",
+    opener="fluid_build.sources.ddl:open_structure",
+    options=frozenset({"dialect"}),
+)
+
+KINDS: Mapping[str, SourceKind] = {
+    kind.name: kind for kind in (DUCKDB, SQLITE, POSTGRES, FILES, DDL)
+}
+"""Every kind by its name."""
+
+SCHEMES: Mapping[str, SourceKind] = {
+    scheme: kind for kind in KINDS.values() for scheme in kind.schemes
+}
+"""The kinds by the schemes of their URIs."""

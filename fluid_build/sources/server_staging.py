@@ -1,0 +1,297 @@
+"""Staging a server's tables into DuckDB, the same for every kind of server.
+
+A kind of server brings its catalog and a ``ServerDialect``: how a column is asked for and what
+reads the answer. What a scanner doesn't carry over exactly is turned into text on the server, and
+settled here afterwards.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
+
+import duckdb
+
+from fluid_build.progress import OnProgress, Progress
+from fluid_build.sources.base import Column, DeclaredForeignKey, Skipped, Table
+from fluid_build.sources.decimals import Settled, settle_decimal
+from fluid_build.sources.declared import qualified, settle_foreign_keys, unique_names
+from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, reason
+from fluid_build.sources.origin import InDatabase, NativeQuery
+from fluid_build.sources.query_progress import following
+from fluid_build.sources.sql import quote
+from fluid_build.sources.table_choice import TableName
+
+ORIGIN = "origin"
+"""The name that the server's database is attached by."""
+
+Settle: TypeAlias = Literal["as is", "decimal", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRequest:
+    """How a column is asked for.
+
+    ``expression`` is SQL for the server; ``settle`` is what its result is turned into here, and
+    ``decimal`` DuckDB's type for the declared precision, if there is one.
+    """
+
+    expression: str
+    settle: Settle = "as is"
+    decimal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerColumn:
+    """A column in a server's catalog; a kind of server adds what its own types need."""
+
+    name: str
+    declared_type: str
+    nullable: bool
+    generated: bool
+    comment: str | None
+
+
+C = TypeVar("C", bound=ServerColumn)
+Asked = TypeVar("Asked", bound=ServerColumn, contravariant=True)
+
+
+@dataclass(frozen=True)
+class ServerTable(Generic[C]):
+    """A table and all that it declares; ``foreign_keys`` are (columns, schema, table, columns).
+
+    ``readable`` says whether the user may read it. ``notes`` are sentences a user must see.
+    """
+
+    schema: str
+    name: str
+    bytes: int
+    readable: bool
+    comment: str | None
+    columns: tuple[C, ...]
+    primary_key: tuple[str, ...] = ()
+    unique_keys: tuple[tuple[str, ...], ...] = ()
+    foreign_keys: tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class ServerDialect(Protocol[Asked]):
+    """What differs between kinds of servers when their tables are staged."""
+
+    scan: str
+    """DuckDB's table function that runs a query on the attached server."""
+
+    def request(self, column: Asked, *, careful: bool) -> ColumnRequest:
+        """Say how to ask for a column; ``careful`` asks for text where a value might surprise."""
+        ...
+
+    def reads_plainly(self, column: Asked, asked: ColumnRequest, type_: str) -> bool:
+        """Say whether DuckDB reads a column of an attached database as it was read by the request.
+
+        ``type_`` is the type that the request's values were given.
+        """
+        ...
+
+    def quote(self, name: str) -> str:
+        """Quote a name for the server."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Planned(Generic[C]):
+    catalog: ServerTable[C]
+    name: str
+    relation: str
+    aliases: list[str]
+    requests: list[ColumnRequest]
+
+
+class _StagingFailedError(Exception):
+    """A table broke the transaction, which takes all others with it."""
+
+    def __init__(self, position: int, why: str) -> None:
+        super().__init__(why)
+        self.position = position
+        self.why = why
+
+
+class ServerStaging(Generic[C]):
+    """The staging of a server's tables, which ``names`` are known of before a row is read."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        dialect: ServerDialect[C],
+        catalog: Sequence[ServerTable[C]],
+    ) -> None:
+        self._connection = connection
+        self._dialect = dialect
+        self._planned = self._plan(catalog)
+
+    @property
+    def names(self) -> list[TableName]:
+        """The tables by the names that they will have in the source."""
+        return [
+            TableName(table.name, table.catalog.schema, table.catalog.name)
+            for table in self._planned
+        ]
+
+    def stage(self, on_progress: OnProgress) -> tuple[tuple[Table, ...], tuple[Skipped, ...]]:
+        """Copy every table; return those that could be read, and those that couldn't with why."""
+        staged, skipped = self._stage_all(on_progress)
+        self._connection.execute(f"DETACH {ORIGIN}")
+        names = {(table.catalog.schema, table.catalog.name): table.name for table in self._planned}
+        tables = [self._table(table, names) for table in staged]
+        return settle_foreign_keys(tables), tuple(skipped)
+
+    def _plan(self, catalog: Sequence[ServerTable[C]]) -> list[_Planned[C]]:
+        names = qualified([(table.schema, table.name) for table in catalog])
+        return [
+            _Planned(
+                catalog=table,
+                name=name,
+                relation=f"{quote(STAGE)}.main.{quote(stage_name)}",
+                aliases=unique_names(column.name for column in table.columns),
+                requests=self._requests(table, careful=False),
+            )
+            for table, name, stage_name in zip(catalog, names, unique_names(names), strict=True)
+        ]
+
+    def _requests(self, table: ServerTable[C], *, careful: bool) -> list[ColumnRequest]:
+        return [self._dialect.request(column, careful=careful) for column in table.columns]
+
+    def _stage_all(self, on_progress: OnProgress) -> tuple[list[_Planned[C]], list[Skipped]]:
+        """Copy every table within one transaction, so that all are seen at the same moment.
+
+        A table that fails breaks the transaction: it is asked for more carefully, then left out,
+        and the copying starts again.
+        """
+        skipped = [
+            Skipped(table.name, "This user has no permission to SELECT from it.")
+            for table in self._planned
+            if not table.catalog.readable
+        ]
+        skipped += [
+            Skipped(table.name, "It has no columns.")
+            for table in self._planned
+            if table.catalog.readable and not table.requests
+        ]
+        remaining = [t for t in self._planned if t.catalog.readable and t.requests]
+        careful: set[str] = set()
+        while remaining:
+            try:
+                self._copy(remaining, on_progress)
+            except _StagingFailedError as failure:
+                failed = remaining[failure.position]
+                if failed.name in careful:
+                    skipped.append(Skipped(failed.name, failure.why))
+                    del remaining[failure.position]
+                else:
+                    careful.add(failed.name)
+                    remaining[failure.position] = self._carefully(failed)
+            else:
+                break
+        return remaining, skipped
+
+    def _carefully(self, table: _Planned[C]) -> _Planned[C]:
+        requests = self._requests(table.catalog, careful=True)
+        return _Planned(table.catalog, table.name, table.relation, table.aliases, requests)
+
+    def _copy(self, tables: Sequence[_Planned[C]], on_progress: OnProgress) -> None:
+        self._connection.execute("BEGIN")
+        try:
+            for position, table in enumerate(tables):
+                report = Progress("reading", position, len(tables), table.name)
+                try:
+                    with following(self._connection, on_progress, report):
+                        self._connection.execute(self._copy_sql(table), [self._server_sql(table)])
+                except duckdb.InterruptException:
+                    raise
+                except DUCKDB_ERRORS as error:
+                    raise _StagingFailedError(position, reason(error)) from None
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+        on_progress(Progress("reading", len(tables), len(tables)))
+
+    def _server_sql(self, table: _Planned[C]) -> str:
+        columns = ", ".join(f"{r.expression} AS c{i}" for i, r in enumerate(table.requests))
+        place = (
+            f"{self._dialect.quote(table.catalog.schema)}.{self._dialect.quote(table.catalog.name)}"
+        )
+        return f"SELECT {columns} FROM {place}"
+
+    def _copy_sql(self, table: _Planned[C]) -> str:
+        columns = ", ".join(f"{value} AS {quote(alias)}" for alias, value in _received(table))
+        scan = f"{self._dialect.scan}('{ORIGIN}', ?)"
+        return f"CREATE TABLE {table.relation} AS SELECT {columns} FROM {scan}"
+
+    def _table(self, planned: _Planned[C], names: Mapping[tuple[str, str], str]) -> Table:
+        catalog = planned.catalog
+        settled = self._settle_decimals(planned)
+        types = dict(
+            self._connection.execute(
+                f"SELECT column_name, column_type FROM (DESCRIBE {planned.relation})"
+            ).fetchall()
+        )
+        columns = tuple(
+            Column(
+                name=column.name,
+                type=types[alias],
+                declared_type=column.declared_type,
+                nullable=column.nullable,
+                comment=column.comment,
+                alias=alias,
+                generated=column.generated,
+                notes=(settled[alias].note,) if alias in settled and settled[alias].note else (),
+            )
+            for column, alias in zip(catalog.columns, planned.aliases, strict=True)
+        )
+        notes = tuple(f"{column.name}: {note}" for column in columns for note in column.notes)
+        return Table(
+            name=planned.name,
+            columns=columns,
+            relation=planned.relation,
+            primary_key=catalog.primary_key,
+            unique_keys=catalog.unique_keys,
+            foreign_keys=tuple(
+                DeclaredForeignKey(own, names.get((schema, table), f"{schema}.{table}"), theirs)
+                for own, schema, table, theirs in catalog.foreign_keys
+            ),
+            schema=catalog.schema,
+            comment=catalog.comment,
+            notes=(*notes, *catalog.notes),
+            origin=self._origin(planned, types),
+        )
+
+    def _origin(self, table: _Planned[C], types: Mapping[str, str]) -> InDatabase:
+        catalog = table.catalog
+        is_plain = all(
+            column.name == alias and self._dialect.reads_plainly(column, asked, types[alias])
+            for column, asked, alias in zip(
+                catalog.columns, table.requests, table.aliases, strict=True
+            )
+        )
+        query = None if is_plain else NativeQuery(self._server_sql(table), _received(table))
+        return InDatabase(catalog.schema, catalog.name, query)
+
+    def _settle_decimals(self, table: _Planned[C]) -> dict[str, Settled]:
+        settled: dict[str, Settled] = {}
+        for asked, alias in zip(table.requests, table.aliases, strict=True):
+            if asked.settle != "decimal":
+                continue
+            decimal = settle_decimal(self._connection, table.relation, quote(alias), asked.decimal)
+            settled[alias] = decimal
+            if decimal.type != "VARCHAR":
+                self._connection.execute(
+                    f"ALTER TABLE {table.relation} ALTER {quote(alias)} TYPE {decimal.type}"
+                )
+        return settled
+
+
+def _received(table: _Planned[C]) -> tuple[tuple[str, str], ...]:
+    """Return the columns by their aliases, as expressions over what the server sends."""
+    return tuple(
+        (alias, f"CAST(c{i} AS JSON)" if asked.settle == "json" else f"c{i}")
+        for i, (asked, alias) in enumerate(zip(table.requests, table.aliases, strict=True))
+    )
