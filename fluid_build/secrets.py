@@ -7,18 +7,15 @@ little.
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
 from urllib.parse import unquote
+
+from fluid_build.json_types import JsonValue
 
 MASK = "***"
 """Takes a secret's place in messages for people: a masked address still reads as an address."""
 
 REDACTED = "[redacted]"
 """Takes a secret's place in what a model or a trace holds, where three stars could be a value."""
-
-Json: TypeAlias = (
-    Mapping[str, "Json"] | list["Json"] | tuple["Json", ...] | str | float | bool | None
-)
 
 SHORTEST_SECRET = 4
 """Shorter secrets are left in place: taking out every ``abc`` would tear words apart."""
@@ -100,7 +97,7 @@ def redact_keys(text: str, known: Iterable[str] = (), mark: str = REDACTED) -> s
     return _KEY.sub(mark, text)
 
 
-def redact_json(value: Json, known: Iterable[str] | None = None) -> Json:
+def redact_json(value: JsonValue, known: Iterable[str] | None = None) -> JsonValue:
     """Return a JSON value of the same shape without secrets in its strings and secret fields.
 
     ``known`` are secrets to look for; by default those of the environment.
@@ -187,7 +184,7 @@ def _without_value(named: re.Match[str], mark: str) -> str:
     return named[0][: named.start("value") - named.start()] + mark
 
 
-def _redact_json(value: Json, known: tuple[str, ...]) -> Json:
+def _redact_json(value: JsonValue, known: tuple[str, ...]) -> JsonValue:
     if isinstance(value, str):
         return redact(value, known, REDACTED)
     if isinstance(value, Mapping):
@@ -200,7 +197,7 @@ def _redact_json(value: Json, known: tuple[str, ...]) -> Json:
     return value
 
 
-def _redact_field(name: str, value: Json, known: tuple[str, ...]) -> Json:
+def _redact_field(name: str, value: JsonValue, known: tuple[str, ...]) -> JsonValue:
     is_figure = isinstance(value, int | float) and _COUNT.search(name)
     if is_secret_name(name) and not isinstance(value, bool | None) and not is_figure:
         return REDACTED

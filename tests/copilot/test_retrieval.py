@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.copilot import retrieval, vector_index
+from fluid_build.copilot import retrieval
 from fluid_build.copilot.agents.base import StageSession
 from fluid_build.copilot.retrieval import (
     SEMANTIC_MEMORY,
@@ -57,7 +58,7 @@ def _with_and_without_numpy(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if request.param == "plain":
-        monkeypatch.setattr(vector_index, "_numpy", lambda: None)
+        monkeypatch.setitem(sys.modules, "numpy", None)
 
 
 def keys(query: str, store: Store, **options: Any) -> list[str]:

@@ -1,9 +1,9 @@
-"""Opens files that a model names, inside a workspace and nowhere else.
+"""Opening of files that a model names, inside a workspace and nowhere else.
 
-The path is resolved first, links and ``..`` included, and must then lie in the workspace; its
+The path is resolved first, links and ``..`` included, and must then be in the workspace; its
 ending must be on the tool's list; the file must be a regular one, no larger than the tool allows.
-Between that check and the use nothing can be put in the file's place: each part of the resolved
-path is opened without following links, and what was opened is what is measured and read.
+Nobody can replace the file between the check and the use: each part of the resolved path is opened
+without following links, and the opened file itself is measured and read.
 Source: Authoring Forge Tools, "Security: workspace confinement".
 """
 
@@ -28,25 +28,25 @@ _FOLDER = os.O_RDONLY | _NO_LINKS | getattr(os, "O_DIRECTORY", 0)
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINKS | getattr(os, "O_BINARY", 0)
 _BY_FOLDER = os.open in os.supports_dir_fd
 
-# What the operating system says when a part of the path is a link, or no folder.
+# The errors of the operating system where a part of the path is a link, or isn't a folder.
 _LINK_IN_THE_WAY = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)
 
 
 def resolve_confined(root: Path, path: str | Path, *, suffixes: Collection[str]) -> Path:
-    """The real path of ``path``, which is absolute or relative to ``root``.
+    """Return the real path of ``path``, which is absolute or relative to ``root``.
 
-    Raises ``PathTraversalError`` if it lies outside of ``root``, ``ForbiddenPathError`` if its
-    ending (``.csv``, in any case) is not in ``suffixes``. Says nothing of what is there.
+    Raises ``PathTraversalError`` if it is outside of ``root``, ``ForbiddenPathError`` if its
+    ending (``.csv``, in any case) isn't in ``suffixes``. Nothing needs to exist there.
     """
     try:
         base = root.resolve()
         resolved = (base / path).resolve()
     except (ValueError, OSError, RuntimeError) as error:
-        raise ForbiddenPathError("The path is none that a file can have.") from error
+        raise ForbiddenPathError("No file can have this path.") from error
     if not resolved.is_relative_to(base):
         raise PathTraversalError("The path is outside of the workspace.")
     if resolved.suffix.lower() not in {suffix.lower() for suffix in suffixes}:
-        raise ForbiddenPathError("Files of this kind are not for this tool.")
+        raise ForbiddenPathError("This tool may not use files of this type.")
     return resolved
 
 
@@ -54,7 +54,7 @@ def resolve_confined(root: Path, path: str | Path, *, suffixes: Collection[str])
 def open_confined(
     root: Path, path: str | Path, *, suffixes: Collection[str], max_bytes: int
 ) -> Generator[IO[bytes]]:
-    """Opens a file of the workspace for reading.
+    """Open a file of the workspace for reading.
 
     Raises what ``resolve_confined`` raises, ``ForbiddenPathError`` for anything but a regular file,
     ``FileTooLargeError`` for more than ``max_bytes``, ``FileNotFoundError`` if nothing is there.
@@ -74,7 +74,7 @@ def open_confined(
 def read_confined(
     root: Path, path: str | Path, *, suffixes: Collection[str], max_bytes: int
 ) -> bytes:
-    """The content of a file of the workspace. Raises what ``open_confined`` raises."""
+    """Return the content of a file of the workspace. Raises what ``open_confined`` raises."""
     with open_confined(root, path, suffixes=suffixes, max_bytes=max_bytes) as file:
         content = file.read(max_bytes + 1)
     if len(content) > max_bytes:
@@ -85,7 +85,7 @@ def read_confined(
 def write_confined(
     root: Path, path: str | Path, content: bytes, *, suffixes: Collection[str]
 ) -> Path:
-    """Writes a file of the workspace, whole or not at all; returns its real path.
+    """Write a file of the workspace, whole or not at all; return its real path.
 
     Its folder must exist. Raises what ``resolve_confined`` raises, and ``OSError``.
     """
@@ -108,10 +108,10 @@ def write_confined(
     return resolved
 
 
-def _refuse_unfit(found: os.stat_result, max_bytes: int) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise ForbiddenPathError("That is no regular file.")
-    if found.st_size > max_bytes:
+def _refuse_unfit(status: os.stat_result, max_bytes: int) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise ForbiddenPathError("It isn't a regular file.")
+    if status.st_size > max_bytes:
         raise FileTooLargeError(f"The file is larger than {max_bytes} bytes.")
 
 
@@ -120,12 +120,12 @@ def _open_without_links(root: Path, resolved: Path, flags: int) -> int:
         try:
             return os.open(_place(resolved.parent, resolved.name, folder), flags, dir_fd=folder)
         except OSError as error:
-            raise _told(error) from None
+            raise _confinement_error(error) from None
 
 
 @contextmanager
 def _folder(root: Path, folder: Path) -> Generator[int | None]:
-    """A descriptor of ``folder``, reached from ``root`` part by part; None where there are none."""
+    """Open ``folder``, part by part from ``root``; None where the system can't open by folder."""
     if not _BY_FOLDER:
         yield None
         return
@@ -137,7 +137,7 @@ def _folder(root: Path, folder: Path) -> Generator[int | None]:
             descriptor = inner
     except OSError as error:
         os.close(descriptor)
-        raise _told(error) from None
+        raise _confinement_error(error) from None
     try:
         yield descriptor
     finally:
@@ -148,10 +148,10 @@ def _place(folder: Path, name: str, descriptor: int | None) -> str:
     return name if descriptor is not None else str(folder / name)
 
 
-def _told(error: OSError) -> Exception:
-    """Links in a resolved path were put there after it was resolved."""
+def _confinement_error(error: OSError) -> Exception:
+    # A link in a resolved path was put there after the path was resolved.
     if error.errno in _LINK_IN_THE_WAY:
         return PathTraversalError("The path is outside of the workspace.")
     if error.errno == errno.ENAMETOOLONG:
-        return ForbiddenPathError("The path is none that a file can have.")
+        return ForbiddenPathError("No file can have this path.")
     return error

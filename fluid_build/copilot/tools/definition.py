@@ -1,4 +1,4 @@
-"""What a tool is: a function, the Pydantic model of its arguments, and what a model is told of it.
+"""A tool: a function, the Pydantic model of its arguments, and its definition for providers.
 
 Source: Authoring Forge Tools.
 """
@@ -9,45 +9,48 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Generic, ParamSpec, TypedDict, TypeVar
+from typing import Generic, ParamSpec, TypedDict, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from fluid_build.copilot.errors import ToolValidationError
 from fluid_build.copilot.tools.argument_schemas import (
-    find_fault,
-    find_stray,
+    find_extra_properties,
+    find_faults,
     harden,
     has_open_model,
 )
+from fluid_build.json_types import JsonObject
 
 P = ParamSpec("P")
-R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 _INJECTED = "workspace_root"
+_NOT_ARGUMENTS = "/: it is not an object, or sets workspace_root"
 _MAX_FAULTS = 8
+"""Faults named in a reason: enough to correct a call, and bounded whatever the model sends."""
 
 
 class ToolDefinition(TypedDict):
-    """What a provider is told of a tool."""
+    """A tool as a provider is given it."""
 
     name: str
     description: str
-    input_schema: dict[str, Any]
+    input_schema: JsonObject
 
 
 class ToolEntry(ToolDefinition):
     """A hand-written entry of the legacy registry."""
 
-    impl: Callable[..., Any]
+    impl: Callable[..., object]
 
 
-class ForgeTool(Generic[P, R]):
-    """A function that a model may call. Called from Python it is the function itself."""
+class ForgeTool(Generic[P, R_co]):
+    """A function that a model may call. Called from Python, it behaves as the function itself."""
 
     def __init__(
         self,
-        function: Callable[P, R],
+        function: Callable[P, R_co],
         *,
         name: str,
         description: str,
@@ -64,21 +67,21 @@ class ForgeTool(Generic[P, R]):
         self.tags = tuple(tags)
         self.is_async = inspect.iscoroutinefunction(function)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """What the function returns: nothing is checked or written down."""
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Call the function directly: nothing is checked or recorded."""
         return self.function(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<forge tool {self.name}>"
 
     @functools.cached_property
-    def input_schema(self) -> dict[str, Any]:
-        """The arguments as JSON Schema, which takes no others (``additionalProperties: false``)."""
+    def input_schema(self) -> JsonObject:
+        """Return the arguments as a JSON schema that takes no others."""
         return harden(self.args_schema.model_json_schema())
 
     @property
     def definition(self) -> ToolDefinition:
-        """What a provider is told of this tool."""
+        """Return the tool as a provider is given it."""
         return {
             "name": self.name,
             "description": self.description,
@@ -87,36 +90,37 @@ class ForgeTool(Generic[P, R]):
 
     @functools.cached_property
     def _validator(self) -> Callable[..., BaseModel]:
-        """Pydantic's own, without what ``model_validate`` does around it."""
+        """Return Pydantic's own validator, without what ``model_validate`` does around it."""
         self.args_schema.model_rebuild()
         if has_open_model(self.args_schema.model_json_schema()):
             return self._validate_partly_open
         return self.args_schema.__pydantic_validator__.validate_python
 
-    def _validate_partly_open(self, arguments: Any, **_: Any) -> BaseModel:
-        """Pydantic can forbid extra fields everywhere or nowhere; some models here allow them."""
-        stray = find_stray(self.input_schema, arguments)
-        if stray is not None:
-            raise _refusal(self.name, arguments, f"{stray}: extra_forbidden")
+    def _validate_partly_open(self, arguments: object, **_: object) -> BaseModel:
+        """Validate where Pydantic's own rule, extra fields everywhere or nowhere, is too coarse."""
+        if isinstance(arguments, Mapping):
+            faults = find_extra_properties(self.input_schema, arguments)
+            if faults:
+                raise _refusal(self.name, arguments, faults)
         return self.args_schema.model_validate(arguments)
 
-    def run(self, arguments: Any, workspace_root: Path | str | None) -> Any:
-        """Checks the arguments and calls the function; a coroutine is for the caller to await.
+    def run(self, arguments: object, workspace_root: Path | str | None) -> object:
+        """Check the arguments and call the function; the caller awaits a coroutine.
 
-        Raises ``ToolValidationError`` for arguments that do not fit, also for extra ones.
+        Raises ``ToolValidationError`` for arguments that don't fit, extra ones included.
         """
-        function: Callable[..., Any] = self.function
+        function: Callable[..., object] = self.function
         try:
             checked = self._validator(arguments, extra="forbid")
         except ValidationError as error:
-            raise _refusal(self.name, arguments, _faults(error)) from None
+            raise _refusal(self.name, arguments, _pydantic_faults(error)) from None
         if self.workspace_root_aware:
             return function(checked, workspace_root=_resolved(workspace_root))
         return function(checked)
 
 
 class LegacyTool:
-    """A hand-written entry, checked against its hand-written schema and called by keywords."""
+    """A hand-written entry, checked against its own schema and called by keywords."""
 
     def __init__(self, entry: ToolEntry) -> None:
         self.name = entry["name"]
@@ -124,16 +128,16 @@ class LegacyTool:
         self._impl = entry["impl"]
         self.is_async = inspect.iscoroutinefunction(self._impl)
 
-    def run(self, arguments: Any, workspace_root: Path | str | None) -> Any:
-        """Checks the arguments and calls the function, with ``workspace_root`` if it takes one.
+    def run(self, arguments: object, workspace_root: Path | str | None) -> object:
+        """Check the arguments and call the function, with ``workspace_root`` if it takes one.
 
-        Raises ``ToolValidationError`` for arguments that do not fit, also for extra ones.
+        Raises ``ToolValidationError`` for arguments that don't fit, extra ones included.
         """
         if not isinstance(arguments, Mapping) or _INJECTED in arguments:
-            raise _refusal(self.name, arguments, "/: type")
-        fault = find_fault(self.input_schema, arguments)
-        if fault is not None:
-            raise _refusal(self.name, arguments, fault)
+            raise _refusal(self.name, arguments, [_NOT_ARGUMENTS])
+        faults = find_faults(self.input_schema, arguments)
+        if faults:
+            raise _refusal(self.name, arguments, faults)
         if self._takes_root():
             return self._impl(**arguments, workspace_root=_resolved(workspace_root))
         return self._impl(**arguments)
@@ -149,22 +153,19 @@ def _resolved(workspace_root: Path | str | None) -> Path:
     return Path(workspace_root or Path.cwd()).resolve()
 
 
-def _refusal(tool_name: str, arguments: Any, reason: str) -> ToolValidationError:
+def _refusal(tool_name: str, arguments: object, faults: list[str]) -> ToolValidationError:
+    hidden = len(faults) - _MAX_FAULTS
+    more = [f"and {hidden} more"] if hidden > 0 else []
+    reason = "; ".join([*faults[:_MAX_FAULTS], *more])
     return ToolValidationError(
-        f"The arguments of tool {tool_name!r} do not fit its schema ({reason}).",
+        f"The arguments of tool {tool_name!r} don't fit its schema ({reason}).",
         tool_name=tool_name,
         tool_args=arguments if isinstance(arguments, Mapping) else {},
         reason=reason,
     )
 
 
-def _faults(error: ValidationError) -> str:
-    """Where and of what kind the faults are; Pydantic's messages may quote values."""
-    found = error.errors(include_input=False, include_url=False, include_context=False)
-    told = [f"{_path(fault['loc'])}: {fault['type']}" for fault in found[:_MAX_FAULTS]]
-    more = len(found) - len(told)
-    return "; ".join([*told, f"and {more} more"] if more else told)
-
-
-def _path(location: tuple[int | str, ...]) -> str:
-    return "/" + "/".join(str(part) for part in location)
+def _pydantic_faults(error: ValidationError) -> list[str]:
+    """Return path and type of each fault; Pydantic's messages may quote values."""
+    faults = error.errors(include_input=False, include_url=False, include_context=False)
+    return [f"/{'/'.join(map(str, fault['loc']))}: {fault['type']}" for fault in faults]

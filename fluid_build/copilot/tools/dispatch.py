@@ -1,7 +1,7 @@
-"""Runs a tool that a model asked for: look up, check, call, write down, and tell no secrets.
+"""Dispatch of tool calls: look the tool up, check the arguments, call it, record it.
 
-Whatever goes wrong becomes a typed result. A model learns the error's class and nothing else; the
-detail goes to the log of whoever runs this (S-013). Source: Authoring Forge Tools.
+Whatever goes wrong becomes a typed result. The model gets the error's class and nothing else; the
+detail goes to the operator's log (S-013). Source: Authoring Forge Tools.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from fluid_build.copilot.tools.metrics import (
     get_tool_collector,
 )
 from fluid_build.copilot.tools.registry import FORGE_TOOL_REGISTRY, find_tool
+from fluid_build.json_types import JsonValue
 from fluid_build.secrets import redact, secrets_of_environment
 
 LOG = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ _SUCCESS = ToolExecutionStatus.SUCCESS
 
 @dataclass(slots=True)
 class ForgeToolResult:
-    """What came of a tool call: a value, or the class of the error and a message with no detail."""
+    """The result of a tool call: a value, or an error's class and a message without detail."""
 
     ok: bool
     value: Any = None
@@ -44,7 +45,7 @@ class ForgeToolResult:
     error_message: str | None = None
 
     def for_model(self) -> Any:
-        """What the model is given: the value, or ``{"error": ..., "message": ...}``."""
+        """Return the value, or ``{"error": ..., "message": ...}``."""
         if self.ok:
             return self.value
         return {"error": self.error_type, "message": self.error_message}
@@ -60,7 +61,7 @@ def dispatch_forge_tool(
     session_id: str | None = None,
     collector: ToolObservabilityCollector | None = None,
 ) -> ForgeToolResult:
-    """Calls a tool declared with ``@forge_tool``; never raises for what the tool does.
+    """Call a tool declared with ``@forge_tool``; never raise for what the tool does.
 
     An asynchronous tool is waited for. ``workspace_root`` goes to the tools that ask for it
     (default: the working directory).
@@ -80,7 +81,7 @@ async def dispatch_forge_tool_async(
     session_id: str | None = None,
     collector: ToolObservabilityCollector | None = None,
 ) -> ForgeToolResult:
-    """The asynchronous twin of ``dispatch_forge_tool``; a blocking tool runs on a thread."""
+    """Call a tool without blocking, as ``dispatch_forge_tool``; a blocking tool gets a thread."""
     identity = (agent_id, workflow_id, session_id)
     tool = FORGE_TOOL_REGISTRY.get(name)
     return await _dispatch_async(
@@ -98,7 +99,7 @@ def dispatch_tool_call(
     session_id: str | None = None,
     collector: ToolObservabilityCollector | None = None,
 ) -> Any:
-    """Calls the tool of that name, of whichever registry; returns what the model is given."""
+    """Call the tool of that name in any registry; return what the model gets."""
     identity = (agent_id, workflow_id, session_id)
     return _dispatch(
         find_tool(name), name, args, workspace_root, identity, collector or get_tool_collector()
@@ -115,7 +116,7 @@ async def dispatch_tool_call_async(
     session_id: str | None = None,
     collector: ToolObservabilityCollector | None = None,
 ) -> Any:
-    """The asynchronous twin of ``dispatch_tool_call``; a blocking tool runs on a thread."""
+    """Call a tool without blocking, as ``dispatch_tool_call``; a blocking tool gets a thread."""
     identity = (agent_id, workflow_id, session_id)
     result = await _dispatch_async(
         find_tool(name), name, args, workspace_root, identity, collector or get_tool_collector()
@@ -123,15 +124,15 @@ async def dispatch_tool_call_async(
     return result.for_model()
 
 
-def tool_result_text(value: Any) -> str:
-    """A tool's value as the JSON text of a message to the model."""
+def tool_result_text(value: object) -> str:
+    """Return a tool's value as the JSON text of a message to the model."""
     return to_json(value).decode()
 
 
 def _dispatch(
-    tool: ForgeTool[Any, Any] | LegacyTool | None,
+    tool: ForgeTool[..., object] | LegacyTool | None,
     name: str,
-    arguments: Any,
+    arguments: object,
     workspace_root: Path | str | None,
     identity: Identity,
     collector: ToolObservabilityCollector,
@@ -139,9 +140,9 @@ def _dispatch(
     running = collector.begin(name, arguments, identity)
     try:
         if tool is None:
-            raise UnknownTool("There is no such tool.", tool_name=name)
+            raise UnknownTool("No tool has that name.", tool_name=name)
         value = tool.run(arguments, workspace_root)
-        if hasattr(value, "__await__"):
+        if hasattr(value, "__await__"):  # half the time of isinstance
             from fluid_build.copilot.blocking import run_blocking
 
             value = run_blocking(value)
@@ -149,18 +150,18 @@ def _dispatch(
     except (Exception, SystemExit) as error:  # noqa: BLE001 - S-013: every error becomes typed
         return _failed(collector, running, error)
     except BaseException as error:
-        _end_badly(collector, running, error)
+        _record_failure(collector, running, error)
         raise
     duration_ms = collector.finish(running, _SUCCESS, output)
     if _BUS.observed:
-        _tell(running, "success", duration_ms, None)
+        _publish(running, "success", duration_ms, None)
     return ForgeToolResult(True, value)
 
 
 async def _dispatch_async(
-    tool: ForgeTool[Any, Any] | LegacyTool | None,
+    tool: ForgeTool[..., object] | LegacyTool | None,
     name: str,
-    arguments: Any,
+    arguments: object,
     workspace_root: Path | str | None,
     identity: Identity,
     collector: ToolObservabilityCollector,
@@ -168,63 +169,64 @@ async def _dispatch_async(
     running = collector.begin(name, arguments, identity)
     try:
         if tool is None:
-            raise UnknownTool("There is no such tool.", tool_name=name)
+            raise UnknownTool("No tool has that name.", tool_name=name)
         value = await _run_async(tool, arguments, workspace_root)
         output = _to_json(value)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - S-013: every error becomes typed
         return _failed(collector, running, error)
     except BaseException as error:
-        _end_badly(collector, running, error)
+        _record_failure(collector, running, error)
         raise
     duration_ms = collector.finish(running, _SUCCESS, output)
     if _BUS.observed:
-        _tell(running, "success", duration_ms, None)
+        _publish(running, "success", duration_ms, None)
     return ForgeToolResult(True, value)
 
 
 async def _run_async(
-    tool: ForgeTool[Any, Any] | LegacyTool, arguments: Any, workspace_root: Path | str | None
-) -> Any:
+    tool: ForgeTool[..., object] | LegacyTool, arguments: object, workspace_root: Path | str | None
+) -> object:
     from fluid_build.copilot.blocking import call_in_thread
 
     if tool.is_async:
-        return await tool.run(arguments, workspace_root)
-    value = await call_in_thread(tool.run, arguments, workspace_root)
+        value = tool.run(arguments, workspace_root)
+    else:
+        value = await call_in_thread(tool.run, arguments, workspace_root)
     return await value if hasattr(value, "__await__") else value
 
 
-def _to_json(value: Any) -> bytes:
+def _to_json(value: object) -> bytes:
     try:
         return to_json(value)
     except (ValueError, RecursionError) as error:
-        raise ToolResultError("The tool returned what JSON cannot hold.") from error
+        raise ToolResultError("The tool returned a value that JSON can't hold.") from error
 
 
 def _failed(
     collector: ToolObservabilityCollector, running: Running, error: BaseException
 ) -> ForgeToolResult:
-    kind = _end_badly(collector, running, error)
+    error_type = _record_failure(collector, running, error)
     secrets = secrets_of_environment()
     name = redact(running[1], secrets)
     detail = redact("".join(traceback.format_exception(error)), secrets)
     LOG.warning("Tool %r failed: %s", name, detail)
-    return ForgeToolResult(False, None, kind, f"Tool '{name}' failed — see server logs")
+    return ForgeToolResult(False, None, error_type, f"Tool '{name}' failed — see server logs")
 
 
-def _end_badly(
+def _record_failure(
     collector: ToolObservabilityCollector, running: Running, error: BaseException
 ) -> str:
-    """Writes the failure down and tells the bus; returns the error's class."""
+    """Record the failure and publish it; return the name of the error's class."""
     timed_out = isinstance(error, TimeoutError)
     status = ToolExecutionStatus.TIMEOUT if timed_out else ToolExecutionStatus.FAILED
-    kind = type(error).__name__
-    duration_ms = collector.finish(running, status, None, f"{kind}: {error}")
-    _tell(running, status.value, duration_ms, kind)
-    return kind
+    error_type = type(error).__name__
+    duration_ms = collector.finish(running, status, None, f"{error_type}: {error}")
+    _publish(running, status.value, duration_ms, error_type)
+    return error_type
 
 
-# Copied and filled in: that is twice as fast as to put a mapping together.
-_TOLD: dict[str, Any] = dict.fromkeys(
+# Copied and filled in, which is twice as fast as building a mapping.
+_PAYLOAD: dict[str, JsonValue] = dict.fromkeys(
     (
         "tool_name",
         "execution_id",
@@ -238,8 +240,8 @@ _TOLD: dict[str, Any] = dict.fromkeys(
 )
 
 
-def _tell(running: Running, status: str, duration_ms: float, error_type: str | None) -> None:
-    payload = _TOLD.copy()
+def _publish(running: Running, status: str, duration_ms: float, error_type: str | None) -> None:
+    payload = _PAYLOAD.copy()
     payload["execution_id"], payload["tool_name"], _, _, _, identity = running
     payload["status"] = status
     payload["duration_ms"] = duration_ms

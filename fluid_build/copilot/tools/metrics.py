@@ -1,16 +1,14 @@
-"""What tools were called with, what came of it and how long it took.
+"""Traces of tool executions: inputs, outcome and duration.
 
-Memory is bounded: the latest executions are kept in a ring, each with inputs and output clipped,
-and durations in a reservoir per tool. What is kept is scrubbed of secrets when it is read.
+Memory is bounded: a ring keeps the latest executions, with inputs and output clipped, and the
+latest durations of each tool. Secrets are redacted when a trace is read.
 Source: Agentic Primitives Implementation Plan, 1.3.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 import os
-import random
 import threading
 import uuid
 from collections import deque
@@ -23,16 +21,18 @@ from typing import Any, TypeAlias
 
 from pydantic_core import from_json, to_json
 
+from fluid_build.json_types import JsonValue
 from fluid_build.secrets import redact, redact_json, secrets_of_environment
 
 _OTHER_TOOLS = "(other)"
 _MAX_NAME_CHARS = 128
 _MAX_ERROR_CHARS = 2000
 _FOLD_AT = 256
+"""Durations that wait to be added up, so that the lock is taken once for all of them."""
 
 
 class ToolExecutionStatus(Enum):
-    """How far an execution is, or how it ended."""
+    """The state of an execution, or how it ended."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -43,7 +43,7 @@ class ToolExecutionStatus(Enum):
 
 @dataclass
 class ToolExecutionTrace:
-    """One execution of one tool: times in UTC, duration in milliseconds, values scrubbed."""
+    """An execution of a tool: times in UTC, duration in milliseconds, values without secrets."""
 
     tool_name: str
     execution_id: str
@@ -65,27 +65,26 @@ class ToolExecutionTrace:
 
 
 @dataclass(frozen=True, slots=True)
-class _Clipped:
-    """The beginning of a JSON text that was too long to keep, and how long it was."""
+class _ClippedJson:
+    """The beginning of a JSON text that was too long to keep, and its whole length."""
 
     beginning: bytes
     total_chars: int
 
 
-_Kept: TypeAlias = bytes | _Clipped
-
+_Snapshot: TypeAlias = bytes | _ClippedJson
 
 Identity: TypeAlias = tuple[str | None, str | None, str | None]
-"""Agent, workflow and session that an execution belongs to."""
+"""The agent, workflow and session that an execution belongs to."""
 
-# Plain tuples, and containers whose single operations are atomic instead of a lock: this is on the
-# way of each tool call, where a lock or an object with fields would cost a quarter of the budget.
-Running: TypeAlias = tuple[str, str, float, int, _Kept, Identity]
-"""Id, tool, start (seconds since the epoch, and nanoseconds of the clock), inputs, identity."""
+# Plain tuples, and containers whose single operations are atomic, instead of a lock: every tool
+# call passes here, and a lock or an object with fields would cost a quarter of the budget.
+Running: TypeAlias = tuple[str, str, float, int, _Snapshot, Identity]
+"""The id, tool, start (seconds since the epoch, then clock nanoseconds), inputs and identity."""
 
 _Extras: TypeAlias = tuple[dict[str, int], dict[str, Any]]
-_Noted: TypeAlias = tuple[
-    Running, ToolExecutionStatus, float | None, _Kept | None, str | None, _Extras | None
+_Execution: TypeAlias = tuple[
+    Running, ToolExecutionStatus, float | None, _Snapshot | None, str | None, _Extras | None
 ]
 """An execution with its status, milliseconds, output, error, and token usage with metadata."""
 
@@ -93,9 +92,9 @@ _Noted: TypeAlias = tuple[
 class ToolObservabilityCollector:
     """Traces and durations of tool executions. Safe from any thread and from coroutines.
 
-    Keeps the latest ``max_traces`` executions, with at most ``max_value_bytes`` of each one's
-    inputs and output, and ``max_samples`` durations of each of ``max_tools`` tools: figures are
-    exact up to that many executions; above, the p95 is an estimate from a uniform sample.
+    Keeps the latest ``max_traces`` executions, with at most ``max_value_bytes`` of the inputs and
+    of the output of each, and the latest ``max_samples`` durations of each of ``max_tools`` tools.
+    Count, average and extremes are exact; the 95th percentile is that of the latest durations.
     """
 
     def __init__(
@@ -112,26 +111,26 @@ class ToolObservabilityCollector:
         self._max_tools = max_tools
         self._lock = threading.Lock()
         self._running: dict[str, Running] = {}
-        self._ended: deque[_Noted] = deque(maxlen=max_traces)
+        self._ended: deque[_Execution] = deque(maxlen=max_traces)
         self._durations: dict[str, _Durations] = {}
 
     @property
     def traces(self) -> Mapping[str, ToolExecutionTrace]:
-        """The kept traces by execution id: the ended, oldest first, then the running ones."""
+        """Return the kept traces by execution id: ended ones, oldest first, then the running."""
         running = self._running.copy()
-        noted = {ended[0][0]: ended for ended in self._ended.copy()}
-        for execution_id, execution in running.items():
-            so_far: _Noted = (execution, ToolExecutionStatus.RUNNING, None, None, None, None)
-            noted.setdefault(execution_id, so_far)
-        return _Traces(noted)
+        executions = {execution[0][0]: execution for execution in self._ended.copy()}
+        for execution_id, started in running.items():
+            so_far: _Execution = (started, ToolExecutionStatus.RUNNING, None, None, None, None)
+            executions.setdefault(execution_id, so_far)
+        return _Traces(executions)
 
     @property
     def metrics(self) -> dict[str, list[float]]:
-        """The kept durations of each tool, in milliseconds."""
+        """Return the kept durations of each tool, in milliseconds."""
         with self._lock:
             for durations in self._durations.values():
                 durations.fold()
-            return {name: list(kept.samples) for name, kept in self._durations.items()}
+            return {name: list(durations.latest) for name, durations in self._durations.items()}
 
     def start_execution(
         self,
@@ -141,7 +140,7 @@ class ToolObservabilityCollector:
         workflow_id: str | None = None,
         session_id: str | None = None,
     ) -> str:
-        """Notes that a tool starts; returns the execution's id, for ``end_execution``."""
+        """Record that a tool starts; return the execution's id, for ``end_execution``."""
         identity = (agent_id, workflow_id, session_id)
         return self.begin(tool_name, input_params, identity)[0]
 
@@ -155,7 +154,7 @@ class ToolObservabilityCollector:
         token_usage: Mapping[str, int] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        """Notes how an execution ended. An unknown or ended one is left as it is."""
+        """Record how an execution ended. An unknown or ended id changes nothing."""
         running = self._running.get(execution_id)
         if running is None:
             return
@@ -163,8 +162,8 @@ class ToolObservabilityCollector:
         extras = (dict(token_usage or {}), dict(metadata or {}))
         self.finish(running, status, output, error, extras)
 
-    def begin(self, tool_name: str, input_params: Any, identity: Identity) -> Running:
-        """As ``start_execution``; what it returns is for ``finish``."""
+    def begin(self, tool_name: str, input_params: object, identity: Identity) -> Running:
+        """Record that a tool starts; return what ``finish`` needs."""
         try:
             json = to_json(input_params)
         except (ValueError, RecursionError):
@@ -188,17 +187,17 @@ class ToolObservabilityCollector:
         error: str | None = None,
         extras: _Extras | None = None,
     ) -> float:
-        """As ``end_execution``, for an output that is JSON already; returns the milliseconds."""
+        """Record how an execution ended, its output as JSON; return its milliseconds."""
         duration_ms = (perf_counter_ns() - running[3]) / 1e6
         if self._running.pop(running[0], None) is None:
             return duration_ms
-        kept: _Kept | None = output
+        snapshot: _Snapshot | None = output
         if output is not None and len(output) > self._max_value_bytes:
-            kept = _clip(output, self._max_value_bytes)
+            snapshot = _clip(output, self._max_value_bytes)
         self._ended.append(
-            (running, status, duration_ms, kept, error and error[:_MAX_ERROR_CHARS], extras)
+            (running, status, duration_ms, snapshot, error and error[:_MAX_ERROR_CHARS], extras)
         )
-        durations = self._durations.get(running[1]) or self._room_for(running[1])
+        durations = self._durations.get(running[1]) or self._durations_of(running[1])
         durations.pending.append(duration_ms)
         if len(durations.pending) >= _FOLD_AT:
             with self._lock:
@@ -206,36 +205,36 @@ class ToolObservabilityCollector:
         return duration_ms
 
     def get_tool_metrics(self, tool_name: str) -> dict[str, Any]:
-        """Count, average, least, greatest and 95th percentile, in milliseconds; {} if unknown."""
+        """Return count, average, extremes and 95th percentile in milliseconds; {} if unknown."""
         with self._lock:
-            kept = self._durations.get(tool_name)
-            if kept is None or not kept.fold():
+            durations = self._durations.get(tool_name)
+            if durations is None or not durations.fold():
                 return {}
-            ordered = sorted(kept.samples)
+            ordered = sorted(durations.latest)
             return {
                 "tool_name": tool_name,
-                "execution_count": kept.count,
-                "avg_duration_ms": kept.total / kept.count,
-                "min_duration_ms": kept.least,
-                "max_duration_ms": kept.greatest,
+                "execution_count": durations.count,
+                "avg_duration_ms": durations.total / durations.count,
+                "min_duration_ms": durations.shortest,
+                "max_duration_ms": durations.longest,
                 "p95_duration_ms": ordered[int(len(ordered) * 0.95)],
             }
 
     def reset(self) -> None:
-        """Forgets everything."""
+        """Forget everything."""
         with self._lock:
             self._running.clear()
             self._ended.clear()
             self._durations.clear()
 
     def _forget_oldest_running(self) -> None:
-        """Somebody starts executions and never ends them."""
+        # Only a caller that starts executions and never ends them gets here.
         with self._lock:
             if len(self._running) > self._max_traces:
                 self._running.pop(next(iter(self._running)), None)
 
-    def _room_for(self, tool_name: str) -> _Durations:
-        """Names are a model's to invent, so there is an end to how many are counted apart."""
+    def _durations_of(self, tool_name: str) -> _Durations:
+        # A model may invent names without end, so only so many are counted apart.
         with self._lock:
             if len(self._durations) >= self._max_tools:
                 tool_name = _OTHER_TOOLS
@@ -243,66 +242,41 @@ class ToolObservabilityCollector:
 
 
 class _Durations:
-    """A uniform sample of fixed size from a stream, with exact sums.
+    """The latest durations of a tool, in milliseconds, and exact sums over all of them.
 
-    Values wait in ``pending`` and are folded in by the hundred. The sample is kept by Li's
-    algorithm L, which draws how many values to pass over instead of a chance for each.
+    New values wait in ``pending``, where appending needs no lock, and are folded in by the hundred.
     """
 
     def __init__(self, size: int) -> None:
-        self._size = size
-        self._draw = random.Random(0).random
-        self._weight = 1.0
-        self._skip = 0
         self.pending: list[float] = []
-        self.samples: list[float] = []
+        self.latest: deque[float] = deque(maxlen=size)
         self.count = 0
         self.total = 0.0
-        self.least = math.inf
-        self.greatest = 0.0
+        self.shortest = float("inf")
+        self.longest = 0.0
 
     def fold(self) -> int:
-        """Takes in what is pending; returns how many values there were in all."""
+        """Add up what is pending; return how many values there were in all."""
         waiting = len(self.pending)
         arrived = self.pending[:waiting]
         del self.pending[:waiting]  # Not replaced: another thread may be appending to it.
         if arrived:
             self.count += len(arrived)
             self.total += sum(arrived)
-            self.least = min(self.least, *arrived)
-            self.greatest = max(self.greatest, *arrived)
-            self._sample(arrived)
+            self.shortest = min(self.shortest, *arrived)
+            self.longest = max(self.longest, *arrived)
+            self.latest.extend(arrived)
         return self.count
-
-    def _sample(self, arrived: list[float]) -> None:
-        room = self._size - len(self.samples)
-        if room > 0:
-            self.samples += arrived[:room]
-            arrived = arrived[room:]
-            if len(self.samples) == self._size:
-                self._next_skip()
-        while self._skip < len(arrived):
-            self.samples[int(self._draw() * self._size)] = arrived[self._skip]
-            arrived = arrived[self._skip + 1 :]
-            self._next_skip()
-        self._skip -= len(arrived)
-
-    def _next_skip(self) -> None:
-        self._weight *= math.exp(self._log_of_chance() / self._size)
-        self._skip = int(self._log_of_chance() / math.log1p(-self._weight))
-
-    def _log_of_chance(self) -> float:
-        return math.log(self._draw() or 0.5)
 
 
 class _Traces(Mapping[str, ToolExecutionTrace]):
-    """Makes a trace of what was written down, scrubbed, when it is asked for."""
+    """Recorded executions, each turned into a trace without secrets when it is read."""
 
-    def __init__(self, noted: Mapping[str, _Noted]) -> None:
-        self._noted = noted
+    def __init__(self, executions: Mapping[str, _Execution]) -> None:
+        self._executions = executions
 
     def __getitem__(self, execution_id: str) -> ToolExecutionTrace:
-        running, status, duration_ms, output, error, extras = self._noted[execution_id]
+        running, status, duration_ms, output, error, extras = self._executions[execution_id]
         _, tool_name, started_at, _, inputs, (agent_id, workflow_id, session_id) = running
         token_usage, metadata = extras or ({}, {})
         return ToolExecutionTrace(
@@ -314,8 +288,8 @@ class _Traces(Mapping[str, ToolExecutionTrace]):
             if duration_ms is None
             else datetime.fromtimestamp(started_at + duration_ms / 1e3, UTC),
             duration_ms=duration_ms,
-            input_params=_as_dict(_read(inputs)),
-            output_result=None if output is None else _read(output),
+            input_params=_as_dict(_load(inputs)),
+            output_result=None if output is None else _load(output),
             error=None if error is None else redact(error, secrets_of_environment()),
             agent_id=agent_id,
             workflow_id=workflow_id,
@@ -325,14 +299,14 @@ class _Traces(Mapping[str, ToolExecutionTrace]):
         )
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._noted)
+        return iter(self._executions)
 
     def __len__(self) -> int:
-        return len(self._noted)
+        return len(self._executions)
 
 
 class _Ids:
-    """UUIDs for a tenth of ``uuid4``'s time: a random prefix for the process, then a number."""
+    """UUIDs in a tenth of ``uuid4``'s time: a random prefix for the process, then a number."""
 
     def __init__(self) -> None:
         self.renew()
@@ -347,37 +321,38 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_IDS.renew)
 
 
-def _snapshot(value: Any) -> bytes:
-    """The value as JSON now: nothing that changes it later, or holds on to it, is kept."""
+def _snapshot(value: object) -> bytes:
+    """Return the value as JSON, so that no later change of it changes the trace."""
     try:
         return to_json(value, serialize_unknown=True)
     except (ValueError, RecursionError):
-        return to_json(f"<{type(value).__name__} that JSON cannot hold>")
+        return to_json(f"<{type(value).__name__} that JSON can't hold>")
 
 
-def _clip(value: bytes, limit: int) -> _Clipped:
+def _clip(value: bytes, limit: int) -> _ClippedJson:
     beginning = value[:limit].decode("utf-8", errors="ignore")
-    return _Clipped(beginning.encode(), len(value.decode("utf-8")))
+    return _ClippedJson(beginning.encode(), len(value.decode("utf-8")))
 
 
-def _read(kept: _Kept) -> Any:
-    """The scrubbed value. What was clipped is parsed as far as it goes, so that a secret field is
-    known as one even if its end is missing.
+def _load(snapshot: _Snapshot) -> JsonValue:
+    """Return the value without secrets.
+
+    A clipped one is parsed as far as it goes: a secret field is one even if its end is missing.
     """
-    if isinstance(kept, bytes):
-        return redact_json(from_json(kept))
-    value = redact_json(from_json(kept.beginning, allow_partial="trailing-strings"))
+    if isinstance(snapshot, bytes):
+        return redact_json(from_json(snapshot))
+    value = redact_json(from_json(snapshot.beginning, allow_partial="trailing-strings"))
     preview = to_json(value).decode()
-    return {"_truncated": True, "_preview": preview, "_total_chars": kept.total_chars}
+    return {"_truncated": True, "_preview": preview, "_total_chars": snapshot.total_chars}
 
 
-def _as_dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {"value": value}
+def _as_dict(value: JsonValue) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else {"value": value}
 
 
 _COLLECTOR = ToolObservabilityCollector()
 
 
 def get_tool_collector() -> ToolObservabilityCollector:
-    """The collector that the dispatcher feeds unless it is given another."""
+    """Return the collector that the dispatcher feeds by default."""
     return _COLLECTOR

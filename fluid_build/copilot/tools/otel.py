@@ -1,6 +1,6 @@
-"""Hands what happens in a run on to OpenTelemetry. Needs the extra ``otel``.
+"""Spans of OpenTelemetry for what happens in a run. Needs the extra ``otel``.
 
-All names of its conventions for generative AI that we use stand in this module.
+All names that we use of its conventions for generative AI are in this module.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NAMES_OF_PROVIDERS = {"gemini": "gcp.gemini"}
 def subscribe_opentelemetry(
     bus: EventBus | None = None, tracer: Tracer | None = None
 ) -> Callable[[], None]:
-    """Makes a span of each tool call and each model call; returns what ends that.
+    """Make a span of each tool call and each model call; return a function that stops it.
 
     Spans carry names, counts and error classes, never arguments, results or prompts.
     """
@@ -70,7 +70,7 @@ def _record_tool_call(tracer: Tracer, payload: Mapping[str, Any]) -> None:
 
 
 def _record_model_call(tracer: Tracer, payload: Mapping[str, Any]) -> None:
-    """The event tells no duration, so the span marks the moment at which the call ended."""
+    """Record a span at the moment the call ended: the event has no duration."""
     provider = payload["provider"]
     now = time.time_ns()
     tracer.start_span(

@@ -1,4 +1,4 @@
-"""Which tools there are: declared with ``@forge_tool``, written by hand, or staged.
+"""The registries of tools: declared with ``@forge_tool``, written by hand, or staged.
 
 A name is looked up in the hand-written registry first, then among the declared tools, and last
 among the staged ones if ``FLUID_FORGE_STAGED_TOOL_LOOP=1``. Source: Authoring Forge Tools.
@@ -10,7 +10,7 @@ import inspect
 import logging
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from pydantic import BaseModel
 
@@ -20,16 +20,17 @@ from fluid_build.copilot.tools.definition import (
     ToolDefinition,
     ToolEntry,
 )
+from fluid_build.json_types import JsonObject
 
 LOG = logging.getLogger(__name__)
 P = ParamSpec("P")
-R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 STAGED_TOOL_VARIABLE = "FLUID_FORGE_STAGED_TOOL_LOOP"
 
 TOOL_REGISTRY: dict[str, ToolEntry] = {}
-FORGE_TOOL_REGISTRY: dict[str, ForgeTool[Any, Any]] = {}
-STAGED_TOOL_REGISTRY: dict[str, ForgeTool[Any, Any]] = {}
+FORGE_TOOL_REGISTRY: dict[str, ForgeTool[..., object]] = {}
+STAGED_TOOL_REGISTRY: dict[str, ForgeTool[..., object]] = {}
 
 
 def forge_tool(
@@ -40,17 +41,17 @@ def forge_tool(
     workspace_root_aware: bool = False,
     tags: Iterable[str] = (),
     register: bool = True,
-) -> Callable[[Callable[P, R]], ForgeTool[P, R]]:
-    """Makes a function a tool that a model may call.
+) -> Callable[[Callable[P, R_co]], ForgeTool[P, R_co]]:
+    """Make a function a tool that a model may call.
 
     The name is the function's unless given, the description the first line of its docstring.
-    Raises ``TypeError`` if ``args_schema`` is no Pydantic model or the function cannot take what
-    it is to be given, ``ValueError`` if another tool has the name already.
+    Raises ``TypeError`` if ``args_schema`` isn't a Pydantic model or declares ``workspace_root``,
+    ``ValueError`` if another tool has the name already.
     """
     if not (isinstance(args_schema, type) and issubclass(args_schema, BaseModel)):
-        raise TypeError(f"args_schema is a Pydantic model class, not {args_schema!r}.")
+        raise TypeError(f"args_schema must be a Pydantic model class, not {args_schema!r}.")
 
-    def declare(function: Callable[P, R]) -> ForgeTool[P, R]:
+    def declare(function: Callable[P, R_co]) -> ForgeTool[P, R_co]:
         tool = ForgeTool(
             function,
             name=name or function.__name__,
@@ -60,7 +61,7 @@ def forge_tool(
             tags=tags,
         )
         if "workspace_root" in args_schema.model_fields:
-            raise TypeError(f"{args_schema.__name__}.workspace_root is not a model's to give.")
+            raise TypeError(f"{args_schema.__name__} can't declare workspace_root: it's injected.")
         if register:
             _register_declared(tool)
         return tool
@@ -69,9 +70,9 @@ def forge_tool(
 
 
 def register_legacy_tool(
-    *, name: str, description: str, input_schema: dict[str, Any], impl: Callable[..., Any]
+    *, name: str, description: str, input_schema: JsonObject, impl: Callable[..., object]
 ) -> None:
-    """Registers a tool with a hand-written schema, called by keywords. New ones: ``forge_tool``."""
+    """Register a tool with a hand-written schema, called by keywords. Prefer ``forge_tool``."""
     TOOL_REGISTRY[name] = {
         "name": name,
         "description": description,
@@ -80,15 +81,15 @@ def register_legacy_tool(
     }
 
 
-def find_tool(name: str) -> ForgeTool[Any, Any] | LegacyTool | None:
-    """The tool of that name, or None."""
+def find_tool(name: str) -> ForgeTool[..., object] | LegacyTool | None:
+    """Return the tool of that name, or None."""
     if name in TOOL_REGISTRY:
         return LegacyTool(TOOL_REGISTRY[name])
     return FORGE_TOOL_REGISTRY.get(name) or _staged_tools().get(name)
 
 
 def get_tool_definitions() -> list[ToolDefinition]:
-    """Name, description and input schema of every tool that ``find_tool`` finds, each once."""
+    """Return name, description and input schema of every tool that ``find_tool`` finds."""
     merged: dict[str, ToolDefinition] = {
         name: {
             "name": name,
@@ -103,22 +104,22 @@ def get_tool_definitions() -> list[ToolDefinition]:
     return list(merged.values())
 
 
-def _staged_tools() -> dict[str, ForgeTool[Any, Any]]:
+def _staged_tools() -> dict[str, ForgeTool[..., object]]:
     return STAGED_TOOL_REGISTRY if os.environ.get(STAGED_TOOL_VARIABLE) == "1" else {}
 
 
-def _register_declared(tool: ForgeTool[Any, Any]) -> None:
+def _register_declared(tool: ForgeTool[..., object]) -> None:
     known = FORGE_TOOL_REGISTRY.get(tool.name)
     if known is not None and _origin(known) != _origin(tool):
-        raise ValueError(f"There is a tool named {tool.name!r} already, from {_origin(known)}.")
+        raise ValueError(f"A tool named {tool.name!r} exists already, from {_origin(known)}.")
     if tool.name in TOOL_REGISTRY:
         LOG.warning("Tool %r is hidden by a hand-written one of the same name.", tool.name)
     FORGE_TOOL_REGISTRY[tool.name] = tool
 
 
-def _origin(tool: ForgeTool[Any, Any]) -> str:
+def _origin(tool: ForgeTool[..., object]) -> str:
     return f"{tool.function.__module__}.{tool.function.__qualname__}"
 
 
-def _first_line(function: Callable[..., Any]) -> str:
+def _first_line(function: Callable[..., object]) -> str:
     return (inspect.getdoc(function) or "").partition("\n")[0].strip()

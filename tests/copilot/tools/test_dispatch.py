@@ -96,7 +96,7 @@ def test_names_are_unique() -> None:
 
     tool(first)
     tool(first)
-    with pytest.raises(ValueError, match="'t' already"):
+    with pytest.raises(ValueError, match="'t' exists already"):
         tool(lambda args: None)
 
 
