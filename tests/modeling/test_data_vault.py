@@ -179,7 +179,7 @@ def test_a_measured_code_that_may_be_one_of_several_lists_leaves_the_surrogate(
     found = hub(vault(thing), "hub_thing")
     assert found.business_key_columns == (chosen,)
     if chosen == "id":
-        assert f"{code} may be unique within one {beside} only" in found.reason
+        assert f"{code} may be unique only within one {beside}" in found.reason
 
 
 def test_a_reference_to_a_surrogate_looks_the_natural_key_up() -> None:

@@ -1,1 +1,1 @@
-"""The Data Vault 2.0 technique: every table of the source in hubs, links and satellites."""
+"""The Data Vault 2.0 technique: every source table in hubs, links and satellites."""

@@ -1,10 +1,10 @@
-"""The vault of a model: hubs, links, satellites, code lists and keyless tables."""
+"""The Data Vault of a profile: hubs, links, satellites, reference tables and keyless tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from fluid_build.modeling.conceptual import ConceptualModel
-from fluid_build.modeling.data_vault.anchors import anchors, chosen_business_keys
 from fluid_build.modeling.data_vault.business_keys import BusinessKey
+from fluid_build.modeling.data_vault.decisions import VaultDecisions
 from fluid_build.modeling.data_vault.elements import (
     DataVaultModel,
     HashKeyStrategy,
@@ -15,9 +15,10 @@ from fluid_build.modeling.data_vault.elements import (
     ReferenceTable,
     Satellite,
 )
-from fluid_build.modeling.data_vault.hub_references import VaultDecisions, reached
+from fluid_build.modeling.data_vault.hub_references import resolved_references
 from fluid_build.modeling.data_vault.links import links
-from fluid_build.modeling.data_vault.placements import Placement, shapes
+from fluid_build.modeling.data_vault.own_hubs import hub_keys, own_hubs
+from fluid_build.modeling.data_vault.placements import Placement, placements
 from fluid_build.modeling.data_vault.satellites import satellites
 from fluid_build.modeling.data_vault.source_tables import SourceTables, source_tables
 from fluid_build.modeling.data_vault.vault_names import VaultNames
@@ -29,129 +30,140 @@ from fluid_build.profiling.profile import Profile
 def data_vault(
     profile: Profile, conceptual: ConceptualModel, strategy: HashKeyStrategy | None = None
 ) -> DataVaultModel:
-    """Build the Data Vault of a profile, with a reason for each element; hash keys by MD5."""
-    schema = source_tables(conceptual)
-    shapes_ = shapes(profile, schema)
-    keys = chosen_business_keys(schema, shapes_)
+    """Build the Data Vault of a profile, with a reason for each element.
+
+    Hash keys are made as the strategy says, without one by MD5.
+    """
+    tables = source_tables(conceptual)
+    placed = placements(profile, tables)
+    keys = hub_keys(tables, placed)
     names = sql_names(conceptual)
-    given = VaultNames(names)
-    draft = VaultDecisions(
-        schema=schema,
-        shapes=shapes_,
-        anchors=anchors(schema, shapes_, keys),
-        hubs=_hubs(schema, shapes_, keys, names, given),
+    vault_names = VaultNames(names)
+    decisions = VaultDecisions(
+        tables=tables,
+        placements=placed,
+        own_hubs=own_hubs(tables, placed, keys),
+        hubs=_hubs(tables, placed, keys, names, vault_names),
         names=names,
-        given=given,
+        vault_names=vault_names,
         strategy=strategy or HashKeyStrategy(),
     )
-    return _assembled(draft)
+    return _vault(decisions)
 
 
-def _assembled(draft: VaultDecisions) -> DataVaultModel:
-    reference_tables = tuple(_reference_tables(draft))
-    keyless = tuple(_keyless_tables(draft))
-    links_ = tuple(links(draft))
-    satellites_ = tuple(satellites(draft, links_))
-    uses = _uses(links_, satellites_, keyless)
+def _vault(decisions: VaultDecisions) -> DataVaultModel:
+    # The order decides who gets the plain name where two relations would share one.
+    reference_tables = tuple(_reference_tables(decisions))
+    keyless_tables = tuple(_keyless_tables(decisions))
+    vault_links = tuple(links(decisions))
+    vault_satellites = tuple(satellites(decisions, vault_links))
+    references = _references_by_hub(vault_links, vault_satellites, keyless_tables)
     return DataVaultModel(
-        hash_key_strategy=draft.strategy,
-        hubs=tuple(_settled(hub, uses.get(hub.name, ())) for hub in draft.hubs.values()),
-        links=links_,
-        satellites=satellites_,
+        hash_key_strategy=decisions.strategy,
+        hubs=tuple(
+            _with_sources(hub, references.get(hub.name, ())) for hub in decisions.hubs.values()
+        ),
+        links=vault_links,
+        satellites=vault_satellites,
         reference_tables=reference_tables,
-        keyless_tables=keyless,
+        keyless_tables=keyless_tables,
     )
 
 
 def _hubs(
-    schema: SourceTables,
-    shapes_: Mapping[str, Placement],
+    tables: SourceTables,
+    placed: Mapping[str, Placement],
     keys: Mapping[str, BusinessKey],
     names: SqlNames,
-    given: VaultNames,
+    vault_names: VaultNames,
 ) -> dict[str, Hub]:
     hubs = {}
     for entity_name, chosen in keys.items():
-        name = given.relation("hub", names.table(entity_name))
+        name = vault_names.relation("hub", names.table(entity_name))
         hubs[entity_name] = Hub(
             name=name,
             entity_name=entity_name,
-            description=schema.entities[entity_name].description
-            or f"Every {entity_name} that the source speaks of.",
+            description=tables.entities[entity_name].description
+            or f"Every {entity_name} that the source mentions.",
             business_key_columns=chosen.key.attributes,
             business_key_kind=chosen.kind,
             business_key_origin=chosen.key.origin,
-            hash_key=given.hub_key(name),
+            hash_key=vault_names.hub_key(name),
             evidence=chosen.key.evidence,
-            reason=f"{chosen.reason} {shapes_[entity_name].reason}",
+            reason=f"{chosen.reason} {placed[entity_name].reason}",
         )
     return hubs
 
 
-def _uses(
-    links_: Sequence[Link], satellites_: Sequence[Satellite], keyless: Sequence[KeylessTable]
+def _references_by_hub(
+    vault_links: Sequence[Link],
+    vault_satellites: Sequence[Satellite],
+    keyless_tables: Sequence[KeylessTable],
 ) -> dict[str, list[tuple[str, HubReference]]]:
-    """For each hub the tables that lead to it, and how."""
-    found: dict[str, list[tuple[str, HubReference]]] = {}
+    """Return for each hub the tables that refer to it, and how."""
     pairs = [
-        *((one.table, one.via) for one in satellites_ if one.via is not None),
-        *((link.table, hub) for link in links_ for hub in link.hubs),
-        *((table.table, hub) for table in keyless for hub in table.hubs),
+        *((s.table, s.via) for s in vault_satellites if s.via is not None),
+        *((link.table, hub) for link in vault_links for hub in link.hubs),
+        *((table.table, hub) for table in keyless_tables for hub in table.hubs),
     ]
+    references: dict[str, list[tuple[str, HubReference]]] = {}
     for table, hub in pairs:
-        found.setdefault(hub.hub, []).append((table, hub))
-    return found
+        references.setdefault(hub.hub, []).append((table, hub))
+    return references
 
 
-def _settled(hub: Hub, uses: Sequence[tuple[str, HubReference]]) -> Hub:
-    """The hub with the tables that feed it, its own first, and its ghost where one is led to."""
+def _with_sources(hub: Hub, references: Sequence[tuple[str, HubReference]]) -> Hub:
+    """Return the hub with the tables that feed it, its own first, and a ghost where one is needed.
+
+    A table with a lookup doesn't feed the hub, as it doesn't hold the business key.
+    """
     columns: dict[SourceColumn, None] = dict.fromkeys(
         source_columns(hub.entity_name, hub.business_key_columns)
     )
-    for table, reference in uses:
+    for table, reference in references:
         if reference.lookup is None:
             columns.update(dict.fromkeys(source_columns(table, reference.columns)))
     return hub.model_copy(
         update={
-            "has_ghost": any(reference.optional for _, reference in uses),
+            "has_ghost": any(reference.optional for _, reference in references),
             "mapped_source_tables": tuple(dict.fromkeys(column.table for column in columns)),
             "source_columns": tuple(columns),
         }
     )
 
 
-def _reference_tables(draft: VaultDecisions) -> Iterator[ReferenceTable]:
-    for name, shape in draft.shapes.items():
-        if shape.kind != "reference":
+def _reference_tables(decisions: VaultDecisions) -> Iterator[ReferenceTable]:
+    for name, placement in decisions.placements.items():
+        if placement.kind != "reference":
             continue
-        entity, key = draft.schema.entities[name], draft.schema.identity(name)
+        entity, key = decisions.tables.entities[name], decisions.tables.identity(name)
         columns = tuple(a.name for a in entity.attributes if a.name not in key)
         yield ReferenceTable(
-            name=draft.given.relation("ref", draft.names.table(name)),
+            name=decisions.vault_names.relation("ref", decisions.names.table(name)),
             table=name,
             description=entity.description or f"The codes of {name} and what they mean.",
             key_columns=key,
             columns=columns,
             mapped_source_tables=(name,),
             source_columns=source_columns(name, (*key, *columns)),
-            reason=shape.reason,
+            reason=placement.reason,
         )
 
 
-def _keyless_tables(draft: VaultDecisions) -> Iterator[KeylessTable]:
-    for name, shape in draft.shapes.items():
-        if shape.kind != "keyless":
+def _keyless_tables(decisions: VaultDecisions) -> Iterator[KeylessTable]:
+    for name, placement in decisions.placements.items():
+        if placement.kind != "keyless":
             continue
-        entity = draft.schema.entities[name]
+        entity = decisions.tables.entities[name]
         columns = tuple(attribute.name for attribute in entity.attributes)
         yield KeylessTable(
-            # A persistent staging area: every row as delivered, with its history and without a key.
-            name=draft.given.relation("psa", draft.names.table(name)),
+            # A persistent staging area: every row as it came, with its history and without a key.
+            name=decisions.vault_names.relation("psa", decisions.names.table(name)),
             table=name,
-            description=entity.description or f"The rows of {name}, each with how often it occurs.",
+            description=entity.description or f"The rows of {name}, and how often each occurs.",
             columns=columns,
-            hubs=tuple(one.hub for one in reached(draft, name)),
+            hubs=tuple(reference.hub for reference in resolved_references(decisions, name)),
             mapped_source_tables=(name,),
             source_columns=source_columns(name, columns),
-            reason=shape.reason,
+            reason=placement.reason,
         )

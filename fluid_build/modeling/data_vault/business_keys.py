@@ -1,22 +1,24 @@
-"""Which key a hub is built on: what the business calls a thing by, rather than a number given out.
+"""Which key a hub is built on: the one that the business knows, rather than an assigned number.
 
-A natural key is preferred where the evidence bears it: the chosen key is a mere number, the other
-is never null, unique by declaration or on at least a hundred rows, and by its name or its values an
-identifying code. A measured code beside the name of whose code it is (a vocabulary, a tenant) may
-be unique within that alone, so it isn't preferred. What identifies people (mail, phone, name,
-national number) never becomes a key: it changes, and it would carry personal data into every hash.
+A natural key is preferred where there is evidence for it. The chosen key must be a mere number. The
+natural one must be an identifying code by its name or values, never null, and unique by declaration
+or in at least a hundred rows. A measured code next to a column that says whose code it is (a
+vocabulary, a tenant) may be unique within that alone, so it isn't preferred. What identifies people
+(email, phone, name, national number) never becomes a key: it changes, and it would carry personal
+data into every hash.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Attribute, Entity, EntityKey
+from fluid_build.modeling.data_vault.column_purposes import last_word
 from fluid_build.modeling.data_vault.elements import BusinessKeyKind
-from fluid_build.modeling.data_vault.source_tables import last_word
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names import singular, strip_key_suffix, words
 
-_ROWS_TO_TELL = 100
+_FEWEST_ROWS_FOR_CODE = 100
+"""Rows that a measured code must be unique in. In fewer, many columns are unique by accident."""
 _CODE_WORDS = frozenset(
     """
     asin barcode bk cd code ean gtin iata icao isbn isin issn lei nbr no nr num number serial sku
@@ -24,6 +26,7 @@ _CODE_WORDS = frozenset(
     """.split()
 )
 _WORLDWIDE = frozenset("asin ean gtin iata icao isbn isin issn lei swift upc vin".split())
+"""Codes that one authority assigns for everybody, so no other column narrows what they mean."""
 _AUTHORITIES = frozenset(
     """
     catalog catalogue client codelist codeset codesystem company dictionary issuer mandant mandt
@@ -31,14 +34,16 @@ _AUTHORITIES = frozenset(
     terminology thesaurus vocab vocabulary
     """.split()
 )
+"""What may assign codes of its own: the same code may come back under another one of these."""
 _CODE_TYPES = frozenset({"isbn", "ean", "vin", "bic", "country_code", "currency_code"})
-_NOT_OF_THE_THING = frozenset(
+_OF_SOMETHING_ELSE = frozenset(
     """
     area building card cell check credit driver fax floor hash home house insurance licence license
     line mobile national pass passport password phone pin position post postal room row seat
     security sequence social street tax tel telephone track version zip
     """.split()
 )
+"""Words that make a number a person's, a place's or a position's: ``phone_number``, ``row_no``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,52 +55,52 @@ class BusinessKey:
     reason: str
 
 
-def business_key(entity: Entity, identity: EntityKey, sharing: Sequence[str]) -> BusinessKey:
-    """The business key of an entity; ``sharing`` are tables that are identified by its identity."""
+def business_key(entity: Entity, identity: EntityKey, subtypes: Sequence[str]) -> BusinessKey:
+    """Return the business key of an entity.
+
+    ``subtypes`` are the tables that share its identity. They don't have the natural key, so an
+    entity with subtypes keeps its surrogate key.
+    """
+    columns = _join_columns(identity)
     if not _is_surrogate(entity, identity):
-        why = identity.reason.rstrip(".")
-        return BusinessKey(identity, "natural", f"{_shown(identity)} identifies it: {why}.")
+        verb = "identifies" if len(identity.attributes) == 1 else "identify"
+        reason = f"{columns} {verb} its rows: {identity.reason.rstrip('.')}."
+        return BusinessKey(identity, "natural", reason)
     natural = natural_key(entity)
     if natural is None:
-        return BusinessKey(
-            identity,
-            "surrogate",
-            f"{_shown(identity)} {_numbers(identity)} given out by the source, and"
-            f" {_why_nothing_else(entity)}.",
+        numbers = "is a number" if len(identity.attributes) == 1 else "are numbers"
+        reason = f"{columns} {numbers} that the source assigned, and {_no_natural_key(entity)}."
+        return BusinessKey(identity, "surrogate", reason)
+    if subtypes:
+        reason = (
+            f"{_join_columns(natural)} identifies its rows too, but only {columns} is shared with"
+            f" {', '.join(subtypes)}."
         )
-    if sharing:
-        return BusinessKey(
-            identity,
-            "surrogate",
-            f"{_shown(natural)} identifies a row too, but {', '.join(sharing)} and it share"
-            f" {_shown(identity)} alone.",
-        )
-    return BusinessKey(
-        natural,
-        "natural",
-        f"{_shown(natural)} is preferred to {_shown(identity)}, a number given out by the source:"
-        f" {_evidence(natural)}, and by its name it is what people call it by.",
+        return BusinessKey(identity, "surrogate", reason)
+    reason = (
+        f"{_join_columns(natural)} is preferred to {columns}, a number that the source assigned:"
+        f" {_uniqueness(natural)}, and its name says that people identify rows by it."
     )
+    return BusinessKey(natural, "natural", reason)
 
 
 def natural_key(entity: Entity) -> EntityKey | None:
-    """A key beside a surrogate primary key that identifies its rows for people."""
+    """Return a key next to a surrogate primary key by which people identify rows, or None."""
     primary = entity.primary_key
     if primary is None or len(primary.attributes) != 1 or not _is_surrogate(entity, primary):
         return None
-    found = [key for key in _codes(entity) if not _scope(entity, key)]
-    return found[0] if found else None
+    return next((key for key in _code_keys(entity) if not _scope(entity, key)), None)
 
 
-def _codes(entity: Entity) -> list[EntityKey]:
-    """The keys beside the primary one that are codes: declared ones first, then in order."""
-    order = {attribute.name: place for place, attribute in enumerate(entity.attributes)}
-    found = [key for key in entity.keys if key.kind != "primary" and _is_natural(entity, key)]
-    return sorted(found, key=lambda key: (key.kind != "declared", order[key.attributes[0]]))
+def _code_keys(entity: Entity) -> list[EntityKey]:
+    """Return the other keys that are codes: declared ones first, then in the table's order."""
+    positions = {attribute.name: place for place, attribute in enumerate(entity.attributes)}
+    keys = [key for key in entity.keys if key.kind != "primary" and _is_code_key(entity, key)]
+    return sorted(keys, key=lambda key: (key.kind != "declared", positions[key.attributes[0]]))
 
 
 def _scope(entity: Entity, key: EntityKey) -> str:
-    """The column that a measured code may be unique within; "" where there is none."""
+    """Return the column that a measured code may be unique within; "" where there is none."""
     code = entity.attribute(key.attributes[0])
     if key.origin == "declared" or last_word(code.name, _WORLDWIDE):
         return ""
@@ -105,26 +110,26 @@ def _scope(entity: Entity, key: EntityKey) -> str:
 
 
 def _names_authority(attribute: Attribute) -> bool:
-    """Whether an attribute says whose codes those of its row are."""
-    said = strip_key_suffix(words(attribute.name))
-    names = family(attribute.type) in {"text", "integer", "decimal"}
-    return names and bool(said) and singular(said[-1]) in _AUTHORITIES
+    """Return whether an attribute says who assigned the codes of its row."""
+    parts = strip_key_suffix(words(attribute.name))
+    may_refer = family(attribute.type) in {"text", "integer", "decimal"}
+    return may_refer and bool(parts) and singular(parts[-1]) in _AUTHORITIES
 
 
-def _why_nothing_else(entity: Entity) -> str:
-    for key in _codes(entity):
+def _no_natural_key(entity: Entity) -> str:
+    for key in _code_keys(entity):
         scope = _scope(entity, key)
         if scope:
-            return f"{_shown(key)} may be unique within one {scope} only"
-    return "nothing else identifies a row to people"
+            return f"{_join_columns(key)} may be unique only within one {scope}"
+    return "no other column is a code that people use"
 
 
 def _is_surrogate(entity: Entity, key: EntityKey) -> bool:
-    """Whether all of a key is numbers that were given out, and only the source knows for what."""
-    return all(_is_given_out(entity.attribute(column)) for column in key.attributes)
+    """Return whether all of a key is assigned numbers that mean something to the source alone."""
+    return all(_is_assigned_number(entity.attribute(column)) for column in key.attributes)
 
 
-def _is_given_out(attribute: Attribute) -> bool:
+def _is_assigned_number(attribute: Attribute) -> bool:
     if attribute.type == "uuid" or attribute.semantic_type in {"uuid", "hash"}:
         return True
     if last_word(attribute.name, _CODE_WORDS) or attribute.semantic_type in _CODE_TYPES:
@@ -132,17 +137,17 @@ def _is_given_out(attribute: Attribute) -> bool:
     return family(attribute.type) in {"integer", "decimal"}
 
 
-def _is_natural(entity: Entity, key: EntityKey) -> bool:
+def _is_code_key(entity: Entity, key: EntityKey) -> bool:
     if len(key.attributes) != 1 or not key.holds:
         return False
-    if key.kind == "candidate" and entity.rows < _ROWS_TO_TELL:
+    if key.kind == "candidate" and entity.rows < _FEWEST_ROWS_FOR_CODE:
         return False
     attribute = entity.attribute(key.attributes[0])
     return attribute.required and _is_code(attribute)
 
 
 def _is_code(attribute: Attribute) -> bool:
-    # A vehicle's number is a thing's, though it may lead to its owner.
+    # A vehicle's number identifies the vehicle, even though it may lead to the owner.
     if attribute.pii and attribute.semantic_type != "vin":
         return False
     if family(attribute.type) not in {"text", "integer", "decimal"} or attribute.type == "uuid":
@@ -153,19 +158,17 @@ def _is_code(attribute: Attribute) -> bool:
         return False
     code = last_word(attribute.name, _CODE_WORDS)
     squashed = "".join(words(attribute.name)).removesuffix(code)
-    other = any(squashed.startswith(w) or squashed.endswith(w) for w in _NOT_OF_THE_THING)
-    return bool(code) and not other
+    is_of_something_else = any(
+        squashed.startswith(word) or squashed.endswith(word) for word in _OF_SOMETHING_ELSE
+    )
+    return bool(code) and not is_of_something_else
 
 
-def _evidence(key: EntityKey) -> str:
+def _uniqueness(key: EntityKey) -> str:
     if key.origin == "declared":
-        return "it is declared unique, and never null"
+        return "it is declared unique and never null"
     return f"it is unique and never null in {key.evidence.rows} rows"
 
 
-def _numbers(key: EntityKey) -> str:
-    return "is a number" if len(key.attributes) == 1 else "are numbers"
-
-
-def _shown(key: EntityKey) -> str:
+def _join_columns(key: EntityKey) -> str:
     return ", ".join(key.attributes)

@@ -2,8 +2,8 @@
 
 Rules: Dan Linstedt and Michael Olschimke, "Building a Scalable Data Warehouse with Data Vault 2.0".
 
-Columns are named as the source names them, each list of them belonging to one table of the source;
-relations and hash keys have the names that they are built under.
+Columns have their names in the source, and each list of columns is of one source table. Relations
+and hash keys have the names that they are built under.
 """
 
 from typing import Literal, Self
@@ -22,9 +22,9 @@ SatelliteKind = Literal["descriptive", "effectivity"]
 class HashKeyStrategy(ModelPart):
     """How a business key becomes a hash key.
 
-    The parts of a key are joined by ``delimiter``. Inside a part, every character that a
-    delimiter, a null token or an ``escape`` could begin with is preceded by ``escape``, so that two
-    different keys never share a hash input. A null part becomes ``null_token``.
+    The parts of a key are joined by ``delimiter``. A null part becomes ``null_token``. Inside a
+    part, ``escape`` precedes every character that a delimiter, a null token or an escape begins
+    with, so two different keys never share a hash input.
     """
 
     algorithm: Literal["md5", "sha256"] = "md5"
@@ -34,24 +34,28 @@ class HashKeyStrategy(ModelPart):
     case: Literal["preserve", "upper"] = "preserve"
 
     @model_validator(mode="after")
-    def _can_be_told_apart(self) -> Self:
+    def _check_first_characters(self) -> Self:
         if len(self.escape) != 1 or not self.delimiter or not self.null_token:
-            raise ValueError("the escape is one character, delimiter and null token at least one")
+            raise ValueError(
+                "The escape must be one character, delimiter and null token at least one."
+            )
         if len({self.escape, self.delimiter[0], self.null_token[0]}) < 3:
-            raise ValueError("escape, delimiter and null token begin with different characters")
+            raise ValueError(
+                "The escape, the delimiter and the null token must begin with different characters."
+            )
         return self
 
     @property
     def special(self) -> tuple[str, ...]:
-        """The characters that are escaped inside a part, the escape itself first."""
+        """Return the characters that are escaped inside a part, the escape itself first."""
         return (self.escape, self.delimiter[0], self.null_token[0])
 
 
 class Lookup(ModelPart):
-    """Where the business key of a hub is looked up by other columns than its own.
+    """Where to look up the business key of a hub by other columns than its own.
 
-    A row of ``table`` whose columns ``match`` hold what the referring columns hold has the
-    business key in its columns ``found``, in the order of the hub's.
+    The row of ``table`` whose ``match`` columns equal the referring columns has the business key
+    in its ``found`` columns, in the order of the hub's key.
     """
 
     table: str
@@ -62,10 +66,9 @@ class Lookup(ModelPart):
 class HubReference(ModelPart):
     """How rows of a source table reach a hub: by which of the table's columns, in which role.
 
-    ``columns`` hold the business key itself, in the order of the hub's, or with a ``lookup`` what
-    its ``match`` holds. ``hash_key`` is the column that carries the hub's hash key. Where a row
-    may come without the reference and needs one all the same, it is ``optional`` and leads to the
-    hub's ghost record.
+    ``columns`` hold the business key, in the order of the hub's key, or with a ``lookup`` the
+    values that its ``match`` columns have. ``hash_key`` is the column that carries the hub's hash
+    key. An ``optional`` reference leads to the hub's ghost record where a row has none.
     """
 
     hub: str
@@ -79,8 +82,8 @@ class HubReference(ModelPart):
 class Hub(Element):
     """The list of all business keys of one entity.
 
-    ``business_key_columns`` are those of the entity's own table. ``has_ghost`` says that it holds
-    the record of the zero key, which optional references lead to.
+    ``business_key_columns`` are columns of the entity's own table. With ``has_ghost`` it also
+    holds the ghost record under the zero key, which optional references lead to.
     """
 
     name: str
@@ -97,7 +100,7 @@ class Hub(Element):
 class Link(Element):
     """A relationship between hubs, as one source table has it.
 
-    ``dependent_child_keys`` part rows that share all of the hubs.
+    ``dependent_child_keys`` tell rows apart that share all of the hubs.
     """
 
     name: str
@@ -110,11 +113,11 @@ class Link(Element):
 
 
 class Satellite(Element):
-    """What one source table says of a hub or link, with its history and with what was deleted.
+    """What one source table says about a hub or link, with its history and its deletions.
 
-    ``via`` says how the table's rows reach the parent where that is a hub. ``columns`` are
-    descriptive; an ``effectivity`` satellite has none and tells from when to when a row was there.
-    ``multi_active_keys`` part the rows that are valid at the same time for one parent.
+    ``via`` says how the table's rows reach the parent where that is a hub. ``columns`` are the
+    payload; an ``effectivity`` satellite has none and records from when to when a row was there.
+    ``multi_active_keys`` tell the rows apart that are valid at the same time for one parent.
     """
 
     name: str
@@ -130,7 +133,7 @@ class Satellite(Element):
 
 
 class ReferenceTable(Element):
-    """A small code list, kept under its own code and with its history, without a hub."""
+    """A small code list with its history, under its own code and without a hub."""
 
     name: str
     table: str
@@ -140,9 +143,9 @@ class ReferenceTable(Element):
 
 
 class KeylessTable(Element):
-    """A table whose rows nothing identifies: kept as a row hash with its multiplicity.
+    """A table whose rows nothing identifies: stored by row hash, with how often each row occurs.
 
-    ``hubs`` are those that its rows refer to.
+    ``hubs`` are the ones that its rows refer to.
     """
 
     name: str
@@ -163,7 +166,7 @@ class DataVaultModel(ModelPart):
     keyless_tables: tuple[KeylessTable, ...] = ()
 
     def hub(self, name: str) -> Hub:
-        """The hub of that exact name; KeyError if there is none."""
+        """Return the hub of that exact name; raise KeyError if there is none."""
         for hub in self.hubs:
             if hub.name == name:
                 return hub

@@ -1,114 +1,140 @@
-"""What every piece of a vault is drawn with, and how a table's references become hub references."""
+"""How rows of a table reach hubs: their own hub, and those that the table refers to.
+
+A reference reaches a hub directly where its columns hold the hub's business key, written the same
+way. Otherwise the business key is looked up in the table that is referred to. The referring columns
+then also stay in a satellite, so nothing is lost where the lookup finds no row.
+"""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Entity, Relationship
-from fluid_build.modeling.data_vault.anchors import Anchor, Way, way
-from fluid_build.modeling.data_vault.elements import HashKeyStrategy, Hub, HubReference
-from fluid_build.modeling.data_vault.key_types import kept_type
-from fluid_build.modeling.data_vault.placements import Placement
-from fluid_build.modeling.data_vault.source_tables import SourceTables
-from fluid_build.modeling.data_vault.vault_names import VaultNames
+from fluid_build.modeling.data_vault.decisions import VaultDecisions
+from fluid_build.modeling.data_vault.elements import HubReference, Lookup
+from fluid_build.modeling.data_vault.key_types import are_written_alike, vault_type
+from fluid_build.modeling.data_vault.own_hubs import OwnHub, paired_columns
 from fluid_build.modeling.identifiers import identifier
-from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import family, type_name
 from fluid_build.profiling.names import singular, strip_key_suffix
 
 
 @dataclass(frozen=True, slots=True)
-class VaultDecisions:
-    """The decisions that stand before anything is drawn; ``hubs`` are by their entity."""
-
-    schema: SourceTables
-    shapes: Mapping[str, Placement]
-    anchors: Mapping[str, Anchor]
-    hubs: Mapping[str, Hub]
-    names: SqlNames
-    given: VaultNames
-    strategy: HashKeyStrategy
-
-    def hub_of(self, table: str) -> Hub:
-        """The hub that a table's rows are instances of; KeyError if there is none."""
-        return self.hubs[self.anchors[table].hub_entity]
-
-
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """A reference of a table, and the hub that it reaches."""
+class ResolvedReference:
+    """A reference of a table, and how it reaches a hub."""
 
     relationship: Relationship
     hub: HubReference
 
 
-def own_reference(draft: VaultDecisions, table: str) -> HubReference:
-    """How a table reaches the hub that its own rows are instances of."""
-    hub = draft.hub_of(table)
-    return HubReference(hub=hub.name, columns=draft.anchors[table].columns, hash_key=hub.hash_key)
+@dataclass(frozen=True, slots=True)
+class _HubPath:
+    """The hub that a reference reaches; ``columns`` and ``lookup`` as in ``HubReference``."""
+
+    hub_entity: str
+    columns: tuple[str, ...]
+    lookup: Lookup | None = None
 
 
-def reached(draft: VaultDecisions, table: str) -> tuple[Reached, ...]:
-    """The hubs that a table refers to, each way once, under names that are apart in the table.
+def own_reference(decisions: VaultDecisions, table: str) -> HubReference:
+    """Return how a table reaches the hub that its own rows are instances of."""
+    hub = decisions.hub_of(table)
+    columns = decisions.own_hubs[table].columns
+    return HubReference(hub=hub.name, columns=columns, hash_key=hub.hash_key)
 
-    A reference to what the table's own rows are instances of, by their own key, says nothing.
+
+def resolved_references(decisions: VaultDecisions, table: str) -> tuple[ResolvedReference, ...]:
+    """Return how a table's references reach hubs, under hash keys of distinct names.
+
+    Of several references to one hub by the same columns, the first stands for all. A reference to
+    the table's own hub by the table's own key says nothing and is left out.
     """
-    anchor = draft.anchors.get(table)
-    own = {(anchor.hub_entity, anchor.columns)} if anchor else set()
-    ways: dict[tuple[str, tuple[str, ...]], tuple[Relationship, Way]] = {}
-    for relationship in draft.schema.references[table]:
-        leads = way(draft.schema, draft.anchors, relationship)
-        if leads is not None and (leads.hub_entity, leads.columns) not in own:
-            ways.setdefault((leads.hub_entity, leads.columns), (relationship, leads))
-    times = Counter(hub for hub, _ in [*own, *ways])
-    taken = {draft.hub_of(table).hash_key} if anchor else set()
-    found = []
-    for relationship, leads in ways.values():
-        role = _role(draft, relationship, leads, times[leads.hub_entity] > 1)
-        hub = draft.hubs[leads.hub_entity]
+    own_hub = decisions.own_hubs.get(table)
+    own_path = {(own_hub.hub_entity, own_hub.columns)} if own_hub else set()
+    paths: dict[tuple[str, tuple[str, ...]], tuple[Relationship, _HubPath]] = {}
+    for relationship in decisions.tables.references[table]:
+        path = _hub_path(decisions, relationship)
+        if path is not None and (path.hub_entity, path.columns) not in own_path:
+            paths.setdefault((path.hub_entity, path.columns), (relationship, path))
+    paths_to_hub = Counter(hub for hub, _ in [*own_path, *paths])
+    used_names = {decisions.hub_of(table).hash_key} if own_hub else set()
+    references = []
+    for relationship, path in paths.values():
+        is_only_path = paths_to_hub[path.hub_entity] == 1
+        role = _role(decisions, relationship, path, is_only_path)
+        hub = decisions.hubs[path.hub_entity]
         reference = HubReference(
             hub=hub.name,
             role=role,
-            columns=leads.columns,
-            hash_key=draft.given.role(hub.hash_key, role, taken),
-            lookup=leads.lookup,
+            columns=path.columns,
+            hash_key=decisions.vault_names.hub_key_in_role(hub.hash_key, role, used_names),
+            lookup=path.lookup,
         )
-        taken.add(reference.hash_key)
-        found.append(Reached(relationship, reference))
-    return tuple(found)
+        used_names.add(reference.hash_key)
+        references.append(ResolvedReference(relationship, reference))
+    return tuple(references)
 
 
-def _role(draft: VaultDecisions, relationship: Relationship, leads: Way, several: bool) -> str:
-    """What the table calls the hub there: by its columns, or by the kind of thing that it means."""
-    if relationship.role:
-        return identifier(relationship.role)
-    parent = draft.names.table(relationship.to_entity)
-    if relationship.to_entity not in (leads.hub_entity, relationship.from_entity):
-        return parent
-    if not several:
-        return ""
-    child = relationship.from_entity
-    columns = (draft.schema.bare(child, column) for column in relationship.from_attributes)
-    said = [word for bare in columns for word in strip_key_suffix(bare)]
-    role = identifier("_".join(said)) if said else ""
-    return "" if role in (parent, singular(parent)) else role
+def columns_kept_by_hub(
+    decisions: VaultDecisions, entity: Entity, reference: HubReference
+) -> frozenset[str]:
+    """Return the columns of a reference whose values the hub can give back.
 
-
-def kept_by_hub(draft: VaultDecisions, entity: Entity, reference: HubReference) -> frozenset[str]:
-    """The columns of a reference that can be read back from the hub it leads to.
-
-    A composite reference that is null in part, some day, would leave no trace of the other part,
-    unless it is part of the table's key. A key that was changed to capital letters does not tell
-    how it was written.
+    A lookup keeps none: the hub holds another key. A composite reference that may be null in part
+    keeps none either, since a row without the whole key reaches no hub, unless it's part of the
+    table's key, which is never null. In capital letters a key doesn't say how it was written.
     """
     attributes = [entity.attribute(column) for column in reference.columns]
-    identity = draft.schema.identity(entity.name)
+    identity = decisions.tables.identity(entity.name)
     if reference.lookup is not None:
         return frozenset()
     if len(attributes) > 1 and not set(identity).issuperset(reference.columns):
         return frozenset()
-    if draft.strategy.case == "upper" and any(
-        family(type_name(kept_type(attribute))) == "text" for attribute in attributes
+    if decisions.strategy.case == "upper" and any(
+        family(type_name(vault_type(attribute))) == "text" for attribute in attributes
     ):
         return frozenset()
     return frozenset(reference.columns)
+
+
+def _hub_path(decisions: VaultDecisions, reference: Relationship) -> _HubPath | None:
+    """Return how a reference reaches a hub; None where the parent's rows belong to none."""
+    hub = decisions.own_hubs.get(reference.to_entity)
+    if hub is None:
+        return None
+    if set(reference.to_attributes) == set(hub.columns):
+        columns = paired_columns(reference, hub.columns)
+        if _is_written_like_key(decisions, reference.from_entity, columns, hub):
+            return _HubPath(hub.hub_entity, columns)
+    lookup = Lookup(table=reference.to_entity, match=reference.to_attributes, found=hub.columns)
+    return _HubPath(hub.hub_entity, reference.from_attributes, lookup)
+
+
+def _is_written_like_key(
+    decisions: VaultDecisions, child: str, columns: tuple[str, ...], hub: OwnHub
+) -> bool:
+    entity, hub_entity = decisions.tables.entities[child], decisions.tables.entities[hub.hub_entity]
+    key = decisions.own_hubs[hub.hub_entity].columns
+    return are_written_alike(
+        [vault_type(entity.attribute(column)) for column in columns],
+        [vault_type(hub_entity.attribute(column)) for column in key],
+    )
+
+
+def _role(
+    decisions: VaultDecisions, relationship: Relationship, path: _HubPath, is_only_path: bool
+) -> str:
+    """Return what the table calls the hub: by its columns, or by the subtype that it means."""
+    if relationship.role:
+        return identifier(relationship.role)
+    parent = decisions.names.table(relationship.to_entity)
+    if relationship.to_entity not in (path.hub_entity, relationship.from_entity):
+        return parent
+    if is_only_path:
+        return ""
+    child = relationship.from_entity
+    columns = (
+        decisions.tables.bare_words(child, column) for column in relationship.from_attributes
+    )
+    role_words = [word for bare in columns for word in strip_key_suffix(bare)]
+    role = identifier("_".join(role_words)) if role_words else ""
+    return "" if role in (parent, singular(parent)) else role

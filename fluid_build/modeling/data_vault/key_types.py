@@ -1,7 +1,7 @@
-"""Types of key columns: as what a vault keeps them, and which of them are written alike.
+"""The types of key columns in a vault, and which of them write equal values alike.
 
 A hash key is made of the text of its parts. Two columns may feed the same hub only where equal
-values have equal texts: whole numbers of any width, decimals of one scale, text in any guise.
+values have equal texts: whole numbers of any width, decimals of one scale, text of any type.
 """
 
 import re
@@ -23,23 +23,21 @@ _AS_SIGNED = {
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 
 
-def kept_type(attribute: Attribute) -> str:
-    """DuckDB's type of an attribute in a vault, which keeps the spelling of every value."""
+def vault_type(attribute: Attribute) -> str:
+    """Return DuckDB's type of an attribute in a vault, which keeps the spelling of every value."""
     conversion = attribute.conversion
     if conversion is not None and conversion.reversible:
         return conversion.to_type
     return attribute.source_type
 
 
-def written_alike(left: Sequence[str], right: Sequence[str]) -> bool:
-    """Whether equal values of two lists of types, paired by position, have equal texts."""
-    return len(left) == len(right) and all(
-        _writing(one) == _writing(other) for one, other in zip(left, right, strict=True)
-    )
+def are_written_alike(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Return whether equal values of two lists of types, paired by position, have equal texts."""
+    return list(map(_notation, left)) == list(map(_notation, right))
 
 
 def widest(types: Collection[str]) -> str:
-    """The type that holds the values of all of these types, which are written alike."""
+    """Return the type that holds the values of all of these types, which are written alike."""
     if len(set(types)) == 1:
         return next(iter(types))
     if all(_is_text(type_) for type_ in types):
@@ -50,7 +48,8 @@ def widest(types: Collection[str]) -> str:
     return f"DECIMAL({max(precision for precision, _ in parts)},{parts[0][1]})"
 
 
-def _writing(type_: str) -> str:
+def _notation(type_: str) -> str:
+    """Return what the text of a type's values depends on."""
     if _is_text(type_):
         return "text"
     if type_ in _DIGITS or _DECIMAL.fullmatch(type_):

@@ -1,107 +1,107 @@
-"""The links of a vault: one for each reference of an entity, one for each table that relates."""
+"""The links of a vault: one for each reference of a hub's table, one for each relating table."""
 
 from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.conceptual import Entity
+from fluid_build.modeling.data_vault.decisions import VaultDecisions
 from fluid_build.modeling.data_vault.elements import HubReference, Link, LinkType
 from fluid_build.modeling.data_vault.hub_references import (
-    Reached,
-    VaultDecisions,
+    ResolvedReference,
     own_reference,
-    reached,
+    resolved_references,
 )
+from fluid_build.modeling.data_vault.vault_names import LINK_PREFIXES
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.profiling.names import words
 
-_SAME = frozenset("alias canonical duplicate duplicated merged same".split())
-_PREFIXES: dict[LinkType, str] = {
-    "standard": "lnk",
-    "hierarchical": "hal",
-    "same-as": "sal",
-    "transactional": "tl",
-}
+_SAME_AS_WORDS = frozenset("alias canonical duplicate duplicated merged same".split())
+"""Words in the name of a column that says which other row describes the same entity."""
 
 
-def links(draft: VaultDecisions) -> Iterator[Link]:
-    """All links, in the order of the source."""
-    for name, shape in draft.shapes.items():
-        entity = draft.schema.entities[name]
-        if shape.kind in {"hub", "extension"}:
-            for found in reached(draft, name):
-                yield _of_a_reference(draft, entity, found)
-        elif shape.kind in {"link", "transaction"}:
-            yield _of_a_table(draft, entity)
+def links(decisions: VaultDecisions) -> Iterator[Link]:
+    """Return all links, in the order of the source."""
+    for name, placement in decisions.placements.items():
+        entity = decisions.tables.entities[name]
+        if placement.kind in {"hub", "subtype"}:
+            for reference in resolved_references(decisions, name):
+                yield _link_of_reference(decisions, entity, reference)
+        elif placement.kind in {"link", "transaction"}:
+            yield _link_of_table(decisions, entity)
 
 
-def _of_a_reference(draft: VaultDecisions, entity: Entity, found: Reached) -> Link:
-    own, relationship = own_reference(draft, entity.name), found.relationship
-    kind = _kind(draft, entity.name, found)
-    parent = relationship.to_entity
-    stems = dict.fromkeys(
-        (draft.names.table(entity.name), draft.names.table(parent), found.hub.role)
-    )
-    name = draft.given.relation(_PREFIXES[kind], *stems)
+def _link_of_reference(
+    decisions: VaultDecisions, entity: Entity, reference: ResolvedReference
+) -> Link:
+    own, relationship = own_reference(decisions, entity.name), reference.relationship
+    link_type = _link_type(decisions, entity.name, reference)
+    parent, role = relationship.to_entity, reference.hub.role
+    stems = dict.fromkeys((decisions.names.table(entity.name), decisions.names.table(parent), role))
+    name = decisions.vault_names.relation(LINK_PREFIXES[link_type], *stems)
+    ends = (own, reference.hub)
     return Link(
         name=name,
         table=entity.name,
-        description=f"Which {parent} a {entity.name} refers to"
-        + (f" as {found.hub.role}." if found.hub.role else "."),
-        link_type=kind,
-        hubs=(own, found.hub),
-        hash_key=draft.given.link_key(name),
+        description=f"Which {parent} each {entity.name} refers to{f' as {role}' if role else ''}.",
+        link_type=link_type,
+        hubs=ends,
+        hash_key=decisions.vault_names.link_key(name),
         mapped_source_tables=(entity.name,),
-        source_columns=_columns(entity.name, (own, found.hub)),
+        source_columns=_source_columns(entity.name, ends),
         reason=f"{', '.join(relationship.from_attributes)} refers to {parent}:"
-        f" {relationship.reason.rstrip('.')}.{_looked_up((found.hub,))}",
+        f" {relationship.reason.rstrip('.')}.{_lookup_note((reference.hub,))}",
     )
 
 
-def _kind(draft: VaultDecisions, table: str, found: Reached) -> LinkType:
-    if found.hub.hub != draft.hub_of(table).name:
+def _link_type(decisions: VaultDecisions, table: str, reference: ResolvedReference) -> LinkType:
+    if reference.hub.hub != decisions.hub_of(table).name:
         return "standard"
-    says = {word for column in found.relationship.from_attributes for word in words(column)}
-    return "same-as" if says & _SAME else "hierarchical"
+    columns = reference.relationship.from_attributes
+    name_words = {word for column in columns for word in words(column)}
+    return "same-as" if name_words & _SAME_AS_WORDS else "hierarchical"
 
 
-def _of_a_table(draft: VaultDecisions, entity: Entity) -> Link:
-    shape = draft.shapes[entity.name]
-    kind: LinkType = "transactional" if shape.kind == "transaction" else "standard"
-    identity = draft.schema.identity(entity.name)
-    found = sorted(
-        reached(draft, entity.name),
-        key=lambda one: not set(one.relationship.from_attributes) <= set(identity),
+def _link_of_table(decisions: VaultDecisions, entity: Entity) -> Link:
+    placement = decisions.placements[entity.name]
+    link_type: LinkType = "transactional" if placement.kind == "transaction" else "standard"
+    identity = decisions.tables.identity(entity.name)
+    # The references in the key come first: they're what the link is about.
+    references = sorted(
+        resolved_references(decisions, entity.name),
+        key=lambda reference: not set(reference.relationship.from_attributes) <= set(identity),
     )
-    hubs = tuple(_bound(draft, entity, one.hub) for one in found)
-    direct = {column for hub in hubs if hub.lookup is None for column in hub.columns}
-    dependent = tuple(column for column in identity if column not in direct)
-    name = draft.given.relation(_PREFIXES[kind], draft.names.table(entity.name))
+    hubs = tuple(_with_ghost(decisions, entity, reference.hub) for reference in references)
+    in_hubs = {column for hub in hubs if hub.lookup is None for column in hub.columns}
+    dependent_child_keys = tuple(column for column in identity if column not in in_hubs)
+    name = decisions.vault_names.relation(
+        LINK_PREFIXES[link_type], decisions.names.table(entity.name)
+    )
     return Link(
         name=name,
         table=entity.name,
         description=entity.description or f"How {entity.name} relates what it refers to.",
-        link_type=kind,
+        link_type=link_type,
         hubs=hubs,
-        dependent_child_keys=dependent,
-        hash_key=draft.given.link_key(name),
+        dependent_child_keys=dependent_child_keys,
+        hash_key=decisions.vault_names.link_key(name),
         mapped_source_tables=(entity.name,),
         source_columns=(
-            *_columns(entity.name, hubs),
-            *source_columns(entity.name, dependent),
+            *_source_columns(entity.name, hubs),
+            *source_columns(entity.name, dependent_child_keys),
         ),
-        reason=f"{shape.reason}{_looked_up(hubs)}",
+        reason=f"{placement.reason}{_lookup_note(hubs)}",
     )
 
 
-def _bound(draft: VaultDecisions, entity: Entity, hub: HubReference) -> HubReference:
-    """The reference as part of a link that a row has with or without it."""
-    complete = draft.schema.complete(entity.name, hub.columns)
-    return hub.model_copy(update={"optional": hub.lookup is not None or not complete})
+def _with_ghost(decisions: VaultDecisions, entity: Entity, hub: HubReference) -> HubReference:
+    """Return the reference, optional where a row of the link may come without it."""
+    is_complete = decisions.tables.is_complete(entity.name, hub.columns)
+    return hub.model_copy(update={"optional": hub.lookup is not None or not is_complete})
 
 
-def _looked_up(hubs: Sequence[HubReference]) -> str:
+def _lookup_note(hubs: Sequence[HubReference]) -> str:
     tables = dict.fromkeys(hub.lookup.table for hub in hubs if hub.lookup is not None)
     return f" The business key is looked up in {', '.join(tables)}." if tables else ""
 
 
-def _columns(table: str, hubs: tuple[HubReference, ...]) -> tuple[SourceColumn, ...]:
+def _source_columns(table: str, hubs: tuple[HubReference, ...]) -> tuple[SourceColumn, ...]:
     return source_columns(table, tuple(dict.fromkeys(c for hub in hubs for c in hub.columns)))

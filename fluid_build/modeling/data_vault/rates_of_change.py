@@ -1,36 +1,39 @@
-"""Which columns of a table change at another rate than the rest, as far as that can be known.
+"""Which columns of a table change more often than the others, as far as that can be known.
 
-One look at the data shows no rate. What can be known is what a column is: a balance or a stock is
-a state that every transaction moves, a status is what a process moves, and the time of the last
-change moves with either. Where a table has none of the first two, its rate of change is unknown.
+A single look at the data shows no rate of change. What a column is can be known, though: every
+transaction changes a balance or a stock, a process changes a status, and the time of the last
+change follows both. Where a table has no balance, stock or status, its rate is unknown.
 """
 
 from collections.abc import Sequence
 
 from fluid_build.modeling.conceptual import Attribute
-from fluid_build.modeling.data_vault.source_tables import is_change_stamp, last_word
+from fluid_build.modeling.data_vault.column_purposes import is_change_stamp, last_word
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names import words
 
-_FEWEST_STATIC = 3
+_FEWEST_SLOW = 3
+"""Slow columns that make a satellite of their own worth its load and its join: with fewer, keeping
+their old values once more with each change costs less."""
 _OF_A_PERSON = frozenset({"marital", "civil", "family"})
+"""Words before ``status`` that make it a property of a person, which no process changes."""
 
 
 def fast_columns(attributes: Sequence[Attribute]) -> tuple[str, ...]:
-    """The columns to part from the others, in order; none where parting them is not worth it."""
-    moving = [attribute.name for attribute in attributes if _is_state(attribute)]
+    """Return the columns for a satellite of their own, in order; none where it isn't worth it."""
+    states = [attribute.name for attribute in attributes if _is_state(attribute)]
     stamps = [attribute.name for attribute in attributes if is_change_stamp(attribute)]
-    if not moving or len(attributes) - len(moving) - len(stamps) < _FEWEST_STATIC:
+    if not states or len(attributes) - len(states) - len(stamps) < _FEWEST_SLOW:
         return ()
-    parted = {*moving, *stamps}
-    return tuple(attribute.name for attribute in attributes if attribute.name in parted)
+    return tuple(attribute.name for attribute in attributes if attribute.name in {*states, *stamps})
 
 
 def _is_state(attribute: Attribute) -> bool:
+    """Return whether an attribute is a level (balance, stock) or the status of a process."""
     if attribute.measure is not None:
         return attribute.measure.additivity == "semi-additive"
-    coded = family(attribute.type) in {"text", "integer", "boolean"}
-    moves = bool(last_word(attribute.name, {"status"})) and not _OF_A_PERSON & set(
-        "".join(words(attribute.name)).split("status")
-    )
-    return coded and moves
+    if family(attribute.type) not in {"text", "integer", "boolean"}:
+        return False
+    # In one word or two: marital_status, maritalstatus.
+    before_status = "".join(words(attribute.name)).split("status")
+    return bool(last_word(attribute.name, {"status"})) and not _OF_A_PERSON & set(before_status)

@@ -1,69 +1,81 @@
-"""The satellites of a vault: at least one for each table whose rows are told apart."""
+"""The satellites of a vault: at least one for each table whose rows have an identity."""
 
 from collections.abc import Iterator, Sequence, Set
 
 from fluid_build.modeling.conceptual import Entity
-from fluid_build.modeling.data_vault.elements import HubReference, Link, RateOfChange, Satellite
+from fluid_build.modeling.data_vault.decisions import VaultDecisions
+from fluid_build.modeling.data_vault.elements import (
+    HubReference,
+    Link,
+    RateOfChange,
+    Satellite,
+    SatelliteKind,
+)
 from fluid_build.modeling.data_vault.hub_references import (
-    VaultDecisions,
-    kept_by_hub,
+    columns_kept_by_hub,
     own_reference,
-    reached,
+    resolved_references,
 )
 from fluid_build.modeling.data_vault.rates_of_change import fast_columns
 from fluid_build.modeling.element import source_columns
+from fluid_build.text import listed
+
+_UNKNOWN_RATE = "Nothing shows that some columns change more often than others."
 
 
-def satellites(draft: VaultDecisions, links: Sequence[Link]) -> Iterator[Satellite]:
-    """All satellites, in the order of the source; those of a table's links follow its own."""
-    by_table: dict[str, list[Link]] = {}
+def satellites(decisions: VaultDecisions, links: Sequence[Link]) -> Iterator[Satellite]:
+    """Return all satellites, in the order of the source; those of links follow their table's."""
+    links_by_table: dict[str, list[Link]] = {}
     for link in links:
-        by_table.setdefault(link.table, []).append(link)
-    for name, shape in draft.shapes.items():
-        entity, own = draft.schema.entities[name], by_table.get(name, [])
-        if shape.kind in {"hub", "extension"}:
-            yield from _of_a_hub(draft, entity, own)
-            yield from (_effectivity(draft, link) for link in own)
-        elif shape.kind in {"link", "transaction"}:
-            yield _of_a_link(draft, entity, own[0])
-        elif shape.kind == "multi-active":
-            yield _multi_active(draft, entity)
+        links_by_table.setdefault(link.table, []).append(link)
+    for name, placement in decisions.placements.items():
+        entity, table_links = decisions.tables.entities[name], links_by_table.get(name, [])
+        if placement.kind in {"hub", "subtype"}:
+            yield from _hub_satellites(decisions, entity, table_links)
+            yield from (_reference_satellite(decisions, link) for link in table_links)
+        elif placement.kind in {"link", "transaction"}:
+            yield _link_satellite(decisions, entity, table_links[0])
+        elif placement.kind == "multi-active":
+            yield _multi_active_satellite(decisions, entity)
 
 
-def _of_a_hub(draft: VaultDecisions, entity: Entity, links: Sequence[Link]) -> Iterator[Satellite]:
-    via = own_reference(draft, entity.name)
-    others = [hub for link in links for hub in link.hubs if hub.hash_key != via.hash_key]
-    columns = _left(draft, entity, (via, *others))
-    fast = set(fast_columns([entity.attribute(column) for column in columns]))
-    slow = tuple(column for column in columns if column not in fast)
-    shape = draft.shapes[entity.name]
-    reason = shape.reason if shape.kind == "extension" else "What the table says of its rows."
+def _hub_satellites(
+    decisions: VaultDecisions, entity: Entity, links: Sequence[Link]
+) -> Iterator[Satellite]:
+    """Return the satellite of a table's own hub, or one of its slow and one of its fast columns."""
+    via = own_reference(decisions, entity.name)
+    linked_hubs = [hub for link in links for hub in link.hubs if hub.hash_key != via.hash_key]
+    columns = _payload(decisions, entity, (via, *linked_hubs))
+    placement = decisions.placements[entity.name]
+    is_subtype = placement.kind == "subtype"
+    reason = placement.reason if is_subtype else "It holds what the table says about its rows."
+    fast = fast_columns([entity.attribute(column) for column in columns])
     if not fast:
-        yield _satellite(draft, entity, via, columns, (), f"{reason} {_UNKNOWN}")
+        yield _hub_satellite(decisions, entity, via, columns, f"{reason} {_UNKNOWN_RATE}")
         return
-    parted = tuple(column for column in columns if column in fast)
-    why = f"What happens moves {', '.join(parted)}, what is corrected the other columns."
-    yield _satellite(draft, entity, via, slow, (), f"{reason} {why}", rate="slow")
-    yield _satellite(draft, entity, via, parted, ("state",), f"{reason} {why}", rate="fast")
+    slow = tuple(column for column in columns if column not in fast)
+    change = "changes" if len(fast) == 1 else "change"
+    reason = f"{reason} {listed(fast)} {change} with events; the other columns only when corrected."
+    yield _hub_satellite(decisions, entity, via, slow, reason, rate="slow")
+    yield _hub_satellite(decisions, entity, via, fast, reason, rate="fast", suffix="state")
 
 
-_UNKNOWN = "No column shows another rate of change than the rest."
-
-
-def _satellite(
-    draft: VaultDecisions,
+def _hub_satellite(
+    decisions: VaultDecisions,
     entity: Entity,
     via: HubReference,
     columns: tuple[str, ...],
-    stems: tuple[str, ...],
     reason: str,
+    *,
     rate: RateOfChange = "unknown",
+    suffix: str = "",
 ) -> Satellite:
+    table = decisions.names.table(entity.name)
     return Satellite(
-        name=draft.given.relation(_prefix(columns), draft.names.table(entity.name), *stems),
+        name=decisions.vault_names.relation(_prefix(columns), table, suffix),
         table=entity.name,
-        kind="descriptive" if columns else "effectivity",
-        description=entity.description or f"What {entity.name} says of its {via.hub}.",
+        kind=_kind(columns),
+        description=entity.description or f"What {entity.name} says about {via.hub}.",
         parent=via.hub,
         hash_key=via.hash_key,
         via=via,
@@ -75,80 +87,97 @@ def _satellite(
     )
 
 
-def _multi_active(draft: VaultDecisions, entity: Entity) -> Satellite:
-    via = _parent(draft, entity)
-    within = set(via.columns) if via.lookup is None else set()
-    identity = draft.schema.identity(entity.name)
-    parts = tuple(column for column in identity if column not in within)
-    columns = tuple(c for c in _left(draft, entity, (via,)) if c not in parts)
+def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satellite:
+    via = _parent_reference(decisions, entity)
+    in_parent = set(via.columns) if via.lookup is None else set()
+    identity = decisions.tables.identity(entity.name)
+    keys = tuple(column for column in identity if column not in in_parent)
+    columns = tuple(c for c in _payload(decisions, entity, (via,)) if c not in keys)
+    table = decisions.names.table(entity.name)
     return Satellite(
-        name=draft.given.relation("msat", draft.names.table(entity.name)),
+        name=decisions.vault_names.relation("msat", table),
         table=entity.name,
-        kind="descriptive" if columns else "effectivity",
-        description=entity.description or f"The rows of {entity.name} that belong to a {via.hub}.",
+        kind=_kind(columns),
+        description=entity.description or f"The rows of {entity.name}, several for one {via.hub}.",
         parent=via.hub,
         hash_key=via.hash_key,
         via=via,
         columns=columns,
-        multi_active_keys=parts,
+        multi_active_keys=keys,
         mapped_source_tables=(entity.name,),
-        source_columns=source_columns(entity.name, (*parts, *columns)),
-        reason=draft.shapes[entity.name].reason,
+        source_columns=source_columns(entity.name, (*keys, *columns)),
+        reason=decisions.placements[entity.name].reason,
     )
 
 
-def _parent(draft: VaultDecisions, entity: Entity) -> HubReference:
-    """The reference that a multi-active satellite hangs on; an orphan hangs on the ghost."""
-    wanted = draft.shapes[entity.name].parent
-    (found,) = (one.hub for one in reached(draft, entity.name) if one.relationship == wanted)
-    return found.model_copy(update={"optional": found.lookup is not None})
+def _parent_reference(decisions: VaultDecisions, entity: Entity) -> HubReference:
+    """Return the reference to a multi-active satellite's hub; an orphan gets the ghost record."""
+    parent = decisions.placements[entity.name].parent
+    (hub,) = (
+        reference.hub
+        for reference in resolved_references(decisions, entity.name)
+        if reference.relationship == parent
+    )
+    return hub.model_copy(update={"optional": hub.lookup is not None})
 
 
-def _of_a_link(draft: VaultDecisions, entity: Entity, link: Link) -> Satellite:
-    kept = set(link.dependent_child_keys)
-    columns = tuple(c for c in _left(draft, entity, link.hubs) if c not in kept)
+def _link_satellite(decisions: VaultDecisions, entity: Entity, link: Link) -> Satellite:
+    columns = tuple(
+        column
+        for column in _payload(decisions, entity, link.hubs)
+        if column not in link.dependent_child_keys
+    )
+    table = decisions.names.table(entity.name)
     return Satellite(
-        name=draft.given.relation(_prefix(columns), draft.names.table(entity.name)),
+        name=decisions.vault_names.relation(_prefix(columns), table),
         table=entity.name,
-        kind="descriptive" if columns else "effectivity",
-        description=entity.description or f"What {entity.name} says of its rows.",
+        kind=_kind(columns),
+        description=entity.description or f"What {entity.name} says about its rows.",
         parent=link.name,
         hash_key=link.hash_key,
         columns=columns,
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, columns),
         reason=(
-            "What the table holds beside its references."
+            "It holds what the table says besides its references."
             if columns
-            else "The table holds its references alone; this tells since when and until when."
+            else "The table holds nothing but references; this records from when to when each row"
+            " was there."
         ),
     )
 
 
-def _effectivity(draft: VaultDecisions, link: Link) -> Satellite:
+def _reference_satellite(decisions: VaultDecisions, link: Link) -> Satellite:
+    """Return the effectivity satellite of a link that was made of one reference."""
     _, _, stem = link.name.partition("_")
     return Satellite(
-        name=draft.given.relation("eff_sat", stem),
+        name=decisions.vault_names.relation("eff_sat", stem),
         table=link.table,
         kind="effectivity",
-        description=f"Since when, and until when, each row of {link.name} was there.",
+        description=f"From when to when each row of {link.name} was there.",
         parent=link.name,
         hash_key=link.hash_key,
         columns=(),
         mapped_source_tables=(link.table,),
         source_columns=link.source_columns,
-        reason="A reference can be changed: this ends the old one and begins the new one.",
+        reason="A reference may change: this ends the old one and starts the new one.",
     )
 
 
+def _kind(columns: tuple[str, ...]) -> SatelliteKind:
+    """Return the kind of a satellite: without columns it only says when a row was there."""
+    return "descriptive" if columns else "effectivity"
+
+
 def _prefix(columns: tuple[str, ...]) -> str:
-    """Return the prefix of a satellite: without columns it only says when a row was there."""
-    return "sat" if columns else "eff_sat"
+    return "sat" if _kind(columns) == "descriptive" else "eff_sat"
 
 
-def _left(
-    draft: VaultDecisions, entity: Entity, references: Sequence[HubReference]
+def _payload(
+    decisions: VaultDecisions, entity: Entity, references: Sequence[HubReference]
 ) -> tuple[str, ...]:
-    """The columns of a table that no hub gives back."""
-    kept: Set[str] = frozenset().union(*(kept_by_hub(draft, entity, r) for r in references))
-    return tuple(attribute.name for attribute in entity.attributes if attribute.name not in kept)
+    """Return the columns of a table that no hub can give back."""
+    in_hubs: Set[str] = frozenset().union(
+        *(columns_kept_by_hub(decisions, entity, reference) for reference in references)
+    )
+    return tuple(attribute.name for attribute in entity.attributes if attribute.name not in in_hubs)

@@ -1,78 +1,56 @@
-"""What a vault is drawn from: the key that identifies each table, the references to trust."""
+"""The source's tables as a vault needs them: what identifies their rows, and whom they refer to."""
 
-import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fluid_build.modeling.conceptual import (
-    Attribute,
-    ConceptualModel,
-    Entity,
-    EntityKey,
-    Relationship,
-)
-from fluid_build.modeling.types import family
-from fluid_build.profiling.names import ParsedNames, Words, name_tables, words
-
-_NAMING = frozenset("name title label caption".split())
-_GLUED = 4
-_NAMING_TYPES = frozenset({"person_name", "company_name", "username"})
-_VERB = r"""
-    (?:ch(?:an)?g|creat|crtd?|edit|ins(?:ert)?|load|mod(?:if)?|refresh|sync|touch|upd(?:at|t)?)
-    (?:e|ed|ied|y|ion)?
-"""
-_WHEN = r"(?:at|date|datetime|dt|on|stamp|time|timestamp|ts|utc)*"
-_WRITTEN = re.compile(rf"(?:row|record|last)?{_VERB}{_WHEN}", re.VERBOSE)
-_CREATED = re.compile(rf"(?:row|record)?(?:creat|crtd?|ins(?:ert)?|load)(?:e|ed|ion)?{_WHEN}")
+from fluid_build.modeling.conceptual import ConceptualModel, Entity, EntityKey, Relationship
+from fluid_build.profiling.names import ParsedNames, Words, name_tables
 
 
 @dataclass(frozen=True, slots=True)
 class SourceTables:
-    """The conceptual model as the vault's rules look at it.
+    """The entities of a conceptual model, each with its identity and its usable references.
 
-    ``spelled`` has the names taken apart,
-    ``identities`` the key that every row of a table can be told by, None where there is none.
-    ``references`` are a table's references to keys of tables with an identity, ``referrers`` the
-    same from the other end.
+    ``parsed_names`` holds their names taken apart into words. ``identities`` holds the key that
+    identifies every row of a table, or None. ``references`` are a table's references to keys of
+    tables that have an identity, ``referrers`` the same references by the table that they lead to.
     """
 
-    conceptual: ConceptualModel
-    spelled: Mapping[str, ParsedNames]
+    parsed_names: Mapping[str, ParsedNames]
     entities: Mapping[str, Entity]
     identities: Mapping[str, EntityKey | None]
     references: Mapping[str, tuple[Relationship, ...]]
     referrers: Mapping[str, tuple[Relationship, ...]]
 
-    def identity(self, entity: str) -> tuple[str, ...]:
-        """The columns that a table's rows are told by; none for a keyless one."""
-        key = self.identities[entity]
+    def identity(self, table: str) -> tuple[str, ...]:
+        """Return the columns that identify a table's rows; none for a keyless table."""
+        key = self.identities[table]
         return key.attributes if key else ()
 
-    def bare(self, entity: str, column: str) -> Words:
-        """The words of a column's name without what all columns of the table begin with."""
-        place = [attribute.name for attribute in self.entities[entity].attributes].index(column)
-        return self.spelled[entity].columns[place].bare
+    def bare_words(self, table: str, column: str) -> Words:
+        """Return the words of a column's name without the prefix that all columns share."""
+        position = [a.name for a in self.entities[table].attributes].index(column)
+        return self.parsed_names[table].columns[position].bare
 
-    def complete(self, entity: str, columns: tuple[str, ...]) -> bool:
-        """Whether none of the columns is ever null."""
-        return all(self.entities[entity].attribute(column).required for column in columns)
+    def is_complete(self, table: str, columns: tuple[str, ...]) -> bool:
+        """Return whether none of the columns is ever null."""
+        return all(self.entities[table].attribute(column).required for column in columns)
 
 
 def source_tables(conceptual: ConceptualModel) -> SourceTables:
-    """The identities and the references of a model, without those that others imply."""
+    """Return the tables of a model, without the references that a vault can't or needn't follow."""
     entities = {entity.name: entity for entity in conceptual.entities}
     identities = {name: _identity(entity) for name, entity in entities.items()}
     references: dict[str, list[Relationship]] = defaultdict(list)
     referrers: dict[str, list[Relationship]] = defaultdict(list)
-    for relationship in _once(conceptual):
-        if _is_trusted(relationship, entities, identities):
+    for relationship in _distinct_relationships(conceptual):
+        if _is_usable(relationship, entities, identities):
             references[relationship.from_entity].append(relationship)
             referrers[relationship.to_entity].append(relationship)
     columns = [(e.name, [a.name for a in e.attributes]) for e in conceptual.entities]
     return SourceTables(
-        conceptual=conceptual,
-        spelled=dict(zip(entities, name_tables(columns), strict=True)),
+        parsed_names=dict(zip(entities, name_tables(columns), strict=True)),
         entities=entities,
         identities=identities,
         references={name: tuple(references[name]) for name in entities},
@@ -80,84 +58,45 @@ def source_tables(conceptual: ConceptualModel) -> SourceTables:
     )
 
 
-def last_word(name: str, among: Collection[str]) -> str:
-    """The word among some that a name ends in, also where it is glued to what precedes; or ""."""
-    parts = words(name)
-    if not parts or parts[-1] in among:
-        return parts[-1] if parts else ""
-    glued = (word for word in among if len(word) >= _GLUED and parts[-1].endswith(word))
-    return max(glued, key=len, default="")
-
-
-def is_naming(attribute: Attribute) -> bool:
-    """Whether an attribute names what its row stands for, as entities are named and events not."""
-    if attribute.semantic_type in _NAMING_TYPES:
-        return True
-    named = bool(last_word(attribute.name, _NAMING))
-    return named and attribute.type != "boolean" and words(attribute.name)[-1] != "filename"
-
-
-def is_technical(attribute: Attribute) -> bool:
-    """Whether an attribute is about the row as a record: when it was written, a UUID beside."""
-    if attribute.type == "uuid" or attribute.semantic_type == "uuid":
-        return True
-    return _is_date(attribute) and bool(_WRITTEN.fullmatch(_squashed(attribute)))
-
-
-def is_change_stamp(attribute: Attribute) -> bool:
-    """Whether an attribute is the time of the last change, which moves when anything else does."""
-    squashed = _squashed(attribute)
-    return (
-        _is_date(attribute)
-        and bool(_WRITTEN.fullmatch(squashed))
-        and not _CREATED.fullmatch(squashed)
-    )
-
-
-def is_event_date(attribute: Attribute) -> bool:
-    """Whether an attribute says when something happened."""
-    return _is_date(attribute) and not is_change_stamp(attribute)
-
-
-def _is_date(attribute: Attribute) -> bool:
-    return family(attribute.type) in {"date", "timestamp"}
-
-
-def _squashed(attribute: Attribute) -> str:
-    return "".join(words(attribute.name))
-
-
 def _identity(entity: Entity) -> EntityKey | None:
-    """The chosen key, or another declared one, that holds on every row."""
+    """Return the chosen key, or another declared one, that holds on every row.
+
+    A candidate key isn't enough: nobody promised it, so the next load may break it.
+    """
     for key in entity.keys:
         if key.kind != "candidate" and key.holds and key.evidence.exact:
             return key
     return None
 
 
-def _is_trusted(
+def _is_usable(
     relationship: Relationship,
     entities: Mapping[str, Entity],
     identities: Mapping[str, EntityKey | None],
 ) -> bool:
-    """Whether a reference is drawn: not implied by others, and to columns that are a key."""
+    """Return whether a reference leads to a key of another row, and isn't implied by others."""
     if relationship.implied and relationship.origin != "declared":
         return False
-    identity = identities[relationship.to_entity]
-    if identity is None or not relationship.from_attributes:
+    if identities[relationship.to_entity] is None or not relationship.from_attributes:
         return False
-    wanted = set(relationship.to_attributes)
-    same_row = relationship.from_entity == relationship.to_entity and wanted == set(
+    target = set(relationship.to_attributes)
+    leads_to_same_row = relationship.from_entity == relationship.to_entity and target == set(
         relationship.from_attributes
     )
     keys = (set(key.attributes) for key in entities[relationship.to_entity].keys if key.holds)
-    return not same_row and len(wanted) == len(relationship.to_attributes) and wanted in keys
+    has_distinct_columns = len(target) == len(relationship.to_attributes)
+    return not leads_to_same_row and has_distinct_columns and target in keys
 
 
-def _once(conceptual: ConceptualModel) -> tuple[Relationship, ...]:
-    """The relationships without those that say the same twice."""
-    seen: dict[tuple[str, tuple[str, ...], str, tuple[str, ...]], Relationship] = {}
-    for found in conceptual.relationships:
-        same = (found.from_entity, found.from_attributes, found.to_entity, found.to_attributes)
-        seen.setdefault(same, found)
-    return tuple(seen.values())
+def _distinct_relationships(conceptual: ConceptualModel) -> tuple[Relationship, ...]:
+    """Return the relationships, the first of each that have the same ends."""
+    by_ends: dict[tuple[str, tuple[str, ...], str, tuple[str, ...]], Relationship] = {}
+    for relationship in conceptual.relationships:
+        ends = (
+            relationship.from_entity,
+            relationship.from_attributes,
+            relationship.to_entity,
+            relationship.to_attributes,
+        )
+        by_ends.setdefault(ends, relationship)
+    return tuple(by_ends.values())

@@ -1,58 +1,73 @@
-"""The names of a vault's relations and hash keys: no two the same.
+"""The names of a vault's relations and hash keys, no two of them the same.
 
-Relations are told apart by prefixes, the hash keys of hubs and links by ``_hk`` and ``_lk``.
+Prefixes are the ones that the Data Vault community uses: ``hub_``, ``lnk_`` (``hal_``, ``sal_`` and
+``tl_`` for hierarchical, same-as and transactional links), ``sat_``, ``msat_`` for multi-active and
+``eff_sat_`` for effectivity satellites, ``ref_`` for reference tables, and ``psa_``, persistent
+staging area, for tables that no key identifies. The hash key of a hub ends in ``_hk``, that of a
+link in ``_lk``.
 """
 
 import hashlib
 from collections.abc import Collection
 
+from fluid_build.modeling.data_vault.elements import LinkType
 from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER
 from fluid_build.modeling.sql_names import TECHNICAL, SqlNames, fit, free_identifier
 
-_HUB = "_hk"
-_LINK = "_lk"
+LINK_PREFIXES: dict[LinkType, str] = {
+    "standard": "lnk",
+    "hierarchical": "hal",
+    "same-as": "sal",
+    "transactional": "tl",
+}
+_HUB_KEY = "_hk"
+_LINK_KEY = "_lk"
 
 
 class VaultNames:
-    """Gives out names. The order of asking decides who keeps the plain one."""
+    """A giver of names: whoever asks first gets the plain one."""
 
     def __init__(self, names: SqlNames) -> None:
-        self._relations = set(names.stagings.values())
-        # Hash keys stand beside the columns of any table that refers to them.
+        self._used_relations = set(names.stagings.values())
+        # A hash key is a column next to the source columns of any table that refers to its hub.
         columns = {column for table in names.columns.values() for column in table.values()}
-        self._hash_keys = {*columns, *TECHNICAL}
+        self._used_hash_keys = {*columns, *TECHNICAL}
 
     def relation(self, prefix: str, *stems: str) -> str:
-        """A name for a relation. After a prefix, no word is reserved any more."""
+        """Return a new name for a relation."""
+        # The underscore that sets a reserved word apart isn't needed after a prefix.
         plain = (stem.rstrip("_") for stem in stems if stem)
-        name = free_identifier(fit(prefix, *plain), self._relations)
-        self._relations.add(name)
+        name = free_identifier(fit(prefix, *plain), self._used_relations)
+        self._used_relations.add(name)
         return name
 
     def hub_key(self, hub: str) -> str:
-        """A name for the hash key of a hub, of which there is no other in the vault."""
-        return self._key(hub, _HUB)
+        """Return a new name for the hash key of a hub."""
+        return self._hash_key(hub, _HUB_KEY)
 
     def link_key(self, link: str) -> str:
-        """A name for the hash key of a link, of which there is no other in the vault."""
-        return self._key(link, _LINK)
+        """Return a new name for the hash key of a link."""
+        return self._hash_key(link, _LINK_KEY)
 
-    def role(self, hash_key: str, role: str, taken: Collection[str]) -> str:
-        """A name for another hub's hash key in some role; ``taken`` are those of the same table."""
-        if not role and hash_key not in taken:
+    def hub_key_in_role(self, hash_key: str, role: str, used_names: Collection[str]) -> str:
+        """Return the name of a hub's hash key where a table refers to the hub in a role.
+
+        ``used_names`` are the other hash keys of that table.
+        """
+        if not role and hash_key not in used_names:
             return hash_key
-        stem = hash_key.removesuffix(_HUB)
-        wanted = _suffixed(f"{stem}_{role}" if role else stem, _HUB)
-        return free_identifier(wanted, {*self._hash_keys, *taken})
+        stem = hash_key.removesuffix(_HUB_KEY)
+        name = _with_suffix(f"{stem}_{role}" if role else stem, _HUB_KEY)
+        return free_identifier(name, {*self._used_hash_keys, *used_names})
 
-    def _key(self, relation: str, suffix: str) -> str:
+    def _hash_key(self, relation: str, suffix: str) -> str:
         _, _, stem = relation.partition("_")
-        name = free_identifier(_suffixed(stem, suffix), self._hash_keys)
-        self._hash_keys.add(name)
+        name = free_identifier(_with_suffix(stem, suffix), self._used_hash_keys)
+        self._used_hash_keys.add(name)
         return name
 
 
-def _suffixed(stem: str, suffix: str) -> str:
+def _with_suffix(stem: str, suffix: str) -> str:
     if len(stem) + len(suffix) <= LONGEST_IDENTIFIER:
         return stem + suffix
     digest = hashlib.sha256(stem.encode()).hexdigest()[:8]

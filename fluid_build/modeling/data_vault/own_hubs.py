@@ -1,0 +1,65 @@
+"""The hub that each table's own rows are instances of, and the business key of every hub."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fluid_build.modeling.conceptual import Relationship
+from fluid_build.modeling.data_vault.business_keys import BusinessKey, business_key
+from fluid_build.modeling.data_vault.placements import Placement
+from fluid_build.modeling.data_vault.source_tables import SourceTables
+
+
+@dataclass(frozen=True, slots=True)
+class OwnHub:
+    """The hub that a table's rows are instances of, by the entity that the hub is named for.
+
+    ``columns`` are the table's own, in the order of the hub's business key.
+    """
+
+    hub_entity: str
+    columns: tuple[str, ...]
+
+
+def hub_keys(tables: SourceTables, placements: Mapping[str, Placement]) -> dict[str, BusinessKey]:
+    """Return the business key of every hub, by its entity."""
+    subtypes: dict[str, list[str]] = {}
+    for name, placement in placements.items():
+        if placement.kind == "subtype" and placement.parent is not None:
+            subtypes.setdefault(placement.parent.to_entity, []).append(name)
+    keys = {}
+    for name, entity in tables.entities.items():
+        identity = tables.identities[name]
+        if placements[name].kind == "hub" and identity is not None:
+            keys[name] = business_key(entity, identity, subtypes.get(name, ()))
+    return keys
+
+
+def own_hubs(
+    tables: SourceTables, placements: Mapping[str, Placement], keys: Mapping[str, BusinessKey]
+) -> dict[str, OwnHub]:
+    """Return the own hub of every table that is placed as a hub or as a subtype."""
+    hubs = {name: OwnHub(name, key.key.attributes) for name, key in keys.items()}
+    for name in tables.entities:
+        if placements[name].kind == "subtype":
+            _add_subtype(name, placements, hubs)
+    return hubs
+
+
+def paired_columns(reference: Relationship, parent_columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the referring columns in the order of the parent's columns."""
+    pairs = dict(zip(reference.to_attributes, reference.from_attributes, strict=True))
+    return tuple(pairs[column] for column in parent_columns)
+
+
+def _add_subtype(name: str, placements: Mapping[str, Placement], hubs: dict[str, OwnHub]) -> None:
+    """Add the own hub of a subtype, after those of its supertypes."""
+    to_supertypes: list[Relationship] = []
+    while name not in hubs:
+        parent = placements[name].parent
+        assert parent is not None, f"{name} is a subtype of nothing"
+        to_supertypes.append(parent)
+        name = parent.to_entity
+    for reference in reversed(to_supertypes):
+        hub = hubs[reference.to_entity]
+        columns = paired_columns(reference, hub.columns)
+        hubs[reference.from_entity] = OwnHub(hub.hub_entity, columns)
