@@ -10,7 +10,7 @@ import typer
 
 from fluid_build.artifacts import write_artifacts
 from fluid_build.cli import screen
-from fluid_build.contract.exports.formats import Unsaid
+from fluid_build.contract.exports.format import Unsaid
 from fluid_build.errors import OutputError, UsageError
 from fluid_build.text import counted
 

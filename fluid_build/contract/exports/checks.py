@@ -7,9 +7,13 @@ https://bitol-io.github.io/open-data-contract-standard/v3.1.0/data-quality/
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
+from functools import cache
 
+import jsonschema_rs
+
+from fluid_build.contract.exports.official import definitions_of
 from fluid_build.contract.exports.tracking import Json, is_finite
 from fluid_build.contract.fluid import DqRule, Expose
 from fluid_build.contract.keys import Columns, TableReference, columns_of_rule, names_of
@@ -18,36 +22,76 @@ from fluid_build.sources.sql import literal, quote, quote_all
 from fluid_build.transform.plan.elements import EVERY_ROW, RowScope
 
 METRICS = ("nullValues", "missingValues", "invalidValues", "duplicateValues", "rowCount")
-OPERATORS = {
-    "==": "mustBe",
-    "!=": "mustNotBe",
-    ">": "mustBeGreaterThan",
-    ">=": "mustBeGreaterOrEqualTo",
-    "<": "mustBeLessThan",
-    "<=": "mustBeLessOrEqualTo",
-}
-BETWEEN = {"between": "mustBeBetween", "not-between": "mustNotBeBetween"}
+BOUNDS = (
+    "mustBe",
+    "mustNotBe",
+    "mustBeGreaterThan",
+    "mustBeGreaterOrEqualTo",
+    "mustBeLessThan",
+    "mustBeLessOrEqualTo",
+    "mustBeBetween",
+    "mustNotBeBetween",
+)
+NATIVE_KEYS = (
+    "type",
+    "metric",
+    "rule",
+    "arguments",
+    *BOUNDS,
+    "unit",
+    "query",
+    "engine",
+    "implementation",
+)
+"""The keys of a check that say what is checked."""
+CHECK_LABEL = "odcs-check"
+"""The label of a rule with a check in JSON that FLUID has no words for."""
 _OF_SHARE = {None: "mustBeLessOrEqualTo", ">=": "mustBeLessOrEqualTo", ">": "mustBeLessThan"}
 
 
 def check(
     rule: DqRule, expose: Expose, reference: TableReference | None, exposes: Sequence[Expose]
 ) -> Json:
-    """The closest check, without the rule's name, description and severity.
+    """Return the closest check, without the rule's name, description and severity.
 
     ``reference`` is what a reference rule is about. A rule that has no counterpart becomes
     ``type: text``.
     """
     columns = columns_of_rule(rule, expose)
-    labels = rule.labels or {}
-    found = _of_engine(labels) or _of_query(rule, labels) or _of_metric(rule, labels)
-    if found is None:
-        found = (
-            _of_reference(rule, expose, reference, exposes)
-            or _of_some_rows(rule, expose, columns)
-            or _of_columns(rule, columns)
+    return (
+        _of_label((rule.labels or {}).get(CHECK_LABEL, ""))
+        or _of_reference(rule, expose, reference, exposes)
+        or _of_some_rows(rule, expose, columns)
+        or _of_columns(rule, columns)
+        or {"type": "text"}
+    )
+
+
+def _of_label(text: str) -> Json | None:
+    """Return the check that a label holds, if both formats allow it."""
+    try:
+        native = json.loads(text) if text else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(native, dict) or "type" not in native or not is_finite(native):
+        return None
+    is_check = set(native) <= set(NATIVE_KEYS) and native["type"] != "text"
+    return native if is_check and all(v.is_valid(native) for v in _check_validators()) else None
+
+
+@cache
+def _check_validators() -> tuple[jsonschema_rs.Validator, ...]:
+    """Return the official schema of a single check in each format."""
+    packages = (
+        ("open_data_contract_standard", "DataQuality"),
+        ("datacontract_specification", "Quality"),
+    )
+    return tuple(
+        jsonschema_rs.validator_for(
+            {**definitions_of(package), "allOf": [{"$ref": f"#/$defs/{definition}"}]}
         )
-    return found or {"type": "text"}
+        for package, definition in packages
+    )
 
 
 def _of_some_rows(rule: DqRule, expose: Expose, columns: Columns) -> Json | None:
@@ -158,61 +202,9 @@ def table(expose: Expose) -> str:
     return quote_all([expose.binding.location.table or expose.expose_id])
 
 
-def _of_query(rule: DqRule, labels: Mapping[str, str]) -> Json | None:
-    bounds = _bounds(rule, labels)
-    if "query" not in labels or bounds is None:
-        return None
-    return {"type": "sql", "query": labels["query"], **bounds}
-
-
-def _of_metric(rule: DqRule, labels: Mapping[str, str]) -> Json | None:
-    """A metric that is named as such, with bounds of its own."""
-    bounds = _bounds(rule, labels)
-    if labels.get("metric") not in METRICS or bounds is None:
-        return None
-    arguments = _json_mapping(labels.get("arguments", ""))
-    given: Json = {"arguments": arguments} if arguments else {}
-    unit: Json = {"unit": labels["unit"]} if "unit" in labels else {}
-    return {"type": "library", "metric": labels["metric"], **given, **bounds, **unit}
-
-
-def _of_engine(labels: Mapping[str, str]) -> Json | None:
-    if "engine" not in labels or "implementation" not in labels:
-        return None
-    text = labels["implementation"]
-    return {
-        "type": "custom",
-        "engine": labels["engine"],
-        "implementation": _json_mapping(text) or text,
-    }
-
-
-def _bounds(rule: DqRule, labels: Mapping[str, str]) -> Json | None:
-    """The bounds of a figure that the rule names itself."""
-    for label, key in BETWEEN.items():
-        pair = _json_list(labels.get(label, ""))
-        if len(pair) == 2 and pair[0] != pair[1] and all(_is_number(item) for item in pair):
-            return {key: pair}
-    if rule.threshold is None or rule.operator is None:
-        return None
-    return {OPERATORS[rule.operator]: rule.threshold}
-
-
 def _json_list(text: str) -> list[object]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return []
     return value if isinstance(value, list) and is_finite(value) else []
-
-
-def _json_mapping(text: str) -> Json:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) and is_finite(value) else {}
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

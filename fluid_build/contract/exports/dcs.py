@@ -9,7 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.contract.exports.checks import check
-from fluid_build.contract.exports.tracking import Json, TrackedMapping, said
+from fluid_build.contract.exports.format import ExportFormat
+from fluid_build.contract.exports.official import (
+    model_findings,
+    packaged_validator,
+    published_model,
+    schema_findings,
+)
+from fluid_build.contract.exports.tracking import Json, TrackedMapping, without_none
 from fluid_build.contract.exports.type_names import dcs_type, rules_of, spelled, type_options
 from fluid_build.contract.fluid import Expose, FluidContract
 from fluid_build.contract.fluid.column import ContractColumn
@@ -17,6 +24,7 @@ from fluid_build.contract.keys import Keys, TableReference, columns_of_rule, key
 from fluid_build.text import free_name
 
 DCS_VERSION = "1.2.1"
+_PACKAGE = "datacontract_specification"
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 _KINDS = {"table": "table", "view": "view"}
 _LINKS = ("homepage", "runbook", "dictionary", "changeLog")
@@ -61,7 +69,7 @@ class _Whole:
     names: list[str]
 
 
-def dcs_document(contract: FluidContract, read: TrackedMapping) -> Json:
+def dcs_document(contract: FluidContract, read: TrackedMapping, _version: str) -> Json:
     """The DCS document of a contract; ``read`` is the same contract as a document."""
     whole = _Whole(contract, keys_of(contract), _model_names(contract.exposes))
     exposes = read.parts("exposes")
@@ -73,7 +81,7 @@ def dcs_document(contract: FluidContract, read: TrackedMapping) -> Json:
         name: _model(expose, at, whole)
         for at, (name, expose) in enumerate(zip(whole.names, exposes, strict=True))
     }
-    return said(
+    return without_none(
         {
             "dataContractSpecification": DCS_VERSION,
             "id": read.text("id"),
@@ -102,14 +110,14 @@ def _info(read: TrackedMapping, lifecycle: TrackedMapping) -> Json:
     owner = metadata.part("owner")
     versions = {str(e.peek("version") or _UNVERSIONED) for e in read.parts("exposes")}
     is_address = _EMAIL.fullmatch(str(owner.peek("email")))
-    contact = said(
+    contact = without_none(
         {
             "email" if is_address else "name": owner.text("email"),
             "slack": owner.text("slack"),
             "oncall": owner.text("oncall"),
         }
     )
-    return said(
+    return without_none(
         {
             "title": read.text("name"),
             "version": versions.pop() if len(versions) == 1 else _UNVERSIONED,
@@ -121,9 +129,9 @@ def _info(read: TrackedMapping, lifecycle: TrackedMapping) -> Json:
             "kind": read.text("kind"),
             "domain": read.text("domain"),
             "labels": read.take("labels"),
-            "metadata": metadata.rest() or None,
-            "lifecycle": lifecycle.rest() or None,
-            "docs": read.part("docs").rest() or None,
+            "metadata": metadata.take_untouched() or None,
+            "lifecycle": lifecycle.take_untouched() or None,
+            "docs": read.part("docs").take_untouched() or None,
             **{key: read.take(key) for key in _PRODUCT_KEPT},
         }
     )
@@ -159,8 +167,8 @@ def _server(binding: TrackedMapping) -> Json:
     kept = ("icebergConfig", "properties", "tags", "labels")
     rest = {k: location.take(k) for k in location.value if k != "table" and not location.touched(k)}
     return {
-        **said({"type": type_, "platform": binding.text("platform"), "binding": stored}),
-        **said(native),
+        **without_none({"type": type_, "platform": binding.text("platform"), "binding": stored}),
+        **without_none(native),
         **rest,
         **{key: binding.take(key) for key in kept if key in binding.value},
     }
@@ -195,9 +203,9 @@ def _model(expose: TrackedMapping, index: int, whole: _Whole) -> Json:
     checks = _checks(promise, index, whole)
     fields = _fields(promise, index, whole, checks)
     config["references"] = _composite_references(keys, whole) or None
-    config["dq"] = promise.part("dq").rest() or None
-    config["contract"] = promise.rest() or None
-    return said(
+    config["dq"] = promise.part("dq").take_untouched() or None
+    config["contract"] = promise.take_untouched() or None
+    return without_none(
         {
             "title": title,
             "description": expose.text("description"),
@@ -207,7 +215,7 @@ def _model(expose: TrackedMapping, index: int, whole: _Whole) -> Json:
             if keys.primary_holds and len(keys.primary) > 1
             else None,
             "quality": checks.get(None),
-            "config": said(config) or None,
+            "config": without_none(config) or None,
         }
     )
 
@@ -255,7 +263,7 @@ def _field(column: ContractColumn, read: TrackedMapping, index: int, whole: _Who
         **{key: read.take(key) for key in _FIELD_KEPT},
         "references": [_pointer(r, whole) for r in others] or None,
     }
-    return said(
+    return without_none(
         {
             "title": read.text("businessName"),
             "type": dcs_type(type_),
@@ -271,7 +279,7 @@ def _field(column: ContractColumn, read: TrackedMapping, index: int, whole: _Who
             "classification": sensitivity,
             "tags": read.texts("tags"),
             "lineage": _lineage(column),
-            "config": said(config),
+            "config": without_none(config),
         }
     )
 
@@ -304,7 +312,7 @@ def _checks(promise: TrackedMapping, index: int, whole: _Whole) -> dict[str | No
         found.setdefault(place, []).append(_check(part, native))
     if promise.peek("quality"):
         found.setdefault(None, []).extend(
-            {"type": "custom", "engine": "fluid-expression", **part.rest()}
+            {"type": "custom", "engine": "fluid-expression", **part.take_untouched()}
             for part in promise.parts("quality")
         )
     return found
@@ -321,4 +329,21 @@ def _check(rule: TrackedMapping, native: Json) -> Json:
         **{key: rule.take(key) for key in ("severity", "selector", "threshold", "operator")},
         **{key: rule.take(key) for key in ("window", "tags", "labels")},
     }
-    return said({**native, "description": description, **kept})
+    return without_none({**native, "description": description, **kept})
+
+
+def _findings(_version: str, document: Json) -> tuple[str, ...]:
+    """Return what the official schema and model have against a document; empty if nothing."""
+    return schema_findings(packaged_validator(_PACKAGE), document) or model_findings(
+        lambda: published_model(_PACKAGE, "DataContractSpecification"), document
+    )
+
+
+DCS = ExportFormat(
+    name="dcs",
+    title=f"a contract of the Data Contract Specification {DCS_VERSION}",
+    notes="What the format has no place for goes into `config` and `info`.",
+    versions=(DCS_VERSION,),
+    write=dcs_document,
+    findings=_findings,
+)

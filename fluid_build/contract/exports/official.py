@@ -27,6 +27,13 @@ def packaged_schema(package: str) -> dict[str, Any]:
     return schema
 
 
+def definitions_of(package: str) -> dict[str, Any]:
+    """Return the definitions of an official schema without its rules for a whole document."""
+    return {
+        key: value for key, value in packaged_schema(package).items() if key in ("$schema", "$defs")
+    }
+
+
 def published_model(package: str, name: str) -> type[BaseModel]:
     """The model that an official package publishes; imported on use, as few commands need it."""
     module: Any = importlib.import_module(f"{package}.model")

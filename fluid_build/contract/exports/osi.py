@@ -7,11 +7,14 @@ metrics. Who owns the data, how good it is and where it comes from, it does not 
 import json
 from collections.abc import Mapping
 
-from fluid_build.contract.exports.tracking import Json, TrackedMapping, said
+from fluid_build.contract.exports.format import ExportFormat
+from fluid_build.contract.exports.official import model_findings
+from fluid_build.contract.exports.tracking import Json, TrackedMapping, without_none
 from fluid_build.contract.fluid import Expose, FluidContract, SemanticMeasure
 from fluid_build.contract.fluid.semantics import SemanticMetric
 from fluid_build.contract.keys import Keys, columns_of_expression, keys_of
 from fluid_build.modeling.osi import (
+    OSI_VERSION,
     CustomExtension,
     Dataset,
     DialectExpression,
@@ -42,8 +45,8 @@ _OF_METRIC = (
 )  # fmt: skip
 
 
-def osi_document(contract: FluidContract, read: TrackedMapping) -> OsiDocument:
-    """The semantic model of a contract; ``read`` is the same contract as a document."""
+def osi_document(contract: FluidContract, read: TrackedMapping, _version: str) -> Json:
+    """Return the semantic model of a contract; ``read`` is the same contract as a document."""
     keys = keys_of(contract)
     names = _dataset_names(contract)
     exposes = read.parts("exposes")
@@ -61,7 +64,8 @@ def osi_document(contract: FluidContract, read: TrackedMapping) -> OsiDocument:
         metrics=tuple(metrics.values()) or None,
         custom_extensions=_extension(product),
     )
-    return OsiDocument(dialects=("ANSI_SQL",), vendors=("COMMON",), semantic_model=(model,))
+    document = OsiDocument(dialects=("ANSI_SQL",), vendors=("COMMON",), semantic_model=(model,))
+    return document.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _dataset_names(contract: FluidContract) -> list[str]:
@@ -257,5 +261,20 @@ def _ansi(expression: str) -> Expression:
 
 
 def _extension(data: Json) -> tuple[CustomExtension, ...] | None:
-    text = json.dumps(said(data), ensure_ascii=False)
-    return (CustomExtension(vendor_name="COMMON", data=text),) if said(data) else None
+    text = json.dumps(without_none(data), ensure_ascii=False)
+    return (CustomExtension(vendor_name="COMMON", data=text),) if without_none(data) else None
+
+
+def _findings(_version: str, document: Json) -> tuple[str, ...]:
+    """Return what the specification's model has against a document; empty if nothing."""
+    return model_findings(lambda: OsiDocument, document)
+
+
+OSI = ExportFormat(
+    name="osi",
+    title=f"a semantic model of Open Semantic Interchange {OSI_VERSION}",
+    notes="Datasets with their keys and fields, relationships and metrics.",
+    versions=(OSI_VERSION,),
+    write=osi_document,
+    findings=_findings,
+)

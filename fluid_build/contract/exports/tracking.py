@@ -1,7 +1,7 @@
-"""A document read with a memory of what was read, so that nothing can be dropped in silence.
+"""A document that remembers which of its values were read, so that nothing is lost in silence.
 
-Whoever turns one format into another takes every value from here. What was never taken is what the
-other format does not say.
+Code that turns one format into another takes every value from here. What was never taken is what
+the other format can't say.
 """
 
 import math
@@ -17,7 +17,7 @@ T = TypeVar("T")
 class TrackedMapping:
     """A mapping in a document, and which of its keys were taken.
 
-    TrackedMapping a key as a type that it is not of gives None, and leaves its value untaken.
+    Reading a key as a type that its value doesn't have returns None, and leaves the value untaken.
     """
 
     def __init__(
@@ -29,50 +29,50 @@ class TrackedMapping:
         self._memory: dict[Part, object] = {} if memory is None else memory
 
     def peek(self, key: str) -> object:
-        """The value of a key, or None; it counts as not taken."""
+        """Return the value of a key, or None, without taking it."""
         return self.value.get(key)
 
     def take(self, key: str) -> object:
-        """The value of a key with all that is in it, or None."""
-        return self._taken(key, self.peek(key))
+        """Take the value of a key with all that is in it; None where there is none."""
+        return self._take(key, self.peek(key))
 
     def text(self, key: str) -> str | None:
-        """A text."""
+        """Take a text."""
         value = self.peek(key)
-        return self._taken(key, value) if isinstance(value, str) else None
+        return self._take(key, value) if isinstance(value, str) else None
 
     def flag(self, key: str) -> bool | None:
-        """True or false."""
+        """Take a boolean."""
         value = self.peek(key)
-        return self._taken(key, value) if isinstance(value, bool) else None
+        return self._take(key, value) if isinstance(value, bool) else None
 
     def number(self, key: str) -> int | float | None:
-        """A number."""
+        """Take a number."""
         value = self.peek(key)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
-        return self._taken(key, value)
+        return self._take(key, value)
 
     def texts(self, key: str) -> list[str] | None:
-        """A list of nothing but texts."""
+        """Take a list of nothing but texts."""
         value = self.peek(key)
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             return None
-        return self._taken(key, list(value))
+        return self._take(key, list(value))
 
-    def mapping(self, key: str) -> Json | None:
-        """A mapping with all that is in it."""
-        value = self.peek(key)
-        return self._taken(key, dict(value)) if isinstance(value, dict) else None
+    def labels(self) -> dict[str, str]:
+        """Take the labels of an element of a FLUID contract."""
+        labels = self.take("labels")
+        return labels if isinstance(labels, dict) else {}
 
     def part(self, key: str) -> "TrackedMapping":
-        """The mapping under a key, to be read bit by bit; one that does not exist is empty."""
+        """Return the mapping under a key, to take bit by bit; an absent one is empty."""
         if self.peek(key) == {}:
             self._memory[key] = None
-        return _tracked(self.peek(key), (*self.path, key), self._memory, key)
+        return TrackedMapping(self.peek(key), (*self.path, key), _below(self._memory, key))
 
     def parts(self, key: str) -> list["TrackedMapping"]:
-        """The mappings of the list under a key, to be read bit by bit."""
+        """Return the mappings of the list under a key, to take bit by bit."""
         value = self.peek(key)
         if not isinstance(value, list):
             return []
@@ -80,45 +80,54 @@ class TrackedMapping:
             self._memory[key] = None
         memory = _below(self._memory, key)
         path = (*self.path, key)
-        return [_tracked(item, (*path, at), memory, at) for at, item in enumerate(value)]
+        return [
+            TrackedMapping(item, (*path, at), _below(memory, at)) for at, item in enumerate(value)
+        ]
 
-    def rest(self) -> Json:
-        """Every key of which nothing was taken yet, with all that is in it."""
+    def take_untouched(self) -> Json:
+        """Take every key of which nothing was taken yet, with all that is in it."""
         return {key: self.take(key) for key in self.value if not self.touched(key)}
 
+    def take_rest(self) -> Json:
+        """Take everything that wasn't taken yet; of a list, each item that wasn't taken whole."""
+        rest = {}
+        for key, value in self.value.items():
+            untaken = _untaken(value, self._memory.get(key, {}))
+            if untaken not in ({}, []):
+                rest[key] = untaken
+            self._memory[key] = None
+        return rest
+
     def touched(self, key: str) -> bool:
-        """Whether anything under a key was taken."""
+        """Return whether anything under a key was taken."""
         return key in self._memory and _any_taken(self._memory[key])
 
     def left(self) -> Iterator[Path]:
-        """The path of every leaf that was not taken; an empty list or mapping is a leaf."""
+        """Yield the path of every leaf that wasn't taken; an empty list or mapping is a leaf."""
         for key, item in self.value.items():
             yield from _left(item, (*self.path, key), self._memory.get(key, {}))
 
-    def unsaid(self) -> Iterator[tuple[Path, int]]:
-        """As ``left``, each outermost part of which nothing was taken as one, with its leaves."""
-        for key, item in self.value.items():
-            yield from _unsaid(item, (*self.path, key), self._memory.get(key, {}))
+    def left_parts(self) -> Iterator[tuple[Path, int]]:
+        """Yield what wasn't taken as the outermost parts that are wholly left, with their leaves.
 
-    def _taken(self, key: str, value: T) -> T:
+        Each is a path and the number of values under it.
+        """
+        for key, item in self.value.items():
+            yield from _left_parts(item, (*self.path, key), self._memory.get(key, {}))
+
+    def _take(self, key: str, value: T) -> T:
         if key in self.value:
             self._memory[key] = None
         return value
 
 
-def said(document: Mapping[str, object]) -> Json:
-    """The document without the keys that say nothing (None)."""
+def without_none(document: Mapping[str, object]) -> Json:
+    """Return the document without the keys whose value is None."""
     return {key: value for key, value in document.items() if value is not None}
 
 
-def labels_of(part: TrackedMapping) -> dict[str, str] | None:
-    """The labels of an element of a contract."""
-    labels = part.mapping("labels")
-    return None if labels is None else {key: str(value) for key, value in labels.items()}
-
-
 def is_finite(value: object) -> bool:
-    """Whether no number in it is infinite or none at all (NaN)."""
+    """Return whether no number in a value is infinite or NaN."""
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, dict):
@@ -126,12 +135,8 @@ def is_finite(value: object) -> bool:
     return all(map(is_finite, value)) if isinstance(value, list) else True
 
 
-def _tracked(value: object, path: Path, memory: dict[Part, object], key: Part) -> TrackedMapping:
-    return TrackedMapping(value, path, _below(memory, key))
-
-
 def _below(memory: dict[Part, object], key: Part) -> dict[Part, object]:
-    """The memory of a key; of one that was taken whole, a new one that nobody asks."""
+    """Return the memory of a key; of one that was taken whole, a new one that nobody asks."""
     inner = memory.setdefault(key, {})
     return inner if isinstance(inner, dict) else {}
 
@@ -140,13 +145,25 @@ def _any_taken(memory: object) -> bool:
     return not isinstance(memory, dict) or any(map(_any_taken, memory.values()))
 
 
-def _unsaid(value: object, path: Path, memory: object) -> Iterator[tuple[Path, int]]:
+def _untaken(value: object, memory: object) -> object:
+    if not isinstance(memory, dict):
+        return {}
+    if isinstance(value, list):
+        left = [any(_left(item, (), memory.get(at, {}))) for at, item in enumerate(value)]
+        return [item for item, is_left in zip(value, left, strict=True) if is_left]
+    if not isinstance(value, dict):
+        return value
+    inner = {key: _untaken(item, memory.get(key, {})) for key, item in value.items()}
+    return {key: item for key, item in inner.items() if item not in ({}, [])}
+
+
+def _left_parts(value: object, path: Path, memory: object) -> Iterator[tuple[Path, int]]:
     if not _any_taken(memory):
         yield path, sum(1 for _ in _left(value, path, {}))
         return
     if isinstance(memory, dict):
         for key, item in _items(value):
-            yield from _unsaid(item, (*path, key), memory.get(key, {}))
+            yield from _left_parts(item, (*path, key), memory.get(key, {}))
 
 
 def _items(value: object) -> list[tuple[Part, object]]:

@@ -9,11 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import TypeAdapter, ValidationError
+from fluid_build.contract.fluid.column import ContractColumn
 
-from fluid_build.contract.fluid.column import ColumnType, ContractColumn
-
-_ADAPTER: TypeAdapter[str] = TypeAdapter(ColumnType)
 _SPELLED = re.compile(r"\s*([A-Za-z][\w\s]*?)\s*(?:\(([^)]*)\)\s*)?", re.ASCII)
 
 _ODCS = {
@@ -180,12 +177,3 @@ def fluid_type(
     if name == "decimal" and precision is not None:
         return f"decimal({precision},{scale or 0})"
     return "double" if name == "decimal" else name
-
-
-def is_fluid_type(text: str) -> bool:
-    """Whether a text is a type that a FLUID contract may name."""
-    try:
-        _ADAPTER.validate_python(text, strict=True)
-    except ValidationError:
-        return False
-    return True

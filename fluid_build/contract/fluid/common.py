@@ -8,9 +8,17 @@ with Python names, where None means absent.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    TypeAdapter,
+    ValidationError,
+)
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
@@ -186,6 +194,20 @@ FreeForm = dict[str, Any]
 
 AlertSeverity = Literal["info", "warning", "critical"]
 OrchestrationEngine = Literal["airflow", "dagster", "prefect", "kubeflow", "custom", "none"]
+
+
+@cache
+def _adapter(type_: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(type_)
+
+
+def fits(type_: Any, value: object) -> bool:
+    """Return whether a value of a document is of one of the contract's types."""
+    try:
+        _adapter(type_).validate_python(value, strict=True, by_alias=True, by_name=False)
+    except ValidationError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)

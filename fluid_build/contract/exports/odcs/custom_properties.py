@@ -1,30 +1,22 @@
-"""The custom properties of ODCS: labels under their own names, and what else FLUID says there.
+"""The custom properties of ODCS: labels under their own names, and FLUID's own keys.
 
 A property ``fluid.x`` holds FLUID's key ``x`` of the same element; every other one is a label. A
-label whose own name begins so is written as ``fluid.label.<name>``.
+label whose own name begins with ``fluid.`` is written as ``fluid.label.<name>``.
 """
 
 import json
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from fluid_build.contract.exports.tracking import Json, TrackedMapping
+from fluid_build.contract.structure import Path
+from fluid_build.text import free_name
 
+Labels = dict[str, str]
 _OWN = "fluid."
 _LABEL = "fluid.label."
-
-
-@dataclass(frozen=True, slots=True)
-class Custom:
-    """Custom properties taken apart.
-
-    ``own`` are the values of FLUID's keys, ``figures`` whole numbers under names that were asked
-    for, ``labels`` all others (None where there is none).
-    """
-
-    own: Json = field(default_factory=dict)
-    labels: dict[str, str] | None = None
-    figures: dict[str, int] = field(default_factory=dict)
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def custom_properties(
@@ -32,49 +24,56 @@ def custom_properties(
     labels: Mapping[str, str] | None = None,
     figures: Mapping[str, int | None] | None = None,
 ) -> list[Json] | None:
-    """The custom properties of an element, None where there is none to write.
+    """Return the custom properties of an element, None where there is none to write.
 
     Keys of ``own`` and ``figures`` whose value is None are left out; so is a figure whose name a
     label has.
     """
-    found: Json = {_OWN + key: value for key, value in own.items() if value is not None}
-    if labels is not None and not labels:
-        found[_OWN + "labels"] = {}
+    labels = labels or {}
+    values: Json = {_OWN + key: value for key, value in own.items() if value is not None}
     for name, number in (figures or {}).items():
-        if number is not None and name not in (labels or {}):
-            found[name] = number
-    for name, text in (labels or {}).items():
-        found[_LABEL + name if name.startswith(_OWN) else name] = text
-    return [{"property": name, "value": value} for name, value in found.items()] or None
+        if number is not None and name not in labels:
+            values[name] = number
+    for name, text in labels.items():
+        values[_LABEL + name if name.startswith(_OWN) else name] = text
+    return [{"property": name, "value": value} for name, value in values.items()] or None
 
 
-def read_custom(
-    part: TrackedMapping, known: Collection[str], figures: Collection[str] = ()
-) -> Custom:
-    """Take the custom properties of an element.
+def read_custom_properties(
+    part: TrackedMapping, own_keys: Collection[str] = (), figures: Collection[str] = ()
+) -> tuple[Json, Labels]:
+    """Take the custom properties of an element: the values of FLUID's keys, and the labels.
 
-    A property that FLUID does not know under ``fluid.``, and one that is given again, is left. A
-    value that is no text becomes a label in JSON.
+    Whole numbers under the names of ``figures`` are returned with FLUID's keys.
     """
     own: Json = {}
-    labels: dict[str, str] = {}
-    numbers: dict[str, int] = {}
-    seen: set[str] = set()
+    labels: Labels = {}
     for item in part.parts("customProperties"):
-        name, value = str(item.peek("property")), item.peek("value")
+        name, value = str(item.take("property")), item.take("value")
         key = name.removeprefix(_OWN)
-        is_own = name.startswith(_OWN) and not name.startswith(_LABEL)
-        if name in seen or (is_own and key not in known and key != "labels"):
-            continue
-        seen.add(name)
-        item.take("property")
-        item.take("value")
-        if is_own:
+        if name.startswith(_OWN) and key in own_keys and key not in own:
             own[key] = value
         elif name in figures and isinstance(value, int) and not isinstance(value, bool):
-            numbers[name] = value
+            own[name] = value
         else:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            labels[name.removeprefix(_LABEL)] = text
-    is_empty = own.pop("labels", None) is not None and not labels
-    return Custom(own, labels if labels or is_empty else None, numbers)
+            labels[free_name(name.removeprefix(_LABEL), labels)] = label_text(value)
+    return own, labels
+
+
+def label_text(value: object) -> str:
+    """Return a value as the text of a label: itself, or JSON where it isn't text."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@dataclass(slots=True)
+class KeptAsLabels:
+    """What FLUID has no key for: each path in the document, and how many values are under it."""
+
+    paths: list[tuple[Path, int]] = field(default_factory=list)
+
+    def keep_rest(self, part: TrackedMapping, labels: Labels) -> None:
+        """Take what is left of an element, and add it to the labels under kebab-case names."""
+        self.paths.extend(part.left_parts())
+        for key, value in part.take_rest().items():
+            name = _CAPITAL.sub("-", key).lower()
+            labels[free_name(name, labels)] = label_text(value)

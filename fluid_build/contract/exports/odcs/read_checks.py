@@ -1,33 +1,35 @@
 """The quality checks of ODCS as FLUID's rules.
 
-A check that FLUID wrote comes back as it was, unless somebody changed its native part: then that
-counts. Of every other check, FLUID's words are found for what it asks.
+A check that a rule was written as comes back as that rule, unless somebody changed its native
+part: then the change counts. A check that FLUID has no words for is kept as the label
+``odcs-check``, from which it's written again.
 """
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import get_args
 
 from fluid_build.contract.evidence_labels import names_label
-from fluid_build.contract.exports.checks import BETWEEN, METRICS, OPERATORS
-from fluid_build.contract.exports.odcs.custom_properties import read_custom
-from fluid_build.contract.exports.odcs.rules import KEPT
-from fluid_build.contract.exports.tracking import Json, TrackedMapping, said
-from fluid_build.contract.fluid.quality import DqRuleType
-
-NATIVE = (
-    "type",
-    "metric",
-    "rule",
-    "arguments",
-    *OPERATORS.values(),
-    *BETWEEN.values(),
-    "unit",
-    "query",
-    "engine",
-    "implementation",
+from fluid_build.contract.exports.checks import (
+    BOUNDS,
+    CHECK_LABEL,
+    METRICS,
+    NATIVE_KEYS,
+    check,
 )
+from fluid_build.contract.exports.odcs.custom_properties import (
+    KeptAsLabels,
+    label_text,
+    read_custom_properties,
+)
+from fluid_build.contract.exports.odcs.write_checks import DIMENSIONS, RULE_KEYS
+from fluid_build.contract.exports.tracking import Json, TrackedMapping, without_none
+from fluid_build.contract.fluid import FluidContract
+from fluid_build.contract.fluid.quality import DqRuleType
+from fluid_build.contract.keys import keys_of
+
 _TYPES = {
     "nullValues": "completeness",
     "missingValues": "completeness",
@@ -35,14 +37,14 @@ _TYPES = {
     "duplicateValues": "uniqueness",
     "rowCount": "completeness",
 }
-_OF_3_0 = {
+_METRICS_OF_3_0 = {
     "duplicateCount": "duplicateValues",
     "uniqueCheck": "duplicateValues",
     "nullCheck": "nullValues",
     "nullCount": "nullValues",
     "validValues": "invalidValues",
 }
-"""What library checks were called as ``rule`` in 3.0."""
+"""The names that 3.0 gave to the metrics, under the key ``rule``."""
 _OF_DIMENSION = {
     "timeliness": "freshness",
     "completeness": "completeness",
@@ -63,200 +65,167 @@ _SEVERITIES = {
     "info": "info",
     "low": "info",
 }
-_LABELS = {
-    "businessImpact": "business-impact",
-    "method": "method",
-    "schedule": "schedule",
-    "scheduler": "scheduler",
-    "id": "id",
-}
-_OF_NATIVE = (
+_NATIVE_LABELS = (
     "max-violations",
     "accepted-values",
     "missing-values",
     "pattern",
-    "metric",
-    "arguments",
-    "unit",
-    "query",
-    "engine",
-    "implementation",
-    *BETWEEN,
+    "columns",
+    CHECK_LABEL,
 )
-"""Labels that say what the native part of a check says."""
+"""Labels that repeat what the native part of a check says."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadCheck:
-    """A check as a rule, with what stood natively; ``is_ours`` where FLUID wrote it."""
+    """A check as a rule, with its native part; ``is_ours`` where FLUID's words came with it."""
 
     rule: Json
     native: Json
     column: str | None
     is_ours: bool
-    position: int | None = None
 
 
-def read_check(item: TrackedMapping, column: str | None, fallback: str) -> ReadCheck:
-    """Take a check; ``fallback`` is its id where it has no name."""
-    custom = read_custom(item, (*KEPT, "position"))
-    native = {key: item.take(key) for key in NATIVE if key in item.value}
-    dimension = item.text("dimension")
-    rule: Json = {"id": _id(item, fallback), "description": item.text("description")}
-    rule["severity"] = _severity(item)
-    rule["tags"] = item.texts("tags")
-    labels = {**_words(item), **(custom.labels or {})}
-    position = custom.own.pop("position", None)
-    if custom.own.get("type") in get_args(DqRuleType):
-        rule |= custom.own
-        rule["labels"] = labels or custom.labels
-        known = position if isinstance(position, int) else None
-        return ReadCheck(said(rule), native, column, is_ours=True, position=known)
-    rule["labels"] = labels or custom.labels
-    return ReadCheck(said(retold(rule, native, column, dimension)), native, column, is_ours=False)
+def read_check(
+    item: TrackedMapping, column: str | None, fallback_id: str, kept: KeptAsLabels
+) -> ReadCheck:
+    """Take a check; ``fallback_id`` is its id where it has no name."""
+    own, labels = read_custom_properties(item, RULE_KEYS)
+    native = {key: item.take(key) for key in NATIVE_KEYS if key in item.value}
+    is_ours = own.get("type") in get_args(DqRuleType)
+    name = item.text("name")
+    rule: Json = {
+        "id": name if name is not None else str(item.take("id") or fallback_id),
+        "description": item.text("description"),
+        "severity": _read_severity(item),
+        "tags": item.texts("tags"),
+        "labels": labels,
+    }
+    if is_ours:
+        rule |= own
+    else:
+        rule = _in_words_of_native(rule, native, column, str(item.peek("dimension")))
+    if DIMENSIONS[str(rule["type"])] == item.peek("dimension"):
+        item.take("dimension")
+    labels = dict(_labels(rule))
+    kept.keep_rest(item, labels)
+    return ReadCheck(without_none({**rule, "labels": labels or None}), native, column, is_ours)
 
 
-def retold(rule: Json, native: Json, column: str | None, dimension: str | None = None) -> Json:
-    """The rule with FLUID's words for a native check, in place of any that it had."""
-    asked = asked_by(native, column)
-    old = rule.get("labels")
-    labels = {k: v for k, v in old.items() if k not in _OF_NATIVE} if isinstance(old, dict) else {}
-    type_ = rule.get("type") or asked.type or _OF_DIMENSION.get(dimension or "", "accuracy")
+def prefer_native(contract: FluidContract, tables: Sequence[Sequence[ReadCheck]]) -> None:
+    """Give each rule whose native part was changed since FLUID wrote it the words of that part.
+
+    ``tables`` are the checks of each expose, in the order of its rules.
+    """
+    for expose, keys, checks in zip(contract.exposes, keys_of(contract), tables, strict=True):
+        rules = (expose.contract.dq.rules or ()) if expose.contract.dq is not None else ()
+        references = {reference.rule: reference for reference in keys.references}
+        for read, rule in zip(checks, rules, strict=True):
+            written = check(rule, expose, references.get(rule.id), contract.exposes)
+            if read.is_ours and written != read.native:
+                words = _in_words_of_native(dict(read.rule), read.native, read.column)
+                read.rule.clear()
+                read.rule.update(without_none(words))
+
+
+def _in_words_of_native(rule: Json, native: Json, column: str | None, dimension: str = "") -> Json:
+    """Return the rule with FLUID's words for a native check, in place of any that it had."""
+    labels = {name: text for name, text in _labels(rule).items() if name not in _NATIVE_LABELS}
+    metric = str(native.get("metric") or native.get("rule"))
+    metric = _METRICS_OF_3_0.get(metric, metric)
+    columns, words, limit = _measure(native, metric, column)
+    type_ = _TYPES.get(metric) or rule.get("type") or _OF_DIMENSION.get(dimension, "accuracy")
+    if words is None or limit is None:
+        if native and native != {"type": "text"}:
+            known = {"metric": metric} if metric in METRICS else {}
+            rest = {key: value for key, value in native.items() if key != "rule" or not known}
+            labels[CHECK_LABEL] = label_text({"type": "library", **rest, **known})
+        selector, words, limit = column or rule.get("selector"), {}, {}
+    else:
+        selector = ", ".join(columns)
+    most = limit.pop("max-violations", None)
+    if most is not None:
+        words["max-violations"] = str(most)
     return {
         **rule,
         "type": type_,
-        "selector": asked.selector if asked.selector is not None else rule.get("selector"),
-        "threshold": asked.threshold,
-        "operator": asked.operator,
-        "labels": {**labels, **asked.labels} or None,
+        "selector": selector,
+        "threshold": limit.get("threshold"),
+        "operator": limit.get("operator"),
+        "labels": {**labels, **words} or None,
     }
 
 
-def _id(item: TrackedMapping, fallback: str) -> str:
-    name = item.text("name")
-    return name if name is not None else item.text("id") or fallback
+def _measure(
+    native: Json, metric: str, column: str | None
+) -> tuple[list[str], dict[str, str] | None, Json | None]:
+    """Return the columns of a metric, the labels that say what it counts, and its limit."""
+    arguments = native.get("arguments") or {}
+    if metric not in METRICS or metric == "rowCount" or not isinstance(arguments, dict):
+        return [], None, None
+    columns = [column] if column else _texts(arguments.get("properties"))
+    words = _argument_labels(metric, arguments) if columns else None
+    if words is not None and len(columns) > 1:
+        words["columns"] = names_label(columns)
+    return columns, words, _limit(native)
 
 
-def _severity(item: TrackedMapping) -> str:
-    """FLUID's word for a severity; an error where none is given or known."""
+def _argument_labels(metric: str, arguments: Json) -> dict[str, str] | None:
+    """Return the labels for a metric's arguments; None where FLUID has none for them."""
+    known = {key: value for key, value in arguments.items() if key != "properties"}
+    if metric == "duplicateValues" or metric == "nullValues":
+        return None if known else {}
+    if metric == "missingValues" and set(known) == {"missingValues"}:
+        return {"missing-values": json.dumps(known["missingValues"], ensure_ascii=False)}
+    values = _texts(known.get("validValues"))
+    if metric == "invalidValues" and set(known) == {"validValues"} and values:
+        return {"accepted-values": names_label(values)}
+    if (
+        metric == "invalidValues"
+        and set(known) == {"pattern"}
+        and isinstance(known["pattern"], str)
+    ):
+        return {"pattern": known["pattern"]}
+    return None
+
+
+def _limit(native: Json) -> Json | None:
+    """Return how much may break a rule, as threshold and operator or as ``max-violations``.
+
+    None for other bounds than zero, a most number of rows or a most percentage of them.
+    """
+    bounds = [key for key in BOUNDS if key in native]
+    value = native[bounds[0]] if len(bounds) == 1 else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    if bounds == ["mustBe"]:
+        return {"threshold": 1, "operator": ">="} if value == 0 else None
+    operator = {"mustBeLessOrEqualTo": ">=", "mustBeLessThan": ">"}.get(bounds[0])
+    if operator is None:
+        return None
+    if native.get("unit") == "percent":
+        share = float((100 - Decimal(repr(value))) / 100)
+        return {"threshold": share, "operator": operator} if 0 <= share <= 1 else None
+    most = value if operator == ">=" else value - 1
+    if most < 0 or most != int(most):
+        return None
+    return {"operator": ">=", "max-violations": int(most)}
+
+
+def _read_severity(item: TrackedMapping) -> str:
+    """Return FLUID's word for a severity; an error where none is known."""
     known = _SEVERITIES.get(str(item.peek("severity")).lower())
     if known is not None:
         item.take("severity")
     return known or "error"
 
 
-def _words(item: TrackedMapping) -> dict[str, str]:
-    """What is said of a check beside the check itself, as labels."""
-    found = {label: item.text(key) for key, label in _LABELS.items() if not item.touched(key)}
-    return {label: text for label, text in found.items() if text is not None}
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a check asks for, in FLUID's words."""
-
-    type: str | None = None
-    selector: str | None = None
-    threshold: object = None
-    operator: str | None = None
-    labels: dict[str, str] = field(default_factory=dict)
-
-
-def asked_by(native: Json, column: str | None) -> Asked:
-    """What the native part of a check asks for."""
-    if "query" in native:
-        return _of_figure(native, {"query": str(native["query"])}, None, column)
-    if "engine" in native:
-        labels = {"engine": str(native["engine"])}
-        labels["implementation"] = _text(native.get("implementation"))
-        return Asked(selector=column, labels=labels)
-    name = str(native.get("metric") or native.get("rule"))
-    metric = _OF_3_0.get(name, name)
-    if metric in METRICS:
-        return _of_metric(native, metric, column)
-    return _of_figure(native, {"odcs-rule": name} if "rule" in native else {}, None, column)
-
-
-def _of_metric(native: Json, metric: str, column: str | None) -> Asked:
-    given = native.get("arguments")
-    arguments = given if isinstance(given, dict) else {}
-    columns = [column] if column else _texts(arguments.get("properties"))
-    bound = _bound_of_broken(native)
-    words = _argument_labels(metric, arguments)
-    if metric == "rowCount" or bound is None or words is None or not columns:
-        labels = {"metric": metric}
-        if arguments:
-            labels["arguments"] = _text(arguments)
-        return _of_figure(native, labels, _TYPES[metric], column)
-    if len(columns) > 1:
-        words["columns"] = names_label(columns)
-    return Asked(
-        type=_TYPES[metric],
-        selector=", ".join(columns),
-        threshold=bound.threshold,
-        operator=bound.operator,
-        labels={**words, **bound.labels},
-    )
-
-
-def _argument_labels(metric: str, arguments: Json) -> dict[str, str] | None:
-    """The arguments as labels of a rule; None where FLUID has no words for them."""
-    if metric == "duplicateValues" and set(arguments) <= {"properties"}:
-        return {}
-    if metric == "nullValues" and not arguments:
-        return {}
-    if metric == "missingValues" and set(arguments) == {"missingValues"}:
-        return {"missing-values": _text(arguments["missingValues"])}
-    if metric == "invalidValues" and set(arguments) == {"validValues"}:
-        values = _texts(arguments["validValues"])
-        return {"accepted-values": names_label(values)} if values else None
-    if metric == "invalidValues" and isinstance(arguments.get("pattern"), str):
-        return {"pattern": str(arguments["pattern"])} if len(arguments) == 1 else None
-    return None
-
-
-def _bound_of_broken(native: Json) -> Asked | None:
-    """How many rows, or which percentage of them, may break a rule; None for other bounds."""
-    bounds = [key for key in (*OPERATORS.values(), *BETWEEN.values()) if key in native]
-    value = native[bounds[0]] if len(bounds) == 1 else None
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    if bounds == ["mustBe"] and value == 0:
-        return Asked(threshold=1, operator=">=")
-    operator = {"mustBeLessOrEqualTo": ">=", "mustBeLessThan": ">"}.get(bounds[0])
-    if native.get("unit") == "percent":
-        share = float((100 - Decimal(repr(value))) / 100)
-        return Asked(threshold=share, operator=operator) if operator and 0 <= share <= 1 else None
-    most = value if operator == ">=" else value - 1
-    if operator is None or most < 0 or most != int(most):
-        return None
-    return Asked(operator=">=", labels={"max-violations": str(int(most))})
-
-
-def _of_figure(
-    native: Json, labels: dict[str, str], type_: str | None, column: str | None
-) -> Asked:
-    """A check that compares a figure of its own with a bound."""
-    found = dict(labels)
-    if isinstance(native.get("unit"), str):
-        found["unit"] = str(native["unit"])
-    for label, key in BETWEEN.items():
-        if key in native:
-            found[label] = _text(native[key])
-    for operator, key in OPERATORS.items():
-        value = native.get(key)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return Asked(type_, column, value, operator, found)
-        if key in native:
-            found["must-be" if key == "mustBe" else "must-not-be"] = _text(value)
-    return Asked(type_, column, labels=found)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _labels(rule: Json) -> dict[str, str]:
+    labels = rule.get("labels")
+    return labels if isinstance(labels, dict) else {}
 
 
 def _texts(value: object) -> list[str]:
-    """A list of nothing but texts; empty for anything else."""
+    """Return a list of nothing but texts; an empty one for anything else."""
     is_texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
     return list(value) if is_texts and isinstance(value, list) else []

@@ -1,310 +1,292 @@
-"""The tables of an ODCS document as FLUID's exposes; keys and references are read beside them."""
+"""The tables of an ODCS document as FLUID's exposes."""
 
 import json
 import math
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import get_args
 
-from fluid_build.contract.exports.odcs.custom_properties import Custom, read_custom
+from fluid_build.contract.evidence_labels import names_label
+from fluid_build.contract.exports.odcs.custom_properties import (
+    KeptAsLabels,
+    Labels,
+    read_custom_properties,
+)
 from fluid_build.contract.exports.odcs.read_checks import ReadCheck, read_check
-from fluid_build.contract.exports.odcs.rules import EXPRESSION
-from fluid_build.contract.exports.odcs.writing import EXPOSE_KEPT, LINKS
-from fluid_build.contract.exports.tracking import Json, TrackedMapping, said
+from fluid_build.contract.exports.odcs.read_references import (
+    ReadReference,
+    ReferenceTargets,
+    read_references,
+)
+from fluid_build.contract.exports.odcs.references import plain_id
+from fluid_build.contract.exports.odcs.write_checks import EXPRESSION
+from fluid_build.contract.exports.odcs.writing import COLUMN_KEYS, EXPOSE_KEYS, LINKS
+from fluid_build.contract.exports.tracking import Json, TrackedMapping, without_none
 from fluid_build.contract.exports.type_names import (
     BOUNDS,
     bounds,
     fluid_type,
-    is_fluid_type,
     odcs_type,
     spelled,
     type_options,
 )
 from fluid_build.contract.fluid import Sensitivity
+from fluid_build.contract.fluid.column import ColumnType
+from fluid_build.contract.fluid.common import Tag, fits
 from fluid_build.contract.fluid.expose import ExposeKind
-from fluid_build.modeling.identifiers import tag
+from fluid_build.contract.keys import names_of
+from fluid_build.modeling.naming import tag
 
-_TAG = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", re.ASCII)
-_OBJECT_OWN = ("version", "server", "dq", "contract", "qos", "docs", *EXPOSE_KEPT)
-_COLUMN_OWN = ("semanticType", "businessDefinition", "validationRules")
-_COLUMN_WORDS = (
-    "physicalName",
-    "semanticType",
-    "encryptedName",
-    "transformLogic",
-    "transformDescription",
-    "criticalDataElement",
-    "deprecated",
-    "partitioned",
-    "partitionKeyPosition",
-    "examples",
-)
-_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_OWN_KEYS = ("version", "server", "dq", "contract", "qos", "docs", *EXPOSE_KEYS)
 
 
 @dataclass(frozen=True, slots=True)
-class Pointer:
-    """A relationship as it is written: from columns (none where it stands at one) to columns."""
+class Surroundings:
+    """What each table needs to know of the document, and where it notes what it can't say.
 
-    start: tuple[str, ...]
-    to: tuple[str, ...]
-    place: TrackedMapping
+    ``mapped`` has the source fields of each field, by the lineage.
+    """
+
+    targets: ReferenceTargets
+    mapped: Mapping[str, list[str]]
+    kept: KeptAsLabels
 
 
 @dataclass(slots=True)
 class ReadTable:
-    """A table: the expose so far, and what stood natively and may add to it."""
+    """A table: its expose, and the keys and references that the document has for it."""
 
-    name: str
-    id: str | None
-    expose: Json
-    custom: Custom
+    expose: Json = field(default_factory=dict)
     primary: list[tuple[float, str]] = field(default_factory=list)
     unique: list[str] = field(default_factory=list)
-    ids: dict[str, str] = field(default_factory=dict)
-    sources: dict[str, list[str]] = field(default_factory=dict)
-    pointers: list[Pointer] = field(default_factory=list)
+    references: list[ReadReference] = field(default_factory=list)
     checks: list[ReadCheck] = field(default_factory=list)
 
 
-def read_table(table: TrackedMapping, expose_id: str, binding: Json) -> ReadTable:
-    """Take a table; its rules are in ``checks``, not in the expose yet."""
-    custom = read_custom(table, _OBJECT_OWN)
-    name = str(table.text("name"))
-    labels = {**words(table, ("dataGranularityDescription",)), **(custom.labels or {})}
-    if name != expose_id:
-        labels.setdefault("name", name)
-    found = ReadTable(name, table.text("id"), {}, custom)
-    physical = table.text("physicalName")
-    location = {**_mapping(binding.get("location"))}
-    if physical is not None:
-        location["table"] = physical
-    promise = {**_mapping(custom.own.get("contract"))}
-    if "properties" in table.value:
-        promise["schema"] = [_column(part, found) for part in table.parts("properties")]
-    _read_checks(table, found, None)
-    promise |= _expressions(table)
-    kind = _kind(table, labels)
-    found.expose = said(
-        {
-            "exposeId": expose_id,
-            "title": _title(table, name, expose_id),
-            "description": table.text("description"),
-            "kind": kind,
-            "version": custom.own.get("version"),
-            "tags": tags_of(table),
-            "labels": labels or custom.labels,
-            "contract": promise,
-            "binding": {**binding, "location": location},
-            "docs": links(table, _mapping_or_none(custom.own.get("docs"))),
-            "qos": custom.own.get("qos"),
-            **{key: custom.own.get(key) for key in EXPOSE_KEPT},
-        }
-    )
-    if table.flag("deprecated") and found.expose.get("lifecycle") is None:
-        found.expose["lifecycle"] = {"state": "deprecated"}
-    table.take("logicalType")
-    found.pointers += _pointers(table, None)
-    return found
+def read_table(
+    part: TrackedMapping, index: int, expose_id: str, binding: Json, surroundings: Surroundings
+) -> ReadTable:
+    """Take a table, the one at an index of the schema."""
+    table = ReadTable()
+    own, labels = read_custom_properties(part, _OWN_KEYS)
+    name = str(part.peek("name"))
+    if name == expose_id:
+        part.take("name")
+    columns = [
+        _read_column(column, index, expose_id, table, surroundings)
+        for column in part.parts("properties")
+    ]
+    table.references += read_references(part, index, surroundings.targets)
+    table.checks += _read_checks(part, None, expose_id, surroundings.kept)
+    promise = {**_mapping(own.get("contract")), **_read_expressions(part)}
+    if "properties" in part.value:
+        promise["schema"] = columns
+    dq = {**_mapping(own.get("dq")), "rules": [check.rule for check in table.checks] or None}
+    promise["dq"] = without_none(dq) or None
+    title = part.text("businessName")
+    table.expose = {
+        "exposeId": expose_id,
+        "title": name if title is None and name != expose_id else title,
+        "description": part.text("description"),
+        "kind": _read_kind(part),
+        "version": own.get("version"),
+        "tags": read_tags(part),
+        "contract": without_none(promise),
+        "binding": _read_place(part, binding),
+        "docs": {**read_links(part), **_mapping(own.get("docs"))} or None,
+        "qos": own.get("qos"),
+        **{key: own.get(key) for key in EXPOSE_KEYS},
+    }
+    if part.flag("deprecated") and own.get("lifecycle") is None:
+        table.expose["lifecycle"] = {"state": "deprecated"}
+    part.take("logicalType")
+    _take_plain_id(part, expose_id)
+    surroundings.kept.keep_rest(part, labels)
+    table.expose = without_none({**table.expose, "labels": labels or None})
+    return table
 
 
-def tags_of(part: TrackedMapping) -> list[str] | None:
-    """The tags as FLUID spells them; where one had to be respelled they count as not taken."""
-    given = part.peek("tags")
-    if not isinstance(given, list):
+def read_tags(part: TrackedMapping) -> list[str] | None:
+    """Read the tags as FLUID spells them; they are taken only where none had to be respelled."""
+    tags = part.peek("tags")
+    if not isinstance(tags, list):
         return None
-    texts = [str(text) for text in given]
-    spelt = [text if _TAG.fullmatch(text) else tag(text) for text in texts]
-    if texts == list(dict.fromkeys(spelt)):
+    texts = [str(text) for text in tags]
+    spelt = list(dict.fromkeys(text if fits(Tag, text) else tag(text) for text in texts))
+    if texts == spelt:
         part.take("tags")
-    return list(dict.fromkeys(spelt))
+    return spelt
 
 
-def words(part: TrackedMapping, keys: Sequence[str]) -> dict[str, str]:
-    """Values that FLUID has no key for, as labels: under kebab-case names, in JSON if no text."""
-    found = {}
-    for key in keys:
-        value = part.peek(key)
-        if key in part.value and not part.touched(key):
-            part.take(key)
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            found[_CAPITAL.sub("-", key).lower()] = text
-    return found
-
-
-def links(part: TrackedMapping, kept: Json | None) -> Json | None:
-    """The links for readers; of several links of one kind, the first."""
+def read_links(part: TrackedMapping) -> Json:
+    """Take the links for readers; of several links of one type, the first."""
     docs: Json = {}
     for definition in part.parts("authoritativeDefinitions"):
-        kind = definition.peek("type")
-        if kind in LINKS and kind not in docs:
+        type_ = definition.peek("type")
+        if type_ in LINKS and type_ not in docs:
             definition.take("type")
-            docs[str(kind)] = definition.text("url")
-    return {**docs, **(kept or {})} if docs or kept is not None else None
+            docs[str(type_)] = definition.text("url")
+    return docs
 
 
-def _title(table: TrackedMapping, name: str, expose_id: str) -> str | None:
-    title = table.text("businessName")
-    return name if title is None and name != expose_id else title
-
-
-def _kind(table: TrackedMapping, labels: dict[str, str]) -> str:
-    """What is exposed, by the physical type; a table where FLUID has no word for it."""
-    spelled_ = table.text("physicalType")
+def _read_kind(part: TrackedMapping) -> str:
+    """Read what is exposed from the physical type; a table where FLUID has no word for it."""
     kinds: tuple[str, ...] = get_args(ExposeKind)
-    if spelled_ in kinds:
-        return str(spelled_)
-    if spelled_ is not None:
-        labels.setdefault("physical-type", spelled_)
-    return next((kind for kind in kinds if kind in (spelled_ or "").lower()), "table")
+    physical = str(part.peek("physicalType"))
+    if physical in kinds:
+        part.take("physicalType")
+        return physical
+    return next((kind for kind in kinds if kind in physical.lower()), "table")
 
 
-def _expressions(table: TrackedMapping) -> Json:
-    """The rules that are written as expressions."""
-    found = []
-    for item in table.parts("quality"):
+def _read_place(part: TrackedMapping, binding: Json) -> Json:
+    physical = part.text("physicalName")
+    location = _mapping(binding.get("location"))
+    return {**binding, "location": location | ({"table": physical} if physical is not None else {})}
+
+
+def _read_expressions(part: TrackedMapping) -> Json:
+    """Take the rules that are written as expressions."""
+    expressions = []
+    for item in part.parts("quality"):
         if item.peek("engine") == EXPRESSION and isinstance(item.peek("implementation"), str):
-            more = read_custom(item, ("more",)).own.get("more")
+            own, _ = read_custom_properties(item, ("more",))
             for key in ("type", "engine"):
                 item.take(key)
-            found.append(
-                {
-                    "rule": item.text("name"),
-                    "expression": item.text("implementation"),
-                    "severity": item.text("severity"),
-                    **_mapping(more),
-                }
-            )
-    return {"quality": found} if found else {}
+            expression = {
+                "rule": item.text("name"),
+                "expression": item.text("implementation"),
+                "severity": item.text("severity"),
+            }
+            expressions.append(expression | _mapping(own.get("more")))
+    return {"quality": expressions} if expressions else {}
 
 
-def _read_checks(part: TrackedMapping, table: ReadTable, column: str | None) -> None:
-    for number, item in enumerate(part.parts("quality")):
-        if item.peek("engine") != EXPRESSION:
-            place = f"{table.name}.{column}" if column else table.name
-            table.checks.append(read_check(item, column, f"{place}.check_{number + 1}"))
+def _read_checks(
+    part: TrackedMapping, column: str | None, place: str, kept: KeptAsLabels
+) -> list[ReadCheck]:
+    return [
+        read_check(item, column, f"{place}.check_{number}", kept)
+        for number, item in enumerate(part.parts("quality"), start=1)
+        if item.peek("engine") != EXPRESSION
+    ]
 
 
-def _column(part: TrackedMapping, table: ReadTable) -> Json:
+def _read_column(
+    part: TrackedMapping, index: int, expose_id: str, table: ReadTable, surroundings: Surroundings
+) -> Json:
     name = part.text("name") or "unnamed"
-    custom = read_custom(part, _COLUMN_OWN, ("precision", "scale"))
-    labels = dict(custom.labels or {})
-    column: Json = said(
-        {
-            "name": name,
-            "type": _type(part, custom, labels),
-            "required": part.flag("required"),
-            "description": part.text("description"),
-            "sensitivity": _sensitivity(part, labels),
-            "businessName": part.text("businessName"),
-            "tags": tags_of(part),
-            **custom.own,
-        }
-    )
-    column["validationRules"] = _validation_rules(part, column, labels)
-    labels |= {k: v for k, v in words(part, _COLUMN_WORDS).items() if k not in labels}
-    column["labels"] = labels or custom.labels
+    own, labels = read_custom_properties(part, COLUMN_KEYS, ("precision", "scale"))
+    figures = {key: own.pop(key, None) for key in ("precision", "scale")}
+    column: Json = {
+        "name": name,
+        "type": _read_type(part, figures),
+        "required": part.flag("required"),
+        "description": part.text("description"),
+        "sensitivity": _read_sensitivity(part),
+        "businessName": part.text("businessName"),
+        "tags": read_tags(part),
+        **own,
+    }
+    column["validationRules"] = _read_validation_rules(part, column)
     _read_keys(part, name, table)
-    _read_enumeration(part, name, table)
-    _read_checks(part, table, name)
-    return said(column)
+    table.references += read_references(part, index, surroundings.targets, name)
+    place = f"{expose_id}.{name}"
+    table.checks += _read_enumeration(part, name, place, surroundings.kept)
+    table.checks += _read_checks(part, name, place, surroundings.kept)
+    _read_sources(part, labels, surroundings.mapped.get(place, []))
+    _take_plain_id(part, name)
+    surroundings.kept.keep_rest(part, labels)
+    return without_none({**column, "labels": labels or None})
 
 
-def _type(part: TrackedMapping, custom: Custom, labels: dict[str, str]) -> str:
-    """The physical type where FLUID knows it, else what the logical type says."""
-    physical, logical = part.text("physicalType"), part.text("logicalType")
-    if physical is not None and is_fluid_type(physical):
-        if logical is not None and (odcs_type(spelled(physical)) or "string") != logical:
-            labels.setdefault("logical-type", logical)
+def _read_type(part: TrackedMapping, figures: Mapping[str, object]) -> str:
+    """Read the physical type where FLUID knows it, else what the logical type says."""
+    physical, logical = part.peek("physicalType"), part.peek("logicalType")
+    if isinstance(physical, str) and fits(ColumnType, physical):
+        part.take("physicalType")
+        if logical == (odcs_type(spelled(physical)) or "string"):
+            part.take("logicalType")
         return physical
-    if physical is not None:
-        labels.setdefault("physical-type", physical)
-    length = part.part("logicalTypeOptions").number("maxLength")
+    part.take("logicalType")
+    length = part.part("logicalTypeOptions").peek("maxLength")
     return fluid_type(
-        logical,
-        length=int(length) if length is not None else None,
-        precision=custom.figures.get("precision"),
-        scale=custom.figures.get("scale"),
+        None if logical is None else str(logical),
+        length=_whole_number(length),
+        precision=_whole_number(figures["precision"]),
+        scale=_whole_number(figures["scale"]),
     )
 
 
-def _sensitivity(part: TrackedMapping, labels: dict[str, str]) -> str | None:
-    given = part.text("classification")
-    if given is None or given in get_args(Sensitivity):
-        return given
-    labels.setdefault("classification", given)
-    return given.lower() if given.lower() in get_args(Sensitivity) else None
+def _whole_number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _validation_rules(
-    part: TrackedMapping, column: Json, labels: dict[str, str]
-) -> list[object] | None:
-    """The column's rules, and new ones for options that they do not say."""
-    kept = column.get("validationRules")
-    rules = list(kept) if isinstance(kept, list) else []
-    given = part.mapping("logicalTypeOptions") or {}
+def _read_sensitivity(part: TrackedMapping) -> str | None:
+    """Read the classification; it's taken only where it is FLUID's word."""
+    text = part.peek("classification")
+    if text in get_args(Sensitivity):
+        return part.text("classification")
+    lowered = str(text).lower()
+    return lowered if lowered in get_args(Sensitivity) else None
+
+
+def _read_validation_rules(part: TrackedMapping, column: Json) -> list[object] | None:
+    """Take the options of the type as rules, where FLUID's own rules don't have them yet."""
+    own = column.get("validationRules")
+    rules = list(own) if isinstance(own, list) else []
+    options = part.part("logicalTypeOptions")
     type_ = spelled(str(column["type"]))
-    known = type_options(type_, [_told(rule) for rule in rules])
-    new = {key: value for key, value in given.items() if known.get(key) != value}
-    pattern = new.pop("pattern", None)
-    if isinstance(pattern, str):
-        rules.append({"type": "regex", "constraint": pattern})
-    limits = {key: new[key] for key in BOUNDS if key in new}
+    read = [TrackedMapping(rule) for rule in rules]
+    known = type_options(type_, [(rule.text("type"), rule.text("constraint")) for rule in read])
+    for key, value in options.value.items():
+        if key in known and known[key] == value:
+            options.take(key)
+    if isinstance(options.peek("pattern"), str) and not options.touched("pattern"):
+        rules.append({"type": "regex", "constraint": options.take("pattern")})
+    limits = {key: options.peek(key) for key in BOUNDS if key in options.value}
+    limits = {key: value for key, value in limits.items() if not options.touched(key)}
     if bounds(odcs_type(type_), json.dumps(limits)):
         rules.append({"type": "range", "constraint": json.dumps(limits)})
-        new = {key: value for key, value in new.items() if key not in limits}
-    if new:
-        labels.setdefault("logical-type-options", json.dumps(new, ensure_ascii=False))
-    return rules if rules or kept is not None else None
-
-
-def _told(rule: object) -> tuple[str | None, str | None]:
-    """The type and constraint of a validation rule that was not judged yet."""
-    told = TrackedMapping(rule)
-    return told.text("type"), told.text("constraint")
+        for key in limits:
+            options.take(key)
+    return rules or None
 
 
 def _read_keys(part: TrackedMapping, name: str, table: ReadTable) -> None:
-    """Note what the column says of keys, references and sources."""
-    id_, position = part.text("id"), part.number("primaryKeyPosition")
-    if id_ is not None:
-        table.ids[name] = id_
+    """Take what a column says about keys."""
+    position = part.number("primaryKeyPosition")
     if part.flag("primaryKey"):
         table.primary.append((math.inf if position is None or position < 1 else position, name))
     if part.flag("unique"):
         table.unique.append(name)
-    table.sources[name] = part.texts("transformSourceObjects") or []
-    table.pointers += _pointers(part, name)
 
 
-def _read_enumeration(part: TrackedMapping, name: str, table: ReadTable) -> None:
-    """The allowed values of 3.2, as a rule."""
-    values = part.parts("enum")
-    if not values or not all(isinstance(value.peek("value"), str) for value in values):
-        return
-    listed = [value.text("value") for value in values]
-    native: Json = {"metric": "invalidValues", "arguments": {"validValues": listed}, "mustBe": 0}
-    item = TrackedMapping({"name": f"{table.name}.{name}.enum", "severity": "error", **native})
-    table.checks.append(read_check(item, name, f"{table.name}.{name}.enum"))
+def _read_enumeration(
+    part: TrackedMapping, name: str, place: str, kept: KeptAsLabels
+) -> list[ReadCheck]:
+    """Take the allowed values of 3.2 as a rule."""
+    items = part.parts("enum")
+    if not items or not all(isinstance(item.peek("value"), str) for item in items):
+        return []
+    values = [item.text("value") for item in items]
+    native: Json = {"metric": "invalidValues", "arguments": {"validValues": values}, "mustBe": 0}
+    item = TrackedMapping({"name": f"{place}.enum", "severity": "error", **native})
+    return [read_check(item, name, "", kept)]
 
 
-def _pointers(part: TrackedMapping, column: str | None) -> list[Pointer]:
-    found = []
-    for relation in part.parts("relationships"):
-        start = (column,) if column is not None else _listed(relation.peek("from"))
-        found.append(Pointer(start, _listed(relation.peek("to")), relation))
-    return found
+def _read_sources(part: TrackedMapping, labels: Labels, mapped: list[str]) -> None:
+    """Take the source columns, which a label or the lineage may have already."""
+    sources = part.texts("transformSourceObjects")
+    if sources and sources != (list(names_of(labels.get("source-columns"))) or mapped):
+        labels["source-columns"] = names_label(sources)
 
 
-def _listed(value: object) -> tuple[str, ...]:
-    items = value if isinstance(value, list) else [value]
-    return tuple(item for item in items if isinstance(item, str))
+def _take_plain_id(part: TrackedMapping, name: str) -> None:
+    """Take an id that FLUID would give the element itself."""
+    if part.peek("id") == plain_id(name):
+        part.take("id")
 
 
 def _mapping(value: object) -> Json:
     return dict(value) if isinstance(value, dict) else {}
-
-
-def _mapping_or_none(value: object) -> Json | None:
-    return dict(value) if isinstance(value, dict) else None

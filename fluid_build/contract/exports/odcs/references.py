@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from fluid_build.contract.exports.odcs.custom_properties import custom_properties
-from fluid_build.contract.exports.tracking import Json
+from fluid_build.contract.exports.tracking import Json, without_none
 from fluid_build.contract.fluid import Expose
 from fluid_build.contract.keys import Keys, TableReference
 from fluid_build.text import free_name
@@ -60,13 +60,14 @@ def names_of_references(exposes: Sequence[Expose], keys: Sequence[Keys]) -> Name
 def relationship(names: Names, expose: int, reference: TableReference, *, implied: bool) -> Json:
     """A reference as a relationship; ``implied`` where it stands at its own column."""
     start: Json = {} if implied else {"from": names.pointers(expose, reference.columns)}
-    found: Json = {
-        "type": "foreignKey",
-        **start,
-        "to": names.pointers(reference.expose, reference.to_columns),
-    }
-    properties = custom_properties({"rule": reference.rule})
-    return {**found, "customProperties": properties} if properties else found
+    return without_none(
+        {
+            "type": "foreignKey",
+            **start,
+            "to": names.pointers(reference.expose, reference.to_columns),
+            "customProperties": custom_properties({"rule": reference.rule}),
+        }
+    )
 
 
 def _spots(keys: Sequence[Keys]) -> Iterator[Spot]:
@@ -78,4 +79,9 @@ def _spots(keys: Sequence[Keys]) -> Iterator[Spot]:
 
 
 def _id(name: str, taken: Collection[str]) -> str:
-    return free_name(_NOT_IN_IDS.sub("_", name) or "_", taken)
+    return free_name(plain_id(name), taken)
+
+
+def plain_id(name: str) -> str:
+    """Return a name as an id of ODCS."""
+    return _NOT_IN_IDS.sub("_", name) or "_"

@@ -10,8 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fluid_build.contract.exports.odcs.custom_properties import custom_properties, read_custom
-from fluid_build.contract.exports.tracking import Json, TrackedMapping, labels_of, said
+from fluid_build.contract.exports.odcs.custom_properties import (
+    KeptAsLabels,
+    custom_properties,
+    read_custom_properties,
+)
+from fluid_build.contract.exports.tracking import Json, TrackedMapping, without_none
 from fluid_build.text import free_name
 
 _S3 = re.compile(r"s3://([^/]+)/(.+)")
@@ -105,7 +109,7 @@ def _server(binding: TrackedMapping) -> Json:
         native["format"] = binding.peek("format")
     own = {key: binding.take(key) for key in _OWN if key != "location"}
     own["location"] = {k: location.take(k) for k in location.value if _remains(location, k)} or None
-    words = labels_of(binding)
+    words = binding.labels()
     name = _name(words or {}, binding)
     return {
         "server": name,
@@ -154,42 +158,43 @@ def _is_s3(bucket: object, path: object) -> bool:
     return match is not None and match.groups() == (bucket, path)
 
 
-def binding_of(server: TrackedMapping) -> Json:
-    """The binding of what lies on a server, but for its table."""
-    custom = read_custom(server, _OWN)
+def read_binding(server: TrackedMapping, kept: KeptAsLabels) -> Json:
+    """Take a server as the binding of the data on it, which lacks the table."""
+    own, labels = read_custom_properties(server, _OWN)
     type_ = server.text("type") or "custom"
-    location = _location(server, type_)
-    if "platform" in custom.own and "format" in custom.own:
+    location = _read_location(server, type_)
+    if "platform" in own and "format" in own:
+        server.take("server")
         if type_ == "local":
             server.take("format")
-        server.take("server")
-        inner = custom.own.get("location")
-        merged = {**location, **inner} if isinstance(inner, dict) else location
-        return said({**custom.own, "location": merged, "labels": custom.labels})
-    return {
-        "platform": next((p for p, kinds in _PLATFORMS.items() if type_ in kinds), "other"),
-        "format": _format(server, type_),
-        "location": location,
-        "properties": {"kind": type_, **_settings(server)},
-        "labels": _labels(server, custom.labels),
-    }
+        more = own.get("location")
+        binding = {**own, "location": {**location, **(more if isinstance(more, dict) else {})}}
+    else:
+        binding = {
+            "platform": next((p for p, kinds in _PLATFORMS.items() if type_ in kinds), "other"),
+            "format": _read_format(server, type_),
+            "location": location,
+            "properties": {"kind": type_, **_read_settings(server)},
+        }
+    kept.keep_rest(server, labels)
+    return {**binding, "labels": labels} if labels else binding
 
 
-def _location(server: TrackedMapping, type_: str) -> Json:
+def _read_location(server: TrackedMapping, type_: str) -> Json:
     match = _S3.fullmatch(str(server.peek("location")))
     if type_ == "s3" and match is not None:
         server.take("location")
         return {"bucket": match[1], "path": match[2]}
     keys = {**_KEYS["custom"], "catalog": "catalog", **_KEYS.get(type_, {})}
-    found = {ours: server.text(theirs) for ours, theirs in keys.items()}
-    catalog = found.pop("catalog", None)
-    if catalog is not None and found.get("database") is None:
-        found["database"] = catalog
-    return {key: value for key, value in found.items() if value is not None}
+    location = {ours: server.text(theirs) for ours, theirs in keys.items()}
+    catalog = location.pop("catalog", None)
+    if catalog is not None and location.get("database") is None:
+        location["database"] = catalog
+    return without_none(location)
 
 
-def _format(server: TrackedMapping, type_: str) -> str:
-    """FLUID's word for what is stored there, ``other`` if it has none."""
+def _read_format(server: TrackedMapping, type_: str) -> str:
+    """Return FLUID's word for what is stored there, ``other`` if it has none."""
     of_type = next((ours for ours, theirs in _OF_FORMAT.items() if theirs == type_), None)
     if of_type is not None and type_ != "s3":
         return of_type
@@ -199,16 +204,11 @@ def _format(server: TrackedMapping, type_: str) -> str:
     return stored or of_type or "other"
 
 
-def _settings(server: TrackedMapping) -> Json:
-    """What else a server says of how it is reached: host, port, warehouse …"""
-    settled = ("id", "server", "environment", "description", "roles", "customProperties")
+def _read_settings(server: TrackedMapping) -> Json:
+    """Take what else a server says about how it's reached: host, port, warehouse …"""
+    described = ("id", "server", "environment", "description")
     return {
         key: server.take(key)
         for key, value in server.value.items()
-        if key not in settled and not server.touched(key) and not isinstance(value, dict | list)
+        if key not in described and not server.touched(key) and not isinstance(value, dict | list)
     }
-
-
-def _labels(server: TrackedMapping, labels: dict[str, str] | None) -> dict[str, str]:
-    words = {key: server.text(key) for key in ("server", "environment", "description")}
-    return {**{k: v for k, v in words.items() if v is not None}, **(labels or {})}

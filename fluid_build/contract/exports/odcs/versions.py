@@ -26,6 +26,7 @@ from fluid_build.errors import ContractError
 
 OdcsVersion = Literal["3.1.0", "3.2.0"]
 ODCS_VERSIONS: tuple[OdcsVersion, ...] = get_args(OdcsVersion)
+_PACKAGE = "open_data_contract_standard"
 LATEST: OdcsVersion = "3.2.0"
 
 READABLE = ("3.0.0", "3.0.1", "3.0.2", *ODCS_VERSIONS)
@@ -70,9 +71,9 @@ _EARLIER: dict[str, object] = {
 
 
 @cache
-def odcs_schema(version: OdcsVersion) -> dict[str, Any]:
+def odcs_schema(version: str) -> dict[str, Any]:
     """The JSON schema (draft 2019-09) of a version of the standard."""
-    latest = packaged_schema("open_data_contract_standard")
+    latest = packaged_schema(_PACKAGE)
     return latest if version == LATEST else _as_of_3_1(copy.deepcopy(latest))
 
 
@@ -143,12 +144,16 @@ def _version_of(document: dict[str, object]) -> str:
 
 
 def _published() -> type[BaseModel]:
-    return published_model("open_data_contract_standard", "OpenDataContractStandard")
+    return published_model(_PACKAGE, "OpenDataContractStandard")
+
+
+def odcs_findings(version: str, document: dict[str, object]) -> tuple[str, ...]:
+    """Return what the official schema and model have against a document; empty if nothing."""
+    return schema_findings(_validator(version), document) or model_findings(_published, document)
 
 
 @cache
-def odcs_validator(version: OdcsVersion) -> jsonschema_rs.Validator:
-    """The validator of a version of the standard."""
+def _validator(version: str) -> jsonschema_rs.Validator:
     return jsonschema_rs.validator_for(odcs_schema(version))
 
 

@@ -14,16 +14,16 @@ from fluid_build.contract.exports.odcs.references import (
     names_of_references,
     relationship,
 )
-from fluid_build.contract.exports.odcs.rules import Checks, checks_of
 from fluid_build.contract.exports.odcs.servers import servers_of
-from fluid_build.contract.exports.odcs.versions import LATEST, OdcsVersion
-from fluid_build.contract.exports.tracking import Json, TrackedMapping, labels_of, said
+from fluid_build.contract.exports.odcs.versions import LATEST
+from fluid_build.contract.exports.odcs.write_checks import TableChecks, table_checks
+from fluid_build.contract.exports.tracking import Json, TrackedMapping, without_none
 from fluid_build.contract.exports.type_names import odcs_type, rules_of, spelled, type_options
 from fluid_build.contract.fluid import Expose, FluidContract
 from fluid_build.contract.fluid.column import ContractColumn
 from fluid_build.contract.keys import Keys, keys_of, names_of
 
-NO_TYPE_NEEDED: OdcsVersion = "3.1.0"
+NO_TYPE_NEEDED = "3.1.0"
 """The version in which a column may have no logical type: the schema of 3.2.0 asks for one."""
 UNVERSIONED = "0.0.0"
 UNSTATED = "unstated"
@@ -33,8 +33,10 @@ STATUS = {
     "deprecated": "deprecated",
     "retired": "retired",
 }
-PRODUCT_KEPT = ("consumes", "lineage", "schemaEvolution", "sovereignty")
-EXPOSE_KEPT = ("policy", "semantics", "lifecycle")
+PRODUCT_KEYS = ("consumes", "lineage", "schemaEvolution", "sovereignty")
+EXPOSE_KEYS = ("policy", "semantics", "lifecycle")
+COLUMN_KEYS = ("semanticType", "businessDefinition", "validationRules")
+GRANT_KEYS = ("resources", "conditions")
 LINKS = ("homepage", "runbook", "dictionary", "changeLog")
 SERVICE = {
     "availability": "availability",
@@ -54,7 +56,7 @@ class _Whole:
     """What each table needs to know of the whole."""
 
     contract: FluidContract
-    version: OdcsVersion
+    version: str
     keys: tuple[Keys, ...]
     names: Names
     servers: list[str | None]
@@ -62,13 +64,13 @@ class _Whole:
     sources: list[dict[str, list[str]]]
 
 
-def odcs_document(contract: FluidContract, read: TrackedMapping, version: OdcsVersion) -> Json:
+def odcs_document(contract: FluidContract, read: TrackedMapping, version: str) -> Json:
     """The ODCS document of a contract; ``read`` is the same contract as a document."""
     exposes = read.parts("exposes")
     servers = servers_of([expose.part("binding") for expose in exposes])
     keys = keys_of(contract)
     shared = _shared_version(contract)
-    mapped = _mapped_sources(contract)
+    mapped = mapped_sources(read.peek("lineage"))
     whole = _Whole(
         contract=contract,
         version=version,
@@ -76,7 +78,7 @@ def odcs_document(contract: FluidContract, read: TrackedMapping, version: OdcsVe
         names=names_of_references(contract.exposes, keys),
         servers=servers.names,
         is_versioned=shared is not None,
-        sources=[_sources_by_column(e, mapped) for e in contract.exposes],
+        sources=[_sources_of_columns(e, mapped) for e in contract.exposes],
     )
     lifecycle = read.part("lifecycle")
     document: Json = {
@@ -98,10 +100,10 @@ def odcs_document(contract: FluidContract, read: TrackedMapping, version: OdcsVe
         "contractCreatedTs": _created(read.part("metadata")),
     }
     document["customProperties"] = _product_properties(read)
-    return said(document)
+    return without_none(document)
 
 
-def best_version(contract: FluidContract) -> OdcsVersion:
+def best_version(contract: FluidContract) -> str:
     """The newest version that says the truth about the type of every column."""
     columns = (column for expose in contract.exposes for column in expose.contract.columns or ())
     has_unsayable = any(odcs_type(spelled(column.type)) is None for column in columns)
@@ -115,7 +117,7 @@ def _shared_version(contract: FluidContract) -> str | None:
     return None if shared == UNVERSIONED else shared
 
 
-def _status(lifecycle: TrackedMapping, version: OdcsVersion) -> str | None:
+def _status(lifecycle: TrackedMapping, version: str) -> str | None:
     state = lifecycle.text("state")
     if state is not None:
         return STATUS[state]
@@ -131,7 +133,7 @@ def _ownership(read: TrackedMapping) -> Json:
     """The owner as the team, and the ways to reach it as support channels."""
     owner = read.part("metadata").part("owner")
     email, slack = owner.text("email"), owner.text("slack")
-    team = said(
+    team = without_none(
         {
             "name": owner.text("team"),
             "customProperties": custom_properties({"oncall": owner.text("oncall")}),
@@ -155,12 +157,8 @@ def _roles(read: TrackedMapping) -> list[Json] | None:
 
 def _role(grant: TrackedMapping) -> Json:
     permissions = grant.texts("permissions")
-    own = {
-        "permissions": [] if permissions == [] else None,
-        "resources": grant.take("resources"),
-        "conditions": grant.take("conditions"),
-    }
-    return said(
+    own = {key: grant.take(key) for key in GRANT_KEYS}
+    return without_none(
         {
             "role": grant.text("principal"),
             "access": ", ".join(permissions) if permissions else None,
@@ -203,28 +201,24 @@ def _product_properties(read: TrackedMapping) -> list[Json] | None:
     own: Json = {
         "version": read.text("fluidVersion"),
         "kind": read.text("kind"),
-        "metadata": metadata.rest() or None,
-        "lifecycle": remainder(read, "lifecycle"),
-        "docs": remainder(read, "docs"),
-        "accessPolicy": remainder(read, "accessPolicy"),
-        **{key: read.take(key) for key in PRODUCT_KEPT},
+        "metadata": metadata.take_untouched() or None,
+        "lifecycle": _untouched(read, "lifecycle"),
+        "docs": _untouched(read, "docs"),
+        "accessPolicy": _untouched(read, "accessPolicy"),
+        **{key: read.take(key) for key in PRODUCT_KEYS},
     }
-    return custom_properties(own, labels_of(read))
+    return custom_properties(own, read.labels())
 
 
-def remainder(part: TrackedMapping, key: str) -> Json | None:
-    """What is left of a mapping; the empty mapping where it is there and says nothing at all."""
-    inner = part.part(key)
-    if not inner.exists:
-        return None
-    said = any(map(inner.touched, inner.value))
-    return inner.rest() or (None if said else {})
+def _untouched(part: TrackedMapping, key: str) -> Json | None:
+    """Return what is left of the mapping under a key, None where that is nothing."""
+    return part.part(key).take_untouched() or None
 
 
 def _table(expose: TrackedMapping, index: int, whole: _Whole) -> Json:
     keys, names = whole.keys[index], whole.names
     promise = expose.part("contract")
-    checks = checks_of(promise, index, whole.contract.exposes, keys)
+    checks = table_checks(promise, index, whole.contract.exposes, keys)
     composite = [r for r in keys.references if r.holds and len(r.columns) > 1]
     state = expose.part("lifecycle").peek("state")
     document: Json = {
@@ -243,28 +237,27 @@ def _table(expose: TrackedMapping, index: int, whole: _Whole) -> Json:
         "quality": checks.table or None,
     }
     document["customProperties"] = _expose_properties(expose, promise, index, whole)
-    return said(document)
+    return without_none(document)
 
 
 def _expose_properties(
     expose: TrackedMapping, promise: TrackedMapping, index: int, whole: _Whole
 ) -> list[Json] | None:
     version = expose.text("version")
-    dq = promise.part("dq")
     own: Json = {
         "version": None if whole.is_versioned else version,
         "server": whole.servers[index],
-        "dq": dq.rest() or ({} if dq.value == {} and dq.exists else None),
-        "contract": promise.rest() or None,
-        "qos": remainder(expose, "qos"),
-        "docs": remainder(expose, "docs"),
-        **{key: expose.take(key) for key in EXPOSE_KEPT},
+        "dq": _untouched(promise, "dq"),
+        "contract": promise.take_untouched() or None,
+        "qos": _untouched(expose, "qos"),
+        "docs": _untouched(expose, "docs"),
+        **{key: expose.take(key) for key in EXPOSE_KEYS},
     }
-    return custom_properties(own, labels_of(expose))
+    return custom_properties(own, expose.labels())
 
 
 def _columns(
-    promise: TrackedMapping, index: int, whole: _Whole, checks: Checks
+    promise: TrackedMapping, index: int, whole: _Whole, checks: TableChecks
 ) -> list[Json] | None:
     columns = whole.contract.exposes[index].contract.columns
     if columns is None:
@@ -296,11 +289,9 @@ def _key_flags(column: ContractColumn, index: int, whole: _Whole) -> Json:
     }
 
 
-def _column(
-    column: ContractColumn, read: TrackedMapping, given: Json, version: OdcsVersion
-) -> Json:
+def _column(column: ContractColumn, read: TrackedMapping, given: Json, version: str) -> Json:
     type_ = spelled(column.type)
-    own = {key: read.take(key) for key in ("semanticType", "businessDefinition", "validationRules")}
+    own = {key: read.take(key) for key in COLUMN_KEYS}
     document: Json = {
         "id": given.get("id"),
         "name": read.text("name"),
@@ -319,34 +310,31 @@ def _column(
         "relationships": given.get("relationships"),
         "quality": given.get("quality"),
         "customProperties": custom_properties(
-            own, labels_of(read), {"precision": type_.precision, "scale": type_.scale}
+            own, read.labels(), {"precision": type_.precision, "scale": type_.scale}
         ),
     }
-    return said(document)
+    return without_none(document)
 
 
-def sources_of(contract: FluidContract, index: int) -> dict[str, list[str]]:
-    """For each column of an expose, the source columns it is made from.
+def _sources_of_columns(expose: Expose, mapped: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return, for each column of an expose, the source columns it's made from.
 
-    They stand in its label ``source-columns``, or else in the field mappings of the lineage.
+    They are in its label ``source-columns``, or else in the field mappings of the lineage.
     """
-    return _sources_by_column(contract.exposes[index], _mapped_sources(contract))
-
-
-def _sources_by_column(expose: Expose, mapped: dict[str, list[str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    sources: dict[str, list[str]] = {}
     for column in expose.contract.columns or ():
         labelled = list(names_of((column.labels or {}).get("source-columns")))
-        told = labelled or mapped.get(f"{expose.expose_id}.{column.name}", [])
-        found.setdefault(column.name, told)
-    return found
+        origin = labelled or mapped.get(f"{expose.expose_id}.{column.name}", [])
+        sources.setdefault(column.name, origin)
+    return sources
 
 
-def _mapped_sources(contract: FluidContract) -> dict[str, list[str]]:
-    """For each target field of the lineage, the fields it comes from."""
-    found: dict[str, list[str]] = {}
-    upstream = contract.lineage.upstream if contract.lineage is not None else None
-    for source in upstream or ():
-        for mapping in source.field_mappings or ():
-            found.setdefault(mapping.target_field, []).append(mapping.source_field)
-    return found
+def mapped_sources(lineage: object) -> dict[str, list[str]]:
+    """Return, for each target field of a contract's lineage, the fields it comes from."""
+    sources: dict[str, list[str]] = {}
+    for upstream in TrackedMapping(lineage).parts("upstream"):
+        for mapping in upstream.parts("fieldMappings"):
+            origin, target = mapping.text("sourceField"), mapping.text("targetField")
+            if origin is not None and target is not None:
+                sources.setdefault(target, []).append(origin)
+    return sources
