@@ -27,8 +27,9 @@ def test_every_transcript_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def known_commands(group: Any, name: str) -> Iterator[str]:
     """Every command and group as it is called: ``fluid``, ``fluid profile`` …"""
     yield name
-    for word, command in group.commands.items():
-        if hasattr(command, "commands"):
+    for word in group.list_commands(None):
+        command = group.get_command(None, word)
+        if hasattr(command, "list_commands"):
             yield from known_commands(command, f"{name} {word}")
         else:
             yield f"{name} {word}"

@@ -49,17 +49,21 @@ def write_document(text: str, out: Path | None) -> None:
 
 
 def tell_unsaid(unsaid: Sequence[Unsaid], format_: str) -> None:
-    """Tell on stderr what a format does not say: how many values, and of which kinds."""
+    """Say on stderr what a format has no place for: how many values, and where they are."""
     if not unsaid:
-        screen.tell(f"Everything is said in {format_}.")
+        screen.tell(f"{format_} has a place for everything in the contract.")
         return
-    values = counted(sum(kind.count for kind in unsaid), "value")
-    named = ", ".join(f"{kind.path} ({kind.count})" for kind in unsaid[:_SHOWN])
+    values = counted(sum(part.count for part in unsaid), "value")
+    screen.tell(f"{format_} has no place for {values}: {name_parts(unsaid)}.")
+
+
+def name_parts(unsaid: Sequence[Unsaid]) -> str:
+    """Return the places of what a format doesn't say, each with its number of values."""
+    names = ", ".join(f"{part.path} ({part.count})" for part in unsaid[:_SHOWN])
     more = len(unsaid) - _SHOWN
-    rest = f" and {counted(more, 'more kind')} (--json lists them)" if more > 0 else ""
-    screen.tell(f"{format_} cannot say {values}: {named}{rest}.")
+    return names + (f" and {counted(more, 'more place')} (--json lists them)" if more > 0 else "")
 
 
 def unsaid_as_json(unsaid: Sequence[Unsaid]) -> list[dict[str, object]]:
-    """What a format does not say, for ``--json``."""
-    return [{"path": kind.path, "count": kind.count} for kind in unsaid]
+    """Return what a format doesn't say, for ``--json``."""
+    return [{"path": part.path, "count": part.count} for part in unsaid]

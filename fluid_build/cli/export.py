@@ -1,5 +1,6 @@
 """``fluid export``: a contract in one of the open formats, checked before it is written."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,8 @@ from fluid_build.cli.documents import (
     write_document,
 )
 from fluid_build.cli.options import Debug, Json
-from fluid_build.contract.exports.formats import VERSIONS, Format, export, known_version
+from fluid_build.contract.exports.format import ExportFormat
+from fluid_build.contract.exports.formats import FORMATS, export, known_version
 from fluid_build.contract.exports.paths import paths_from
 from fluid_build.contract.read.files import read_contract
 from fluid_build.contract.validation import parse_contract
@@ -22,57 +24,46 @@ from fluid_build.contract.validation import parse_contract
 Contract = Annotated[Path, typer.Argument(metavar="CONTRACT", help="A FLUID contract.")]
 
 
-def odcs(
-    contract: Contract,
-    out: OutFile = None,
-    version: Annotated[
-        str | None,
-        typer.Option(
-            "--version",
-            metavar="N",
-            help=f"{' or '.join(VERSIONS['odcs'])}; the newest that can say every column's type.",
-        ),
-    ] = None,
-    json: Json = False,
-    _debug: Debug = False,
-) -> int:
-    """Write a contract as one of the Open Data Contract Standard.
-
-    The result has passed the official validator. What the standard cannot say is told on stderr.
-
-    \b
-    Example:  fluid export odcs contract.fluid.yaml -o contract.odcs.yaml
-    """
-    return _export("odcs", contract, out, version, json=json)
+def commands() -> dict[str, Callable[..., int]]:
+    """Return the command of each format by the format's name."""
+    return {name: _command(format_) for name, format_ in FORMATS.items()}
 
 
-def dcs(contract: Contract, out: OutFile = None, json: Json = False, _debug: Debug = False) -> int:
-    """Write a contract as one of the Data Contract Specification 1.2.1.
+def _command(format_: ExportFormat) -> Callable[..., int]:
+    """Return the command that writes a format; it takes ``--version`` where there are several."""
+    name, numbers = format_.name, " or ".join(format_.versions)
+    version_help = f"{numbers}; by default {format_.version_note or 'the newest'}."
 
-    The result has passed the official validator. What the format cannot say is told on stderr.
+    def write_version(
+        contract: Contract,
+        out: OutFile = None,
+        version: Annotated[
+            str | None, typer.Option("--version", metavar="N", help=version_help)
+        ] = None,
+        json: Json = False,
+        _debug: Debug = False,
+    ) -> int:
+        return _export(name, contract, out, version, json=json)
 
-    \b
-    Example:  fluid export dcs contract.fluid.yaml -o datacontract.yaml
-    """
-    return _export("dcs", contract, out, None, json=json)
+    def write(
+        contract: Contract, out: OutFile = None, json: Json = False, _debug: Debug = False
+    ) -> int:
+        return _export(name, contract, out, None, json=json)
 
+    command: Callable[..., int] = write_version if len(format_.versions) > 1 else write
+    command.__doc__ = f"""Write a contract in {format_.title}.
 
-def osi(contract: Contract, out: OutFile = None, json: Json = False, _debug: Debug = False) -> int:
-    """Write a contract's semantic model as Open Semantic Interchange 0.1.1.
-
-    Datasets with their keys and fields, relationships and metrics. What the format cannot say is
-    told on stderr.
+    {format_.notes} The document has passed the official validator. What the format can't say is
+    listed on stderr.
 
     \b
-    Example:  fluid export osi contract.fluid.yaml -o shop.osi.yaml
+    Example:  fluid export {name} contract.fluid.yaml -o contract.{name}.yaml
     """
-    return _export("osi", contract, out, None, json=json)
+    return command
 
 
-def _export(
-    format_: Format, file: Path, out: Path | None, version: str | None, *, json: bool
-) -> int:
-    known_version(format_, version)
+def _export(format_: str, file: Path, out: Path | None, version: str | None, *, json: bool) -> int:
+    known_version(FORMATS[format_], version)
     check_target(out, file)
     contract = paths_from(parse_contract(read_contract(file)), file.parent, Path.cwd())
     exported = export(contract, format_, version)

@@ -8,7 +8,7 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -40,9 +40,7 @@ class LazyCommand(TyperCommand):
     def load(self) -> Any:
         """The real command."""
         module, _, function = self.place.partition(":")
-        app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(self.name)(getattr(importlib.import_module(module), function))
-        return get_command(app)
+        return _real_command(str(self.name), getattr(importlib.import_module(module), function))
 
 
 class Group(TyperGroup):
@@ -57,14 +55,45 @@ class Group(TyperGroup):
 
 
 class Formats(Group):
-    """A group whose commands are formats."""
+    """A group with one command a format, made of the formats' records when it is asked for them.
+
+    ``place`` is ``module:function``; that function returns the commands' functions by name.
+    """
+
+    def __init__(self, name: str, place: str, summary: str) -> None:
+        super().__init__(name=name, help=summary, rich_markup_mode=None)
+        self.place = place
+
+    def list_commands(self, _ctx: Any) -> list[str]:
+        """Return the names of the formats."""
+        return list(self._functions())
+
+    def get_command(self, _ctx: Any, cmd_name: str) -> Any:
+        """Return the command of a format, None where there is none."""
+        function = self._functions().get(cmd_name)
+        return None if function is None else _real_command(cmd_name, function)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command of a format; UsageError names the known ones."""
-        if args[0] not in self.commands and not args[0].startswith("-"):
-            known = ", ".join(self.commands)
-            raise UsageError(f"There is no format {args[0]!r}.", hint=f"Known here: {known}.")
+        """Return the command of a format; UsageError names the known ones."""
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-"):
+            hint = f"Known here: {', '.join(known)}."
+            raise UsageError(f"There is no format {args[0]!r}.", hint=hint)
         return super().resolve_command(ctx, args)
+
+    def _functions(self) -> Mapping[str, Callable[..., int]]:
+        module, _, function = self.place.partition(":")
+        functions: Mapping[str, Callable[..., int]] = getattr(
+            importlib.import_module(module), function
+        )()
+        return functions
+
+
+def _real_command(name: str, function: Callable[..., int]) -> Any:
+    """Return the command that a function is; the first line of its help is its summary."""
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command(name, short_help=(function.__doc__ or "").partition("\n")[0])(function)
+    return get_command(app)
 
 
 def _show_version(wanted: bool) -> None:
@@ -125,8 +154,16 @@ def command_tree() -> TyperGroup:
             "fluid_build.cli.verify:verify",
             "Prove that nothing was lost: build the model anew and compare it with its source.",
         ),
-        _export(),
-        _import(),
+        Formats(
+            "export",
+            "fluid_build.cli.export:commands",
+            "Write a contract in one of the open formats.",
+        ),
+        Formats(
+            "import",
+            "fluid_build.cli.import_:commands",
+            "Turn a contract in another format into a FLUID contract.",
+        ),
     ):
         root.add_command(command)
     return root
@@ -155,46 +192,6 @@ def _forge() -> TyperGroup:
         rich_markup_mode=None,
         help="Write what was found as a model, a contract and a dbt project.",
         commands=[data_model],
-    )
-
-
-def _export() -> TyperGroup:
-    return Formats(
-        name="export",
-        rich_markup_mode=None,
-        help="Write a contract in one of the open formats.",
-        commands=[
-            LazyCommand(
-                "odcs",
-                "fluid_build.cli.export:odcs",
-                "Write a contract as one of the Open Data Contract Standard.",
-            ),
-            LazyCommand(
-                "dcs",
-                "fluid_build.cli.export:dcs",
-                "Write a contract as one of the Data Contract Specification 1.2.1.",
-            ),
-            LazyCommand(
-                "osi",
-                "fluid_build.cli.export:osi",
-                "Write a contract's semantic model as Open Semantic Interchange 0.1.1.",
-            ),
-        ],
-    )
-
-
-def _import() -> TyperGroup:
-    return Formats(
-        name="import",
-        rich_markup_mode=None,
-        help="Write a contract of another format as a FLUID contract.",
-        commands=[
-            LazyCommand(
-                "odcs",
-                "fluid_build.cli.import_:odcs",
-                "Write a contract of the Open Data Contract Standard as a FLUID contract.",
-            ),
-        ],
     )
 
 

@@ -24,10 +24,11 @@ COMMANDS = (
 
 
 def lazy_commands(group: Any = None) -> Iterator[LazyCommand]:
-    for command in (group or command_tree()).commands.values():
+    group = group or command_tree()
+    for command in (group.get_command(None, name) for name in group.list_commands(None)):
         if isinstance(command, LazyCommand):
             yield command
-        else:
+        elif hasattr(command, "list_commands"):
             yield from lazy_commands(command)
 
 

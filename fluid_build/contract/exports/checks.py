@@ -88,7 +88,12 @@ def _check_validators() -> tuple[jsonschema_rs.Validator, ...]:
     )
     return tuple(
         jsonschema_rs.validator_for(
-            {**definitions_of(package), "allOf": [{"$ref": f"#/$defs/{definition}"}]}
+            {
+                **definitions_of(package),
+                "allOf": [{"$ref": f"#/$defs/{definition}"}],
+                # The model of DCS takes numbers alone, and its schema doesn't say so.
+                "properties": {key: {"type": "number"} for key in ("mustBe", "mustNotBe")},
+            }
         )
         for package, definition in packages
     )

@@ -341,7 +341,7 @@ def _findings(_version: str, document: Json) -> tuple[str, ...]:
 
 DCS = ExportFormat(
     name="dcs",
-    title=f"a contract of the Data Contract Specification {DCS_VERSION}",
+    title=f"the Data Contract Specification {DCS_VERSION}",
     notes="What the format has no place for goes into `config` and `info`.",
     versions=(DCS_VERSION,),
     write=dcs_document,

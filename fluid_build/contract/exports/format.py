@@ -33,7 +33,7 @@ class Imported:
 class ExportFormat:
     """A format that contracts are written in, and perhaps read from.
 
-    ``title`` follows "Write a contract as"; ``notes`` says in a sentence or two what the document
+    ``title`` follows "Write a contract in"; ``notes`` says in a sentence or two what the document
     holds. ``versions`` end with the newest. ``write`` takes the contract, the same contract as a
     document that tracks what the writer takes, and the version. ``findings`` are what the official
     schema and model have against a document. ``best_version`` returns the version that suits a

@@ -272,8 +272,8 @@ def _findings(_version: str, document: Json) -> tuple[str, ...]:
 
 OSI = ExportFormat(
     name="osi",
-    title=f"a semantic model of Open Semantic Interchange {OSI_VERSION}",
-    notes="Datasets with their keys and fields, relationships and metrics.",
+    title=f"Open Semantic Interchange {OSI_VERSION}",
+    notes="The semantic model: datasets with their keys and fields, relationships and metrics.",
     versions=(OSI_VERSION,),
     write=osi_document,
     findings=_findings,

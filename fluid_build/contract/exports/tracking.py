@@ -149,12 +149,15 @@ def _untaken(value: object, memory: object) -> object:
     if not isinstance(memory, dict):
         return {}
     if isinstance(value, list):
-        left = [any(_left(item, (), memory.get(at, {}))) for at, item in enumerate(value)]
-        return [item for item, is_left in zip(value, left, strict=True) if is_left]
+        return [item for at, item in enumerate(value) if _is_left(item, memory.get(at, {}))]
     if not isinstance(value, dict):
         return value
     inner = {key: _untaken(item, memory.get(key, {})) for key, item in value.items()}
     return {key: item for key, item in inner.items() if item not in ({}, [])}
+
+
+def _is_left(value: object, memory: object) -> bool:
+    return next(_left(value, (), memory), None) is not None
 
 
 def _left_parts(value: object, path: Path, memory: object) -> Iterator[tuple[Path, int]]:

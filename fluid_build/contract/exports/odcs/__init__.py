@@ -9,7 +9,7 @@ __all__ = ["ODCS", "import_odcs"]
 
 ODCS = ExportFormat(
     name="odcs",
-    title="a contract of the Open Data Contract Standard",
+    title="the Open Data Contract Standard",
     notes="What the standard has no place for becomes custom properties.",
     versions=ODCS_VERSIONS,
     write=odcs_document,

@@ -9,7 +9,7 @@ from fluid_build.contract.exports.odcs.read_tables import ReadTable
 from fluid_build.contract.exports.tracking import Json
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.keys import keys_of
-from fluid_build.modeling.naming import identifier
+from fluid_build.modeling.identifiers import identifier
 from fluid_build.text import free_name
 
 

@@ -35,7 +35,7 @@ from fluid_build.contract.fluid.column import ColumnType
 from fluid_build.contract.fluid.common import Tag, fits
 from fluid_build.contract.fluid.expose import ExposeKind
 from fluid_build.contract.keys import names_of
-from fluid_build.modeling.naming import tag
+from fluid_build.modeling.identifiers import tag
 
 _OWN_KEYS = ("version", "server", "dq", "contract", "qos", "docs", *EXPOSE_KEYS)
 
@@ -69,8 +69,8 @@ def read_table(
     """Take a table, the one at an index of the schema."""
     table = ReadTable()
     own, labels = read_custom_properties(part, _OWN_KEYS)
-    name = str(part.peek("name"))
-    if name == expose_id:
+    name, title = str(part.peek("name")), part.text("businessName")
+    if name == expose_id or title is None:
         part.take("name")
     columns = [
         _read_column(column, index, expose_id, table, surroundings)
@@ -83,7 +83,6 @@ def read_table(
         promise["schema"] = columns
     dq = {**_mapping(own.get("dq")), "rules": [check.rule for check in table.checks] or None}
     promise["dq"] = without_none(dq) or None
-    title = part.text("businessName")
     table.expose = {
         "exposeId": expose_id,
         "title": name if title is None and name != expose_id else title,
@@ -224,10 +223,10 @@ def _whole_number(value: object) -> int | None:
 
 def _read_sensitivity(part: TrackedMapping) -> str | None:
     """Read the classification; it's taken only where it is FLUID's word."""
-    text = part.peek("classification")
-    if text in get_args(Sensitivity):
-        return part.text("classification")
-    lowered = str(text).lower()
+    word = part.peek("classification")
+    if word in get_args(Sensitivity):
+        part.take("classification")
+    lowered = word.lower() if isinstance(word, str) else None
     return lowered if lowered in get_args(Sensitivity) else None
 
 
