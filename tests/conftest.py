@@ -2,14 +2,18 @@
 
 import itertools
 import shutil
+import subprocess
 import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from fluid_build.transform.dbt import running
+from tests.dbt_server import DbtServer
 from tests.postgres import PostgresDatabase
 
 with warnings.catch_warnings():
@@ -50,6 +54,19 @@ def postgres_server() -> Iterator[pgserver.PostgresServer]:
     yield server
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def dbt_server() -> Iterator[DbtServer]:
+    """Run dbt in forks of a process that has it in memory, for run_dbt as well."""
+    server = DbtServer()
+    stand_in = SimpleNamespace(Popen=server.popen, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL)
+    with pytest.MonkeyPatch.context() as patch:
+        # dbt reports its use over the network, and waits for an answer.
+        patch.setenv("DO_NOT_TRACK", "1")
+        patch.setattr(running, "subprocess", stand_in)
+        yield server
+    server.close()
 
 
 _numbers = itertools.count(1)
