@@ -9,6 +9,8 @@ from itertools import pairwise
 
 _DELIMITERS = (",", "\t", ";", "|", "\x1f", "^", "~")
 _NO_DELIMITER = "\x1f"
+# A sample is split by a delimiter if so many of its records have the same number of fields, or so
+# many have any delimiter at all: ragged files are still tables.
 _LEAST_AGREEMENT = 0.6
 _ALMOST_ALL = 0.95
 _NUMBER = re.compile(r"[-+]?[$€£]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?%?")
@@ -20,6 +22,7 @@ _WITH_COMMA = re.compile(r"-?[0-9.]*[0-9](,[0-9]+)?")
 _PARTING_COMMA = re.compile(r"(?<![0-9]),|,(?![0-9])")
 # Excel's way of naming the delimiter; a tab may be spelled out.
 _SEPARATOR_LINE = re.compile(r"\"?sep=([^\w\s\"]|\t)\"?[ ]*(?:\r\n|\n|\r|\Z)", re.IGNORECASE)
+# More lines of a single field than these aren't titles and notes; they are the table.
 _MOST_TITLES = 30
 _MOST_NOTES = 10
 _WORDS = ("true", "false", "null", "na", "n/a", "nan", "\\n")
@@ -58,17 +61,17 @@ def sniff(sample: str, *, complete: bool) -> Dialect | None:
         return _declared(sample[declared.end() :], declared[1], complete=complete)
     if not sample.strip():
         return None
-    found = [
+    readings = [
         reading
         for rank, delimiter in enumerate(_DELIMITERS)
         if delimiter in sample
         for escape in ('"', "\\")
         if escape == '"' or _BACKSLASHED.search(sample)
-        if (reading := _read(sample, rank, delimiter, escape, complete=complete)).is_plausible
+        if (reading := _split(sample, rank, delimiter, escape, complete=complete)).is_plausible
     ]
-    if not found or _is_one_column(sample, found):
+    if not readings or _is_one_column(sample, readings):
         return _single_column(sample)
-    best = max(_without_decimal_comma(sample, found), key=lambda one: one.merit)
+    best = max(_without_decimal_comma(sample, readings), key=lambda reading: reading.merit)
     return _with_header(best.records, best.width, best.delimiter, best.escape)
 
 
@@ -78,32 +81,35 @@ def _declared(sample: str, delimiter: str, *, complete: bool) -> Dialect | None:
         return None
     escapes = ('"', "\\") if _BACKSLASHED.search(sample) else ('"',)
     best = max(
-        (_read(sample, 0, delimiter, escape, complete=complete) for escape in escapes),
-        key=lambda one: one.merit,
+        (_split(sample, 0, delimiter, escape, complete=complete) for escape in escapes),
+        key=lambda reading: reading.merit,
     )
-    found = _with_header(best.records, best.width, delimiter, best.escape)
-    return replace(found, preamble=found.preamble + 1, declared=True)
+    dialect = _with_header(best.records, best.width, delimiter, best.escape)
+    return replace(dialect, preamble=dialect.preamble + 1, declared=True)
 
 
-def _is_one_column(sample: str, found: Sequence["_Reading"]) -> bool:
-    """Whether commas alone part anything, and every line below a single name is a number."""
-    first, *rest = [line.strip() for line in _lines(sample) if line.strip()]
-    commas = all(one.delimiter == "," for one in found)
-    return commas and "," not in first and all(_WITH_COMMA.fullmatch(line) for line in rest)
+def _is_one_column(sample: str, readings: Sequence["_Split"]) -> bool:
+    """Say whether only commas split lines, and every line below a single name is a number."""
+    first, *below = [line.strip() for line in _lines(sample) if line.strip()]
+    only_commas = all(reading.delimiter == "," for reading in readings)
+    return only_commas and "," not in first and all(map(_WITH_COMMA.fullmatch, below))
 
 
-def _without_decimal_comma(sample: str, found: Sequence["_Reading"]) -> Sequence["_Reading"]:
-    """The readings but for those by comma, where another parts as well and commas part digits."""
-    by_comma = [one for one in found if one.delimiter == ","]
-    others = [one for one in found if one.delimiter != ","]
-    if not by_comma or not others or not _DECIMAL_COMMA.search(sample):
-        return found
-    best, rest = (max(one.usual for one in some) for some in (by_comma, others))
-    return others if rest >= best and not _PARTING_COMMA.search(sample) else found
+def _without_decimal_comma(sample: str, readings: Sequence["_Split"]) -> Sequence["_Split"]:
+    """Leave out the readings by comma where commas are decimal marks: only between digits, with
+    another delimiter that splits the lines as well.
+    """
+    by_comma = [reading for reading in readings if reading.delimiter == ","]
+    by_another = [reading for reading in readings if reading.delimiter != ","]
+    if not by_comma or not by_another or not _DECIMAL_COMMA.search(sample):
+        return readings
+    comma, another = (max(r.usual for r in group) for group in (by_comma, by_another))
+    is_decimal = another >= comma and not _PARTING_COMMA.search(sample)
+    return by_another if is_decimal else readings
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _Split:
     """A sample read with one delimiter: the usual width of its records, and how usual it is.
 
     Between titles and notes ``agreement`` is the share of records of that width, and ``parted`` of
@@ -129,7 +135,7 @@ class _Reading:
         return round(self.usual, 3), self.width, self.escape == '"', -self.rank
 
 
-def _read(sample: str, rank: int, delimiter: str, escape: str, *, complete: bool) -> _Reading:
+def _split(sample: str, rank: int, delimiter: str, escape: str, *, complete: bool) -> _Split:
     records = list(records_of(sample, delimiter, escape))
     if not complete and len(records) > 1:
         records.pop()
@@ -138,15 +144,15 @@ def _read(sample: str, rank: int, delimiter: str, escape: str, *, complete: bool
     agreement, width = _agreement(table)
     parted = sum(len(record) > 1 for record in table) / len(table) if table else 0.0
     usual = sum(len(record) == width for record in full) / len(full) if full else 0.0
-    return _Reading(delimiter, escape, rank, records, width, agreement, parted, usual)
+    return _Split(delimiter, escape, rank, records, width, agreement, parted, usual)
 
 
 def agreement_of(sample: str, dialect: Dialect) -> float:
     """The share of a sample's records that have the dialect's number of fields."""
-    found = records_of(sample, dialect.delimiter, dialect.escape)
-    records = _without_titles([record for record in found if record])
-    fitting = sum(len(record) == len(dialect.names) for record in records)
-    return fitting / len(records) if records else 0.0
+    records = records_of(sample, dialect.delimiter, dialect.escape)
+    table = _without_titles([record for record in records if record])
+    fitting = sum(len(record) == len(dialect.names) for record in table)
+    return fitting / len(table) if table else 0.0
 
 
 def _without_titles(records: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
@@ -175,7 +181,7 @@ def _agreement(records: Sequence[Sequence[str]]) -> tuple[float, int]:
     widths = Counter(len(record) for record in records)
     if not widths:
         return 0.0, 0
-    width, times = max(widths.items(), key=lambda one: (one[1], one[0]))
+    width, times = max(widths.items(), key=lambda item: (item[1], item[0]))
     # Where no two records agree, the header decides.
     return times / widths.total(), width if times > 1 else len(records[0])
 
@@ -191,9 +197,9 @@ def _with_header(
     preamble = _preamble(records, width)
     rows = [record for record in records[preamble:] if record]
     # Lines before the table are counted as lines, blank ones included.
-    lines = sum(max(1, sum(field.count("\n") for field in one) + 1) for one in records[:preamble])
-    first, rest = rows[0], rows[1:]
-    if not _is_header(first, rest):
+    lines = sum(max(1, sum(field.count("\n") for field in row) + 1) for row in records[:preamble])
+    first, below = rows[0], rows[1:]
+    if not _is_header(first, below):
         return Dialect(delimiter, escape, False, lines, ("",) * width)
     names = [field.strip() for field in first]
     while len(names) > width and not names[-1]:
@@ -217,17 +223,17 @@ def _preamble(records: Sequence[Sequence[str]], width: int) -> int:
     while count < min(len(records), _MOST_TITLES) and _may_be_title(records[count], width):
         count += 1
     if count and count < len(records) and _fits(records[count], width):
-        above, rest = records[:count], [row for row in records[count + 1 :] if row]
-        if _are_titles(above, width) and _is_header(records[count], rest):
+        above, below = records[:count], [row for row in records[count + 1 :] if row]
+        if _are_titles(above, width) and _is_header(records[count], below):
             return count
     return _single_fields(records, width)
 
 
 def _are_titles(above: Sequence[Sequence[str]], width: int) -> bool:
-    """Whether what stands above a header is surely none: bare, sparse, or set apart from it."""
-    if any(_filled(one) == 0 for one in above) or all(len(one) <= 1 for one in above):
+    """Say whether records above a header surely belong to no table: bare, sparse, or set apart."""
+    if any(_filled(row) == 0 for row in above) or all(len(row) <= 1 for row in above):
         return True
-    return width > 2 and all(_is_sparse(one, width) or one[0].startswith("#") for one in above)
+    return width > 2 and all(_is_sparse(row, width) or row[0].startswith("#") for row in above)
 
 
 def _single_fields(records: Sequence[Sequence[str]], width: int) -> int:
@@ -257,44 +263,44 @@ def _filled(record: Sequence[str]) -> int:
     return sum(bool(cell.strip()) for cell in record)
 
 
-def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
+def _is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     cells = [cell.strip() for cell in first]
-    named = [cell for cell in cells if cell]
-    if not named:
+    names = [cell for cell in cells if cell]
+    if not names:
         return False
-    if any(is_value(cell) for cell in named):
-        return _has_odd_names(cells, rest)
-    if not rest:
-        return len(named) == len(cells)
+    if any(is_value(cell) for cell in names):
+        return _has_odd_names(cells, below)
+    if not below:
+        return len(names) == len(cells)
     for i in range(len(cells)):
-        column = [row[i].strip() for row in rest if i < len(row) and row[i].strip()]
+        column = [row[i].strip() for row in below if i < len(row) and row[i].strip()]
         if cells[i] and column and all(is_value(value) for value in column[:200]):
             return True
-    if len({cell.lower() for cell in named}) < len(named):
+    if len({cell.lower() for cell in names}) < len(names):
         return False
-    # All text: a heading does not turn up again among its own column's values.
+    # All text: a heading doesn't turn up again among its own column's values.
     return not any(
-        cells[i] and any(i < len(row) and row[i].strip() == cells[i] for row in rest)
+        cells[i] and any(i < len(row) and row[i].strip() == cells[i] for row in below)
         for i in range(len(cells))
     )
 
 
-def _has_odd_names(cells: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
+def _has_odd_names(cells: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether a record with cells such as ``$1`` or ``2020`` is a header all the same.
 
     It is where most cells are plain names, one of them over nothing but values, or where the odd
     ones count up evenly, as years do; and where none turns up again in its own column.
     """
     columns = [
-        [row[i].strip() for row in rest[:200] if i < len(row) and row[i].strip()]
+        [row[i].strip() for row in below[:200] if i < len(row) and row[i].strip()]
         for i in range(len(cells))
     ]
-    named = [(cell, column) for cell, column in zip(cells, columns, strict=True) if cell]
-    names = {cell.lower() for cell, _ in named}
-    if len(names) < len(named) or any(cell in column for cell, column in named):
+    headed = [(cell, column) for cell, column in zip(cells, columns, strict=True) if cell]
+    names = {cell.lower() for cell, _ in headed}
+    if len(names) < len(headed) or any(cell in column for cell, column in headed):
         return False
-    plain = [(cell, column) for cell, column in named if not is_value(cell)]
-    odd = [cell for cell, _ in named if is_value(cell)]
+    plain = [(cell, column) for cell, column in headed if not is_value(cell)]
+    odd = [cell for cell, _ in headed if is_value(cell)]
     heads_values = any(
         column and cell.lower() not in _MISSING and all(is_value(value) for value in column)
         for cell, column in plain

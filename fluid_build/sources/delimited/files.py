@@ -32,10 +32,10 @@ from fluid_build.sources.delimited.rows import (
     LoadedFile,
     MisfitError,
     Target,
+    column_sql,
     create,
     load,
     start_of_rows,
-    taken_from,
     text_table,
 )
 from fluid_build.sources.delimited.text_types import Guess, TextColumn, guess, infer, sampled_rows
@@ -49,9 +49,11 @@ READ_ERRORS = (OSError, EOFError, zlib.error, csv.Error)
 """What Python raises where a text file can't be read."""
 
 _LEAST_AGREEMENT = 0.8
+"""The share of records with the same number of fields below which a file is prose."""
 
 _START = f"{SCRATCH}.start"
 _WIDEST = 200
+"""Columns up to which one statement tests every value in reasonable time."""
 
 WORTH_A_GUESS = 16 * 1024 * 1024
 """Bytes of files from which on reading them once saves more than looking at their start takes."""
@@ -77,37 +79,37 @@ def stage_csv(
     folder: Path,
     answers: Conventions = NO_ANSWERS,
 ) -> tuple[tuple[Column, ...], tuple[str, ...], InFiles]:
-    """Stage the files of one table; its columns, notes on what was met, and how it was read.
+    """Stage the files of one table; return its columns, notes on its text, and its origin.
 
     ``folder`` takes temporary files; ``answers`` say how text that fits two conventions is read.
     Raises ValueError where there is nothing to read, and one of READ_ERRORS or duckdb.Error where a
     file can't be read.
     """
-    found = [readable(connection, path, folder) for path in files.paths]
-    present = [one for one in found if one is not None]
+    opened = [readable(connection, path, folder) for path in files.paths]
+    present = [file for file in opened if file is not None]
     if not present:
         raise ValueError("It is empty.")
     names = all_names(present, files)
-    notes = _notes_on_files(present, len(found) - len(present))
+    notes = _notes_on_files(present, len(opened) - len(present))
     loaded, verdicts = _staged(
         connection, _Staging(present, names, files, folder), relation, answers
     )
     columns = tuple(
         Column(
             name,
-            one.type,
+            verdict.type,
             alias=alias,
-            notes=(one.note,) if one.note else (),
-            spelling=one.spelling,
+            notes=(verdict.note,) if verdict.note else (),
+            spelling=verdict.spelling,
         )
-        for (name, alias), one in verdicts.items()
+        for (name, alias), verdict in verdicts.items()
     )
-    notes += [note for one in loaded for note in one.notes]
-    notes += [f"{one.name}: {note}" for one in columns for note in one.notes]
+    notes += [note for file in loaded for note in file.notes]
+    notes += [f"{column.name}: {note}" for column in columns for note in column.notes]
     notes += _note_on_comma(verdicts)
-    mended = any(one.mended for one in loaded)
-    left_out = [line for one in present for line in _titles(one)]
-    left_out += [line for one in loaded for line in one.left_out]
+    mended = any(file.mended for file in loaded)
+    left_out = [line for file in present for line in _titles(file)]
+    left_out += [line for file in loaded for line in file.left_out]
     origin = _origin(present, files, verdicts, mended=mended)
     return columns, tuple(notes), replace(origin, left_out=tuple(left_out))
 
@@ -123,7 +125,8 @@ def text_again(
     """
     paths = tuple(path for part in origin.parts for path in part.paths)
     files = TableFiles("", "csv", paths, origin.root)
-    present = [one for path in paths if (one := readable(connection, path, folder)) is not None]
+    opened = (readable(connection, path, folder) for path in paths)
+    present = [file for file in opened if file is not None]
     if set(all_names(present, files)) != set(names):
         raise ValueError("Their columns have changed.")
     with text_table(connection, len(names)) as target:
@@ -132,14 +135,16 @@ def text_again(
 
 
 def _notes_on_files(files: Sequence[Readable], empty: int) -> list[str]:
-    notes = [one.note for one in files if one.note]
+    notes = [file.note for file in files if file.note]
     if empty:
         notes.append(f"{empty} of its {empty + len(files)} files are empty.")
-    notes += [note for one in files if (note := _note_on_titles(one))]
-    if any(not one.dialect.header for one in files):
+    notes += [note for file in files if (note := _note_on_titles(file))]
+    if any(not file.dialect.header for file in files):
         notes.append("It has no header: its columns are named by position.")
-    if len({frozenset(own_names(one.dialect)) for one in files}) > 1:
-        notes.append("Its files do not all have the same columns; what one lacks is null there.")
+    if len({frozenset(own_names(file.dialect)) for file in files}) > 1:
+        notes.append(
+            "Its files don't all have the same columns; missing ones are null."
+        )
     return notes
 
 
@@ -151,19 +156,19 @@ def _titles(file: Readable) -> list[LeftOut]:
 
 
 def _note_on_titles(file: Readable) -> str:
-    lines = [one.line for one in _titles(file)]
+    lines = [title.line for title in _titles(file)]
     if not lines:
         return ""
     if len(lines) == 1:
-        return f"Line {lines[0]} of {file.source.name} stands above the table and was left out."
+        return f"Line {lines[0]} of {file.source.name} is above the table and was left out."
     return (
-        f"Lines {lines[0]} to {lines[-1]} of {file.source.name} stand above the table and were left"
+        f"Lines {lines[0]} to {lines[-1]} of {file.source.name} are above the table and were left"
         " out."
     )
 
 
 def _note_on_comma(verdicts: Mapping[tuple[str, str], TextColumn]) -> list[str]:
-    with_comma = [name for (name, _), one in verdicts.items() if one.spelling == ","]
+    with_comma = [name for (name, _), verdict in verdicts.items() if verdict.spelling == ","]
     return [f"Numbers are read with a decimal comma: {', '.join(with_comma)}."] * bool(with_comma)
 
 
@@ -179,7 +184,7 @@ class _Staging:
     @property
     def is_worth_a_guess(self) -> bool:
         """Whether the files are large, and no wider than one statement can well test."""
-        size = sum(one.place.stat().st_size for one in self.present)
+        size = sum(file.place.stat().st_size for file in self.present)
         return size >= WORTH_A_GUESS and len(self.names) <= _WIDEST
 
 
@@ -205,8 +210,8 @@ def _staged(
         loaded = _load_all(connection, staging, target)
         verdicts = infer(connection, target.relation, target.columns, answers)
         chosen = ", ".join(
-            f"{one.of(column)} AS {quote(alias)}"
-            for column, one, alias in zip(target.columns, verdicts, aliases, strict=True)
+            f"{verdict.of(column)} AS {quote(alias)}"
+            for column, verdict, alias in zip(target.columns, verdicts, aliases, strict=True)
         )
         connection.execute(f"CREATE TABLE {relation} AS SELECT {chosen} FROM {target.relation}")
     return loaded, _by_name(staging.names, aliases, verdicts)
@@ -222,8 +227,8 @@ def _load_all(
     connection: duckdb.DuckDBPyConnection, staging: _Staging, target: Target
 ) -> list[LoadedFile]:
     return [
-        load(connection, one, staging.names, staging.table, target, staging.folder)
-        for one in staging.present
+        load(connection, file, staging.names, staging.table, target, staging.folder)
+        for file in staging.present
     ]
 
 
@@ -243,13 +248,13 @@ def _typed_at_once(
     target = Target(relation, columns, guesses)
     create(connection, target)
     loaded = _load_all(connection, staging, target)
-    proven = {columns[i]: one for i, one in guesses.items()}
+    proven = {columns[i]: guessed for i, guessed in guesses.items()}
     verdicts = infer(connection, relation, columns, answers, proven)
-    for column, one, alias in zip(columns, verdicts, aliases, strict=True):
-        if column not in proven and one.of(column) != column:
+    for column, verdict, alias in zip(columns, verdicts, aliases, strict=True):
+        if column not in proven and verdict.of(column) != column:
             connection.execute(
-                f"ALTER TABLE {relation} ALTER {column} SET DATA TYPE {one.type}"
-                f" USING {one.of(column)}"
+                f"ALTER TABLE {relation} ALTER {column} SET DATA TYPE {verdict.type}"
+                f" USING {verdict.of(column)}"
             )
         connection.execute(f"ALTER TABLE {relation} RENAME {column} TO {quote(alias)}")
     return loaded, verdicts
@@ -264,17 +269,17 @@ def _placeholders(aliases: Sequence[str]) -> tuple[str, ...]:
 
 
 def _guesses(connection: duckdb.DuckDBPyConnection, staging: _Staging) -> dict[int, Guess]:
-    """What the start of the first file settles, by the column's place."""
+    """Guess the types that the start of the first file settles, by the column's position."""
     first = staging.present[0]
-    taken = taken_from(first, staging.names, staging.table)
-    start = start_of_rows(first, taken, sampled_rows(len(staging.names)))
-    columns = {f"c{i}": i for i in taken}
+    sql = column_sql(first, staging.names, staging.table)
+    start = start_of_rows(first, sql, sampled_rows(len(staging.names)))
+    columns = {f"c{i}": i for i in sql}
     connection.execute(f"CREATE TABLE {_START} AS FROM {start}", [as_pattern(str(first.place))])
     try:
-        found = guess(connection, _START, list(columns))
+        guesses = guess(connection, _START, list(columns))
     finally:
         connection.execute(f"DROP TABLE {_START}")
-    return {columns[name]: one for name, one in found.items()}
+    return {columns[name]: guessed for name, guessed in guesses.items()}
 
 
 def _origin(
@@ -286,13 +291,13 @@ def _origin(
 ) -> InFiles:
     """How the files can be read again: those that are written alike by one call."""
     alike: dict[tuple[Options, tuple[str, ...], str], list[Path]] = {}
-    for one in files:
-        written = (
-            options_of(one.source, one.dialect),
-            tuple(own_names(one.dialect)),
-            one.encoding,
+    for file in files:
+        format_ = (
+            options_of(file.source, file.dialect),
+            tuple(own_names(file.dialect)),
+            file.encoding,
         )
-        alike.setdefault(written, []).append(one.source)
+        alike.setdefault(format_, []).append(file.source)
     return InFiles(
         format="csv",
         root=table.root,
@@ -302,7 +307,7 @@ def _origin(
         ),
         partitioned=any(partitions(path, table.root) for path in table.paths),
         mended=mended,
-        copied=any(one.source != one.place for one in files),
+        copied=any(file.source != file.place for file in files),
     )
 
 
@@ -313,15 +318,19 @@ def _part(
     encoding: str,
     verdicts: Mapping[tuple[str, str], TextColumn],
 ) -> FilePart:
-    by_name = {name: (alias, one) for (name, alias), one in verdicts.items()}
-    found = [by_name[name] for name in own]
-    keys = [(alias, one) for name, (alias, one) in by_name.items() if name not in own]
+    by_name = {name: (alias, verdict) for (name, alias), verdict in verdicts.items()}
+    in_file = [by_name[name] for name in own]
+    in_path = [column for name, column in by_name.items() if name not in own]
     return FilePart(
         paths=paths,
         options=options,
-        types=tuple((alias, one.type if one.plain else "VARCHAR") for alias, one in found),
+        types=tuple(
+            (alias, verdict.type if verdict.plain else "VARCHAR") for alias, verdict in in_file
+        ),
         expressions=tuple(
-            (alias, one.of(quote(alias))) for alias, one in (*found, *keys) if not one.plain
+            (alias, verdict.of(quote(alias)))
+            for alias, verdict in (*in_file, *in_path)
+            if not verdict.plain
         ),
         encoding=encoding,
     )

@@ -90,7 +90,7 @@ def load(
     records = ending(connection, file.place, file.dialect)
     if target.guesses and possibly_below(records, len(file.dialect.names)):
         raise MisfitError
-    taken = taken_from(file, names, table)
+    taken = column_sql(file, names, table)
     first = _rows_so_far(connection, target)
     rejected = _insert(connection, file.place, file.dialect, taken, target)
     columns = tuple(quote(target.columns[names.index(name)]) for name in own_names(file.dialect))
@@ -114,7 +114,7 @@ def load(
     return LoadedFile(mended=True, left_out=left_out, notes=tuple(notes))
 
 
-def taken_from(file: Readable, names: Sequence[str], table: TableFiles) -> dict[int, str]:
+def column_sql(file: Readable, names: Sequence[str], table: TableFiles) -> dict[int, str]:
     """The SQL of each of the table's columns that a file gives, by the column's place."""
     taken = {names.index(name): f"f{i}" for i, name in enumerate(own_names(file.dialect))}
     for key, value in partitions(file.source, table.root).items():

@@ -31,7 +31,7 @@ _SAMPLE_ROWS = (500, 10_000)
 _PER_QUERY = 40
 _WORTH_A_NOTE = 0.9
 
-_SAID = {
+_TYPE_PHRASES = {
     "BIGINT": "a whole number",
     "DOUBLE": "a number",
     "DATE": "a date",
@@ -84,7 +84,7 @@ class Guess:
         """
         attempt, template = self._attempt, self.reading.template
         read = attempted if self._is_cast else template
-        tests = [one.test for one in CLASSES.values() if one.bit & self.reading.classes]
+        tests = [class_.test for class_ in CLASSES.values() if class_.bit & self.reading.classes]
         # The class that takes in most values of a type comes last, and the first test that passes
         # spares the others.
         arms = " ".join(
@@ -110,12 +110,12 @@ def guess(
     Each later value has to pass the guess's test. Columns with words for a missing value are left
     out, since these have to be counted.
     """
-    found = {}
+    guesses = {}
     for name, mask in zip(columns, _masks(connection, start, columns), strict=True):
         reading = decide_alone(mask).reading
         if reading and not mask & NULL_WORD:
-            found[name] = Guess(mask, reading)
-    return found
+            guesses[name] = Guess(mask, reading)
+    return guesses
 
 
 def sampled_rows(columns: int) -> int:
@@ -139,13 +139,13 @@ def infer(
     """
     row = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()
     rows = int(row[0]) if row else 0
-    known = {name: one.classes for name, one in (proven or {}).items()}
+    known = {name: guessed.classes for name, guessed in (proven or {}).items()}
     open_ = [name for name in columns if name not in known]
     sampled = sampled_rows(len(open_))
-    found = _masks(connection, f"(FROM {relation} LIMIT {sampled})", open_)
-    known |= zip(open_, found, strict=True)
+    sample_masks = _masks(connection, f"(FROM {relation} LIMIT {sampled})", open_)
+    known |= zip(open_, sample_masks, strict=True)
     if rows > sampled:
-        again = _unsettled(connection, relation, open_, found)
+        again = _unsettled(connection, relation, open_, sample_masks)
         known |= zip(again, _masks(connection, relation, again), strict=True)
     masks = [known[name] for name in columns]
     return [
@@ -165,13 +165,15 @@ def _unsettled(
         (name, decide_alone(mask), bool(mask & NULL_WORD))
         for name, mask in zip(columns, masks, strict=True)
     ]
-    guessed = [(name, one.reading, words) for name, one, words in guesses if one.reading]
+    guessed = [
+        (name, decision.reading, words) for name, decision, words in guesses if decision.reading
+    ]
     wrong = [
         name
         for start in range(0, len(guessed), _PER_QUERY)
         for name in _misfitting(connection, relation, guessed[start : start + _PER_QUERY])
     ]
-    return [name for name, one, _ in guesses if one.open or name in wrong]
+    return [name for name, decision, _ in guesses if decision.open or name in wrong]
 
 
 def _masks(
@@ -186,8 +188,8 @@ def _masks(
         f"SELECT i, bit_or({class_sql('v')}) FROM (SELECT unnest(range({len(columns)})) AS i,"
         f" unnest([{cells}]) AS v FROM {relation}) WHERE v IS NOT NULL GROUP BY i"
     ).fetchall()
-    found = {int(i): int(mask) for i, mask in rows}
-    return [found.get(i, 0) for i in range(len(columns))]
+    masks = {int(i): int(mask) for i, mask in rows}
+    return [masks.get(i, 0) for i in range(len(columns))]
 
 
 def _misfitting(
@@ -212,7 +214,7 @@ def _misfitting(
 def _fits(reading: Reading, column: str) -> str:
     """The test for a value of any class that a reading takes; ``column`` is SQL."""
     return " OR ".join(
-        filled(one.test, column) for one in CLASSES.values() if one.bit & reading.classes
+        filled(class_.test, column) for class_ in CLASSES.values() if class_.bit & reading.classes
     )
 
 
@@ -231,10 +233,10 @@ def _verdict(
             return TextColumn("VARCHAR", "{c}", note)
         absent = _count_of(connection, relation, f"{column} = {literal(DUMPED_NULL)}")
         missing = _missing(absent, [DUMPED_NULL]) if absent else ""
-        said = " ".join(filter(None, (note, missing)))
+        notes = " ".join(filter(None, (note, missing)))
         if not absent:
-            return TextColumn("VARCHAR", "{c}", said)
-        return TextColumn("VARCHAR", f"nullif({{c}}, {literal(DUMPED_NULL)})", said, plain=False)
+            return TextColumn("VARCHAR", "{c}", notes)
+        return TextColumn("VARCHAR", f"nullif({{c}}, {literal(DUMPED_NULL)})", notes, plain=False)
     if not mask & NULL_WORD:
         plain = chosen.template.startswith("CAST({c} ")
         return TextColumn(chosen.type, chosen.template, decision.note, plain, chosen.spelling)
@@ -243,15 +245,15 @@ def _verdict(
         f"SELECT count(*), list(DISTINCT {column} ORDER BY {column}) FROM {relation}"
         f" WHERE {column} IN ({words})"
     ).fetchone()
-    count, found = row or (0, [])
-    kept = f"CASE WHEN {{c}} NOT IN ({words}) THEN {{c}} END"
-    note = " ".join(filter(None, (decision.note, _missing(count, found))))
-    return TextColumn(chosen.type, filled(chosen.template, kept), note, False, chosen.spelling)
+    count, present = row or (0, [])
+    template = f"CASE WHEN {{c}} NOT IN ({words}) THEN {{c}} END"
+    note = " ".join(filter(None, (decision.note, _missing(count, present))))
+    return TextColumn(chosen.type, filled(chosen.template, template), note, False, chosen.spelling)
 
 
 def _missing(number: int, words: Sequence[str]) -> str:
-    shown = ", ".join(f"'{word}'" for word in words)
-    return f"{counted(number, 'value')} {shown} read as missing."
+    quoted = ", ".join(f"'{word}'" for word in words)
+    return f"{counted(number, 'value')} {quoted} read as missing."
 
 
 def _count_of(connection: duckdb.DuckDBPyConnection, relation: str, condition: str) -> int:
@@ -276,8 +278,8 @@ def _note_on_text(
     verb = "is" if odd.odd == 1 else "are"
     example = f" (such as {clip(odd.example, 30)!r})" if _may_be_quoted(odd.example) else ""
     return (
-        f"Read as text, because {odd.odd:,} of {odd.total:,} values {verb} not "
-        f"{_SAID[reading.type]}{example}."
+        f"Read as text, because {odd.odd:,} of {odd.total:,} values {verb}n't "
+        f"{_TYPE_PHRASES[reading.type]}{example}."
     )
 
 

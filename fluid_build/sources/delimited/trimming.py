@@ -58,18 +58,18 @@ def trim(
             loaded.columns,
         )
 
-    found = below_table(records, width, ask)
-    full = [record for record, _ in found if len(record.fields) == width]
-    ragged = [record for record, _ in found if len(record.fields) != width]
-    kept = _without(rejected, ragged, dialect)
+    below = below_table(records, width, ask)
+    full = [record for record, _ in below if len(record.fields) == width]
+    ragged = [record for record, _ in below if len(record.fields) != width]
+    remaining = _without(rejected, ragged, dialect)
     start = _start_of(connection, loaded, full)
-    if not found or kept is None or start is None:
+    if not below or remaining is None or start is None:
         return Trimmed((), rejected)
     if full:
         connection.execute(f"DELETE FROM {loaded.relation} WHERE rowid >= {start}")
     lines = _lines_in(connection, place)
-    left_out = tuple(LeftOut(place.name, lines + 1 - one.line, what) for one, what in found)
-    return Trimmed(left_out, kept)
+    left_out = tuple(LeftOut(place.name, lines + 1 - record.line, what) for record, what in below)
+    return Trimmed(left_out, remaining)
 
 
 def ending(connection: duckdb.DuckDBPyConnection, place: Path, dialect: Dialect) -> list[Record]:
@@ -114,9 +114,9 @@ def _without(
     """The refused lines but for some records that end a file; None where they don't end it."""
     if not ragged:
         return rejected
-    kept, last = rejected[: -len(ragged)], rejected[-len(ragged) :]
-    found = [fields_of(one, dialect) for one in last]
-    return kept if found == [[list(record.fields)] for record in ragged] else None
+    remaining, last = rejected[: -len(ragged)], rejected[-len(ragged) :]
+    fields = [fields_of(line, dialect) for line in last]
+    return remaining if fields == [[list(record.fields)] for record in ragged] else None
 
 
 def _start_of(
