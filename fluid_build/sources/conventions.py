@@ -106,7 +106,7 @@ _EITHER_FIRST = {mark: bits(f"either first {mark}") for mark in _ORDERED}
 _DATES = {mark: _EITHER_FIRST[mark] | sum(some.values()) for mark, some in _ORDERED.items()}
 DATE_FORMATS = {"dmy": ("%d/%m/%Y", "%d-%m-%Y"), "mdy": ("%m/%d/%Y", "%m-%d-%Y")}
 """The spellings of dates in which day and month may be taken for each other, by their order."""
-_SAID = {"dmy": "day", "mdy": "month", ".": "point", ",": "comma"}
+_SPOKEN = {"dmy": "day", "mdy": "month", ".": "point", ",": "comma"}
 
 
 def _cast(type_: str) -> str:
@@ -114,7 +114,7 @@ def _cast(type_: str) -> str:
 
 
 def _dated(mark: str, order: str) -> Reading:
-    format_ = next(one for one in DATE_FORMATS[order] if mark in one)
+    format_ = next(format_ for format_ in DATE_FORMATS[order] if mark in format_)
     template = f"CAST(strptime({{c}}, {literal(format_)}) AS DATE)"
     return Reading("DATE", _EITHER_FIRST[mark] | _ORDERED[mark][order], template, format_)
 
@@ -138,27 +138,31 @@ def decide_alone(classes: int) -> Decision:
         return _number_alone(values)
     if mark := _date_mark(values):
         return _date_alone(values, mark)
-    return Decision(next((one for one in _OTHERS if not values & ~one.classes), None))
+    return Decision(next((reading for reading in _OTHERS if not values & ~reading.classes), None))
 
 
 def decide(columns: Sequence[int], answers: Conventions) -> list[Decision]:
     """Decide on all columns of a file, each given as the sum of its values' classes."""
     alone = [decide_alone(classes) for classes in columns]
     settled = [
-        classes for classes, found in zip(columns, alone, strict=True) if found.reading is not None
+        classes
+        for classes, decision in zip(columns, alone, strict=True)
+        if decision.reading is not None
     ]
-    orders = {mark: _agreed(some, settled) for mark, some in _ORDERED.items()}
-    decimal = _agreed(_MARKED, settled)
+    orders = {mark: _agreed_convention(some, settled) for mark, some in _ORDERED.items()}
+    decimal = _agreed_convention(_MARKED, settled)
     return [
-        found if not found.open else _followed(classes & ~NULL_WORD, answers, decimal, orders)
-        for classes, found in zip(columns, alone, strict=True)
+        decision
+        if not decision.open
+        else _decide_open(classes & ~NULL_WORD, answers, decimal, orders)
+        for classes, decision in zip(columns, alone, strict=True)
     ]
 
 
-def _agreed(settling: Mapping[str, int], columns: Iterable[int]) -> str:
+def _agreed_convention(settling: Mapping[str, int], columns: Iterable[int]) -> str:
     """The only convention that columns settle; empty where none does, or where they differ."""
-    found = {name for classes in columns for name, some in settling.items() if classes & some}
-    return found.pop() if len(found) == 1 else ""
+    conventions = {name for classes in columns for name, some in settling.items() if classes & some}
+    return conventions.pop() if len(conventions) == 1 else ""
 
 
 def _number_alone(values: int) -> Decision:
@@ -188,7 +192,7 @@ def _date_alone(values: int, mark: str) -> Decision:
     return Decision(note=_CONTRADICTORY_DATES) if orders else Decision(open=True)
 
 
-def _followed(
+def _decide_open(
     values: int, answers: Conventions, decimal: str, orders: Mapping[str, str]
 ) -> Decision:
     """The decision on a column that is open: the user's answer, else what the file agrees on."""
@@ -197,7 +201,7 @@ def _followed(
         if not chosen:
             return Decision(note=DATE_QUESTION)
         why = "as --date-order says" if answers.date_order else _BY_ANOTHER
-        note = f"Dates such as 01/02/2024 are read with the {_SAID[chosen]} first, {why}."
+        note = f"Dates such as 01/02/2024 are read with the {_SPOKEN[chosen]} first, {why}."
         return Decision(_dated(mark, chosen), note)
     # 1.234 beside 1,234 is no single convention's writing: only the user can know.
     mixed = values & bits("one point") and values & bits("one comma")
@@ -205,7 +209,7 @@ def _followed(
     if not chosen or values & ~_NUMBERS[chosen]:
         return Decision(note=NUMBER_QUESTION)
     why = "as --decimal says" if answers.decimal else _BY_ANOTHER
-    note = f"Numbers such as 1.234 or 1,234 are read with a decimal {_SAID[chosen]}, {why}."
+    note = f"Numbers such as 1.234 or 1,234 are read with a decimal {_SPOKEN[chosen]}, {why}."
     return Decision(_number(values, chosen), note)
 
 

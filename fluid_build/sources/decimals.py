@@ -42,8 +42,8 @@ def settle_decimal(
     if not special and width <= _MAX_DIGITS:
         return Settled(f"DECIMAL({18 if width <= 18 else _MAX_DIGITS},{decimals})")
     if special:
-        said = f"{special:,} of {values:,} values are NaN or infinite"
+        note = f"{special:,} of {values:,} values are NaN or infinite"
         if width <= _EXACT_DIGITS_IN_DOUBLE:
-            return Settled("DOUBLE", f"{said}; read as DOUBLE.")
-        return Settled("VARCHAR", f"{said}, and others too long for DOUBLE; read as text.")
+            return Settled("DOUBLE", f"{note}; read as DOUBLE.")
+        return Settled("VARCHAR", f"{note}, and others too long for DOUBLE; read as text.")
     return Settled("VARCHAR", f"Values of up to {width} digits fit no number type; read as text.")

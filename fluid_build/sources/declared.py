@@ -11,16 +11,16 @@ def unique_names(names: Iterable[str]) -> list[str]:
 
     Case twins get a number (``Id``, ``ID`` become ``Id``, ``ID_2``), and so does an empty name.
     """
-    wanted = [name or "column" for name in names]
-    exact = {name.lower() for name in wanted}
-    taken: set[str] = set()
+    requested = [name or "column" for name in names]
+    exact = {name.lower() for name in requested}
+    used: set[str] = set()
     result: list[str] = []
-    for name in wanted:
+    for name in requested:
         chosen, number = name, 1
-        while chosen.lower() in taken or (number > 1 and chosen.lower() in exact):
+        while chosen.lower() in used or (number > 1 and chosen.lower() in exact):
             number += 1
             chosen = f"{name}_{number}"
-        taken.add(chosen.lower())
+        used.add(chosen.lower())
         result.append(chosen)
     return result
 
@@ -45,21 +45,23 @@ def settle_foreign_keys(tables: Sequence[Table]) -> tuple[Table, ...]:
     by_lower = {table.name.lower(): table for table in reversed(tables)}
     settled = []
     for table in tables:
-        kept: list[DeclaredForeignKey] = []
+        resolved_keys: list[DeclaredForeignKey] = []
         notes: list[str] = []
         for key in table.foreign_keys:
             parent = by_name.get(key.to_table) or by_lower.get(key.to_table.lower())
-            found = _resolve(key, table, parent)
-            if found is None:
+            resolved = _resolve(key, table, parent)
+            if resolved is None:
                 what = ", ".join(key.columns)
                 notes.append(
                     f"It declares a foreign key ({what}) to {key.to_table}, which was not read."
                     if parent is None
                     else f"It declares a foreign key ({what}) to columns that {parent.name} lacks."
                 )
-            elif found not in kept:
-                kept.append(found)
-        settled.append(replace(table, foreign_keys=tuple(kept), notes=(*table.notes, *notes)))
+            elif resolved not in resolved_keys:
+                resolved_keys.append(resolved)
+        settled.append(
+            replace(table, foreign_keys=tuple(resolved_keys), notes=(*table.notes, *notes))
+        )
     return tuple(settled)
 
 
@@ -79,5 +81,5 @@ def _spelled(names: Sequence[str], table: Table) -> tuple[str, ...]:
     """The names as the table spells them; empty if one of them is not its column."""
     exact = {column.name: column.name for column in table.columns}
     lower = {column.name.lower(): column.name for column in reversed(table.columns)}
-    found = tuple(exact.get(name) or lower.get(name.lower()) or "" for name in names)
-    return found if all(found) else ()
+    spelled = tuple(exact.get(name) or lower.get(name.lower()) or "" for name in names)
+    return spelled if all(spelled) else ()

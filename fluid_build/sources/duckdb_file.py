@@ -92,8 +92,12 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     try:
         connection.execute(f"ATTACH {literal(str(path))} AS origin (TYPE duckdb, READ_ONLY)")
     except DUCKDB_ERRORS as error:
-        said = str(error)
-        if "lock" in said.lower() or "already attached" in said or "unique file handle" in said:
+        message = str(error)
+        if (
+            "lock" in message.lower()
+            or "already attached" in message
+            or "unique file handle" in message
+        ):
             raise SourceUnreadableError(
                 f"{path.name} is locked: another process has it open for writing.",
                 hint="Close the other program, or give a copy of the file.",
@@ -128,22 +132,22 @@ def _tables(
     on_tables: OnTables,
     on_progress: OnProgress,
 ) -> tuple[tuple[Table, ...], tuple[Skipped, ...]]:
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT schema_name, table_name, comment, sql FROM duckdb_tables()"
         " WHERE database_name = 'origin' AND NOT internal AND list_contains(?, schema_name)"
         " ORDER BY schema_name, lower(table_name), table_name",
         [list(schemas)],
     ).fetchall()
-    places = [(schema, name) for schema, name, _, _ in found]
+    places = [(schema, name) for schema, name, _, _ in rows]
     names = dict(zip(places, qualified(places), strict=True))
     if places:
         on_tables([TableName(names[place], *place) for place in places])
-    columns = _columns(connection, {(schema, name): sql for schema, name, _, sql in found})
+    columns = _columns(connection, {(schema, name): sql for schema, name, _, sql in rows})
     keys = _declared(connection)
     tables: list[Table] = []
     skipped: list[Skipped] = []
-    for done, (schema, name, comment, _) in enumerate(found):
-        on_progress(Progress("reading", done, len(found), names[schema, name]))
+    for position, (schema, name, comment, _) in enumerate(rows):
+        on_progress(Progress("reading", position, len(rows), names[schema, name]))
         relation = f"origin.{quote(schema)}.{quote(name)}"
         try:
             connection.execute(f"SELECT * FROM {relation} LIMIT 1").fetchone()
@@ -167,7 +171,7 @@ def _tables(
                 origin=InDatabase(schema, name),
             )
         )
-    on_progress(Progress("reading", len(found), len(found)))
+    on_progress(Progress("reading", len(rows), len(rows)))
     return settle_foreign_keys(tables), tuple(skipped)
 
 

@@ -209,19 +209,19 @@ def rewrite(path: Path, encoding: str, folder: Path) -> Path:
     """
     copy = folder / f"text{sum(1 for _ in folder.iterdir())}.txt"
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-    held = ""
+    carriage_return = ""
     with copy.open("w", encoding="utf-8", newline="") as target:
         for block in _blocks(path, _BLOCK):
-            text = held + decoder.decode(block)
+            text = carriage_return + decoder.decode(block)
             # A \r at the end of a block may be half of a \r\n.
-            held = "\r" if text.endswith("\r") else ""
-            body = text[: len(text) - len(held)]
+            carriage_return = "\r" if text.endswith("\r") else ""
+            body = text[: len(text) - len(carriage_return)]
             target.write(body.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff"))
-        target.write((held + decoder.decode(b"", final=True)).replace("\r", "\n"))
+        target.write((carriage_return + decoder.decode(b"", final=True)).replace("\r", "\n"))
     return copy
 
 
-def said(encoding: str) -> str:
+def phrase(encoding: str) -> str:
     """The encoding's usual name."""
     return _NAMES.get(encoding, encoding.upper())
 

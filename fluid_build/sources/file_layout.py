@@ -55,8 +55,8 @@ def stem(path: Path) -> str:
 
 def partitions(path: Path, root: Path) -> dict[str, str]:
     """The ``key=value`` folders between a root and a file, in order."""
-    found = (_PARTITION.fullmatch(part) for part in path.relative_to(root).parts[:-1])
-    return {match.group(1): match.group(2) for match in found if match}
+    matches = (_PARTITION.fullmatch(part) for part in path.relative_to(root).parts[:-1])
+    return {match.group(1): match.group(2) for match in matches if match}
 
 
 def layout_of(place: str, columns: Columns) -> Layout:
@@ -73,12 +73,12 @@ def layout_of(place: str, columns: Columns) -> Layout:
 
 def _separate(paths: Sequence[Path], columns: Columns) -> Layout:
     files = [path for path in paths if path.is_file()]
-    kept, ignored = _data_files(files, columns)
+    data_files, ignored = _data_files(files, columns)
     base = Path(os.path.commonpath([path.parent for path in files])) if files else Path()
-    names = _names(kept)
+    names = _names(data_files)
     tables = [
         TableFiles(name, kind, (path,), path.parent)
-        for name, path in zip(names, kept, strict=True)
+        for name, path in zip(names, data_files, strict=True)
         if (kind := format_of(path))
     ]
     return Layout(tuple(tables), tuple(str(path.relative_to(base)) for path in ignored))
@@ -108,15 +108,15 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 def _data_files(paths: Sequence[Path], columns: Columns) -> tuple[list[Path], list[Path]]:
     """Files that hold a table, and the others. A .txt file does if it has columns."""
-    kept: list[Path] = []
+    data_files: list[Path] = []
     ignored: list[Path] = []
     for path in paths:
         kind = format_of(path)
         is_prose = (
             uncompressed(path).suffix.lower() == ".txt" and len(columns(path, "csv") or ()) < 2
         )
-        (ignored if kind is None or is_prose else kept).append(path)
-    return kept, ignored
+        (ignored if kind is None or is_prose else data_files).append(path)
+    return data_files, ignored
 
 
 def _folder(folder: Path, columns: Columns) -> Layout:
@@ -126,16 +126,18 @@ def _folder(folder: Path, columns: Columns) -> Layout:
         return Layout((), (), ((folder.name, lake),))
     files, ignored = _data_files([entry for entry in entries if entry.is_file()], columns)
     folders = [entry for entry in entries if entry.is_dir()]
-    if folders and not files and all(_PARTITION.fullmatch(one.name) for one in folders):
+    if folders and not files and all(_PARTITION.fullmatch(entry.name) for entry in folders):
         return _one_folder(folder, columns)
-    if len(files) > 1 and all(_PART_NAME.fullmatch(stem(one)) for one in files):
+    if len(files) > 1 and all(_PART_NAME.fullmatch(stem(entry)) for entry in files):
         parts = _as_one_table(folder, files, columns)
         if parts:
             return _joined(
-                [Layout((parts,)), *(_one_folder(one, columns) for one in folders)], ignored, folder
+                [Layout((parts,)), *(_one_folder(entry, columns) for entry in folders)],
+                ignored,
+                folder,
             )
     own = _separate(files, columns)
-    return _joined([own, *(_one_folder(one, columns) for one in folders)], ignored, folder)
+    return _joined([own, *(_one_folder(entry, columns) for entry in folders)], ignored, folder)
 
 
 def _is_hidden(name: str) -> bool:
@@ -174,9 +176,9 @@ def _one_folder(folder: Path, columns: Columns) -> Layout:
 def _lakes(folder: Path) -> Iterator[tuple[str, str]]:
     """Folders below a folder that are not read as the files in them, and why."""
     for parent, folders, _ in os.walk(folder):
-        found = {name: lake_table(Path(parent, name)) for name in sorted(folders)}
-        folders[:] = [name for name in folders if not _is_hidden(name) and not found[name]]
-        for name, why in found.items():
+        reasons = {name: lake_table(Path(parent, name)) for name in sorted(folders)}
+        folders[:] = [name for name in folders if not _is_hidden(name) and not reasons[name]]
+        for name, why in reasons.items():
             if why:
                 yield str(Path(parent, name).relative_to(folder.parent)), why
 
@@ -194,26 +196,26 @@ def _as_one_table(folder: Path, files: Sequence[Path], columns: Columns) -> Tabl
     return table if shapes and all(_alike(shapes[0], shape, kind) for shape in shapes) else None
 
 
-def _alike(one: tuple[str, ...], other: tuple[str, ...], kind: Format) -> bool:
+def _alike(columns: tuple[str, ...], other: tuple[str, ...], kind: Format) -> bool:
     if kind in ("csv", "parquet"):
-        return set(one) == set(other)
+        return set(columns) == set(other)
     # JSON leaves out what is missing, so that parts may differ in their fields.
-    return 2 * len(set(one) & set(other)) >= len(set(one) | set(other))
+    return 2 * len(set(columns) & set(other)) >= len(set(columns) | set(other))
 
 
 def _joined(layouts: Sequence[Layout], ignored: Sequence[Path], folder: Path) -> Layout:
-    found = [table for layout in layouts for table in layout.tables]
-    lower = [table.name.lower() for table in found]
+    all_tables = [table for layout in layouts for table in layout.tables]
+    lower = [table.name.lower() for table in all_tables]
     tables = [
         table
         if lower.count(table.name.lower()) == 1
         else TableFiles(f"{table.name}.{table.format}", table.format, table.paths, table.root)
-        for table in found
+        for table in all_tables
     ]
     names = [str(path.relative_to(folder)) for path in ignored]
     names += [name for layout in layouts for name in layout.ignored]
     return Layout(
         tuple(sorted(tables, key=lambda table: (table.name.lower(), table.name))),
         tuple(sorted(names)),
-        tuple(one for layout in layouts for one in layout.left_out),
+        tuple(entry for layout in layouts for entry in layout.left_out),
     )

@@ -58,12 +58,12 @@ def open_files(place: str, options: OpenOptions) -> OpenSource:
         layout = _layout(place, engine.connection)
         if not layout.tables:
             raise _nothing(place, layout)
-        options.on_tables([TableName(one.name) for one in layout.tables])
-        staged = [path for one in layout.tables if one.format != "parquet" for path in one.paths]
+        options.on_tables([TableName(file.name) for file in layout.tables])
+        staged = [path for file in layout.tables if file.format != "parquet" for path in file.paths]
         engine.stage(sum(_size(path) for path in staged))
         opened = _open_all(engine, layout.tables, options.conventions, options.on_progress)
-        tables = [one.table for one in opened if one.table is not None]
-        skipped = tuple(entry for one in opened for entry in one.skipped) + tuple(
+        tables = [file.table for file in opened if file.table is not None]
+        skipped = tuple(entry for file in opened for entry in file.skipped) + tuple(
             Skipped(name, why) for name, why in layout.left_out
         )
         if not tables:
@@ -127,11 +127,11 @@ def _nothing(place: str, layout: Layout) -> EmptySourceError | UnknownSourceErro
     path = Path(place)
     endings = ", ".join(FORMATS)
     if path.is_file():
-        found = unread_format(path)
-        if found is not None:
+        known = unread_format(path)
+        if known is not None:
             return UnknownSourceError(
-                f"{path.name} is {found.one}; Fluid Forge doesn't read those yet.",
-                hint=found.advice,
+                f"{path.name} is {known.singular}; Fluid Forge doesn't read those yet.",
+                hint=known.advice,
             )
         return UnknownSourceError(
             f"{path.name} has no ending of a format that can be read.",
@@ -199,9 +199,9 @@ def _open_all(
 ) -> list[_Opened]:
     opened = []
     aliases = unique_names(table.name for table in tables)
-    for done, (table, alias) in enumerate(zip(tables, aliases, strict=True)):
+    for position, (table, alias) in enumerate(zip(tables, aliases, strict=True)):
         relation = f"{quote(STAGE)}.main.{quote(alias)}"
-        report = Progress("reading", done, len(tables), table.name)
+        report = Progress("reading", position, len(tables), table.name)
         with following(engine.connection, on_progress, report):
             opened.append(_open_table(engine, table, relation, answers))
     on_progress(Progress("reading", len(tables), len(tables)))
@@ -218,19 +218,21 @@ def _open_table(engine: Engine, files: TableFiles, relation: str, answers: Conve
         why = _why(error, files.paths)
     if len(files.paths) == 1:
         return _Opened(None, (Skipped(files.name, why),))
-    broken = {path: said for path in files.paths if (said := _trouble(engine, files, path))}
+    troubles = {path: _trouble(engine, files, path) for path in files.paths}
+    broken = {path: trouble for path, trouble in troubles.items() if trouble}
     skipped = tuple(
-        Skipped(str(path.relative_to(files.root.parent)), said) for path, said in broken.items()
+        Skipped(str(path.relative_to(files.root.parent)), trouble)
+        for path, trouble in broken.items()
     )
-    left = tuple(path for path in files.paths if path not in broken)
-    if not broken or not left:
+    readable = tuple(path for path in files.paths if path not in broken)
+    if not broken or not readable:
         return _Opened(None, (Skipped(files.name, why),))
     try:
-        table = _table(engine, replace(files, paths=left), relation, answers)
+        table = _table(engine, replace(files, paths=readable), relation, answers)
     except duckdb.InterruptException:
         raise
     except _FILE_ERRORS as error:
-        return _Opened(None, (Skipped(files.name, _why(error, left)), *skipped))
+        return _Opened(None, (Skipped(files.name, _why(error, readable)), *skipped))
     note = f"{len(broken)} of its {len(files.paths)} files could not be read."
     return _Opened(replace(table, notes=(*table.notes, note)), skipped)
 

@@ -34,7 +34,7 @@ class _Lines:
 
 def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, ...]:
     """The fields of a JSON file's records, judged by its start; duckdb.Error if unreadable."""
-    options = _given((("sample_size", "1000"), *_OPTIONS))
+    options = _arguments((("sample_size", "1000"), *_OPTIONS))
     rows = connection.execute(
         f"DESCRIBE FROM read_json({literal(as_pattern(str(path)))}, {options})"
     ).fetchall()
@@ -64,7 +64,7 @@ def stage_json(
             places.append(encodings.rewrite(path, encoding, folder))
             if encoding != "utf-8":
                 wide = encoding
-                notes.append(f"{path.name} is encoded in {encodings.said(encoding)}.")
+                notes.append(f"{path.name} is encoded in {encodings.phrase(encoding)}.")
         else:
             places.append(path)
     if not places:
@@ -120,8 +120,10 @@ def _has_rows(connection: duckdb.DuckDBPyConnection, relation: str) -> bool:
 def _create(
     connection: duckdb.DuckDBPyConnection, places: list[Path], options: Options, relation: str
 ) -> None:
-    listed = ", ".join(literal(as_pattern(str(place))) for place in places)
-    connection.execute(f"CREATE TABLE {relation} AS FROM read_json([{listed}], {_given(options)})")
+    patterns = ", ".join(literal(as_pattern(str(place))) for place in places)
+    connection.execute(
+        f"CREATE TABLE {relation} AS FROM read_json([{patterns}], {_arguments(options)})"
+    )
 
 
 def _options(places: list[Path], files: TableFiles) -> Options:
@@ -136,24 +138,24 @@ def _options(places: list[Path], files: TableFiles) -> Options:
     )
 
 
-def _given(options: Options) -> str:
+def _arguments(options: Options) -> str:
     return ", ".join(f"{name}={value}" for name, value in options)
 
 
-def _without_broken_lines(places: list[Path], folder: Path) -> tuple[list[Path], list[str]]:
-    kept: list[Path] = []
+def _without_broken_lines(files: list[Path], folder: Path) -> tuple[list[Path], list[str]]:
+    places: list[Path] = []
     notes: list[str] = []
-    for place in places:
-        lines = _checked(place, folder)
-        kept.append(lines.place)
+    for file in files:
+        lines = _checked(file, folder)
+        places.append(lines.place)
         if lines.broken:
-            shown = ", ".join(f"{number}" for number in lines.broken[:_SHOWN])
+            numbers = ", ".join(f"{number}" for number in lines.broken[:_SHOWN])
             more = ", …" if len(lines.broken) > _SHOWN else ""
             notes.append(
-                f"{len(lines.broken):,} of {lines.total:,} lines of {place.name} are not valid "
-                f"JSON and were left out: number {shown}{more}."
+                f"{len(lines.broken):,} of {lines.total:,} lines of {file.name} aren't valid "
+                f"JSON and were left out: number {numbers}{more}."
             )
-    return kept, notes
+    return places, notes
 
 
 def _checked(place: Path, folder: Path) -> _Lines:

@@ -46,5 +46,5 @@ def _files(place: str) -> Iterator[Path]:
         yield from inside
         yield from (Path(parent, name) for name in files)
         # A link that leads up again would be followed without end.
-        folders[:] = [one.name for one in inside if _real(one) not in seen]
+        folders[:] = [entry.name for entry in inside if _real(entry) not in seen]
         seen.update(map(_real, inside))

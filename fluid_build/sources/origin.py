@@ -83,7 +83,7 @@ class InFiles:
     @property
     def trimmed(self) -> bool:
         """Whether lines below the table were left out, which DuckDB would not do by itself."""
-        return any(one.what != "title" for one in self.left_out)
+        return any(line.what != "title" for line in self.left_out)
 
 
 Origin: TypeAlias = InDatabase | InFiles

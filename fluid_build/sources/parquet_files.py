@@ -59,7 +59,7 @@ def view_parquet(
         Column(names[i] if i < len(names) else alias, type_, alias=alias)
         for i, (alias, type_) in enumerate(_described(connection, relation))
     )
-    holds_null = any(field.holds_null for found in fields.values() for field in found)
+    holds_null = any(field.holds_null for file_fields in fields.values() for field in file_fields)
     return columns, InFiles(
         "parquet", files.root, parts, partitioned=partitioned, in_place=not holds_null
     )
@@ -72,8 +72,8 @@ def _parts(
 ) -> tuple[FilePart, ...]:
     """The files, those together whose columns of the Null type are the same."""
     alike: dict[tuple[str, ...], list[Path]] = {}
-    for path, found in fields.items():
-        nulls = _null_columns(connection, path, found)
+    for path, file_fields in fields.items():
+        nulls = _null_columns(connection, path, file_fields)
         alike.setdefault(nulls, []).append(path)
     types = {
         name: type_
@@ -115,9 +115,9 @@ def _replaced(part: FilePart) -> str:
 
 
 def _call(paths: Sequence[Path], options: Options) -> str:
-    listed = ", ".join(literal(as_pattern(str(path))) for path in paths)
-    given = "".join(f", {name}={value}" for name, value in options)
-    return f"read_parquet([{listed}]{given})"
+    patterns = ", ".join(literal(as_pattern(str(path))) for path in paths)
+    arguments = "".join(f", {name}={value}" for name, value in options)
+    return f"read_parquet([{patterns}]{arguments})"
 
 
 def _described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:

@@ -71,12 +71,12 @@ def mentions_personal(text: str) -> bool:
 def without_values(message: str) -> str:
     """An engine's message without the values that it quotes, and nothing personal in it."""
     message = _ORIGINAL_LINE.sub(rf"\1 {MASK}", _QUOTED_VALUE.sub(rf"\1{MASK}", message))
-    shown, at = [], 0
+    parts, at = [], 0
     for start, end in sorted(_personal_spans(message)):
         if start >= at:
-            shown += [message[at:start], MASK]
+            parts += [message[at:start], MASK]
         at = max(at, end)
-    return "".join([*shown, message[at:]])
+    return "".join([*parts, message[at:]])
 
 
 def _personal_spans(text: str) -> Iterator[tuple[int, int]]:

@@ -6,19 +6,19 @@ from fluid_build.errors import EmptySourceError, SourceNotFoundError
 from fluid_build.text import did_you_mean
 
 
-def chosen_schemas(wanted: Sequence[str], existing: Sequence[str], source: str) -> list[str]:
+def chosen_schemas(requested: Sequence[str], existing: Sequence[str], source: str) -> list[str]:
     """The wanted schemas, in order and once each; all existing ones where none is wanted.
 
     Raises SourceNotFoundError for a schema that does not exist.
     """
-    for schema in wanted:
+    for schema in requested:
         if schema not in existing:
             guess = did_you_mean(schema, existing).rstrip()
             raise SourceNotFoundError(
                 f"{source} has no schema {schema!r}.",
                 hint=guess or f"It has {', '.join(existing) or 'none'}.",
             )
-    return list(dict.fromkeys(wanted or existing))
+    return list(dict.fromkeys(requested or existing))
 
 
 def no_tables(

@@ -56,14 +56,16 @@ def server_address(dsn: str, kind: ServerKind) -> ServerAddress:
     that could name a file or service of this machine, or a password.
     """
     is_uri = dsn.partition("://")[0].lower() in kind.schemes
-    given = dict(_from_uri(dsn) if is_uri else _from_keywords(dsn))
-    unknown = sorted(given.keys() - _PARTS.keys() - kind.harmless_parameters)
+    parameters = dict(_from_uri(dsn) if is_uri else _from_keywords(dsn))
+    unknown = sorted(parameters.keys() - _PARTS.keys() - kind.harmless_parameters)
     if unknown:
         raise ValueError(f"it sets {', '.join(unknown)}")
     address = ServerAddress(
         scheme=kind.schemes[0],
-        **{part: given.get(name, "") for name, part in _PARTS.items()},
-        options={name: given[name] for name in sorted(kind.harmless_parameters & given.keys())},
+        **{part: parameters.get(name, "") for name, part in _PARTS.items()},
+        options={
+            name: parameters[name] for name in sorted(kind.harmless_parameters & parameters.keys())
+        },
     )
     if not _PORTS.fullmatch(address.port) or not _HOSTS.fullmatch(address.host):
         raise ValueError("its host or port can't be read")
@@ -73,28 +75,28 @@ def server_address(dsn: str, kind: ServerKind) -> ServerAddress:
 
 
 def _from_uri(dsn: str) -> Iterator[tuple[str, str]]:
-    rest, _, query = dsn[dsn.index("://") + 3 :].partition("?")
-    place, _, database = rest.partition("/")
+    remainder, _, query = dsn[dsn.index("://") + 3 :].partition("?")
+    place, _, database = remainder.partition("/")
     login, _, servers = place.rpartition("@")
     user, _, password = login.partition(":")
     hosts, ports = zip(*map(_host_and_port, servers.split(",")), strict=True)
-    found = {
+    parts = {
         "user": user,
         "password": password,
         "host": ",".join(hosts).strip(","),
         "port": ",".join(ports).strip(","),
         "dbname": database,
     }
-    yield from ((name, unquote(value)) for name, value in found.items() if value)
+    yield from ((name, unquote(value)) for name, value in parts.items() if value)
     for pair in filter(None, query.split("&")):
         name, _, value = pair.partition("=")
         yield unquote(name), unquote(value)
 
 
 def _host_and_port(server: str) -> tuple[str, str]:
-    address, closed, rest = server.rpartition("]")
+    address, closed, port = server.rpartition("]")
     if closed:
-        return f"{address.removeprefix('[')}", rest.removeprefix(":")
+        return f"{address.removeprefix('[')}", port.removeprefix(":")
     host, _, port = server.partition(":")
     return host, port
 

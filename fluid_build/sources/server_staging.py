@@ -84,7 +84,7 @@ class ServerDialect(Protocol[Asked]):
         """Say how to ask for a column; ``careful`` asks for text where a value might surprise."""
         ...
 
-    def reads_plainly(self, column: Asked, asked: ColumnRequest, type_: str) -> bool:
+    def reads_plainly(self, column: Asked, column_request: ColumnRequest, type_: str) -> bool:
         """Say whether DuckDB reads a column of an attached database as it was read by the request.
 
         ``type_`` is the type that the request's values were given.
@@ -267,8 +267,9 @@ class ServerStaging(Generic[C]):
     def _origin(self, table: _Planned[C], types: Mapping[str, str]) -> InDatabase:
         catalog = table.catalog
         is_plain = all(
-            column.name == alias and self._dialect.reads_plainly(column, asked, types[alias])
-            for column, asked, alias in zip(
+            column.name == alias
+            and self._dialect.reads_plainly(column, column_request, types[alias])
+            for column, column_request, alias in zip(
                 catalog.columns, table.requests, table.aliases, strict=True
             )
         )
@@ -277,10 +278,12 @@ class ServerStaging(Generic[C]):
 
     def _settle_decimals(self, table: _Planned[C]) -> dict[str, Settled]:
         settled: dict[str, Settled] = {}
-        for asked, alias in zip(table.requests, table.aliases, strict=True):
-            if asked.settle != "decimal":
+        for column_request, alias in zip(table.requests, table.aliases, strict=True):
+            if column_request.settle != "decimal":
                 continue
-            decimal = settle_decimal(self._connection, table.relation, quote(alias), asked.decimal)
+            decimal = settle_decimal(
+                self._connection, table.relation, quote(alias), column_request.decimal
+            )
             settled[alias] = decimal
             if decimal.type != "VARCHAR":
                 self._connection.execute(
@@ -292,6 +295,6 @@ class ServerStaging(Generic[C]):
 def _received(table: _Planned[C]) -> tuple[tuple[str, str], ...]:
     """Return the columns by their aliases, as expressions over what the server sends."""
     return tuple(
-        (alias, f"CAST(c{i} AS JSON)" if asked.settle == "json" else f"c{i}")
-        for i, (asked, alias) in enumerate(zip(table.requests, table.aliases, strict=True))
+        (alias, f"CAST(c{i} AS JSON)" if column_request.settle == "json" else f"c{i}")
+        for i, (column_request, alias) in enumerate(zip(table.requests, table.aliases, strict=True))
     )

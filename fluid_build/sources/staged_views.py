@@ -66,15 +66,15 @@ def staged_where_needed(source: Source, work: Callable[[], Result]) -> Result:
 
 def _stage_all(source: Source) -> bool:
     """Copy every table that is read in place; whether there was one."""
-    found = [table for table in source.tables if _is_in_place(table)]
-    for table in found:
+    in_place = [table for table in source.tables if _is_in_place(table)]
+    for table in in_place:
         try:
             stage_in_place(source, table)
         except duckdb.InterruptException:
             raise
         except DUCKDB_ERRORS as error:
             _skip(source, table, reason(error, *_paths(table)))
-    return bool(found)
+    return bool(in_place)
 
 
 def _is_in_place(table: Table) -> bool:
@@ -100,10 +100,10 @@ def _take(source: Source, table: Table) -> Table:
         notes=(*table.notes, COPIED),
         origin=replace(origin, in_place=False) if isinstance(origin, InFiles) else origin,
     )
-    source.tables = tuple(copied if one.name == table.name else one for one in source.tables)
+    source.tables = tuple(copied if other.name == table.name else other for other in source.tables)
     return copied
 
 
 def _skip(source: Source, table: Table, why: str) -> None:
-    source.tables = tuple(one for one in source.tables if one.name != table.name)
+    source.tables = tuple(other for other in source.tables if other.name != table.name)
     source.skipped = (*source.skipped, Skipped(table.name, why))

@@ -40,15 +40,15 @@ def chosen_table(requested: str, names: Sequence[TableName]) -> str:
     A name in the very same spelling goes before others. Raises UsageError where none is meant,
     with the nearest names and those that there are, or where several are.
     """
-    found = [name for name in names if name.shown == requested]
-    found = found or [name for name in names if requested in name.spellings]
-    found = found or [name for name in names if requested.lower() in _lower(name)]
-    if len(found) == 1:
-        return found[0].shown
-    if found:
-        candidates = ", ".join(sorted(_full(name) for name in found))
+    matching = [name for name in names if name.shown == requested]
+    matching = matching or [name for name in names if requested in name.spellings]
+    matching = matching or [name for name in names if requested.lower() in _lower(name)]
+    if len(matching) == 1:
+        return matching[0].shown
+    if matching:
+        candidates = ", ".join(sorted(_full(name) for name in matching))
         raise UsageError(
-            f"{requested} may be any of {len(found)} tables.", hint=f"Name one: {candidates}."
+            f"{requested} may be any of {len(matching)} tables.", hint=f"Name one: {candidates}."
         )
     raise UsageError(f"There is no table {requested}.", hint=_hint(requested, names))
 
@@ -66,7 +66,7 @@ def _full(name: TableName) -> str:
 def _hint(requested: str, names: Sequence[TableName]) -> str:
     shown_by = {spelling.lower(): name.shown for name in names for spelling in name.spellings}
     near = difflib.get_close_matches(requested.lower(), shown_by, n=3)
-    meant = " or ".join(dict.fromkeys(shown_by[spelling] for spelling in near))
-    guess = f"Did you mean {meant}? " if meant else ""
+    guesses = " or ".join(dict.fromkeys(shown_by[spelling] for spelling in near))
+    guess = f"Did you mean {guesses}? " if guesses else ""
     tables = listed_up_to(_MOST_LISTED, [name.shown for name in names])
     return f"{guess}The tables are {tables}."

@@ -36,7 +36,7 @@ class Class:
 
     bit: int
     test: str
-    said: str
+    phrase: str
 
 
 def _like(pattern: str) -> str:
@@ -53,9 +53,9 @@ def _exact(pattern: str) -> str:
     return f"{_like(pattern)} AND {few}"
 
 
-def _grouped(marks: str, least: int, rest: str = "") -> str:
+def _grouped(marks: str, least: int, ending: str = "") -> str:
     """Digits in groups of three: at least that many marks, and few enough for a BIGINT."""
-    return f"-?[1-9][0-9]{{0,2}}([{marks}][0-9]{{3}}){{{least},5}}{rest}"
+    return f"-?[1-9][0-9]{{0,2}}([{marks}][0-9]{{3}}){{{least},5}}{ending}"
 
 
 def _date(format_: str, mark: str, *, unlike: str = "") -> str:
@@ -96,12 +96,12 @@ _TESTS = (
     ),
     ("boolean", "lower({c}) IN ('true', 'false')", "true or false"),
     *(
-        one
+        class_
         for mark, day_first, month_first in (
             ("/", "%d/%m/%Y", "%m/%d/%Y"),
             ("-", "%d-%m-%Y", "%m-%d-%Y"),
         )
-        for one in (
+        for class_ in (
             (f"day first {mark}", _date(day_first, mark, unlike=month_first), "a date"),
             (f"month first {mark}", _date(month_first, mark, unlike=day_first), "a date"),
             (f"either first {mark}", _date(month_first, mark), "a date"),
@@ -118,7 +118,7 @@ _TESTS = (
     ("spaces and comma", _exact(_grouped(SPACES, 1, ",[0-9]+")), "a number"),
     ("spaces and point", _exact(_grouped(SPACES, 1, "[.][0-9]+")), "a number"),
 )
-CLASSES = {name: Class(1 << i, test, said) for i, (name, test, said) in enumerate(_TESTS)}
+CLASSES = {name: Class(1 << i, test, phrase) for i, (name, test, phrase) in enumerate(_TESTS)}
 NULL_WORD, TEXT = 1 << len(CLASSES), 2 << len(CLASSES)
 
 
@@ -129,7 +129,9 @@ def bits(*names: str) -> int:
 
 def class_sql(column: str) -> str:
     """The bit of the class that a value belongs to; ``column`` is SQL."""
-    arms = " ".join(f"WHEN {filled(one.test, column)} THEN {one.bit}" for one in CLASSES.values())
+    arms = " ".join(
+        f"WHEN {filled(class_.test, column)} THEN {class_.bit}" for class_ in CLASSES.values()
+    )
     words = ", ".join(literal(word) for word in NULL_WORDS)
     # Most text shows by its first character that it can be nothing else.
     plain = f"WHEN NOT regexp_matches({column}, '^[-0-9.,tTfF]') THEN {TEXT}"

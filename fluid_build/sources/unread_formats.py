@@ -13,8 +13,8 @@ _MOST_NAMED = 5
 class UnreadFormat:
     """What a file is (``an Excel workbook``), several of them, and what to do to have it read."""
 
-    one: str
-    several: str
+    singular: str
+    plural: str
     advice: str
 
 
@@ -84,32 +84,34 @@ def lake_table(folder: Path) -> str | None:
 def left_aside(names: Sequence[str]) -> tuple[str, ...]:
     """Notes on files that were not read, by what they are; each says what to do, if anything is."""
     notes = []
-    for found, of_a_kind in _by_format(names):
+    for format_, of_a_kind in _by_format(names):
         files = listed_up_to(_MOST_NAMED, of_a_kind)
-        if found is None:
-            notes.append(f"Not read, as they hold no table or are of no known format: {files}.")
+        if format_ is None:
+            notes.append(
+                f"Not read, because they hold no table or their format is unknown: {files}."
+            )
         else:
-            what = found.one if len(of_a_kind) == 1 else found.several
-            notes.append(f"Not read: {files} ({what}). {found.advice}")
+            what = format_.singular if len(of_a_kind) == 1 else format_.plural
+            notes.append(f"Not read: {files} ({what}). {format_.advice}")
     return tuple(notes)
 
 
 def in_words(names: Sequence[str]) -> tuple[str, str]:
     """What files are, in words (``2 Excel workbooks and 1 other file``), and what to do."""
     counts, advice = [], ""
-    for found, of_a_kind in _by_format(names):
+    for format_, of_a_kind in _by_format(names):
         number = len(of_a_kind)
-        if found is None:
+        if format_ is None:
             counts.append(counted(number, "other file"))
         else:
-            counts.append(found.one if number == 1 else f"{number:,} {found.several}")
-            advice = advice or found.advice
+            counts.append(format_.singular if number == 1 else f"{number:,} {format_.plural}")
+            advice = advice or format_.advice
     return listed(counts), advice
 
 
 def _by_format(names: Sequence[str]) -> list[tuple[UnreadFormat | None, list[str]]]:
     """The names by what they are, in their order; those that nothing is known of last."""
-    found: dict[UnreadFormat | None, list[str]] = {}
+    names_by_format: dict[UnreadFormat | None, list[str]] = {}
     for name in names:
-        found.setdefault(unread_format(Path(name)), []).append(name)
-    return sorted(found.items(), key=lambda item: item[0] is None)
+        names_by_format.setdefault(unread_format(Path(name)), []).append(name)
+    return sorted(names_by_format.items(), key=lambda item: item[0] is None)

@@ -94,8 +94,12 @@ def matches(pattern: str) -> list[Path]:
     """The files that a glob names, sorted, hidden ones left out; ``**`` stands for any folders."""
     path = Path(pattern)
     anchor = Path(path.anchor)
-    found = anchor.glob(str(path.relative_to(anchor)))
-    return sorted(one for one in found if one.is_file() and not one.name.startswith((".", "_")))
+    paths = anchor.glob(str(path.relative_to(anchor)))
+    return sorted(
+        path_found
+        for path_found in paths
+        if path_found.is_file() and not path_found.name.startswith((".", "_"))
+    )
 
 
 def _something_at(place: str) -> bool:
@@ -122,8 +126,8 @@ def _kind_of_files(paths: list[Path]) -> SourceKind:
 
 def _kind_of_file(path: Path) -> SourceKind:
     ending = path.suffix.lower()
-    named = (kind for kind in KINDS.values() if ending in kind.endings)
-    return database_kind(path) or next(named, FILES)
+    kinds = (kind for kind in KINDS.values() if ending in kind.endings)
+    return database_kind(path) or next(kinds, FILES)
 
 
 def database_kind(path: Path) -> SourceKind | None:

@@ -55,7 +55,7 @@ def test_each_file_of_a_folder_is_a_table(tmp_path: Path) -> None:
         assert source.notes == (
             "Not read: shop.xlsx (an Excel workbook)."
             " Save each sheet as CSV, and name the folder that holds them.",
-            "Not read, as they hold no table or are of no known format: readme.txt.",
+            "Not read, because they hold no table or their format is unknown: readme.txt.",
         )
 
 

@@ -57,7 +57,7 @@ def test_broken_lines_are_left_out_and_named(tmp_path: Path) -> None:
         rows = source.connection.execute(f"FROM {table.relation}").fetchall()
         assert rows == [(1,), (3,)]
         assert table.notes == (
-            "2 of 4 lines of a.jsonl are not valid JSON and were left out: number 2, 4.",
+            "2 of 4 lines of a.jsonl aren't valid JSON and were left out: number 2, 4.",
         )
 
 

@@ -61,7 +61,7 @@ def test_a_mixed_folder_is_read_and_notes_what_was_left_aside(tmp_path: Path) ->
         notes = " ".join(source.notes)
     assert "Not read: a.xlsx, b.xlsx (Excel workbooks). Save each sheet as CSV" in notes
     assert "Not read: deep/c.avro (an Avro file). Convert it to Parquet" in notes
-    assert "no known format: note.md." in notes
+    assert "their format is unknown: note.md." in notes
 
 
 @pytest.mark.parametrize(

@@ -142,9 +142,7 @@ def _notes_on_files(files: Sequence[Readable], empty: int) -> list[str]:
     if any(not file.dialect.header for file in files):
         notes.append("It has no header: its columns are named by position.")
     if len({frozenset(own_names(file.dialect)) for file in files}) > 1:
-        notes.append(
-            "Its files don't all have the same columns; missing ones are null."
-        )
+        notes.append("Its files don't all have the same columns; missing ones are null.")
     return notes
 
 

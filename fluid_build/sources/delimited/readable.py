@@ -33,7 +33,7 @@ class Readable:
         """A sentence where the encoding is worth one."""
         if self.encoding == "utf-8":
             return ""
-        return f"{self.source.name} is encoded in {encodings.said(self.encoding)}."
+        return f"{self.source.name} is encoded in {encodings.phrase(self.encoding)}."
 
 
 def readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> Readable | None:
@@ -77,17 +77,17 @@ def own_names(dialect: Dialect) -> list[str]:
     names: dict[str, None] = {}
     numbers: dict[str, int] = {}
     for i, name in enumerate(dialect.names):
-        wanted = chosen = name or f"column{i + 1}"
+        plain = chosen = name or f"column{i + 1}"
         while chosen in names:
-            numbers[wanted] = numbers.get(wanted, 1) + 1
-            chosen = f"{wanted}_{numbers[wanted]}"
+            numbers[plain] = numbers.get(plain, 1) + 1
+            chosen = f"{plain}_{numbers[plain]}"
         names[chosen] = None
     return list(names)
 
 
 def all_names(files: Sequence[Readable], table: TableFiles) -> list[str]:
     """Every column of the table: those of all files, then those of the partitions."""
-    names = dict.fromkeys(name for one in files for name in own_names(one.dialect))
+    names = dict.fromkeys(name for file in files for name in own_names(file.dialect))
     names |= dict.fromkeys(key for path in table.paths for key in partitions(path, table.root))
     return list(names)
 

@@ -64,10 +64,10 @@ class Mended:
         return counted(self.width, "field")
 
     def _lines(self, numbers: Sequence[int], what: str) -> str:
-        shown = ", ".join(f"{number}" for number in numbers[:_SHOWN])
+        first = ", ".join(f"{number}" for number in numbers[:_SHOWN])
         more = ", …" if len(numbers) > _SHOWN else ""
         unit = noun(len(numbers), self.numbered_by)
-        return f"{len(numbers):,} {unit} {what} ({unit} {shown}{more})"
+        return f"{len(numbers):,} {unit} {what} ({unit} {first}{more})"
 
 
 def mend(place: Path, dialect: Dialect, rejected: Sequence[Rejected]) -> Mended:
@@ -75,14 +75,14 @@ def mend(place: Path, dialect: Dialect, rejected: Sequence[Rejected]) -> Mended:
     width = len(dialect.names)
     known = place.suffix.lower() not in encodings.ZSTD
     mended = Mended(width=width, numbered_by="line" if known else "record")
-    positions = [one.position for one in rejected]
+    positions = [line.position for line in rejected]
     starts = _line_numbers(place, positions) if known else range(1, len(rejected) + 1)
-    for one, start in zip(rejected, starts, strict=True):
+    for line, start in zip(rejected, starts, strict=True):
         # The text may start with the line ends of blank lines before it.
-        body = one.text.lstrip("\r\n")
-        number = start + one.text[: len(one.text) - len(body)].count("\n")
-        for offset, fields in _fields(body, dialect, one.kind):
-            _shape(mended, fields, number + offset, one.kind)
+        body = line.text.lstrip("\r\n")
+        number = start + line.text[: len(line.text) - len(body)].count("\n")
+        for offset, fields in _fields(body, dialect, line.kind):
+            _shape(mended, fields, number + offset, line.kind)
     return mended
 
 
@@ -92,10 +92,10 @@ def _shape(mended: Mended, fields: list[str], number: int, kind: str) -> None:
         mended.unquoted.append(number)
     if len(fields) < width:
         mended.filled.append(number)
-    rest = fields[width:]
-    if any(value.strip() for value in rest):
+    surplus = fields[width:]
+    if any(value.strip() for value in surplus):
         mended.cut.append(number)
-        mended.cut_values += sum(bool(value.strip()) for value in rest)
+        mended.cut_values += sum(bool(value.strip()) for value in surplus)
     mended.rows.append(fields[:width] + [""] * (width - len(fields)))
 
 

@@ -90,14 +90,14 @@ def load(
     records = ending(connection, file.place, file.dialect)
     if target.guesses and possibly_below(records, len(file.dialect.names)):
         raise MisfitError
-    taken = column_sql(file, names, table)
+    sources = column_sql(file, names, table)
     first = _rows_so_far(connection, target)
-    rejected = _insert(connection, file.place, file.dialect, taken, target)
+    rejected = _insert(connection, file.place, file.dialect, sources, target)
     columns = tuple(quote(target.columns[names.index(name)]) for name in own_names(file.dialect))
     loaded = Loaded(target.relation, columns, first)
     trimmed = trim(connection, file.place, file.dialect, loaded, rejected, records)
     rejected = trimmed.rejected
-    left_out = tuple(replace(one, file=file.source.name) for one in trimmed.left_out)
+    left_out = tuple(replace(line, file=file.source.name) for line in trimmed.left_out)
     notes = notes_on(left_out, named=len(table.paths) > 1)
     if not rejected:
         return LoadedFile(left_out=left_out, notes=tuple(notes))
@@ -106,7 +106,7 @@ def load(
     with copy.open("w", encoding="utf-8", newline="") as place:
         csv.writer(place, lineterminator="\n").writerows(mended.rows)
     plain = Dialect(",", '"', False, 0, file.dialect.names)
-    lost = _insert(connection, copy, plain, taken, target)
+    lost = _insert(connection, copy, plain, sources, target)
     copy.unlink()
     notes += mended.notes(file.source.name if len(table.paths) > 1 else "")
     if lost:
@@ -116,19 +116,19 @@ def load(
 
 def column_sql(file: Readable, names: Sequence[str], table: TableFiles) -> dict[int, str]:
     """The SQL of each of the table's columns that a file gives, by the column's place."""
-    taken = {names.index(name): f"f{i}" for i, name in enumerate(own_names(file.dialect))}
+    sources = {names.index(name): f"f{i}" for i, name in enumerate(own_names(file.dialect))}
     for key, value in partitions(file.source, table.root).items():
-        given = "NULL" if value == _HIVE_NULL else literal(unquote(value))
-        taken.setdefault(names.index(key), given)
-    return taken
+        value_sql = "NULL" if value == _HIVE_NULL else literal(unquote(value))
+        sources.setdefault(names.index(key), value_sql)
+    return sources
 
 
-def start_of_rows(file: Readable, taken: Mapping[int, str], rows: int) -> str:
+def start_of_rows(file: Readable, sources: Mapping[int, str], rows: int) -> str:
     """A query for the first rows of a file that can be read as they are, with columns c0, c1, …
 
     Its one parameter is the pattern of the file's path.
     """
-    chosen = ", ".join(f"{sql} AS c{i}" for i, sql in sorted(taken.items()))
+    chosen = ", ".join(f"{sql} AS c{i}" for i, sql in sorted(sources.items()))
     return (
         f"(SELECT {chosen} FROM read_csv(?, {_layout(file.place, file.dialect)},"
         f" ignore_errors=true) LIMIT {rows})"
@@ -152,20 +152,20 @@ def _insert(
     connection: duckdb.DuckDBPyConnection,
     path: Path,
     dialect: Dialect,
-    taken: Mapping[int, str],
+    sources: Mapping[int, str],
     target: Target,
 ) -> list[Rejected]:
     """Append what DuckDB can read of a file to a table; hand back the lines it can't."""
-    into = ", ".join(quote(target.columns[i]) for i in taken)
+    into = ", ".join(quote(target.columns[i]) for i in sources)
     attempted = ", ".join(
         f"{sql} AS t{i}"
         + (f", {target.guesses[i].attempt(sql)} AS v{i}" if i in target.guesses else "")
-        for i, sql in taken.items()
+        for i, sql in sources.items()
     )
     failing = f"error({literal(_MISFIT)})"
     values = ", ".join(
         target.guesses[i].value(f"t{i}", f"v{i}", failing) if i in target.guesses else f"t{i}"
-        for i in taken
+        for i in sources
     )
     sql = (
         f"INSERT INTO {target.relation} ({into}) SELECT {values} FROM (SELECT {attempted}"

@@ -51,6 +51,6 @@ def check(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         ).fetchone()
         connection.execute(f"SELECT sum(strlen(line)) FROM {as_lines(path)}").fetchone()
     except duckdb.Error as error:
-        if any(said in str(error) for said in _TOO_LONG):
+        if any(message in str(error) for message in _TOO_LONG):
             raise ValueError(encodings.too_long(longest)) from None
         raise

@@ -53,7 +53,9 @@ class PostgresDialect:
             return ColumnRequest(f"{name}::pg_catalog.{element}[]")
         return ColumnRequest(f"{name}::text")
 
-    def reads_plainly(self, column: CatalogColumn, asked: ColumnRequest, type_: str) -> bool:
+    def reads_plainly(
+        self, column: CatalogColumn, column_request: ColumnRequest, type_: str
+    ) -> bool:
         """Say whether DuckDB reads a column of an attached database as it was read by the request.
 
         A numeric is read by its declared precision; only a NaN in it would be bent, and then
@@ -63,8 +65,10 @@ class PostgresDialect:
         if words == "numeric":
             return type_ == declared_decimal(column)
         if words in ("json", "jsonb"):
-            return asked.settle == "json"
-        return words.removesuffix("[]") in _PLAIN and not asked.expression.endswith("::text")
+            return column_request.settle == "json"
+        return words.removesuffix("[]") in _PLAIN and not column_request.expression.endswith(
+            "::text"
+        )
 
     def quote(self, name: str) -> str:
         """Quote a name for the server."""

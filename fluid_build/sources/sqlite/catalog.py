@@ -86,7 +86,7 @@ def read_table(connection: sqlite3.Connection, name: str) -> CatalogTable:
 def _unique_keys(
     connection: sqlite3.Connection, table: str, primary_key: tuple[str, ...]
 ) -> tuple[tuple[str, ...], ...]:
-    found: list[tuple[str, ...]] = []
+    unique_keys: list[tuple[str, ...]] = []
     for _, index, unique, origin, partial in connection.execute(
         f"PRAGMA index_list({quote(table)})"
     ).fetchall():
@@ -95,9 +95,9 @@ def _unique_keys(
         parts = connection.execute(f"PRAGMA index_info({quote(index)})").fetchall()
         columns = tuple(row[2] for row in sorted(parts))
         # The name is missing where the index is over an expression.
-        if None not in columns and columns != primary_key and columns not in found:
-            found.append(columns)
-    return tuple(sorted(found))
+        if None not in columns and columns != primary_key and columns not in unique_keys:
+            unique_keys.append(columns)
+    return tuple(sorted(unique_keys))
 
 
 def _foreign_keys(connection: sqlite3.Connection, table: str) -> tuple[DeclaredForeignKey, ...]:

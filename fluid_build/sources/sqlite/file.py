@@ -190,16 +190,16 @@ def _state(path: Path) -> tuple[int, int] | None:
 
 
 def _unreadable(path: Path, error: sqlite3.Error) -> SourceError | KeyboardInterrupt:
-    said = str(error)
-    if said == "interrupted":
+    message = str(error)
+    if message == "interrupted":
         return KeyboardInterrupt()
-    if "locked" in said:
+    if "locked" in message:
         return SourceUnreadableError(
             f"{path.name} is locked: another process is writing to it.",
             hint="Close the other program, or try again in a moment.",
         )
     return SourceUnreadableError(
-        f"{path.name} cannot be read as a SQLite database: {said}.",
+        f"{path.name} cannot be read as a SQLite database: {message}.",
         hint="Check the file with: sqlite3 FILE 'PRAGMA integrity_check'.",
     )
 
@@ -222,7 +222,7 @@ class _Staging:
     path: Path
     relations: dict[str, str]
     on_progress: OnProgress
-    begun: set[str] = field(default_factory=set)
+    started: set[str] = field(default_factory=set)
     exactly: set[str] = field(default_factory=set)
     skipped: list[Skipped] = field(default_factory=list)
 
@@ -273,16 +273,16 @@ def _stage_batch(staging: _Staging, names: list[str], *, is_large: bool) -> list
     # Every thread of a scan opens the database anew; only a large table is worth that.
     single = str(not is_large).lower()
     staging.connection.execute(f"SET sqlite_disable_multithreaded_scans = {single}")
-    left = list(names)
+    remaining = list(names)
     while True:
         staging.connection.execute("BEGIN")
         try:
-            tables = [_stage(staging, name, is_large=is_large) for name in left]
+            tables = [_stage(staging, name, is_large=is_large) for name in remaining]
         except _TableFailedError as failure:
             staging.connection.execute("ROLLBACK")
             if failure.name in staging.exactly:
                 staging.skipped.append(Skipped(failure.name, failure.why))
-                left.remove(failure.name)
+                remaining.remove(failure.name)
             staging.exactly.add(failure.name)
         else:
             staging.connection.execute("COMMIT")
@@ -290,8 +290,8 @@ def _stage_batch(staging: _Staging, names: list[str], *, is_large: bool) -> list
 
 
 def _stage(staging: _Staging, name: str, *, is_large: bool) -> Table:
-    staging.begun.add(name)
-    report = Progress("reading", len(staging.begun) - 1, len(staging.relations), name)
+    staging.started.add(name)
+    report = Progress("reading", len(staging.started) - 1, len(staging.relations), name)
     with following(staging.connection, staging.on_progress, report):
         return _read_in(staging, name, is_large=is_large)
 

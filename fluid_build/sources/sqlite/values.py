@@ -166,12 +166,12 @@ def _number_reading(
         return Reading(aim.type)
     if aim.meaning == "boolean":
         return Reading("BIGINT", _note(column, f"{misfits:,} of {values:,} values are not 0 or 1"))
-    said = f"{misfits:,} of {values:,} values do not fit that precision"
-    return Reading("BIGINT" if whole else "DOUBLE", _note(column, said))
+    fact = f"{misfits:,} of {values:,} values do not fit that precision"
+    return Reading("BIGINT" if whole else "DOUBLE", _note(column, fact))
 
 
-def _note(column: CatalogColumn, said: str) -> str:
-    return f"Declared {column.declared_type or 'without a type'}, but {said}."
+def _note(column: CatalogColumn, fact: str) -> str:
+    return f"Declared {column.declared_type or 'without a type'}, but {fact}."
 
 
 def read_exactly(
@@ -259,8 +259,8 @@ def _settle(
     broken = _broken_texts(connection, raw, cell) if utf8 and classes.texts else 0
     note = _class_note(column, aim, "VARCHAR", classes)
     if broken:
-        said = f"{broken:,} of its texts are not valid UTF-8; their odd bytes are shown as \\xNN."
-        note = f"{note} {said[0].upper()}{said[1:]}".strip()
+        fact = f"{broken:,} of its texts are not valid UTF-8; their odd bytes are shown as \\xNN."
+        note = f"{note} {fact[0].upper()}{fact[1:]}".strip()
     return Reading("VARCHAR", note)
 
 
