@@ -16,7 +16,9 @@ def read(folder: Path, text: str, dialect: str = "postgres") -> Source:
 
 
 def columns(source: Source) -> list[tuple[str, str, bool]]:
-    return [(one.name, one.declared_type, one.nullable) for one in source.tables[0].columns]
+    return [
+        (column.name, column.declared_type, column.nullable) for column in source.tables[0].columns
+    ]
 
 
 MADE = "CREATE TABLE t (a int NOT NULL, b text);\n"
@@ -55,7 +57,7 @@ MADE = "CREATE TABLE t (a int NOT NULL, b text);\n"
 def test_columns_after_changes(
     tmp_path: Path, dialect: str, change: str, expected: list[tuple[str, str, bool]]
 ) -> None:
-    """The columns are those that are left when all changes are done."""
+    """The columns are those that remain after all changes."""
     with read(tmp_path, MADE + change, dialect) as source:
         assert columns(source) == expected
         assert not [note for note in source.notes if "in part" in note or "could not" in note]
@@ -74,7 +76,7 @@ def test_rename_takes_keys_along(tmp_path: Path) -> None:
 
 
 def test_drop_takes_keys_along(tmp_path: Path) -> None:
-    """A constraint, a primary key and a column that are dropped leave no key behind."""
+    """Dropping a constraint, a primary key or a column drops its keys."""
     text = """
     CREATE TABLE t (a int, b int, c int, PRIMARY KEY (a), CONSTRAINT u UNIQUE (b), UNIQUE (c));
     ALTER TABLE t DROP CONSTRAINT u, DROP COLUMN c; ALTER TABLE t DROP PRIMARY KEY;
@@ -84,7 +86,7 @@ def test_drop_takes_keys_along(tmp_path: Path) -> None:
 
 
 def test_dropped_table_is_gone(tmp_path: Path) -> None:
-    """A table dropped is gone, and one made anew afterwards is the new one."""
+    """A dropped table is gone, and a later one of its name is the new one."""
     text = """
     CREATE TABLE a (x int); CREATE TABLE b (x int); DROP TABLE IF EXISTS a, b CASCADE;
     CREATE TABLE a (y int);
@@ -93,8 +95,8 @@ def test_dropped_table_is_gone(tmp_path: Path) -> None:
         assert [(table.name, table.columns[0].name) for table in source.tables] == [("a", "y")]
 
 
-def test_clearing_the_way_takes_nothing_away(tmp_path: Path) -> None:
-    """A dump that first drops what it is about to make loses nothing of it."""
+def test_drops_before_the_tables_are_created_change_nothing(tmp_path: Path) -> None:
+    """A dump that first drops what it's about to create loses nothing of it."""
     text = """
     ALTER TABLE IF EXISTS ONLY public.t DROP CONSTRAINT IF EXISTS t_pkey;
     DROP TABLE IF EXISTS public.t;
@@ -105,8 +107,8 @@ def test_clearing_the_way_takes_nothing_away(tmp_path: Path) -> None:
         assert source.tables[0].primary_key == ("id",)
 
 
-def test_change_that_cannot_be_made_is_shown(tmp_path: Path) -> None:
-    """A change to a column that is not there is shown with its line."""
+def test_a_change_to_an_absent_column_is_shown(tmp_path: Path) -> None:
+    """A change to a column that doesn't exist is shown with its line."""
     with read(tmp_path, MADE + "ALTER TABLE t DROP COLUMN nope;") as source:
         assert source.notes[-1] == (
             "Line 2 was read in part: ALTER TABLE t: there is no column nope to drop."
@@ -114,36 +116,34 @@ def test_change_that_cannot_be_made_is_shown(tmp_path: Path) -> None:
 
 
 def test_unknown_change_is_shown(tmp_path: Path) -> None:
-    """A change of a kind nobody knows is shown, and those beside it are made."""
+    """An unknown change is shown, and the others in its statement are made."""
     with read(tmp_path, MADE + "ALTER TABLE t FROBNICATE b, DROP COLUMN b;") as source:
         assert [column.name for column in source.tables[0].columns] == ["a"]
         assert "FROBNICATE b" in source.notes[-1]
 
 
 def test_change_to_an_absent_table_is_shown(tmp_path: Path) -> None:
-    """Changes to tables that are not in the DDL are counted, with the tables' names."""
+    """Changes to tables that aren't in the DDL are counted, with the tables' names."""
     with read(tmp_path, MADE + "ALTER TABLE gone ADD PRIMARY KEY (id);") as source:
-        assert source.notes[-1] == (
-            "1 statement speaks of tables that the DDL does not make: gone."
-        )
+        assert source.notes[-1] == ("1 statement changes tables that the DDL doesn't create: gone.")
 
 
 @pytest.mark.parametrize(
     ("dialect", "made", "reason"),
     [
         ("postgres", "CREATE TABLE x AS SELECT 1 AS a;",
-         "It is made from a query, so its columns are not declared."),
+         "It's made from a query, so its columns aren't declared."),
         ("mysql", "CREATE TABLE x SELECT 1 AS a;",
-         "It is made from a query, so its columns are not declared."),
+         "It's made from a query, so its columns aren't declared."),
         ("sqlite", "CREATE VIRTUAL TABLE x USING fts5(a, b);",
-         "It is a virtual table, whose columns a module decides."),
+         "It's a virtual table, whose columns a module decides."),
         ("databricks", "CREATE TABLE x USING DELTA LOCATION '/x';", "It declares no columns."),
         ("postgres", "CREATE TABLE x (LIKE gone);",
-         "It takes its columns from a table that is not in the DDL."),
+         "It takes its columns from a table that isn't in the DDL."),
     ],
 )  # fmt: skip
 def test_skipped_with_its_reason(tmp_path: Path, dialect: str, made: str, reason: str) -> None:
-    """What is no table with columns of its own is skipped, and the reason told."""
+    """A table without columns of its own is skipped, with the reason."""
     with read(tmp_path, MADE + made, dialect) as source:
         assert [table.name for table in source.tables] == ["t"]
         assert [skipped.reason for skipped in source.skipped] == [reason]
@@ -152,16 +152,16 @@ def test_skipped_with_its_reason(tmp_path: Path, dialect: str, made: str, reason
 @pytest.mark.parametrize(
     ("dialect", "made", "note"),
     [
-        ("postgres", "CREATE TEMP TABLE x (a int);", "x is left aside: it is a temporary table."),
-        ("tsql", "CREATE TABLE #x (a int);", "#x is left aside: it is a temporary table."),
+        ("postgres", "CREATE TEMP TABLE x (a int);", "x is left out: it's a temporary table."),
+        ("tsql", "CREATE TABLE #x (a int);", "#x is left out: it's a temporary table."),
         ("oracle", "CREATE GLOBAL TEMPORARY TABLE x (a NUMBER) ON COMMIT DELETE ROWS;",
-         "x is left aside: it is a temporary table."),
+         "x is left out: it's a temporary table."),
         ("sqlite", "CREATE TABLE sqlite_sequence(name, seq);",
-         "sqlite_sequence is left aside: it is SQLite's own."),
+         "sqlite_sequence is left out: it's SQLite's own."),
     ],
 )  # fmt: skip
-def test_left_aside_with_a_note(tmp_path: Path, dialect: str, made: str, note: str) -> None:
-    """What holds no data of its own to keep is left aside, and no failure."""
+def test_left_out_with_a_note(tmp_path: Path, dialect: str, made: str, note: str) -> None:
+    """A table without data to keep is left out, and isn't a failure."""
     with read(tmp_path, MADE + made, dialect) as source:
         assert [table.name for table in source.tables] == ["t"]
         assert source.skipped == ()
@@ -169,8 +169,8 @@ def test_left_aside_with_a_note(tmp_path: Path, dialect: str, made: str, note: s
 
 
 def test_only_skipped_tables_are_an_error(tmp_path: Path) -> None:
-    """Where no table is left, the error says why the first one is not."""
-    with pytest.raises(EmptySourceError, match="x: It is made from a query"):
+    """If no table remains, the error says why the first one was skipped."""
+    with pytest.raises(EmptySourceError, match="x: It's made from a query"):
         read(tmp_path, "CREATE TABLE x AS SELECT 1;")
 
 
@@ -182,14 +182,14 @@ def test_only_skipped_tables_are_an_error(tmp_path: Path) -> None:
     ],
 )
 def test_columns_of_another_table(tmp_path: Path, dialect: str, made: str) -> None:
-    """LIKE and INHERITS bring the columns of the other table before the own ones."""
+    """LIKE and INHERITS put the other table's columns before the table's own."""
     with read(tmp_path, made + MADE, dialect) as source:
         named = {table.name: table for table in source.tables}
         assert [column.name for column in named["u"].columns] == ["a", "b", "c"]
 
 
 def test_copy_brings_keys_only_where_the_dialect_does(tmp_path: Path) -> None:
-    """MySQL's LIKE brings the keys along, PostgreSQL's only when told to."""
+    """MySQL's LIKE copies the keys too, PostgreSQL's only if asked to."""
     made = "CREATE TABLE t (a int PRIMARY KEY);"
     with read(tmp_path, made + "CREATE TABLE u LIKE t;", "mysql") as source:
         assert source.tables[1].primary_key == ("a",)
@@ -210,7 +210,7 @@ def test_copy_brings_keys_only_where_the_dialect_does(tmp_path: Path) -> None:
 def test_computed_column(tmp_path: Path, dialect: str, column: str) -> None:
     """A column computed from others is marked as generated."""
     with read(tmp_path, f"CREATE TABLE t (a int, {column}, z int)", dialect) as source:
-        assert [one.generated for one in source.tables[0].columns] == [False, True, False]
+        assert [column.generated for column in source.tables[0].columns] == [False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -224,10 +224,10 @@ def test_computed_column(tmp_path: Path, dialect: str, column: str) -> None:
     ],
 )
 def test_identity_column_is_never_null(tmp_path: Path, dialect: str, column: str) -> None:
-    """A column that numbers its rows is not computed, and never null."""
+    """A column that numbers its rows isn't computed, and never null."""
     with read(tmp_path, f"CREATE TABLE t ({column}, z int)", dialect) as source:
-        found = source.tables[0].columns[0]
-        assert (found.nullable, found.generated) == (False, False)
+        column = source.tables[0].columns[0]
+        assert (column.nullable, column.generated) == (False, False)
 
 
 @pytest.mark.parametrize(
@@ -241,11 +241,11 @@ def test_identity_column_is_never_null(tmp_path: Path, dialect: str, column: str
     ],
 )
 def test_defaults_say_nothing_of_nulls(tmp_path: Path, column: str) -> None:
-    """Words inside defaults, checks and reference actions are not taken for the column's own."""
+    """Words inside defaults, checks and reference actions aren't the column's own."""
     with read(
         tmp_path, f"CREATE TABLE t (id int PRIMARY KEY, {column}, z int);", "mysql"
     ) as source:
-        assert [(one.name, one.nullable) for one in source.tables[0].columns] == [
+        assert [(column.name, column.nullable) for column in source.tables[0].columns] == [
             ("id", False),
             ("x", True),
             ("z", True),
@@ -253,13 +253,13 @@ def test_defaults_say_nothing_of_nulls(tmp_path: Path, column: str) -> None:
 
 
 def test_words_not_understood_are_shown(tmp_path: Path) -> None:
-    """What stands behind a column and is known to nobody is shown on its table."""
+    """Words after a column that nobody knows are shown on its table."""
     with read(tmp_path, "CREATE TABLE t (a int NOT NULL b text, c int);") as source:
-        assert source.tables[0].notes == ("Of the column a, 'b text' was not understood.",)
+        assert source.tables[0].notes == ("Part of the column a wasn't understood: 'b text'.",)
 
 
-def test_element_that_cannot_be_read_leaves_the_rest(tmp_path: Path) -> None:
-    """One line of a table that cannot be read is shown, and the other columns stay."""
+def test_an_unreadable_element_leaves_the_others(tmp_path: Path) -> None:
+    """An unreadable line of a table is shown, and the other columns stay."""
     with read(tmp_path, "CREATE TABLE t (a int, 12 34, c int);") as source:
         assert [column.name for column in source.tables[0].columns] == ["a", "c"]
         assert source.notes[-1].startswith("Line 1 was read in part: t: 12 34")
@@ -271,14 +271,14 @@ def test_element_that_cannot_be_read_leaves_the_rest(tmp_path: Path) -> None:
      ("postgres", '"primary"'), ("tsql", "[order]"), ("postgres", "period"), ("postgres", "title")],
 )  # fmt: skip
 def test_columns_called_like_keywords(tmp_path: Path, dialect: str, name: str) -> None:
-    """A keyword may be the name of a column."""
+    """A keyword can be the name of a column."""
     text = f"CREATE TABLE t ({name} varchar(10) NOT NULL CHECK ({name} > 'a'), z int);"
     with read(tmp_path, text, dialect) as source:
         first = source.tables[0].columns[0]
         assert (first.name, first.declared_type) == (name.strip('`"[]'), "varchar(10)")
 
 
-def test_domains_stand_for_their_base(tmp_path: Path) -> None:
+def test_a_column_of_a_domain_has_its_base_type(tmp_path: Path) -> None:
     """A column of a domain or enumeration has its base type, and the domain's not-null."""
     text = """
     CREATE TABLE t (a "Flag", b mood, c mood[], d s.amount);
@@ -287,7 +287,8 @@ def test_domains_stand_for_their_base(tmp_path: Path) -> None:
     """
     with read(tmp_path, text) as source:
         assert [
-            (one.declared_type, one.type, one.nullable) for one in source.tables[0].columns
+            (column.declared_type, column.type, column.nullable)
+            for column in source.tables[0].columns
         ] == [
             ("Flag", "BOOLEAN", False),
             ("mood", "VARCHAR", True),

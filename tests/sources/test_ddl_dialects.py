@@ -9,7 +9,8 @@ from sqlglot.dialects.dialect import Dialects
 from fluid_build.errors import UsageError
 from fluid_build.sources.base import DeclaredForeignKey, Source
 from fluid_build.sources.ddl import open_ddl
-from fluid_build.sources.ddl.dialects import DIALECTS, detect
+from fluid_build.sources.ddl.detection import detect
+from fluid_build.sources.ddl.dialects import DIALECTS
 
 POSTGRES = r"""
 -- PostgreSQL database dump
@@ -377,12 +378,12 @@ def written(
 
 @pytest.mark.parametrize("name", sorted(WRITTEN))
 def test_dialect_is_detected(name: str) -> None:
-    """The dialect of a text is told by its own words."""
+    """A text is read as the dialect it's written in."""
     assert detect(WRITTEN[name]).dialect.name == name
 
 
 def test_both_tables_are_read(written: tuple[str, Source]) -> None:
-    """Each dialect's way of writing two tables gives these two, and nothing else is left over."""
+    """Each dialect's way of writing two tables gives these two and no complaint."""
     _, source = written
     assert [table.name.lower() for table in source.tables] == ["customer", "order line"]
     first_columns = [column.name for column in source.tables[1].columns][:5]
@@ -412,7 +413,7 @@ def test_reference_is_read(written: tuple[str, Source]) -> None:
 
 
 def test_comments_are_read(written: tuple[str, Source]) -> None:
-    """What the dialect says of a table and of a column becomes their comment."""
+    """What a dialect says of a table and of a column becomes their comment."""
     name, source = written
     customer = source.tables[0]
     if name not in NO_TABLE_COMMENT:
@@ -422,7 +423,7 @@ def test_comments_are_read(written: tuple[str, Source]) -> None:
 
 
 def test_tables_are_there_and_empty(written: tuple[str, Source]) -> None:
-    """Each table can be read on the connection, with the columns and types it says it has."""
+    """Each table can be read on the connection, with its columns and types."""
     _, source = written
     assert source.has_data is False
     for table in source.tables:
@@ -433,7 +434,7 @@ def test_tables_are_there_and_empty(written: tuple[str, Source]) -> None:
 
 
 def test_text_without_signs_is_standard_sql(tmp_path: Path) -> None:
-    """A text without tell-tale words is read as standard SQL, and the notes say so."""
+    """A text without signs of a dialect is read as standard SQL, and the notes say so."""
     path = tmp_path / "plain.sql"
     path.write_text(STANDARD)
     with open_ddl(path) as source:
@@ -444,12 +445,12 @@ def test_text_without_signs_is_standard_sql(tmp_path: Path) -> None:
 
 
 def test_every_dialect_of_sqlglot_is_known() -> None:
-    """Whatever name sqlglot knows a dialect by can be told."""
+    """Every name that sqlglot has for a dialect is accepted."""
     assert {dialect.value for dialect in Dialects} <= set(DIALECTS)
 
 
 def test_unknown_dialect_names_the_nearest(tmp_path: Path) -> None:
-    """A dialect misspelt is answered with the one that was meant."""
+    """A misspelt dialect is answered with the nearest one."""
     path = tmp_path / "plain.sql"
     path.write_text(STANDARD)
     with pytest.raises(UsageError) as caught:

@@ -37,12 +37,12 @@ def test_encodings(tmp_path: Path, data: bytes) -> None:
 
 
 def test_binary_rows_do_not_change_the_encoding(tmp_path: Path) -> None:
-    """Some broken bytes in the rows of a UTF-8 dump are replaced and noted; names stay right."""
+    """Broken bytes in the rows of a UTF-8 dump are replaced and noted; names stay right."""
     path = tmp_path / "dump.sql"
     path.write_bytes(TEXT.encode() + b"INSERT INTO t VALUES ('\xff\xfe');\n")
     with open_ddl(path) as source:
         assert source.tables[0].name == "größe"
-        assert "2 bytes of dump.sql are not valid UTF-8 and were replaced." in source.notes
+        assert "2 bytes of dump.sql aren't valid UTF-8 and were replaced." in source.notes
 
 
 def test_folder_is_one_source(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_name_of_the_source(tmp_path: Path) -> None:
 
 
 def test_lines_name_their_file(tmp_path: Path) -> None:
-    """With several files, what could not be read is shown with its file."""
+    """With several files, an unreadable statement is shown with its file."""
     (tmp_path / "a.sql").write_text("CREATE TABLE a (id int);")
     (tmp_path / "b.sql").write_text("\nFROBNICATE;")
     with open_ddl(tmp_path) as source:
@@ -99,13 +99,13 @@ def test_empty_folder_is_an_error(tmp_path: Path) -> None:
 
 
 def test_missing_file_is_an_error(tmp_path: Path) -> None:
-    """A path to nothing is said to lead to nothing."""
+    """A path to nothing is reported as not found."""
     with pytest.raises(SourceNotFoundError):
         open_ddl(tmp_path / "gone.sql")
 
 
 def test_binary_file_is_an_error(tmp_path: Path) -> None:
-    """A file that is no text is said to be none."""
+    """A binary file isn't SQL."""
     path = tmp_path / "x.sql"
     path.write_bytes(b"SQLite format 3\x00\x10\x00\x01\x01\x00" + bytes(range(256)))
     with pytest.raises(SourceUnreadableError):
@@ -113,7 +113,7 @@ def test_binary_file_is_an_error(tmp_path: Path) -> None:
 
 
 def test_damaged_gzip_is_an_error(tmp_path: Path) -> None:
-    """A compressed file that is cut off is said to be damaged."""
+    """A truncated gzip file is reported as damaged."""
     path = tmp_path / "x.sql.gz"
     path.write_bytes(gzip.compress(TEXT.encode() * 100)[:-20])
     with pytest.raises(SourceUnreadableError, match="damaged"):
@@ -121,7 +121,7 @@ def test_damaged_gzip_is_an_error(tmp_path: Path) -> None:
 
 
 def test_closing_frees_everything(tmp_path: Path) -> None:
-    """Reading twice gives the same, and a closed source can be closed again."""
+    """Reading twice gives the same result, and a closed source can be closed again."""
     path = tmp_path / "x.sql"
     path.write_text(TEXT)
     with open_ddl(path) as first, open_ddl(path) as second:

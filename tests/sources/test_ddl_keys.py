@@ -100,8 +100,8 @@ def test_reference_to_a_table_that_is_not_there(tmp_path: Path) -> None:
     ) as s:
         assert s.tables[0].foreign_keys == ()
         assert s.tables[0].notes == (
-            "A foreign key (a) to gone is left out: that table is not in the DDL.",
-            "A foreign key (b) to t is left out: its columns do not pair up.",
+            "A foreign key (a) to gone is left out: that table isn't in the DDL.",
+            "A foreign key (b) to t is left out: its columns don't pair up.",
         )
 
 
@@ -125,7 +125,7 @@ def test_case_twins_stay_apart(tmp_path: Path) -> None:
         keys = table(source, "r").foreign_keys
         assert [(key.columns, key.to_table) for key in keys] == [(("a",), "item"), (("b",), "Item")]
         assert [column.alias for column in table(source, "r").columns] == ["a", "b", "A_2"]
-        assert len({one.relation.lower() for one in source.tables}) == 3
+        assert len({each.relation.lower() for each in source.tables}) == 3
 
 
 def test_spelling_stays_and_case_folds(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_several_schemas_qualify_names(tmp_path: Path) -> None:
         " up int REFERENCES a.t, own int REFERENCES b.t); CREATE TABLE u (t int REFERENCES a.t);"
     )
     with read(tmp_path, text) as source:
-        assert [one.name for one in source.tables] == ["a.t", "b.t", "public.u"]
+        assert [each.name for each in source.tables] == ["a.t", "b.t", "public.u"]
         assert [key.to_table for key in table(source, "b.t").foreign_keys] == ["a.t", "b.t"]
 
 
@@ -156,7 +156,7 @@ def test_one_schema_leaves_names_bare(tmp_path: Path) -> None:
     """With one schema, written or not, names are bare."""
     text = "CREATE TABLE public.t (id int PRIMARY KEY); CREATE TABLE u (t int REFERENCES public.t);"
     with read(tmp_path, text) as source:
-        assert [one.name for one in source.tables] == ["t", "u"]
+        assert [table.name for table in source.tables] == ["t", "u"]
         assert source.tables[0].schema == "public"
 
 
@@ -199,10 +199,10 @@ def test_partitions_are_part_of_their_table(tmp_path: Path) -> None:
     ALTER TABLE m2 ADD FOREIGN KEY (city) REFERENCES city (id), ADD UNIQUE (id);
     """
     with read(tmp_path, text) as source:
-        assert [one.name for one in source.tables] == ["city", "m"]
+        assert [table.name for table in source.tables] == ["city", "m"]
         assert table(source, "m").foreign_keys == (DeclaredForeignKey(("city",), "city", ("id",)),)
         assert table(source, "m").unique_keys == ()
-        assert "2 partitions of m are no tables of their own." in source.notes
+        assert "2 partitions of m aren't separate tables." in source.notes
 
 
 def test_clickhouse_keys_are_no_keys(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Any schema, written in any dialect by another's hand, comes back as it was."""
+"""Any schema that sqlglot writes, in any dialect, is read as it was."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from fluid_build.sources.base import Table
 from fluid_build.sources.ddl.dialects import DIALECTS
-from fluid_build.sources.ddl.meaning import read_statement
-from fluid_build.sources.ddl.schema import build
-from fluid_build.sources.ddl.statements import split
-from fluid_build.sources.ddl.tables import settle
+from fluid_build.sources.ddl.files import SqlFile
+from fluid_build.sources.ddl.script import list_faults, read_script
+from fluid_build.sources.ddl.tables import declared_tables
 
 DIALECTS_WRITTEN = (
     "bigquery", "databricks", "duckdb", "hive", "mysql", "oracle", "postgres", "redshift",
@@ -77,14 +76,9 @@ def _sql(table: Written, first: Written) -> str:
 
 
 def _read(text: str, dialect: str) -> list[Table]:
-    spoken = DIALECTS[dialect]
-    meanings = [
-        (number, read_statement(statement, spoken), statement.terminated)
-        for number, statement in enumerate(split(text, spoken))
-    ]
-    schema = build(spoken, meanings)
-    assert schema.faults == []
-    return settle(schema).tables
+    script = read_script([SqlFile("x.sql", text)], DIALECTS[dialect])
+    assert list_faults(script) == []
+    return declared_tables(script.schema).tables
 
 
 @pytest.mark.parametrize("dialect", DIALECTS_WRITTEN)

@@ -1,6 +1,6 @@
-"""Cutting text into statements: one bad statement never takes the others with it."""
+"""Cutting text into statements: a bad one never takes the others with it."""
 
-from contextlib import suppress
+import logging
 from pathlib import Path
 
 import pytest
@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from fluid_build.sources.ddl import open_ddl
 from fluid_build.sources.ddl.dialects import DIALECTS
-from fluid_build.sources.ddl.meaning import read_statement
-from fluid_build.sources.ddl.reader import UnreadableError
-from fluid_build.sources.ddl.schema import build
+from fluid_build.sources.ddl.files import SqlFile
+from fluid_build.sources.ddl.script import read_script
 from fluid_build.sources.ddl.statements import split
-from fluid_build.sources.ddl.tables import settle
+from fluid_build.sources.ddl.tables import declared_tables
 
 
 def cut(text: str, dialect: str) -> list[str]:
@@ -117,12 +116,29 @@ def test_every_statement_is_accounted_for(tmp_path: Path) -> None:
     )
     with open_ddl(path, dialect="postgres") as source:
         assert source.notes[1:] == (
-            "8 statements: 1 declare structure, 5 say nothing of it "
+            "8 statements: 1 declares structure, 5 do not "
             "(2 SET, 1 CREATE VIEW, 1 GRANT, 1 INSERT), 2 could not be read.",
             "Line 7 could not be read (it begins like no statement we know): FROBNICATE t",
             "Line 8 could not be read (a parenthesis is never closed): CREATE TABLE u (id int",
         )
         assert [skipped.name for skipped in source.skipped] == ["u"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("CREATE TABEL u (id int, type text)", "it's about no kind of object we know"),
+        ("CREAT TABLE u (id int)", "it begins like no statement we know"),
+    ],
+)
+def test_a_misspelt_statement_is_shown_with_its_line(
+    tmp_path: Path, statement: str, reason: str
+) -> None:
+    """A typo isn't taken for a statement that doesn't matter."""
+    path = tmp_path / "x.sql"
+    path.write_text(f"CREATE TABLE t (id int);\n\n{statement};\n")
+    with open_ddl(path) as source:
+        assert f"Line 3 could not be read ({reason}): {statement}" in source.notes
 
 
 WORDS = st.sampled_from(
@@ -135,11 +151,15 @@ WORDS = st.sampled_from(
 
 @given(st.lists(WORDS, max_size=40).map(" ".join), st.sampled_from(sorted(DIALECTS)))
 def test_nonsense_never_crashes(text: str, name: str) -> None:
-    """Whatever follows in a file, nothing worse than a reason comes of it."""
-    dialect = DIALECTS[name]
-    meanings = []
-    for number, statement in enumerate(split(f"CREATE TABLE sound (id int);\n{text}", dialect)):
-        with suppress(UnreadableError):
-            meanings.append((number, read_statement(statement, dialect), statement.terminated))
-    tables = settle(build(dialect, meanings)).tables
+    """Whatever follows in a file, the tables before it are read, and nothing is logged."""
+    file = SqlFile("x.sql", f"CREATE TABLE sound (id int);\n{text}")
+    records: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    handler.emit = records.append  # type: ignore[method-assign]
+    logging.getLogger("sqlglot").addHandler(handler)
+    try:
+        tables = declared_tables(read_script([file], DIALECTS[name]).schema).tables
+    finally:
+        logging.getLogger("sqlglot").removeHandler(handler)
     assert "sound" in [table.name.split(".")[-1] for table in tables]
+    assert records == []

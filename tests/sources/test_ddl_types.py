@@ -7,13 +7,18 @@ import pytest
 
 from fluid_build.sources.ddl import open_ddl
 from fluid_build.sources.ddl.dialects import DIALECTS
-from fluid_build.sources.ddl.lexer import tokens
-from fluid_build.sources.ddl.types import duckdb_type
+from fluid_build.sources.ddl.files import SqlFile
+from fluid_build.sources.ddl.script import read_script
+from fluid_build.sources.ddl.tables import declared_tables
 
 
 def typed(text: str, dialect: str) -> str | None:
-    spoken = DIALECTS[dialect]
-    return duckdb_type(tuple(tokens(text, spoken)), spoken, {})
+    """Return the DuckDB type of a column declared so; None if the type isn't known."""
+    file = SqlFile("x.sql", f"CREATE TABLE t (c {text})")
+    (table,) = declared_tables(read_script([file], DIALECTS[dialect]).schema).tables
+    (column,) = table.columns
+    assert table.notes == ()
+    return None if column.notes else column.type
 
 
 TYPES = [
@@ -84,6 +89,8 @@ TYPES = [
     ("trino", "array(row(a integer, b varchar))", 'STRUCT("a" INTEGER, "b" VARCHAR)[]'),
     ("duckdb", "STRUCT(a INTEGER, b VARCHAR[])[]", 'STRUCT("a" INTEGER, "b" VARCHAR[])[]'),
     ("duckdb", "DECIMAL", "DECIMAL(18,3)"),
+    ("db2", "CHAR(8) FOR BIT DATA", "BLOB"),
+    ("db2", "DECFLOAT(34)", "DOUBLE"),
     ("postgres", "no_such_type", None),
     ("postgres", "int b text", None),
 ]
@@ -91,31 +98,31 @@ TYPES = [
 
 @pytest.mark.parametrize(("dialect", "declared", "expected"), TYPES)
 def test_types(dialect: str, declared: str, expected: str | None) -> None:
-    """A declared type has the DuckDB type that holds its values, or is known not to be known."""
+    """A declared type has the DuckDB type that holds its values, or none if it isn't known."""
     assert typed(declared, dialect) == expected
 
 
 def test_duckdb_knows_every_type() -> None:
-    """What a type is mapped to is a type that DuckDB has."""
+    """Every type is mapped to one that DuckDB has."""
     with duckdb.connect() as connection:
         for type_ in sorted({expected for _, _, expected in TYPES if expected}):
             connection.execute(f"SELECT CAST(NULL AS {type_})")
 
 
 def test_names_inside_a_type_are_quoted() -> None:
-    """A field's name is never SQL of its own."""
+    """A field's name never becomes SQL."""
     assert typed('STRUCT("a"" INT); DROP TABLE x; --" INT)', "duckdb") == (
         'STRUCT("a"" INT); DROP TABLE x; --" INTEGER)'
     )
 
 
 def test_endless_nesting_ends() -> None:
-    """A type nested without end is not known, rather than a crash."""
+    """A type nested hundreds of times doesn't crash the reader."""
     assert typed("ARRAY<" * 500 + "INT64" + ">" * 500, "bigquery") is not None
 
 
 def test_types_that_mean_themselves_are_not_known(tmp_path: Path) -> None:
-    """Domains made of each other have no base, and their columns are text."""
+    """Domains based on each other have no base type, and their columns are text."""
     path = tmp_path / "x.sql"
     path.write_text("CREATE DOMAIN a AS b; CREATE DOMAIN b AS a; CREATE TABLE t (x a);")
     with open_ddl(path) as source:
@@ -123,13 +130,13 @@ def test_types_that_mean_themselves_are_not_known(tmp_path: Path) -> None:
 
 
 def test_unknown_types_are_shown(tmp_path: Path) -> None:
-    """A type nobody knows is taken for text, and the notes and the column say so."""
+    """An unknown type is read as text, and the notes and the column say so."""
     path = tmp_path / "x.sql"
     path.write_text("CREATE TABLE t (id int, x foo.bar(3), y foo.bar(3));")
     with open_ddl(path) as source:
         column = source.tables[0].columns[1]
         assert (column.declared_type, column.type) == ("foo.bar(3)", "VARCHAR")
-        assert column.notes == ("Its type foo.bar(3) is not known; it is taken for text.",)
+        assert column.notes == ("Its type foo.bar(3) isn't known and is read as text.",)
         assert source.notes[-1] == (
-            "These types are not known and were taken for text: foo.bar(3) (2)."
+            "These types aren't known and are read as text: foo.bar(3) (2)."
         )

@@ -185,4 +185,4 @@ def test_a_script_of_views_says_so(tmp_path: Path) -> None:
     )
     with pytest.raises(EmptySourceError) as caught:
         open_source(tmp_path / "views.sql")
-    assert "no CREATE TABLE statement, but 2 of CREATE VIEW" in said(caught)
+    assert "no CREATE TABLE statement, only 2 CREATE VIEW" in said(caught)

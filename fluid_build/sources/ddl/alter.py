@@ -1,29 +1,19 @@
 """ALTER TABLE."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
-from fluid_build.sources.ddl.body import read_body
-from fluid_build.sources.ddl.columns import read_column, read_type
-from fluid_build.sources.ddl.grammar import (
-    Action,
-    Add,
-    AlterTable,
-    Attach,
-    ColumnDef,
-    Drop,
-    Identifier,
-    InheritFrom,
-    MoveToSchema,
-    Redefine,
-    RenameColumn,
-    RenameTable,
-    SetComment,
-)
-from fluid_build.sources.ddl.reader import Reader, UnreadableError, split_commas, written
+from fluid_build.sources.ddl import schema as to
+from fluid_build.sources.ddl.attributes import read_type
+from fluid_build.sources.ddl.elements import read_column, read_elements
+from fluid_build.sources.ddl.reader import Reader, UnreadableError, split_commas
+from fluid_build.sources.ddl.schema import Change, ColumnDef, Elements, Identifier
+from fluid_build.sources.ddl.tokens import written
 
 _VERBS = frozenset(("ADD", "ALTER", "CHANGE", "DROP", "MODIFY", "RENAME"))
-_PASSED = frozenset(
+# What changes storage, ownership, partitions or enforcement, but no column and no key.
+_IRRELEVANT = frozenset(
     (
         "ALGORITHM", "ANALYZE", "AUTO_INCREMENT", "AVG_ROW_LENGTH", "CACHE", "CHARACTER",
         "CHARSET", "CHECK", "CHECKSUM", "CLUSTER", "CLUSTERING", "COALESCE", "COLLATE", "COMPACT",
@@ -39,188 +29,159 @@ _PASSED = frozenset(
         "WITHOUT",
     )
 )  # fmt: skip
-_CONSTRAINTS = frozenset(("CONSTRAINT", "INDEX", "KEY", "CHECK"))
-_NOT_COLUMNS = frozenset(
+_NOT_ADDED = (
+    "PARTITION", "PARTITIONS", "STATISTICS", "PROJECTION", "MASKING", "ROLLUP", "VALUES",
+    "SUPPLEMENTAL LOG", "ROW ACCESS", "SEARCH OPTIMIZATION", "RANGE PARTITION",
+)  # fmt: skip
+_NOT_DROPPED = frozenset(
     ("PARTITION", "STATISTICS", "PERIOD", "PROJECTION", "ROW", "SEARCH", "UNUSED")
 )
-_ADDED_APART = frozenset(
-    ("PARTITION", "PARTITIONS", "STATISTICS", "PROJECTION", "MASKING", "ROLLUP", "VALUES")
-)
-_ADDED_APART_PAIRS = frozenset(
-    (("SUPPLEMENTAL", "LOG"), ("ROW", "ACCESS"), ("SEARCH", "OPTIMIZATION"), ("RANGE", "PARTITION"))
+_NOT_MODIFIED = frozenset(
+    ("PARTITION", "LOB", "NESTED", "CONSTRAINT", "PRIMARY", "UNIQUE", "DEFAULT")
 )
 
 
-def read_alter(reader: Reader) -> AlterTable:
-    """An ALTER TABLE statement; an action that cannot be read becomes a fault of it."""
-    while reader.take().upper != "TABLE":
-        pass
-    reader.accept("IF", "EXISTS")
-    reader.accept("ONLY")
-    name = reader.object_name()
-    reader.accept("*")
-    if reader.accept("ON", "CLUSTER"):
-        reader.take()
-    if not reader.accept("WITH", "CHECK"):
-        reader.accept("WITH", "NOCHECK")
-    actions: list[Action] = []
+def read_changes(reader: Reader) -> tuple[list[Change], list[str]]:
+    """Return the changes that follow a table's name, in order, and those that can't be read."""
+    changes: list[Change] = []
     faults: list[str] = []
     verb = ""
-    for piece in split_commas(reader.rest()):
-        change = Reader(piece, reader.dialect)
-        verb = verb if _carries_on(verb, change) else change.upper()
+    for piece in split_commas(reader.remaining()):
+        action = Reader(piece, reader.dialect)
+        verb = verb if _continues(verb, action) else action.upper()
         try:
-            actions += _read_change(verb, change)
+            changes += _read_change(verb, action)
         except UnreadableError as fault:
             faults.append(f"{written(piece[:20])} ({fault})")
-    return AlterTable(name, tuple(actions), tuple(faults))
+    return changes, faults
 
 
-def _carries_on(verb: str, change: Reader) -> bool:
-    """Whether a piece continues the ADD or DROP before it, whose verb is not repeated."""
-    word = change.upper()
+def _continues(verb: str, action: Reader) -> bool:
+    """Return whether a piece continues the ADD or DROP before it, whose verb isn't repeated."""
+    word = action.upper()
     if verb not in ("ADD", "DROP") or word in _VERBS:
         return False
-    return change.dialect.batches or (word not in _PASSED and word not in _READERS)
+    return action.dialect.batches or (word not in _IRRELEVANT and word not in _READERS)
 
 
-def _read_change(verb: str, change: Reader) -> list[Action]:
+def _read_change(verb: str, action: Reader) -> Sequence[Change]:
     if verb in _READERS:
-        change.accept(verb)
-        return _READERS[verb](change)
-    if change.accept("SET", "SCHEMA"):
-        return [MoveToSchema(change.name())]
-    if verb in _PASSED or change.kind() == "punct":
+        action.accept(verb)
+        return _READERS[verb](action)
+    if action.accept("SET", "SCHEMA"):
+        return [partial(to.move_to_schema, home=action.name())]
+    if verb in _IRRELEVANT or action.kind() == "sign":
         return []
-    raise UnreadableError("this change is not known")
+    raise UnreadableError("this change isn't known")
 
 
-def _add(change: Reader) -> list[Action]:
-    if change.upper() in _ADDED_APART or (change.upper(), change.upper(1)) in _ADDED_APART_PAIRS:
+def _add(action: Reader) -> Sequence[Change]:
+    if action.accept_any(*_NOT_ADDED):
         return []
-    if not change.accept("COLUMNS"):
-        change.accept("COLUMN")
-    change.accept("IF", "NOT", "EXISTS")
-    tokens = change.group() if change.upper() == "(" else change.rest()
-    return [Add(read_body(tokens, change.dialect))]
+    action.accept_any("COLUMNS", "COLUMN")
+    action.accept("IF", "NOT", "EXISTS")
+    tokens = action.group() if action.upper() == "(" else action.remaining()
+    return [partial(to.add_elements, elements=read_elements(tokens, action.dialect))]
 
 
-def _replace_columns(change: Reader) -> list[Action]:
-    if not change.accept("COLUMNS"):
+def _drop(action: Reader) -> Sequence[Change]:
+    if action.accept("PRIMARY", "KEY"):
+        return [partial(to.drop_primary_key)]
+    if not action.accept_any("COLUMN", "COLUMNS"):
+        if action.accept_any("CONSTRAINT", "FOREIGN KEY", "INDEX", "KEY", "CHECK"):
+            action.accept("IF", "EXISTS")
+            return [partial(to.drop_constraint, name=action.name().text)]
+        if action.upper() in _NOT_DROPPED and action.kind(1):
+            return []
+    action.accept("IF", "EXISTS")
+    pieces = action.pieces() if action.upper() == "(" else [action]
+    return [partial(to.drop_column, name=piece.name()) for piece in pieces]
+
+
+def _rename(action: Reader) -> Sequence[Change]:
+    if action.upper() in ("CONSTRAINT", "INDEX", "KEY", "PARTITION") and action.upper(1) != "TO":
         return []
-    raise UnreadableError("replacing all columns is not known")
+    if action.accept_any("TO", "AS"):
+        return [partial(to.rename_table, new=action.object_name())]
+    if not action.accept("COLUMN") and action.upper(1) != "TO":
+        return [partial(to.rename_table, new=action.object_name())]
+    old = action.name()
+    action.expect("TO")
+    return [partial(to.rename_column, old=old, new=action.name())]
 
 
-def _drop(change: Reader) -> list[Action]:
-    if change.accept("PRIMARY", "KEY"):
-        return [Drop("primary", Identifier(""))]
-    if change.accept("COLUMN") or change.accept("COLUMNS"):
-        return _drop_columns(change)
-    if change.accept("FOREIGN", "KEY") or change.accept_any(_CONSTRAINTS):
-        change.accept("IF", "EXISTS")
-        return [Drop("constraint", change.name())]
-    if change.upper() in _NOT_COLUMNS and change.kind(1):
+def _alter_column(action: Reader) -> Sequence[Change]:
+    if action.upper() in ("INDEX", "CONSTRAINT", "CHECK") and action.is_name(1):
         return []
-    return _drop_columns(change)
-
-
-def _drop_columns(change: Reader) -> list[Action]:
-    change.accept("IF", "EXISTS")
-    if change.upper() == "(":
-        names = [Reader(piece, change.dialect).name() for piece in split_commas(change.group())]
-    else:
-        names = [change.name()]
-    return [Drop("column", name) for name in names]
-
-
-def _rename(change: Reader) -> list[Action]:
-    if change.upper() in ("CONSTRAINT", "INDEX", "KEY", "PARTITION") and change.upper(1) != "TO":
+    action.accept("COLUMN")
+    action.accept("IF", "EXISTS")
+    start = action.at
+    name = action.name()
+    if action.accept("COMMENT"):
+        return [partial(to.set_comment, column=name, comment=action.take().text)]
+    if action.accept_any("TYPE", "SET DATA TYPE"):
+        return [partial(to.redefine, old=name, new=ColumnDef(name, read_type(action)))]
+    if action.accept_any("SET NOT NULL", "NOT NULL", "ADD GENERATED"):
+        return [partial(to.redefine, old=name, new=ColumnDef(name, nullable=False))]
+    if action.accept_any("DROP NOT NULL", "NULL"):
+        return [partial(to.redefine, old=name, new=ColumnDef(name, nullable=True))]
+    if action.upper() in ("SET", "DROP", "ADD", "RESET", "RESTART", "UNSET", "ENCODE"):
         return []
-    if change.accept("TO") or change.accept("AS"):
-        return [RenameTable(change.object_name())]
-    if not change.accept("COLUMN") and change.upper(1) != "TO":
-        return [RenameTable(change.object_name())]
-    old = change.name()
-    change.expect("TO")
-    return [RenameColumn(old, change.name())]
+    action.at = start
+    return _redefine(name, action)
 
 
-def _alter_column(change: Reader) -> list[Action]:
-    if change.upper() in ("INDEX", "CONSTRAINT", "CHECK") and change.is_name(1):
+def _modify(action: Reader) -> Sequence[Change]:
+    action.accept_any("COLUMN", "COLUMNS")
+    if action.upper() in _NOT_MODIFIED:
         return []
-    change.accept("COLUMN")
-    change.accept("IF", "EXISTS")
-    name_token, name = change.tokens[change.at], change.name()
-    if change.accept("COMMENT"):
-        return [SetComment(name, change.take().text)]
-    if change.accept("TYPE") or change.accept("SET", "DATA", "TYPE"):
-        return [Redefine(name, ColumnDef(name, read_type(change)))]
-    if change.accept("SET", "NOT", "NULL") or change.accept("NOT", "NULL"):
-        return [Redefine(name, ColumnDef(name, nullable=False))]
-    if change.accept("DROP", "NOT", "NULL") or change.accept("NULL"):
-        return [Redefine(name, ColumnDef(name, nullable=True))]
-    if change.accept("ADD", "GENERATED"):
-        return [Redefine(name, ColumnDef(name, nullable=False))]
-    if change.upper() in ("SET", "DROP", "ADD", "RESET", "RESTART", "UNSET", "ENCODE"):
-        return []
-    return _redefine(name, Reader((name_token, *change.rest()), change.dialect))
+    pieces = action.pieces() if action.upper() == "(" else [action]
+    return [change for piece in pieces for change in _redefine(None, piece)]
 
 
-def _modify(change: Reader) -> list[Action]:
-    if not change.accept("COLUMN"):
-        change.accept("COLUMNS")
-    if change.upper() in (
-        "PARTITION",
-        "LOB",
-        "NESTED",
-        "CONSTRAINT",
-        "PRIMARY",
-        "UNIQUE",
-        "DEFAULT",
-    ):
-        return []
-    pieces = split_commas(change.group()) if change.upper() == "(" else [change.rest()]
-    changes = []
-    for piece in pieces:
-        changes += _redefine(Reader(piece, change.dialect).name(), Reader(piece, change.dialect))
+def _change(action: Reader) -> Sequence[Change]:
+    action.accept("COLUMN")
+    return _redefine(action.name(), action)
+
+
+def _redefine(old: Identifier | None, action: Reader) -> Sequence[Change]:
+    elements = Elements()
+    column = read_column(action, elements)
+    # MySQL forgets what a new definition doesn't say; the others keep it.
+    if column.nullable is None and action.dialect.version_comments:
+        column = replace(column, nullable=True)
+    changes: list[Change] = [partial(to.redefine, old=old or column.name, new=column)]
+    if elements.keys or elements.foreign_keys:
+        changes.append(partial(to.add_elements, elements=elements))
     return changes
 
 
-def _change(change: Reader) -> list[Action]:
-    change.accept("COLUMN")
-    old = change.name()
-    return _redefine(old, change)
+def _comment(action: Reader) -> Sequence[Change]:
+    column = None
+    if action.accept("COLUMN"):
+        action.accept("IF", "EXISTS")
+        column = action.name()
+    action.accept("=")
+    return [partial(to.set_comment, column=column, comment=action.take().text)]
 
 
-def _redefine(old: Identifier, reader: Reader) -> list[Action]:
-    """MySQL forgets what a new definition leaves unsaid; the others keep it."""
-    column, keys = read_column(reader)
-    if column.nullable is None and reader.dialect.version_comments:
-        column = replace(column, nullable=True)
-    actions: list[Action] = [Redefine(old, column)]
-    if keys.keys or keys.foreign_keys:
-        actions.append(Add(keys))
-    return actions
+def _attach(action: Reader) -> Sequence[Change]:
+    if not action.accept("PARTITION"):
+        return []
+    return [partial(to.attach_partition, child=action.object_name())]
 
 
-def _comment(change: Reader) -> list[Action]:
-    if change.accept("COLUMN"):
-        change.accept("IF", "EXISTS")
-        name = change.name()
-        return [SetComment(name, change.take().text)]
-    change.accept("=")
-    return [SetComment(None, change.take().text)]
+def _inherit(action: Reader) -> Sequence[Change]:
+    return [partial(to.inherit, parent=action.object_name())]
 
 
-def _attach(change: Reader) -> list[Action]:
-    return [Attach(change.object_name())] if change.accept("PARTITION") else []
+def _replace(action: Reader) -> Sequence[Change]:
+    if not action.accept("COLUMNS"):
+        return []
+    raise UnreadableError("replacing all columns isn't supported")
 
 
-def _inherit(change: Reader) -> list[Action]:
-    return [InheritFrom(change.object_name())]
-
-
-_READERS: dict[str, Callable[[Reader], list[Action]]] = {
+_READERS: dict[str, Callable[[Reader], Sequence[Change]]] = {
     "ADD": _add,
     "ALTER": _alter_column,
     "ATTACH": _attach,
@@ -230,5 +191,5 @@ _READERS: dict[str, Callable[[Reader], list[Action]]] = {
     "INHERIT": _inherit,
     "MODIFY": _modify,
     "RENAME": _rename,
-    "REPLACE": _replace_columns,
+    "REPLACE": _replace,
 }

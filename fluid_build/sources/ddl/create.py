@@ -1,118 +1,203 @@
 """CREATE TABLE."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from fluid_build.sources.ddl.body import read_body
-from fluid_build.sources.ddl.columns import description_option, key_columns
-from fluid_build.sources.ddl.grammar import Body, CreateTable, KeyDef, ObjectName
-from fluid_build.sources.ddl.reader import Reader, split_commas
+from fluid_build.sources.base import Skipped
+from fluid_build.sources.ddl.elements import key_columns, read_elements
+from fluid_build.sources.ddl.reader import Reader
+from fluid_build.sources.ddl.schema import (
+    AbsentTableError,
+    DraftTable,
+    Elements,
+    Key,
+    ObjectName,
+    Schema,
+    add_elements,
+    find_column,
+    find_table,
+    table_key,
+)
+from fluid_build.sources.ddl.tokens import Token
 
 _TEMPORARY = frozenset(("TEMP", "TEMPORARY", "VOLATILE"))
 _QUERY = frozenset(("SELECT", "WITH", "VALUES", "TABLE", "EXECUTE", "FROM", "("))
-_UNIQUE_MODELS = (("PRIMARY", "KEY"), ("UNIQUE", "KEY"), ("UNIQUE", "PRIMARY", "INDEX"))
 
 
-def read_create_table(reader: Reader) -> CreateTable:
-    """A CREATE TABLE statement; UnreadableError if even its name or its body's end is missing."""
+@dataclass
+class _Definition:
+    """A table as its statement defines it; ``before`` are the words before TABLE."""
+
+    before: Sequence[str]
+    if_not_exists: bool
+    name: ObjectName
+    elements: Elements = field(default_factory=Elements)
+    comment: str | None = None
+    inherits: Sequence[ObjectName] = ()
+    partition_of: ObjectName | None = None
+    is_from_query: bool = False
+
+
+def create_table(reader: Reader, schema: Schema) -> list[str]:
+    """Add the table that a statement creates; return what of it couldn't be read.
+
+    Raises AbsentTableError if it takes its columns from a table that isn't there yet, and
+    UnreadableError if even its name or the end of its body is missing.
+    """
+    definition = _read(reader)
+    key, name = table_key(schema, definition.name), definition.name.name.text
+    aside, reason = _why_aside(definition), _why_skipped(definition)
+    if aside:
+        schema.aside[key] = f"{name} is left out: {aside}"
+        return []
+    if reason:
+        schema.skipped.setdefault(key, Skipped(name, reason))
+        return []
+    models = [_model(schema, model) for model in _models(definition)]
+    if key in schema.tables and "REPLACE" not in definition.before:
+        return [] if definition.if_not_exists else [f"{name} is created twice; the first counts"]
+    home = definition.name.schema.text if definition.name.schema else schema.current
+    table = DraftTable(
+        definition.name.name, home, comment=definition.comment, parent=definition.partition_of
+    )
+    for model in models:
+        _copy(definition.elements, model, table, schema)
+    if definition.inherits and not definition.elements.columns:
+        table.parent = definition.inherits[0]
+    fault = add_elements(schema, table, definition.elements)
+    schema.tables[key] = table
+    schema.skipped.pop(key, None)
+    return [f"{name}: {fault}"] if fault else []
+
+
+def table_name(reader: Reader) -> ObjectName:
+    """Take everything up to and including the name in a CREATE TABLE statement."""
+    reader.skip_to("TABLE")
+    reader.accept("IF", "NOT", "EXISTS")
+    return reader.object_name()
+
+
+def _read(reader: Reader) -> _Definition:
     before = []
     while (word := reader.take().upper) != "TABLE":
         before.append(word)
-    if_not_exists = reader.accept("IF", "NOT", "EXISTS")
-    name = reader.object_name()
-    made = CreateTable(
-        name=name,
-        temporary=bool(_TEMPORARY.intersection(before)) or name.name.text.startswith("#"),
-        if_not_exists=if_not_exists,
-        or_replace="REPLACE" in before,
-        virtual="VIRTUAL" in before,
-        from_query="DYNAMIC" in before,
-    )
-    return made if made.virtual else _read_definition(reader, made)
-
-
-def _read_definition(reader: Reader, made: CreateTable) -> CreateTable:
-    """What stands behind the name: the body, or the table whose columns it takes."""
+    definition = _Definition(before, reader.accept("IF", "NOT", "EXISTS"), reader.object_name())
+    definition.is_from_query = "DYNAMIC" in before
+    if "VIRTUAL" in before:
+        return definition
     has_body = False
-    while not reader.done:
+    while not reader.is_done:
         if reader.upper() == "(" and not has_body:
             has_body = True
-            made = _read_list(reader, made)
-        elif reader.accept("CLUSTER", "BY"):
-            reader.accept("LINEAR")
-            reader.skip_group()
-        elif _begins_query(reader):
-            reader.rest()
-            return replace(made, from_query=True)
+            _read_body(reader.group(), reader, definition)
+        elif reader.upper() == "SELECT" or (reader.upper() == "AS" and reader.upper(1) in _QUERY):
+            reader.remaining()
+            definition.is_from_query = True
         elif reader.accept("PARTITION", "OF"):
-            made = replace(made, partition_of=reader.object_name())
-            reader.rest()
+            definition.partition_of = reader.object_name()
+            reader.remaining()
         elif reader.accept("INHERITS"):
-            made = replace(made, inherits=_names(reader))
+            definition.inherits = [piece.object_name() for piece in reader.pieces()]
         elif not has_body and _copies(reader):
-            made = replace(made, body=Body(like=(reader.object_name(),), like_keys=True))
             has_body = True
+            definition.elements = Elements(models=[reader.object_name()], with_model_keys=True)
         else:
-            made = _read_option(reader, made)
-    return made
+            _read_option(reader, definition)
+    return definition
 
 
-def _begins_query(reader: Reader) -> bool:
-    return reader.upper() == "SELECT" or (reader.upper() == "AS" and reader.upper(1) in _QUERY)
-
-
-def _read_list(reader: Reader, made: CreateTable) -> CreateTable:
-    inside = reader.group()
-    if inside and inside[0].upper in ("SELECT", "WITH"):
-        return replace(made, from_query=True)
-    return replace(made, body=read_body(inside, reader.dialect))
+def _read_body(tokens: Sequence[Token], reader: Reader, definition: _Definition) -> None:
+    if tokens and tokens[0].upper in ("SELECT", "WITH"):
+        definition.is_from_query = True
+    else:
+        definition.elements = read_elements(tokens, reader.dialect)
 
 
 def _copies(reader: Reader) -> bool:
-    """Whether the name of a table to copy comes next; ClickHouse says ``AS`` for it."""
-    return any(reader.accept(word) for word in ("LIKE", "CLONE", "COPY")) or (
+    """Return whether the name of a table to copy comes next; ClickHouse says ``AS`` for it."""
+    return reader.accept_any("LIKE", "CLONE", "COPY") or (
         reader.dialect.name == "clickhouse" and reader.accept("AS")
     )
 
 
-def _names(reader: Reader) -> tuple[ObjectName, ...]:
-    return tuple(
-        Reader(piece, reader.dialect).object_name() for piece in split_commas(reader.group())
-    )
-
-
-def _read_option(reader: Reader, made: CreateTable) -> CreateTable:
-    """One of the options behind the body; those without bearing on structure are stepped over."""
+def _read_option(reader: Reader, definition: _Definition) -> None:
+    """Take an option after the body; those without bearing on structure are stepped over."""
+    elements = definition.elements
     if reader.accept("COMMENT"):
         reader.accept("=")
-        return replace(made, comment=None if reader.done else reader.take().text)
-    if reader.accept("OPTIONS"):
-        comment = description_option(reader.group()) if reader.upper() == "(" else None
-        return replace(made, comment=comment or made.comment)
-    if reader.accept("PARTITIONED", "BY"):
-        return _add_partition_columns(reader, made)
-    for words in _UNIQUE_MODELS:
-        if reader.accept(*words):
-            return _add_key_option(reader, made, primary=words[0] == "PRIMARY")
-    if not reader.skip_group():
+        definition.comment = None if reader.is_done else reader.take().text
+    elif reader.accept("OPTIONS"):
+        definition.comment = _description(reader) or definition.comment
+    elif reader.accept_any("CLUSTER BY LINEAR", "CLUSTER BY"):
+        reader.skip_group()
+    elif reader.accept("PARTITIONED", "BY"):
+        # Hive keeps the columns it partitions by outside the body; others only name them there.
+        for piece in reader.pieces():
+            if piece.kind(1) in ("word", "name"):
+                elements.columns += read_elements(piece.tokens, reader.dialect).columns
+    elif reader.accept("PRIMARY", "KEY"):
+        _add_key(reader, elements, primary=True)
+    elif reader.accept_any("UNIQUE KEY", "UNIQUE PRIMARY INDEX"):
+        _add_key(reader, elements, primary=False)
+    elif not reader.skip_group():
         reader.take()
-    return made
 
 
-def _add_key_option(reader: Reader, made: CreateTable, *, primary: bool) -> CreateTable:
+def _description(reader: Reader) -> str | None:
+    """Take BigQuery's ``(description = "…")``."""
+    for piece in reader.pieces():
+        if piece.accept("DESCRIPTION", "="):
+            return piece.take().text
+    return None
+
+
+def _add_key(reader: Reader, elements: Elements, *, primary: bool) -> None:
     if reader.upper() != "(" and reader.upper(1) == "(":
         reader.take()
-    if reader.upper() != "(":
-        return made
-    key = KeyDef(primary, key_columns(reader.group()))
-    return replace(made, body=replace(made.body, keys=(*made.body.keys, key)))
+    if reader.upper() == "(":
+        elements.keys.append(Key(primary, key_columns(reader.group())))
 
 
-def _add_partition_columns(reader: Reader, made: CreateTable) -> CreateTable:
-    """Hive keeps the columns it partitions by outside the body; others only name them there."""
-    if reader.upper() != "(":
-        return made
-    columns = list(made.body.columns)
-    for piece in split_commas(reader.group()):
-        if len(piece) > 1 and piece[1].kind in ("word", "name"):
-            columns += read_body(piece, reader.dialect).columns
-    return replace(made, body=replace(made.body, columns=tuple(columns)))
+def _why_aside(definition: _Definition) -> str:
+    """Return why nobody will miss a table."""
+    name = definition.name.name.text
+    if _TEMPORARY.intersection(definition.before) or name.startswith("#"):
+        return "it's a temporary table."
+    if name.lower().startswith("sqlite_"):
+        return "it's SQLite's own."
+    return ""
+
+
+def _why_skipped(definition: _Definition) -> str:
+    """Return why a table that a user would miss can't be read."""
+    if "VIRTUAL" in definition.before:
+        return "It's a virtual table, whose columns a module decides."
+    elements = definition.elements
+    if definition.is_from_query and not any(column.type for column in elements.columns):
+        return "It's made from a query, so its columns aren't declared."
+    if elements.columns or definition.partition_of or _models(definition):
+        return ""
+    if elements.faults:
+        return f"None of its columns could be read: {elements.faults[0]}."
+    return "It declares no columns."
+
+
+def _models(definition: _Definition) -> list[ObjectName]:
+    return [*definition.elements.models, *definition.inherits]
+
+
+def _model(schema: Schema, name: ObjectName) -> DraftTable:
+    model = find_table(schema, name)
+    if model is None:
+        raise AbsentTableError(name.name.text)
+    return model
+
+
+def _copy(elements: Elements, model: DraftTable, table: DraftTable, schema: Schema) -> None:
+    """Copy the columns of a table that's copied or inherited from; its keys only if asked to."""
+    folding = schema.dialect.folding
+    for column in model.columns:
+        if find_column([*table.columns, *elements.columns], column.name, folding) is None:
+            table.columns.append(column)
+    if elements.with_model_keys:
+        table.keys += model.keys

@@ -1,11 +1,11 @@
-"""Cutting SQL text into statements, so that a bad one does not take the others with it."""
+"""Cutting SQL text into statements, so that a bad one doesn't take the others with it."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fluid_build.sources.ddl.dialects import Dialect
-from fluid_build.sources.ddl.lexer import (
+from fluid_build.sources.ddl.tokens import (
     BACKSLASH_STRING,
     PLAIN_STRING,
     Token,
@@ -18,7 +18,7 @@ _SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement: its tokens, where it stands, and how it begins.
+    """A statement: its tokens, where it is, and how it begins.
 
     ``tokens`` of a statement that only moves rows hold no more than its first words.
     ``client`` marks a line for a client program (psql's ``\\connect``, SQL*Plus's ``PROMPT``).
@@ -34,12 +34,12 @@ class Statement:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The first tokens, upper-case; empty strings for what is no bare word."""
+        """The first tokens, upper-case; an empty string for each that isn't a bare word."""
         return tuple(token.upper for token in self.tokens[:20])
 
 
-ROUTINES = frozenset(("FUNCTION", "PROCEDURE", "PROC", "TRIGGER", "EVENT", "PACKAGE", "RULE"))
-OBJECTS = ROUTINES | frozenset(
+_ROUTINES = frozenset(("FUNCTION", "PROCEDURE", "PROC", "TRIGGER", "EVENT", "PACKAGE", "RULE"))
+OBJECTS = _ROUTINES | frozenset(
     (
         "AGGREGATE", "CAST", "CATALOG", "COLLATION", "CONNECTION", "CONVERSION", "DATABASE",
         "DICTIONARY", "DIRECTORY", "DOMAIN", "EXTENSION", "FILE", "INDEX", "LANGUAGE", "LINK",
@@ -50,6 +50,7 @@ OBJECTS = ROUTINES | frozenset(
     )
 )  # fmt: skip
 _ROWS = frozenset(("INSERT", "REPLACE", "SELECT", "UPDATE", "DELETE", "MERGE", "VALUES"))
+# After BEGIN, these start a transaction; anything else starts a block of statements.
 _TRANSACTION = frozenset(
     ("", ";", "TRANSACTION", "TRAN", "WORK", "IMMEDIATE", "EXCLUSIVE", "DEFERRED", "ISOLATION",
      "READ", "DISTRIBUTED")
@@ -59,10 +60,10 @@ _END_OF = frozenset(("IF", "LOOP", "WHILE", "REPEAT", "FOR"))
 _GO = re.compile(r"[ \t]*GO(?:[ \t]+\d+)?[ \t]*;?[ \t]*(?:--[^\n]*)?\r?(?:\n|\Z)", re.IGNORECASE)
 _ANY_GO = re.compile(r"^[ \t]*GO[ \t]*;?[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 _ANY_SLASH = re.compile(r"^/[ \t]*\r?$", re.MULTILINE)
+_SLASH_LINE = re.compile(r"/[ \t]*\r?(?=\n|\Z)")
 _CLIENT_LINE = re.compile(
     r"\\[^\n]*|\.[a-z]\w*[^\n]*|:(?:setvar|r|on|connect|out)\b[^\n]*|!![^\n]*"
 )
-_SLASH_LINE = re.compile(r"/[ \t]*\r?(?=\n|\Z)")
 _DELIMITER = re.compile(r"DELIMITER[ \t]+(\S+)[^\n]*", re.IGNORECASE)
 _SQLPLUS_LINE = re.compile(
     r"(?:REM|REMARK|PROMPT|PRO|PAUSE|SPOOL|WHENEVER|DEFINE|UNDEFINE|ACCEPT|TTITLE|BTITLE|HOST|EXIT"
@@ -72,10 +73,7 @@ _SQLPLUS_LINE = re.compile(
 )
 _COPY_STDIN = re.compile(r"\bFROM\s+STDIN\b", re.IGNORECASE)
 _COPY_END = re.compile(r"^\\\.[ \t]*\r?$", re.MULTILINE)
-_OPENERS = frozenset(
-    ("CREATE", "ALTER", "DROP", "COMMENT", "INSERT", "EXEC", "EXECUTE", "PRINT", "BEGIN", "END",
-     "ELSE", "BULK", "DECLARE", "IF", "USE", "GRANT", "RAISERROR", "SET")
-)  # fmt: skip
+# What begins a statement at the start of a line, even if the one before has no semicolon.
 _NEXT = re.compile(
     r"CREATE\s+(?:\w+\s+){0,4}?(?:TABLE|VIEW|INDEX|SCHEMA|TYPE|DOMAIN|SEQUENCE|FUNCTION|PROC|"
     r"PROCEDURE|TRIGGER|DATABASE)\b|ALTER\s+TABLE\b|DROP\s+TABLE\b|COMMENT\s+ON\b|INSERT\s+INTO\b",
@@ -87,9 +85,14 @@ _NEXT_IN_BATCH = re.compile(
     r"|SET\s+(?:IDENTITY_INSERT|@)",
     re.IGNORECASE,
 )
+_OPENERS = frozenset(
+    ("CREATE", "ALTER", "DROP", "COMMENT", "INSERT", "EXEC", "EXECUTE", "PRINT", "BEGIN", "END",
+     "ELSE", "BULK", "DECLARE", "IF", "USE", "GRANT", "RAISERROR", "SET")
+)  # fmt: skip
 
 
 def _rows_body(string: str) -> re.Pattern[str]:
+    """Return a pattern for everything up to the end of a statement's rows, in one match."""
     return re.compile(
         rf"(?:[^;'\"`\n\-/]++|{string}|\"[^\"]*+\"|`[^`]*+`|--[^\n]*+|/(?!\*)|-(?!-)"
         r"|\n(?!\s*(?:GO\s*\n|CREATE\s|ALTER\s+TABLE\s)))*+",
@@ -102,12 +105,12 @@ _ROWS_BODY_BACKSLASH = _rows_body(BACKSLASH_STRING)
 
 
 def split(text: str, dialect: Dialect, file: str = "") -> Iterator[Statement]:
-    """The statements of a text, in order."""
+    """Yield the statements of a text, in order."""
     yield from _Splitter(text, dialect, file).statements()
 
 
 class _Splitter:
-    """Walks a text once; ``held`` are the tokens of the statement it is in."""
+    """One walk through a text; ``tokens`` are those of the statement it's in."""
 
     def __init__(self, text: str, dialect: Dialect, file: str) -> None:
         self.text = text
@@ -122,31 +125,30 @@ class _Splitter:
         self.begin()
 
     def begin(self) -> None:
-        """Forget the statement that ended."""
-        self.held: list[Token] = []
+        self.tokens: list[Token] = []
         self.depth = 0
         self.block = 0
-        self.ended_block = False
+        self.has_ended_block = False
         self.object = ""
 
     def statements(self) -> Iterator[Statement]:
-        """Every statement, as soon as its end is known."""
         while True:
-            if not self.held:
-                client = self.client_line()
-                if client is not None:
-                    yield client
-                    continue
-            if self.at_delimiter():
-                yield from self.emit()
-                continue
             token = next_token(self.text, self.dialect, self.position)
+            if not self.tokens:
+                client_line = self.client_line(token)
+                if client_line is not None:
+                    yield client_line
+                    continue
             if token is None:
                 yield from self.emit()
                 return
             if self.delimiter != ";":
+                if self.text.startswith(self.delimiter, token.start):
+                    self.position = token.start + len(self.delimiter)
+                    yield from self.emit()
+                    continue
                 token = self.cut_at_delimiter(token)
-            if self.held and self.starts_another(token):
+            if self.tokens and self.starts_another(token):
                 yield from self.emit(terminated=False)
                 continue
             if self.is_go(token) or self.is_slash(token):
@@ -154,25 +156,23 @@ class _Splitter:
                 self.position = self.end_of_line(token.start)
                 continue
             self.position = token.end
-            if token.upper == ";" and self.delimiter == ";" and self.is_end():
+            if token.upper == ";" and (not self.tokens or self.is_end()):
                 yield from self.emit()
                 continue
-            if token.upper == ";" and not self.held:
-                continue
-            self.held.append(token)
+            self.tokens.append(token)
             self.follow(token)
-            if len(self.held) == 1 and token.upper in _ROWS:
+            if len(self.tokens) == 1 and token.upper in _ROWS and self.delimiter == ";":
                 self.skip_rows()
 
     def emit(self, *, terminated: bool = True) -> Iterator[Statement]:
-        """The statement held, if any, and what belongs to it behind its semicolon."""
-        if self.held:
-            first, last = self.held[0], self.held[-1]
+        """Yield the current statement, if any, and step over the rows that follow a COPY."""
+        if self.tokens:
+            first, last = self.tokens[0], self.tokens[-1]
             yield Statement(
-                tokens=tuple(self.held),
+                tokens=tuple(self.tokens),
                 file=self.file,
                 line=self.line_of(first.start),
-                opening=opening(self.text, first, last),
+                opening=_opening(self.text, first, last),
                 terminated=terminated,
             )
             if first.upper == "COPY" and _COPY_STDIN.search(self.text, first.start, last.end):
@@ -180,46 +180,29 @@ class _Splitter:
                 self.position = end.end() if end else self.position
         self.begin()
 
-    def client_line(self) -> Statement | None:
-        """The line that a client program would take for itself, if one begins here."""
-        self.skip_blank()
-        start = self.position
-        if start >= len(self.text) or not self.starts_line(start):
+    def client_line(self, token: Token | None) -> Statement | None:
+        """Return the line that a client program would run itself, if one begins here."""
+        if token is None or not self.starts_line(token.start):
             return None
+        start = token.start
         delimiter = _DELIMITER.match(self.text, start)
         if delimiter:
             self.delimiter = delimiter[1]
             self.position = delimiter.end()
             return self.client(start, "DELIMITER")
         for pattern in (_CLIENT_LINE, *((_SQLPLUS_LINE,) if self.dialect.sqlplus else ())):
-            found = pattern.match(self.text, start)
-            if found:
+            line = pattern.match(self.text, start)
+            if line:
                 self.position = self.end_of_line(start)
-                return self.client(start, found.group().split()[0])
+                return self.client(start, line.group().split()[0])
         return None
 
     def client(self, start: int, word: str) -> Statement:
         token = Token("word", word, word.upper(), start, start + len(word))
         return Statement((token,), self.file, self.line_of(start), word, client=True)
 
-    def skip_blank(self) -> None:
-        token = next_token(self.text, self.dialect, self.position)
-        if token is None:
-            self.position = len(self.text)
-            return
-        self.position = token.start
-
-    def at_delimiter(self) -> bool:
-        if self.delimiter == ";":
-            return False
-        token = next_token(self.text, self.dialect, self.position)
-        if token is None or not self.text.startswith(self.delimiter, token.start):
-            return False
-        self.position = token.start + len(self.delimiter)
-        return True
-
     def cut_at_delimiter(self, token: Token) -> Token:
-        """A word that a delimiter such as ``$$`` is glued to, without it."""
+        """Return a word without the delimiter (``$$``) that's glued to its end."""
         cut = token.text.find(self.delimiter) if token.kind == "word" else -1
         if cut <= 0:
             return token
@@ -227,7 +210,7 @@ class _Splitter:
         return Token("word", text, text.upper(), token.start, token.start + cut)
 
     def starts_another(self, token: Token) -> bool:
-        """Whether a token begins a new statement although the last one was not closed."""
+        """Return whether a token begins a new statement although the last one wasn't closed."""
         if token.upper not in _OPENERS or not self.starts_line(token.start):
             return False
         if self.in_routine() or self.delimiter != ";":
@@ -242,30 +225,27 @@ class _Splitter:
         )
 
     def in_routine(self) -> bool:
-        """Whether statements may stand inside the one that is held."""
-        first = self.held[0].upper
-        if self.object in ROUTINES:
+        """Return whether the current statement may have others inside it."""
+        if self.object in _ROUTINES:
             return self.block > 0 or self.dialect.batches or not self.dialect.sqlplus
-        return first in ("BEGIN", "DECLARE", "DO") and not self.dialect.batches
+        return self.tokens[0].upper in ("BEGIN", "DECLARE", "DO") and not self.dialect.batches
 
     def follow(self, token: Token) -> None:
         """Keep count of parentheses and of BEGIN … END."""
         upper = token.upper
-        if not upper:
-            return
         if upper == "(":
             self.depth += 1
         elif upper == ")":
             self.depth -= 1
-        elif not self.object and upper in OBJECTS and self.held[0].upper in ("CREATE", "ALTER"):
+        elif not self.object and upper in OBJECTS and self.tokens[0].upper in ("CREATE", "ALTER"):
             self.object = upper
         elif self.object == "TYPE" and upper == "BODY":
             self.object = "PACKAGE"
-        elif self.object in ROUTINES or self.is_anonymous_block():
+        elif upper and (self.object in _ROUTINES or self.is_anonymous_block()):
             self.follow_block(upper)
 
     def follow_block(self, upper: str) -> None:
-        before = self.held[-2].upper if len(self.held) > 1 else ""
+        before = self.tokens[-2].upper if len(self.tokens) > 1 else ""
         if (
             (before == "END" and upper in _END_OF)
             or upper == "BEGIN"
@@ -274,34 +254,34 @@ class _Splitter:
             self.block += 1
         elif upper == "END" or (before == "BEGIN" and upper in ("TRAN", "TRANSACTION")):
             self.block -= 1
-            self.ended_block = True
+            self.has_ended_block = True
 
     def is_anonymous_block(self) -> bool:
-        if self.dialect.batches or self.held[0].upper not in ("BEGIN", "DECLARE"):
+        if self.dialect.batches or self.tokens[0].upper not in ("BEGIN", "DECLARE"):
             return False
-        if self.held[0].upper == "DECLARE":
+        if self.tokens[0].upper == "DECLARE":
             return self.dialect.sqlplus
-        following = self.held[1].upper if len(self.held) > 1 else self.peek()
-        return following not in _TRANSACTION
-
-    def peek(self) -> str:
-        token = next_token(self.text, self.dialect, self.position)
-        return token.upper if token else ""
+        following = (
+            self.tokens[1]
+            if len(self.tokens) > 1
+            else next_token(self.text, self.dialect, self.position)
+        )
+        return following is not None and following.upper not in _TRANSACTION
 
     def is_end(self) -> bool:
-        """Whether a semicolon ends the statement rather than stands inside it."""
-        if not self.held:
+        """Return whether a semicolon ends the current statement rather than one inside it."""
+        if self.delimiter != ";":
             return False
-        if self.object in ROUTINES:
+        if self.object in _ROUTINES:
             if self.dialect.batches and self.last_go > self.position:
                 return False
             if self.dialect.sqlplus:
-                return self.block <= 0 and self.ended_block and self.last_slash < self.position
+                return self.block <= 0 and self.has_ended_block and self.last_slash < self.position
             return self.block <= 0 and self.depth <= 0
         if self.is_anonymous_block():
             if self.dialect.sqlplus and self.last_slash > self.position:
                 return False
-            return self.block <= 0 and self.ended_block
+            return self.block <= 0 and self.has_ended_block
         return True
 
     def is_go(self, token: Token) -> bool:
@@ -316,12 +296,10 @@ class _Splitter:
 
     def skip_rows(self) -> None:
         """Jump over the rows of a statement without making tokens of them."""
-        if self.delimiter != ";":
-            return
         body = _ROWS_BODY_BACKSLASH if self.dialect.backslash else _ROWS_BODY
         while True:
-            found = body.match(self.text, self.position)
-            self.position = found.end() if found else self.position
+            rows = body.match(self.text, self.position)
+            self.position = rows.end() if rows else self.position
             if not self.text.startswith("/*", self.position):
                 return
             self.position = comment_end(
@@ -343,8 +321,8 @@ class _Splitter:
         return self.line
 
 
-def opening(text: str, first: Token, last: Token) -> str:
-    """The first characters of a statement on one line; of one that moves rows its keyword alone."""
+def _opening(text: str, first: Token, last: Token) -> str:
+    """Return a statement's first characters on one line; its keyword alone if it moves rows."""
     if first.upper in _ROWS or first.upper == "COPY":
         return first.upper
     words = " ".join(text[first.start : min(last.end, first.start + 4 * _SHOWN)].split())
@@ -353,6 +331,6 @@ def opening(text: str, first: Token, last: Token) -> str:
 
 def _last(pattern: re.Pattern[str], text: str) -> int:
     last = -1
-    for found in pattern.finditer(text):
-        last = found.start()
+    for match in pattern.finditer(text):
+        last = match.start()
     return last

@@ -1,10 +1,12 @@
-"""From a declared type, in any dialect, to the type DuckDB would read it as."""
+"""From a declared type, in any dialect, to the type DuckDB reads it as."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from fluid_build.sources.ddl.dialects import Dialect
-from fluid_build.sources.ddl.lexer import Token
 from fluid_build.sources.ddl.reader import Reader, UnreadableError, split_commas
+from fluid_build.sources.ddl.schema import NamedType
+from fluid_build.sources.ddl.tokens import Token
 from fluid_build.sources.sql import quote
 
 TEXT = "VARCHAR"
@@ -23,7 +25,7 @@ _SAME = {
     "UBIGINT": "UBIGINT UINT64",
     "UHUGEINT": "UHUGEINT UINT128",
     "FLOAT": "REAL FLOAT4 BINARY_FLOAT FLOAT32",
-    "DOUBLE": "DOUBLE FLOAT8 FLOAT BINARY_DOUBLE FLOAT64 BIGDECIMAL",
+    "DOUBLE": "DOUBLE FLOAT8 FLOAT BINARY_DOUBLE FLOAT64 BIGDECIMAL DECFLOAT",
     "DECIMAL(19,4)": "MONEY",
     "DECIMAL(10,4)": "SMALLMONEY",
     "DATE": "DATE DATE32 NEWDATE",
@@ -56,6 +58,7 @@ _PHRASES = {
     "BINARY LARGE OBJECT": "BLOB",
     "BINARY VARYING": "BLOB",
     "BIT VARYING": "BIT",
+    "CHAR FOR BIT DATA": "BLOB",
     "CHAR LARGE OBJECT": TEXT,
     "CHAR VARYING": TEXT,
     "CHARACTER LARGE OBJECT": TEXT,
@@ -75,6 +78,7 @@ _PHRASES = {
     "TIMESTAMP WITH TIME ZONE": "TIMESTAMP WITH TIME ZONE",
     "TIMESTAMP WITHOUT TIME ZONE": "TIMESTAMP",
     "UNSIGNED BIG INT": "UBIGINT",
+    "VARCHAR FOR BIT DATA": "BLOB",
     "VARYING CHARACTER": TEXT,
 }
 _BY_DIALECT = {
@@ -106,118 +110,127 @@ _SCALE_ONLY = {"DECIMAL32": 9, "DECIMAL64": 18, "DECIMAL128": 38, "DECIMAL256": 
 _WRAPPERS = frozenset(("NULLABLE", "LOWCARDINALITY"))
 _STRUCTS = frozenset(("STRUCT", "ROW", "TUPLE", "OBJECT", "NESTED"))
 _LISTS = frozenset(("ARRAY", "LIST"))
-_BARE_STRUCT = "("
+_AFTER_FIELD = frozenset(("NOT", "NULL", "COMMENT", "OPTIONS", "COLLATE", "DEFAULT"))
 _MODIFIERS = frozenset(("UNSIGNED", "SIGNED", "ZEROFILL", "BINARY", "BYTE", "ASCII", "UNICODE"))
+# SQLite's own rule for a type it doesn't know (datatype3.html, section 3.1).
+_AFFINITIES = (("INT", "BIGINT"), ("CHAR", TEXT), ("CLOB", TEXT), ("TEXT", TEXT), ("BLOB", "BLOB"),
+               ("REAL", "DOUBLE"), ("FLOA", "DOUBLE"), ("DOUB", "DOUBLE"))  # fmt: skip
 _DEEPEST = 40
 
 
 def duckdb_type(
-    tokens: Sequence[Token],
-    dialect: Dialect,
-    named: Mapping[str, Sequence[Token]],
-    depth: int = 0,
+    tokens: Sequence[Token], dialect: Dialect, named: Mapping[str, NamedType]
 ) -> str | None:
-    """DuckDB's name for a declared type; None where nothing is known of it.
+    """Return DuckDB's name for a declared type; None if nothing is known of it.
 
-    ``named`` holds the schema's own types (domains, enumerations), lower-case, with their base.
-    A column without a type, as SQLite allows, is text.
+    ``named`` are the schema's own types by lower-case name. A column without a type, as SQLite
+    allows, is text.
     """
-    if not tokens:
-        return TEXT
-    if depth > _DEEPEST:
-        return None
-    try:
-        return _read(Reader(tokens, dialect), named, depth + 1)
-    except UnreadableError:
-        return None
+    return _Types(dialect, named).read(tokens, 0)
 
 
-def _read(reader: Reader, named: Mapping[str, Sequence[Token]], depth: int) -> str | None:
-    words: list[Token] = []
-    arguments: Sequence[Token] | None = None
-    nested: Sequence[Token] | None = None
-    lists = 0
-    if reader.upper() == _BARE_STRUCT:
-        return _struct(reader.group(), reader.dialect, named, depth)
-    while not reader.done:
-        sign = reader.upper()
-        if sign == "(":
-            inside = reader.group()
-            arguments = inside if arguments is None else arguments
-        elif sign == "[":
-            reader.group()
-            lists += 1
-        elif sign == "<":
-            start = reader.at + 1
-            reader.angles()
-            nested = reader.tokens[start : reader.at - 1]
-        elif sign == ".":
-            reader.take()
-            words.clear()
-        elif words and sign == "ARRAY":
-            reader.take()
-            lists += reader.upper() != "["
-        else:
-            words.append(reader.take())
-    base = _base(words, arguments, nested, reader.dialect, named, depth)
-    return base if base is None else base + "[]" * lists
+@dataclass(frozen=True, slots=True)
+class _Types:
+    """The types of a dialect and of a schema."""
+
+    dialect: Dialect
+    named: Mapping[str, NamedType]
+
+    def read(self, tokens: Sequence[Token], depth: int) -> str | None:
+        if not tokens:
+            return TEXT
+        if depth > _DEEPEST:
+            return None
+        try:
+            return self._read(Reader(tokens, self.dialect), depth + 1)
+        except UnreadableError:
+            return None
+
+    def _read(self, reader: Reader, depth: int) -> str | None:
+        words: list[str] = []
+        inside: Sequence[Token] | None = None
+        lists = 0
+        if reader.upper() == "(":
+            return self._struct(reader.group(), depth)
+        while not reader.is_done:
+            sign = reader.upper()
+            if sign == "(":
+                group = reader.group()
+                inside = group if inside is None else inside
+            elif sign == "[":
+                reader.group()
+                lists += 1
+            elif sign == "<":
+                start = reader.at + 1
+                reader.skip_angles()
+                inside = reader.tokens[start : reader.at - 1]
+            elif reader.accept("."):
+                words.clear()
+            elif words and reader.accept("ARRAY"):
+                lists += reader.upper() != "["
+            else:
+                words.append(reader.take().text)
+        base = self._base(words, inside or (), depth)
+        return base if base is None else base + "[]" * lists
+
+    def _base(self, words: list[str], inside: Sequence[Token], depth: int) -> str | None:
+        if not words:
+            return None
+        if len(words) == 1 and words[0].lower() in self.named:
+            return self.read(self.named[words[0].lower()].base, depth)
+        first = words[0].upper()
+        if inside and first in _STRUCTS:
+            return self._struct(inside, depth)
+        if inside and first in _LISTS:
+            return f"{self.read(inside, depth) or TEXT}[]"
+        if inside and first in _WRAPPERS:
+            return self.read(inside, depth)
+        if inside and first == "MAP":
+            parts = [self.read(part, depth) or TEXT for part in split_commas(inside)]
+            return f"MAP({', '.join(parts)})" if len(parts) == 2 else None
+        return _scalar([word.upper() for word in words], inside, self.dialect)
+
+    def _struct(self, inside: Sequence[Token], depth: int) -> str | None:
+        fields: dict[str, str] = {}
+        for piece in split_commas(inside):
+            reader = Reader(piece, self.dialect)
+            name = reader.name().text
+            reader.accept(":")
+            start = reader.at
+            while not reader.is_done and reader.upper() not in _AFTER_FIELD:
+                reader.take()
+            if name.lower() in {known.lower() for known in fields}:
+                return None
+            fields[name] = self.read(reader.tokens[start : reader.at], depth) or TEXT
+        listed = ", ".join(f"{quote(name)} {type_}" for name, type_ in fields.items())
+        return f"STRUCT({listed})" if fields else None
 
 
-def _base(
-    words: Sequence[Token],
-    arguments: Sequence[Token] | None,
-    nested: Sequence[Token] | None,
-    dialect: Dialect,
-    named: Mapping[str, Sequence[Token]],
-    depth: int,
-) -> str | None:
-    spelled = [word.text.upper() for word in words]
-    if not spelled:
-        return None
-    if len(words) == 1:
-        own = named.get(words[0].text.lower())
-        if own is not None:
-            return duckdb_type(own, dialect, named, depth)
-    first, inside = spelled[0], nested if nested is not None else arguments
-    if inside:
-        if first in _STRUCTS:
-            return _struct(inside, dialect, named, depth)
-        if first in _LISTS or first in _WRAPPERS:
-            element = duckdb_type(inside, dialect, named, depth)
-            return f"{element or TEXT}[]" if first in _LISTS else element
-        if first == "MAP":
-            return _map(inside, dialect, named, depth)
-    return _scalar(spelled, arguments or (), dialect)
-
-
-def _scalar(spelled: list[str], arguments: Sequence[Token], dialect: Dialect) -> str | None:
-    plain = [word for word in spelled if word not in _MODIFIERS] or spelled
+def _scalar(words: list[str], arguments: Sequence[Token], dialect: Dialect) -> str | None:
+    plain = [word for word in words if word not in _MODIFIERS] or words
     phrase = " ".join(plain)
-    if len(plain) == 1 or plain[0] == "INTERVAL":
-        word = plain[0]
-        figures = [token.text for token in arguments if token.kind == "number"]
-        if word in _EXACT:
-            return _exact(arguments, dialect, word)
-        if word in _SCALE_ONLY:
-            scale = _whole(figures[0]) if figures else 0
-            width = _SCALE_ONLY[word]
-            return f"DECIMAL({width},{scale})" if 0 <= scale <= width else "DOUBLE"
-        if word == "FLOAT" and len(figures) == 1:
-            return "FLOAT" if 0 < _whole(figures[0]) <= 24 else "DOUBLE"
-        if word in ("TINYINT", "BIT") and figures == ["1"] and dialect.version_comments:
-            return "BOOLEAN"
-        found = _BY_DIALECT.get(dialect.name, {}).get(word) or _SCALARS.get(word)
+    figures = [token.text for token in arguments if token.kind == "number"]
+    type_: str | None
+    if len(plain) > 1 and plain[0] != "INTERVAL":
+        type_ = _PHRASES.get(phrase)
+    elif plain[0] in _EXACT:
+        return _decimal(plain[0], arguments, dialect)
+    elif plain[0] in _SCALE_ONLY:
+        scale, width = _whole(figures[0]) if figures else 0, _SCALE_ONLY[plain[0]]
+        return f"DECIMAL({width},{scale})" if 0 <= scale <= width else "DOUBLE"
+    elif plain[0] == "FLOAT" and len(figures) == 1:
+        return "FLOAT" if 0 < _whole(figures[0]) <= 24 else "DOUBLE"
+    elif plain[0] in ("TINYINT", "BIT") and figures == ["1"] and dialect.version_comments:
+        return "BOOLEAN"
     else:
-        found = _PHRASES.get(phrase)
-    if found is None and dialect.name == "sqlite":
-        return _affinity(phrase)
-    if found is not None and "UNSIGNED" in spelled:
-        return _UNSIGNED.get(found, found)
-    return found
+        type_ = _BY_DIALECT.get(dialect.name, {}).get(plain[0]) or _SCALARS.get(plain[0])
+    if type_ is None and dialect.name == "sqlite":
+        return next((type_ for part, type_ in _AFFINITIES if part in phrase), TEXT)
+    return _UNSIGNED.get(type_, type_) if type_ and "UNSIGNED" in words else type_
 
 
-def _exact(arguments: Sequence[Token], dialect: Dialect, word: str) -> str:
-    """A decimal; whole numbers of Oracle's NUMBER become integers; too wide ones are DOUBLE."""
+def _decimal(word: str, arguments: Sequence[Token], dialect: Dialect) -> str:
+    """Return a decimal; whole numbers of Oracle's NUMBER are integers, too wide ones DOUBLE."""
     figures = [piece[0].text for piece in split_commas(arguments)]
     if not figures:
         return _BARE_NUMBER.get(dialect.name, "DOUBLE")
@@ -231,55 +244,5 @@ def _exact(arguments: Sequence[Token], dialect: Dialect, word: str) -> str:
 
 
 def _whole(figure: str) -> int:
-    """A precision or scale; -1 where it is none, as with Oracle's negative scales."""
+    """Return a precision or scale; -1 if it's neither, as with Oracle's negative scales."""
     return int(figure) if figure.isdecimal() and len(figure) < 4 else -1
-
-
-def _affinity(phrase: str) -> str:
-    """SQLite's own rule for a type it has never heard of (datatype3.html, section 3.1)."""
-    for part, found in (("INT", "BIGINT"), ("CHAR", TEXT), ("CLOB", TEXT), ("TEXT", TEXT),
-                        ("BLOB", "BLOB"), ("REAL", "DOUBLE"), ("FLOA", "DOUBLE"),
-                        ("DOUB", "DOUBLE")):  # fmt: skip
-        if part in phrase:
-            return found
-    return TEXT
-
-
-def _struct(
-    inside: Sequence[Token],
-    dialect: Dialect,
-    named: Mapping[str, Sequence[Token]],
-    depth: int,
-) -> str | None:
-    fields: dict[str, str] = {}
-    for piece in split_commas(inside):
-        reader = Reader(piece, dialect)
-        name = reader.name().text
-        reader.accept(":")
-        type_ = duckdb_type(_without_options(reader.rest()), dialect, named, depth) or TEXT
-        if name.lower() in {known.lower() for known in fields}:
-            return None
-        fields[name] = type_
-    if not fields:
-        return None
-    return f"STRUCT({', '.join(f'{quote(name)} {type_}' for name, type_ in fields.items())})"
-
-
-def _without_options(tokens: Sequence[Token]) -> Sequence[Token]:
-    for place, token in enumerate(tokens):
-        if token.upper in ("NOT", "NULL", "COMMENT", "OPTIONS", "COLLATE", "DEFAULT"):
-            return tokens[:place]
-    return tokens
-
-
-def _map(
-    inside: Sequence[Token],
-    dialect: Dialect,
-    named: Mapping[str, Sequence[Token]],
-    depth: int,
-) -> str | None:
-    parts = split_commas(inside)
-    if len(parts) != 2:
-        return None
-    key, value = (duckdb_type(part, dialect, named, depth) or TEXT for part in parts)
-    return f"MAP({key}, {value})"

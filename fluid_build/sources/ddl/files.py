@@ -1,4 +1,4 @@
-"""The text of SQL files, whatever encoding they are in."""
+"""The text of SQL files, whatever encoding they're in."""
 
 import codecs
 import glob
@@ -30,29 +30,29 @@ class SqlFile:
 
 
 def read_files(path: str) -> list[SqlFile]:
-    """The files at a path: one file, the SQL files of a folder, or those a pattern matches.
+    """Return the files at a path: one file, a folder's SQL files, or those a pattern matches.
 
     Raises SourceNotFoundError, EmptySourceError for a folder without SQL files, and
-    SourceUnreadableError for what is no text.
+    SourceUnreadableError for what isn't text.
     """
-    return [_read(file) for file in _find(path)]
+    return [_read_file(file) for file in _find_files(path)]
 
 
-def _find(path: str) -> list[Path]:
+def _find_files(path: str) -> list[Path]:
     place = Path(path)
     if place.is_file():
         return [place]
     if place.is_dir():
-        found = sorted(
+        files = sorted(
             file
             for file in place.rglob("*")
             if file.is_file() and file.name.lower().endswith(_ENDINGS)
         )
-        if not found:
+        if not files:
             raise EmptySourceError(
-                f"The folder {path} holds no .sql file.", hint="Name the folder that does."
+                f"The folder {path} has no .sql file.", hint="Name the folder that does."
             )
-        return found
+        return files
     matched = sorted(Path(match) for match in glob.glob(path, recursive=True))  # noqa: PTH207
     files = [match for match in matched if match.is_file()]
     if not files:
@@ -62,7 +62,7 @@ def _find(path: str) -> list[Path]:
     return files
 
 
-def _read(file: Path) -> SqlFile:
+def _read_file(file: Path) -> SqlFile:
     try:
         data = _bytes(file)
     except (OSError, EOFError, zlib.error) as error:
@@ -73,7 +73,7 @@ def _read(file: Path) -> SqlFile:
     text, notes = _decode(data, file.name)
     if "\0" in text:
         raise SourceUnreadableError(
-            f"{file} is not SQL text.", hint="Give a file of CREATE TABLE statements."
+            f"{file} isn't SQL text.", hint="Give a file of CREATE TABLE statements."
         )
     return SqlFile(file.name, text.replace("\r\n", "\n").replace("\r", "\n"), notes)
 
@@ -104,7 +104,7 @@ def _decode(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _wide_encoding(data: bytes) -> str:
-    """UTF-16 without a mark: text that is mostly ASCII has a zero in every second byte."""
+    """Return the UTF-16 of a text without a mark: mostly ASCII, every second byte is a zero."""
     sample = data[:2000]
     if len(sample) < 8:
         return ""
@@ -116,12 +116,12 @@ def _wide_encoding(data: bytes) -> str:
 
 
 def _decode_mixed(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """UTF-8 with some broken bytes (dumps of binary columns), or else Latin-1."""
+    """Decode UTF-8 with some broken bytes (dumps of binary columns), or else Latin-1."""
     text = data.decode("utf-8", errors="replace")
     broken = text.count("\ufffd")
     sound = _non_ascii(text) - broken
     if sound > broken:
-        return text, (f"{broken} bytes of {name} are not valid UTF-8 and were replaced.",)
+        return text, (f"{broken} bytes of {name} aren't valid UTF-8 and were replaced.",)
     return data.decode("cp1252", errors="replace"), (f"{name} was read as Latin-1.",)
 
 
