@@ -1,5 +1,6 @@
 """What's declared after a column's type: nulls, keys, references, comments. sqlglot reads it."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -34,10 +35,13 @@ _IRRELEVANT = frozenset(
     )
 )  # fmt: skip
 # What sqlglot trips over wherever it appears, and that says nothing we read.
-_PHRASES = ("ON NULL FOR INSERT ONLY", "ON NULL FOR INSERT AND UPDATE", "ON NULL",
-            "FOR INSERT AND UPDATE", "FOR INSERT", "NULLS NOT DISTINCT", "NULLS DISTINCT",
-            "NOT FOR REPLICATION", "WITH NO CHECK OPTION", "WITH CHECK OPTION",
-            "COLUMN_FORMAT DEFAULT", "STORAGE DEFAULT", "CLUSTERED", "NONCLUSTERED")  # fmt: skip
+_NOISE = re.compile(
+    r"\b(?:ON NULL(?: FOR INSERT ONLY)?|FOR INSERT(?: AND UPDATE)?|NULLS (?:NOT )?DISTINCT"
+    r"|NOT FOR REPLICATION|(?:NON)?CLUSTERED|(?:COLUMN_FORMAT|STORAGE) DEFAULT)\b",
+    re.IGNORECASE,
+)
+_MASK = "\ue000"
+_MASKED = re.compile(rf"'{_MASK}(\d+)'")
 # An attribute list is rarely wrong in more than one place; this bounds the time on nonsense.
 _MOST_REPAIRS = 25
 _LONGEST = 20_000
@@ -87,11 +91,26 @@ def read_type(reader: Reader) -> tuple[Token, ...]:
 
 def read_attributes(reader: Reader) -> Attributes:
     """Take everything that's left as a column's attributes."""
+    # Numbers in place of strings make comments and defaults alike, which the cache lives on.
+    strings: list[str] = []
     tokens = []
-    while not reader.is_done:
-        if not reader.accept_any(*_PHRASES):
-            tokens.append(reader.take())
-    return _attributes(spell(tokens, reader.dialect).text, reader.dialect)
+    for token in reader.remaining():
+        if token.kind == "string":
+            strings.append(token.text)
+            token = token._replace(text=f"{_MASK}{len(strings) - 1}")
+        tokens.append(token)
+    attributes = _attributes(spell(tokens, reader.dialect).text, reader.dialect)
+    if not strings:
+        return attributes
+    comment = attributes.comment
+    return replace(
+        attributes,
+        comment=strings[int(comment[1:])] if comment and comment[0] == _MASK else comment,
+        faults=[
+            _MASKED.sub(lambda match: f"'{strings[int(match[1])]}'", fault)
+            for fault in attributes.faults
+        ],
+    )
 
 
 def shortened(tokens: Sequence[Token]) -> str:
@@ -105,7 +124,7 @@ def shortened(tokens: Sequence[Token]) -> str:
 def _attributes(text: str, dialect: Dialect) -> Attributes:
     if not text:
         return Attributes()
-    tokens = list(tokens_of(text, dialect))
+    tokens = list(tokens_of(_NOISE.sub(" ", text), dialect))
     unread: list[Token] = []
     for _ in range(_MOST_REPAIRS):
         spelling = spell(tokens, dialect)

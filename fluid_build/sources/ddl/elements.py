@@ -107,11 +107,10 @@ def _read_foreign_key(reader: Reader, name: str) -> ForeignKey:
     if not columns:
         raise UnreadableError("its columns aren't plain names")
     reader.expect("REFERENCES")
-    reference = Reader(reader.tokens[reader.at - 1 :], reader.dialect)
-    references = read_attributes(reference).references
-    if not references:
-        raise UnreadableError("what it references isn't clear")
-    return ForeignKey(columns, *references[0][:2], name)
+    reader.accept_any("WITH NO CHECK OPTION", "WITH CHECK OPTION")
+    to_table = reader.object_name()
+    to_columns = key_columns(reader.group()) if reader.upper() == "(" else ()
+    return ForeignKey(columns, to_table, to_columns, name)
 
 
 def _read_like(reader: Reader, elements: Elements) -> None:

@@ -51,8 +51,9 @@ class Reader:
 
     def accept(self, *words: str) -> bool:
         """Take these keywords or signs if all of them come next."""
-        if any(self.upper(ahead) != word for ahead, word in enumerate(words)):
-            return False
+        for ahead, word in enumerate(words):
+            if self.upper(ahead) != word:
+                return False
         self.at += len(words)
         return True
 
