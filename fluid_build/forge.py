@@ -26,8 +26,9 @@ from fluid_build.modeling.techniques import build_model, check_technique
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
-from fluid_build.report.model_document import model_document
+from fluid_build.report.markdown_document import model_document
 from fluid_build.report.profile_json import profile_json
+from fluid_build.report.view import source_view
 from fluid_build.sources.base import Source
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.kinds import KINDS, Kind, ServerKind
@@ -219,7 +220,7 @@ def artifacts(profile: Profile, model: LogicalModel, contract: FluidContract) ->
         CONTRACT_FILE: block_yaml(document),
         MODEL_FILE: model_json(model),
         PROFILE_FILE: to_json(profile_json(profile), indent=2).decode() + "\n",
-        DOCUMENT_FILE: model_document(profile, model),
+        DOCUMENT_FILE: model_document(source_view(profile, model)),
     }
 
 

@@ -14,7 +14,12 @@ _MARKUP = re.compile(
 
 def text(value: str) -> str:
     """A stranger's text as prose on one line, to stand in the middle of it: markup is escaped."""
-    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", " ".join(visible(value).split()))
+    return inline(" ".join(visible(value).split()))
+
+
+def inline(value: str) -> str:
+    """Return a piece of prose whose blanks at both ends count: markup is escaped."""
+    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", visible(value))
 
 
 def code(value: str) -> str:

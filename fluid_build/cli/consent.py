@@ -1,8 +1,8 @@
-"""What somebody else's folder may only do once its user has said so.
+"""What a folder that somebody else forged may do only after its user has agreed.
 
-A folder that ``fluid forge`` wrote names its source and holds a dbt project, and anybody may have
-written it. It never chooses a server, since libpq would send that server the user's password, nor
-a file far away from it, and none of its code is run unasked.
+A forged folder names its source and contains a dbt project, and anybody may have written it. It
+never chooses a server, since libpq would send that server the user's password, nor a file outside
+of its neighbourhood, and none of its code runs without a question.
 """
 
 import os
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from fluid_build.cli import screen
+from fluid_build.cli import messages
 from fluid_build.errors import NotTrustedError
 from fluid_build.secrets import redact
 from fluid_build.sources.kinds import KINDS, ServerKind
@@ -21,11 +21,10 @@ from fluid_build.transform.proof.manifest import MANIFEST_FILE, Manifest, place_
 
 
 def allowed_place(manifest: Manifest, folder: Path, command: Sequence[str]) -> str:
-    """Where a folder says that its source is, if it may choose that or its user confirms it.
+    """Return where a folder says its source is, if it may choose that or its user confirms it.
 
-    ``command`` is the command line that is asked for, so that it can be said whole with ``--uri``.
-    Raises NotTrustedError where nobody can be asked, or the answer is no; nothing was contacted
-    then.
+    ``command`` is the command line that was called; the hint repeats it with ``--uri``. Raises
+    NotTrustedError, before anything is contacted, where nobody can be asked or the answer is no.
     """
     place = place_of(manifest, folder)
     kind = KINDS[manifest.source.kind]
@@ -34,13 +33,13 @@ def allowed_place(manifest: Manifest, folder: Path, command: Sequence[str]) -> s
     outside = stray(place, folder)
     if outside is None:
         return place
-    where = redact(str(outside))
+    path = redact(str(outside))
     _confirm(
-        f"{MANIFEST_FILE} says that the data is at {where}, which isn't beside the folder.",
+        f"{MANIFEST_FILE} says that the data is at {path}, which isn't next to the folder.",
         {},
         "Read it?",
-        refusal=f"{MANIFEST_FILE} leads to {where}, and a folder only chooses files in or beside"
-        " itself.",
+        refusal=f"{MANIFEST_FILE} points to {path}, and a folder may only choose files in it or"
+        " next to it.",
         hint="If that is where the data is, run:",
         command=[*command, "--uri", place],
     )
@@ -49,13 +48,13 @@ def allowed_place(manifest: Manifest, folder: Path, command: Sequence[str]) -> s
 
 def check_code_trusted(folder: Path, command: Sequence[str]) -> None:
     """Ask whether a folder's dbt project may run; NotTrustedError where the answer isn't yes."""
-    project = f"{folder / 'dbt'}"
+    project = folder / "dbt"
     _confirm(
-        f"dbt runs the code of the project in {project}, as you and with your passwords at hand.",
+        f"dbt runs the code in {project} as you, with access to your files and passwords.",
         {},
-        "Do you trust whoever wrote it?",
-        refusal=f"Building with dbt runs the code of the project in {project}.",
-        hint="If you trust whoever wrote it, run:",
+        "Do you trust its author?",
+        refusal=f"Building with dbt runs the code in {project}.",
+        hint="If you trust its author, run:",
         command=[*command, "--trust"],
     )
 
@@ -69,13 +68,13 @@ def _allowed_server(place: str, kind: ServerKind, command: Sequence[str]) -> str
             hint=f"Name the server yourself, with --uri {kind.schemes[0]}://user@host:port/database.",
         ) from None
     parts = _parts(server, kind)
-    named = ", ".join(f"{name} {value}" for name, value in parts.items())
+    address = ", ".join(f"{name} {value}" for name, value in parts.items())
     _confirm(
         f"{MANIFEST_FILE} says that the data is on a server:",
         parts,
         "Connect to it? If it asks for a password, it gets yours.",
-        refusal=f"{MANIFEST_FILE} names a server ({named}), and a folder never chooses which"
-        " server is contacted.",
+        refusal=f"{MANIFEST_FILE} names a server ({address}), and a folder may never choose a"
+        " server.",
         hint="If that is where the data is, run:",
         command=[*command, "--uri", server.uri],
     )
@@ -97,7 +96,7 @@ def _default(variable: str) -> str:
 
 
 def _confirm(
-    what: str,
+    statement: str,
     details: Mapping[str, str],
     question: str,
     *,
@@ -109,9 +108,8 @@ def _confirm(
     refused = NotTrustedError(refusal, hint=hint, command=shlex.join(command))
     if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise refused
-    screen.tell(what)
+    messages.tell(statement)
     for name, value in details.items():
-        screen.tell(f"  {name:<9} {value}")
-    screen.ask(f"{question} [y/N] ")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        messages.tell(f"  {name:<9} {value}")
+    if messages.ask(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
         raise refused

@@ -1,4 +1,4 @@
-"""``fluid demo``: a shop database that nobody documented, made and taken apart on the spot."""
+"""``fluid demo``: an undocumented shop database, made and analysed on the spot."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,19 +7,22 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from fluid_build.cli import failures, screen, tables
-from fluid_build.cli.built import built, files
-from fluid_build.cli.folder_edits import kept_files, misfits
+from fluid_build.cli import failures, messages
+from fluid_build.cli.folder_edits import contradictions, kept_section
+from fluid_build.cli.forged_screen import files_section, forged_view
 from fluid_build.cli.invocation import fluid
 from fluid_build.cli.next_steps import Step, next_steps
 from fluid_build.cli.options import Debug
-from fluid_build.cli.reading import reading
+from fluid_build.cli.source_session import source_session
 from fluid_build.demo import build_shop
 from fluid_build.forge import Forged, Opened, forge
-from fluid_build.report.notices import notices
+from fluid_build.report.terminal.model_screen import model_section
+from fluid_build.report.terminal.parts import Part, text
+from fluid_build.report.terminal.printing import show
+from fluid_build.report.terminal.source_screen import source_screen
 
 _DATABASE = "shop.db"
-_HOW_TO_GET_THEM_BACK = "To get them back as they were made, delete them and run the demo again."
+_HOW_TO_RESTORE = "To restore the originals, delete these files and run the demo again."
 
 
 def demo(
@@ -29,34 +32,35 @@ def demo(
     ] = Path("demo-shop"),
     _debug: Debug = False,
 ) -> int:
-    """Make a small shop database without any keys, and take it apart.
+    """Make a small shop database without any keys, and analyse it.
 
     \b
     Example:  fluid demo -o demo-shop
     """
     database = out / _DATABASE
-    screen.tell(f"Making {database} ...")
+    messages.tell(f"Making {database} ...")
     build_shop(database)
     with (
-        screen.progress() as on_progress,
-        reading(str(database), context.obj, on_progress=on_progress) as source,
+        messages.progress() as on_progress,
+        source_session(str(database), context.obj, on_progress=on_progress) as source,
     ):
         forged = forge(source, opened=Opened(str(database)), out=out, on_progress=on_progress)
-    unfit = misfits(out, forged.kept)
-    screen.show(_story(database, forged, unfit))
-    return failures.CHECK_FAILED if forged.profile.skipped or unfit else failures.DONE
+    contradicting = contradictions(out, forged.kept)
+    show(_story(database, forged, contradicting))
+    return failures.CHECK_FAILED if forged.profile.skipped or contradicting else failures.DONE
 
 
-def _story(database: Path, forged: Forged, unfit: Sequence[str]) -> Iterator[screen.Part]:
-    yield screen.text(
-        f"{database} is a shop's database as one finds it: it declares no key, some names are "
-        "unkind, and years of use have left their marks. This is what its data says."
+def _story(database: Path, forged: Forged, contradicting: Sequence[str]) -> Iterator[Part]:
+    view = forged_view(forged)
+    yield text(
+        f"{database} is a typical shop database: it declares no keys, some of its names are "
+        "cryptic, and years of use have left errors in its data. Here is what the data says."
     )
     yield Text()
-    yield from tables.summary(forged.profile, notices(forged.profile, forged.model.conceptual))
-    yield from built(forged)
-    yield from files(forged.files)
-    yield from kept_files(forged.kept, unfit, _HOW_TO_GET_THEM_BACK)
+    yield from source_screen(view)
+    yield from model_section(view, forged.notes)
+    yield from files_section(forged.files)
+    yield from kept_section(forged.kept, contradicting, _HOW_TO_RESTORE)
     yield from next_steps(_next_steps(database))
 
 

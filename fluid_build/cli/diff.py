@@ -1,4 +1,4 @@
-"""``fluid diff``: what changed between two contracts or two models, and whom it hurts."""
+"""``fluid diff``: what changed between two contracts or two models, and what it breaks."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
-from rich.padding import Padding
+from rich.table import Column
 from rich.text import Text
 
-from fluid_build.cli import failures, screen
-from fluid_build.cli.grid import Grid
+from fluid_build.cli import failures, messages
 from fluid_build.cli.options import Debug, Json
 from fluid_build.contract.differences import (
     LEVELS,
@@ -23,6 +21,9 @@ from fluid_build.contract.differences import (
     differences_document,
     read_comparable,
 )
+from fluid_build.report.terminal.grid import Grid
+from fluid_build.report.terminal.parts import Part, heading, indented, more, text, unbroken
+from fluid_build.report.terminal.printing import show
 from fluid_build.text import counted
 
 _STYLES: dict[Level, str] = {"breaking": "red", "additive": "green", "cosmetic": "dim"}
@@ -40,63 +41,59 @@ def diff(
 ) -> int:
     """Compare two contracts or two models.
 
-    What breaks, what is added, what is cosmetic, judged as a reader of the data would. Fails
-    where something breaks, and suggests the next semantic version.
+    Each change is breaking, additive or cosmetic, as a reader of the data would judge it. Fails if
+    any change is breaking, and suggests the next semantic version.
 
     \b
     Example:  fluid diff shop-model new-shop-model
     """
-    found = differences(read_comparable(old), read_comparable(new))
+    changes = differences(read_comparable(old), read_comparable(new))
     if json:
-        screen.show_json(
-            {"old": str(old), "new": str(new), **differences_document(found)},
-        )
+        messages.show_json({"old": str(old), "new": str(new), **differences_document(changes)})
     else:
-        screen.show(_verdict(old, new, found))
-    return failures.CHECK_FAILED if found.breaks else failures.DONE
+        show(_screen(old, new, changes))
+    return failures.CHECK_FAILED if changes.breaks else failures.DONE
 
 
-def _verdict(old: Path, new: Path, found: Differences) -> Iterator[RenderableType]:
-    yield Text.assemble(
-        screen.text(str(old), "bold"), screen.text(" → ", "dim"), screen.text(str(new), "bold")
-    )
-    if not found.changes:
-        yield screen.text("  Nothing changed.", "green")
+def _screen(old: Path, new: Path, changes: Differences) -> Iterator[Part]:
+    yield Text.assemble(text(str(old), "bold"), text(" → ", "dim"), text(str(new), "bold"))
+    if not changes.changes:
+        yield indented("Nothing changed.", "green")
         return
-    figures = ", ".join(f"{len(found.of(level)):,} {level}" for level in LEVELS)
-    yield screen.text(f"  {counted(len(found.changes), 'change')}: {figures}.", "dim")
+    figures = ", ".join(f"{len(changes.of(level)):,} {level}" for level in LEVELS)
+    yield indented(f"{counted(len(changes.changes), 'change')}: {figures}.", "dim")
     for level in LEVELS:
-        yield from _of_level(level, found.of(level), found.kind)
-    yield screen.heading("Next version", "unchanged" if found.bump == "none" else found.bump)
-    if found.versions:
-        yield Padding(_versions(found.versions), (0, 0, 0, 2))
+        yield from _level_section(level, changes.of(level), changes.kind)
+    yield heading("Next version", "unchanged" if changes.bump == "none" else changes.bump)
+    if changes.versions:
+        yield indented(_versions(changes.versions))
 
 
-def _of_level(level: Level, changes: Sequence[Difference], kind: str) -> Iterator[RenderableType]:
+def _level_section(level: Level, changes: Sequence[Difference], kind: str) -> Iterator[Part]:
     if not changes:
         return
-    yield screen.heading(level.capitalize(), counted(len(changes), "change"))
-    for name, group in groupby(changes[:_MOST_OF_A_LEVEL], key=lambda change: change.names[:1]):
-        yield Padding(screen.text(name[0] if name else f"the {kind}", "cyan"), (0, 0, 0, 2))
-        for change in group:
-            yield Padding(_line(change), (0, 0, 0, 4))
-    left = len(changes) - _MOST_OF_A_LEVEL
-    if left > 0:
-        yield screen.text(f"  and {left:,} more: see --json", "dim")
+    yield heading(level.capitalize(), counted(len(changes), "change"))
+    for path, group in groupby(changes[:_MOST_OF_A_LEVEL], key=lambda change: change.names[:1]):
+        yield indented(path[0] if path else f"the {kind}", "cyan")
+        yield from (indented(_change_line(change), by=4) for change in group)
+    yield from more(len(changes) - _MOST_OF_A_LEVEL, ": see --json")
 
 
-def _line(change: Difference) -> Text:
-    """A change, named from inside its expose or entity, and why it is of its level."""
-    mark = screen.text(f"{_MARKS[change.action]} ", _STYLES[change.level])
+def _change_line(change: Difference) -> Text:
+    """Return a change, named from inside its expose or entity, and why it has its level."""
     inner = ".".join(change.names[1:])
     subject = f"{change.kind} {inner}" if inner else change.kind
-    line = Text.assemble(mark, screen.text(subject, "bold"), screen.text(_what(change)))
+    line = Text.assemble(
+        text(f"{_MARKS[change.action]} ", _STYLES[change.level]),
+        text(subject, "bold"),
+        text(_description(change)),
+    )
     if change.field and change.level != "cosmetic":
-        line.append_text(screen.text(f"  {change.reason}", "dim"))
+        line.append_text(text(f"  {change.reason}", "dim"))
     return line
 
 
-def _what(change: Difference) -> str:
+def _description(change: Difference) -> str:
     if not change.field:
         renamed = f", probably renamed to {change.renamed_to}" if change.renamed_to else ""
         return f" {change.action}{renamed}"
@@ -111,17 +108,13 @@ def _what(change: Difference) -> str:
     return f": {change.field} {change.before} → {change.after}"
 
 
-def _versions(versions: Sequence[VersionAdvice]) -> RenderableType:
-    grid = Grid()
-    grid.add_column("expose", style="cyan")
-    for name in ("old", "new", "suggested"):
-        grid.add_column(name)
+def _versions(versions: Sequence[VersionAdvice]) -> Grid:
+    grid = Grid(Column("expose", style="cyan"), "old", "new", "suggested")
     for advice in versions:
-        style = "green" if advice.is_followed else "yellow"
         grid.add_row(
-            screen.name(advice.expose_id),
-            screen.text(advice.old),
-            screen.text(advice.new),
-            screen.text(advice.suggested, style),
+            unbroken(advice.expose_id),
+            text(advice.old),
+            text(advice.new),
+            text(advice.suggested, "green" if advice.is_followed else "yellow"),
         )
     return grid

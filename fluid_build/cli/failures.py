@@ -1,4 +1,4 @@
-"""What a user sees when something goes wrong: one sentence what happened, one what to do."""
+"""What a user sees when something goes wrong: a sentence on what happened, one on what to do."""
 
 import errno
 import os
@@ -13,8 +13,8 @@ from typing import TextIO
 import typer
 
 from fluid_build.cli.invocation import fluid_command
-from fluid_build.cli.text import for_stream, visible
 from fluid_build.errors import FluidError
+from fluid_build.report.terminal.visible_text import for_stream, visible
 from fluid_build.secrets import redact
 from fluid_build.sources.personal_text import without_values
 from fluid_build.text import as_sentence
@@ -23,18 +23,18 @@ DONE = 0
 CHECK_FAILED = 1
 NOT_DONE = 2
 READER_GONE = 128 + 13
-"""As the shell reports a process that SIGPIPE ended: the reader of a pipe had enough."""
+"""What the shell reports of a process that SIGPIPE ended: the reader of a pipe went away."""
 
 _LABEL = "Error: "
 _NO_BREAK = "\0"
-"""Stands for a blank while text is wrapped; what is shown holds no such character."""
+"""Stands for a blank while text is wrapped; text that is shown never contains it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What to tell: ``message`` says what happened, ``hint`` what to do about it.
+    """What to show: ``message`` says what happened, ``hint`` what to do about it.
 
-    ``command`` is a command line to paste, if the hint speaks of one.
+    ``command`` is a command line to paste, if the hint mentions one.
     """
 
     message: str
@@ -43,9 +43,9 @@ class Failure:
 
 
 def explain(error: Exception) -> Failure:
-    """The two sentences for an error; one that nobody foresaw is owned up to as a bug."""
+    """Return the two sentences for an error; an unforeseen one is reported as a bug of ours."""
     if isinstance(error, FluidError):
-        hint = error.hint or "Run the command with --help to see its use."
+        hint = error.hint or "Run the command with --help to see how it is used."
         return Failure(error.message, hint, error.command)
     if isinstance(error, typer.TyperException):
         return Failure(error.format_message(), _usage_hint(error))
@@ -53,20 +53,20 @@ def explain(error: Exception) -> Failure:
         return _of_system(error)
     if isinstance(error, MemoryError):
         return Failure(
-            "The machine has no memory left for this.",
+            "The machine ran out of memory.",
             "Close other programs, or read fewer tables at a time (--schema).",
         )
     return Failure(
-        f"A bug in Fluid Forge stopped the work ({type(error).__name__}); it is not your mistake.",
-        "Run the same command with --debug, and report what it prints, "
-        "after a look whether it holds anything private.",
+        f"A bug in Fluid Forge stopped the work ({type(error).__name__}); it isn't your mistake.",
+        "Run the same command with --debug and report what it prints, after checking it for "
+        "anything private.",
     )
 
 
 def _usage_hint(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "fluid"
-    return f"Type `{command} --help` to see what it takes."
+    return f"Run `{command} --help` to see its options."
 
 
 def _of_system(error: OSError) -> Failure:
@@ -74,22 +74,22 @@ def _of_system(error: OSError) -> Failure:
     reason = error.strerror or type(error).__name__
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         return Failure(
-            f"{place}there is no room left to write to ({reason}).",
-            "Free some room on the disk, and run the command again.",
+            f"{place}the disk is full ({reason}).",
+            "Free some space, and run the command again.",
         )
     return Failure(
-        f"{place}the system refused ({reason}).",
-        "Check that the place exists, and that you may read and write there.",
+        f"{place}the system refused access ({reason}).",
+        "Check that the path exists, and that you may read and write there.",
     )
 
 
 def show(failure: Failure, stream: TextIO | None = None) -> None:
-    """Print a failure: wrapped and coloured on a terminal, elsewhere one line a sentence."""
+    """Print a failure: wrapped and coloured on a terminal, elsewhere one line per sentence."""
     stream = stream or sys.stderr
     message, hint = (
         for_stream(visible(_sentence(text)), stream) for text in (failure.message, failure.hint)
     )
-    # Who reads the hint has to be able to paste what it names.
+    # A command in a hint must work when it is pasted.
     message, hint = (part.replace("`fluid ", f"`{fluid_command()} ") for part in (message, hint))
     indent = " " * len(_LABEL)
     command = [f"{indent}{_pasteable(failure.command)}"] if failure.command else []
@@ -104,7 +104,7 @@ def show(failure: Failure, stream: TextIO | None = None) -> None:
 
 
 def _pasteable(command: str) -> str:
-    """A command line as the user has to call it; a line that is to be pasted is never wrapped."""
+    """Return a command line as the user has to call it."""
     ours = re.sub(r"^fluid(?= )", lambda _: fluid_command(), command)
     return visible(ours)
 
@@ -120,7 +120,7 @@ def _sentence(text: str) -> str:
 
 
 def _wrapped(text: str, first: str, rest: str) -> list[str]:
-    """The text in lines of the terminal's width; a command in backticks is never broken."""
+    """Return the text in lines of the terminal's width; a command in backticks stays whole."""
     whole = re.sub(r"`[^`]*`", lambda command: command[0].replace(" ", _NO_BREAK), text)
     lines = textwrap.wrap(
         whole,

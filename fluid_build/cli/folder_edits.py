@@ -1,17 +1,26 @@
-"""Files that a forge finds in its folder: what it kept, and what it would change, on a screen."""
+"""Files that a forge finds in its folder: the ones it kept, and what it would change."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rich.console import RenderableType
-from rich.padding import Padding
+from rich.table import Column
 from rich.text import Text
 
-from fluid_build.cli.grid import Grid
-from fluid_build.cli.screen import Copyable, Part, heading, name, text
 from fluid_build.errors import FluidError
 from fluid_build.forge import Preview
+from fluid_build.report.terminal.grid import Grid
+from fluid_build.report.terminal.parts import (
+    Copyable,
+    Part,
+    first_line,
+    heading,
+    indented,
+    lines,
+    more,
+    text,
+    unbroken,
+)
 from fluid_build.text import clip, counted
 from fluid_build.transform.proof.folder_changes import Action, FileChange
 from fluid_build.verification import read_folder
@@ -20,131 +29,121 @@ WITH_OPTIONS = (
     "To see the differences, run the same command with --diff; to overwrite your edits, run it with"
     " --force."
 )
-_WORDS: dict[Action, str] = {
+_COUNTED: dict[Action, str] = {
     "create": "to create",
     "replace": "to change",
     "remove": "to remove",
     "keep": "to keep",
     "nothing": "unchanged",
 }
-_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+_SECTIONS: dict[Action, str] = {"create": "Created", "replace": "Changed", "remove": "Removed"}
+_DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _MOST_FILES = 20
+# A preview is read on a screen: far longer diffs are for a diff tool on two folders.
 _MOST_LINES_OF_A_FILE = 80
 _MOST_LINES = 800
 _LONGEST_LINE = 200
 
 
-def misfits(folder: Path, kept: Sequence[FileChange]) -> tuple[str, ...]:
-    """Where kept files contradict the files that were forged beside them, each as a sentence."""
+def contradictions(folder: Path, kept: Sequence[FileChange]) -> tuple[str, ...]:
+    """Return where kept files contradict the files forged next to them, each as a sentence."""
     if not kept:
         return ()
     try:
-        found = read_folder(folder)
+        forged = read_folder(folder)
     except FluidError as error:
         return (error.message,)
-    return (*map(str, found.disagreements), *found.outdated)
+    return (*map(str, forged.disagreements), *forged.outdated)
 
 
-def kept_files(
-    kept: Sequence[FileChange], unfit: Sequence[str], advice: str = WITH_OPTIONS
+def kept_section(
+    kept: Sequence[FileChange], contradicting: Sequence[str], advice: str = WITH_OPTIONS
 ) -> Iterator[Part]:
-    """Each file that was kept and why, what to do, and where it contradicts the others."""
+    """Yield each kept file and why it was kept, what to do, and where it contradicts the others."""
     if not kept:
         return
     yield heading("Kept", f"{counted(len(kept), 'file')} of yours, not overwritten")
-    yield _indented(_files(kept))
-    yield _indented(text(advice))
-    if unfit:
-        yield heading("The kept files don't fit the forged ones", counted(len(unfit), "difference"))
-        yield from _listed(unfit)
+    yield from _files(kept)
+    yield indented(advice)
+    if contradicting:
+        count = counted(len(contradicting), "difference")
+        yield heading("The kept files don't fit the forged ones", count)
+        yield from lines(contradicting, "red", most=_MOST_FILES)
     elif any(change.name.startswith("dbt/") for change in kept):
-        yield _indented(text("`fluid verify --dbt` shows whether dbt still builds the model."))
-
-
-def as_documents(changes: Sequence[FileChange]) -> list[dict[str, str]]:
-    """Files for ``--json``."""
-    return [
-        {"file": change.name, "change": change.action, "owner": change.owner} for change in changes
-    ]
+        yield indented("`fluid verify --dbt` shows whether dbt still builds the model.")
 
 
 def preview_document(preview: Preview) -> dict[str, object]:
-    """What a forge would change, for ``--json``; unchanged files are left out."""
-    changes = [change for change in preview.changes if change.action != "nothing"]
-    shown = {name: "\n".join(lines) for name, lines, _ in _bounded(preview, changes)}
+    """Return what a forge would change, for ``--json``; unchanged files are left out."""
+    changes = _changes(preview)
+    diffs = {name: "\n".join(diff) for name, diff, _ in _clipped_diffs(preview, changes)}
     return {
         "changes": [
-            {**document, "diff": shown.get(document["file"], "")}
-            for document in as_documents(changes)
+            {
+                "file": change.name,
+                "change": change.action,
+                "owner": change.owner,
+                "diff": diffs.get(change.name, ""),
+            }
+            for change in changes
         ]
     }
 
 
-def preview_lines(folder: Path, preview: Preview) -> Iterator[Part]:
-    """What a forge would change: in figures, file by file, and as unified diffs."""
-    changes = [change for change in preview.changes if change.action != "nothing"]
-    yield Text.assemble(text(str(folder), "bold"), "  ", text("nothing was written", "dim"))
+def preview_screen(folder: Path, preview: Preview) -> Iterator[Part]:
+    """Yield what a forge would change: in figures, file by file, and as unified diffs."""
+    changes = _changes(preview)
+    yield first_line(str(folder), "nothing was written")
     if not changes:
-        yield _indented(text("Nothing would change.", "green"))
+        yield indented("Nothing would change.", "green")
         return
-    found = Counter(change.action for change in preview.changes)
-    figures = (f"{found[action]:,} {word}" for action, word in _WORDS.items() if found[action])
-    yield _indented(text(f"{', '.join(figures)}."))
+    counts = Counter(change.action for change in preview.changes)
+    figures = (
+        f"{counts[action]:,} {label}" for action, label in _COUNTED.items() if counts[action]
+    )
+    yield indented(f"{', '.join(figures)}.")
     kept = [change for change in changes if change.action == "keep"]
     if kept:
         yield heading("Kept", "overwritten only with --force")
-        yield _indented(_files(kept))
-    for action, title in (("create", "Created"), ("replace", "Changed"), ("remove", "Removed")):
-        names = [change for change in changes if change.action == action]
-        if names:
-            yield heading(title, counted(len(names), "file"))
-            yield _indented(_files(names))
-    for _, lines, left in _bounded(preview, changes):
+        yield from _files(kept)
+    for action, title in _SECTIONS.items():
+        changed = [change for change in changes if change.action == action]
+        if changed:
+            yield heading(title, counted(len(changed), "file"))
+            yield from _files(changed)
+    for _, diff, left in _clipped_diffs(preview, changes):
         yield Text()
-        yield from (Copyable(line, _STYLES.get(line[:1], ""), indent=0) for line in lines)
+        yield from (Copyable(line, _DIFF_STYLES.get(line[:1], ""), indent=0) for line in diff)
         if left:
             yield text(f"... {counted(left, 'more line')}", "dim")
 
 
-def _bounded(
+def _changes(preview: Preview) -> list[FileChange]:
+    return [change for change in preview.changes if change.action != "nothing"]
+
+
+def _clipped_diffs(
     preview: Preview, changes: Sequence[FileChange]
 ) -> Iterator[tuple[str, list[str], int]]:
-    """Each difference by its file, edited ones first: its lines, and how many were left out."""
+    """Yield each file, edited ones first, with its diff and how many lines of it are left out."""
     room = _MOST_LINES
     for change in sorted(changes, key=lambda change: (change.owner != "edited", change.name)):
-        lines = preview.differences.get(change.name, ())
-        if not lines:
-            continue
-        most = min(room, _MOST_LINES_OF_A_FILE)
-        shown = [clip(line, _LONGEST_LINE) for line in lines[:most]]
-        room -= len(shown)
-        if shown:
-            yield change.name, shown, len(lines) - len(shown)
+        diff = preview.differences.get(change.name, ())
+        clipped = [clip(line, _LONGEST_LINE) for line in diff[: min(room, _MOST_LINES_OF_A_FILE)]]
+        room -= len(clipped)
+        if clipped:
+            yield change.name, clipped, len(diff) - len(clipped)
 
 
-def _files(changes: Sequence[FileChange]) -> RenderableType:
-    grid = Grid(show_header=False)
-    grid.add_column(style="yellow")
-    grid.add_column(style="dim")
+def _files(changes: Sequence[FileChange]) -> Iterator[Part]:
+    grid = Grid(Column(style="yellow"), Column(style="dim"), show_header=False)
     for change in changes[:_MOST_FILES]:
-        grid.add_row(name(change.name), text(_remark(change)))
-    if len(changes) > _MOST_FILES:
-        grid.add_row(text(f"and {len(changes) - _MOST_FILES:,} more", "dim"), "")
-    return grid
+        grid.add_row(unbroken(change.name), text(_remark(change)))
+    yield indented(grid)
+    yield from more(len(changes) - _MOST_FILES)
 
 
 def _remark(change: FileChange) -> str:
     if change.owner == "edited":
         return "edited since it was forged"
     return "not written by Fluid Forge" if change.owner == "foreign" else ""
-
-
-def _listed(lines: Sequence[str]) -> Iterator[Part]:
-    for line in lines[:_MOST_FILES]:
-        yield _indented(text(line, "red"))
-    if len(lines) > _MOST_FILES:
-        yield _indented(text(f"and {len(lines) - _MOST_FILES:,} more", "dim"))
-
-
-def _indented(part: RenderableType) -> Padding:
-    return Padding(part, (0, 0, 0, 2))

@@ -2,16 +2,17 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fluid_build.cli import failures, folder_edits, screen, tables
-from fluid_build.cli.conventions import conventions
+from fluid_build.cli import failures, messages
+from fluid_build.cli.folder_edits import contradictions, preview_document, preview_screen
+from fluid_build.cli.forged_screen import forged_screen
 from fluid_build.cli.interrupts import Interrupts
-from fluid_build.cli.kinds import CHOICES, check_kind, check_outside
 from fluid_build.cli.next_steps import after_forge
 from fluid_build.cli.options import (
     DateOrder,
@@ -27,14 +28,15 @@ from fluid_build.cli.options import (
     Technique,
     Variant,
 )
-from fluid_build.cli.profile import tell_remarks
-from fluid_build.cli.reading import reading
+from fluid_build.cli.profile import tell_notes
+from fluid_build.cli.source_options import CHOICES, check_kind, check_outside, conventions
+from fluid_build.cli.source_session import source_session
 from fluid_build.errors import UsageError
 from fluid_build.forge import Forged, Opened, Preview
 from fluid_build.forge import forge as forge_source
 from fluid_build.forge import preview as preview_source
 from fluid_build.modeling.techniques import check_technique
-from fluid_build.report.notices import notices
+from fluid_build.report.terminal.printing import show
 from fluid_build.secrets import redact
 from fluid_build.sources.kinds import DDL
 from fluid_build.sources.uri import locate
@@ -46,7 +48,7 @@ def from_source(
     uri: Annotated[str, typer.Option("--uri", metavar="URI", help="A URI, file, folder or glob.")],
     source: Annotated[
         str | None,
-        typer.Option("--source", metavar="KIND", help=f"Its kind: {', '.join(CHOICES)}."),
+        typer.Option("--source", metavar="KIND", help=f"The kind of source: {', '.join(CHOICES)}."),
     ] = None,
     schema: Schemas = None,
     decimal: Decimal = None,
@@ -63,8 +65,8 @@ def from_source(
     """Forge a model, a contract and a dbt project from a database or from files.
 
     Everything is written to a folder, by default NAME-model after the source's name. The model is
-    built and compared with the source: exit code 1 says that something was lost. Files in the
-    folder that you edited since the last forge are kept and named.
+    built and compared with the source; exit code 1 means that something was lost. Files in the
+    folder that you edited since the last forge are kept and listed.
 
     \b
     Example:  fluid forge data-model from-source --uri shop.db --technique dv2 -o shop-model
@@ -88,7 +90,7 @@ def from_source(
 
 def from_ddl(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of SQL.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A SQL file.")],
     dialect: Dialect = None,
     technique: Technique = "flat",
     variant: Variant = None,
@@ -101,8 +103,8 @@ def from_ddl(
 ) -> int:
     """Forge a model, a contract and a dbt project from CREATE TABLE statements.
 
-    What cannot be read is counted and shown. There is no data to check keys on, so the model
-    holds what is declared.
+    Statements that can't be read are counted and shown. There is no data to check keys on, so the
+    model holds what is declared.
 
     \b
     Example:  fluid forge data-model from-ddl schema.sql --dialect postgres -o shop-model
@@ -120,7 +122,7 @@ def from_ddl(
 
 @dataclass(frozen=True, slots=True)
 class _Requested:
-    """What to make of a source, and where to put it."""
+    """What to make of a source, and where to write it."""
 
     technique: str
     variant: str | None
@@ -130,14 +132,14 @@ class _Requested:
 
 
 def _run(
-    opened: Opened, watch: Interrupts, requested: _Requested, *, diff: bool, json: bool
+    opened: Opened, interrupts: Interrupts, requested: _Requested, *, diff: bool, json: bool
 ) -> int:
     work = preview_source if diff else forge_source
     with (
-        screen.progress() as on_progress,
-        reading(
+        messages.progress() as on_progress,
+        source_session(
             opened.place,
-            watch,
+            interrupts,
             schemas=opened.schemas,
             dialect=opened.dialect,
             conventions=opened.conventions,
@@ -166,42 +168,39 @@ def _file_name(name: str) -> str:
 
 def _report_preview(out: Path, preview: Preview, *, json: bool) -> int:
     if json:
-        screen.show_json({"folder": str(out), **folder_edits.preview_document(preview)})
+        messages.show_json({"folder": str(out), **preview_document(preview)})
     else:
-        screen.show(folder_edits.preview_lines(out, preview))
+        show(preview_screen(out, preview))
     return failures.DONE if _holds(preview.forged) else failures.CHECK_FAILED
 
 
 def _report(out: Path, forged: Forged, opened: Opened, target: str, *, json: bool) -> int:
-    profile = forged.profile
-    unfit = folder_edits.misfits(out, forged.kept)
+    contradicting = contradictions(out, forged.kept)
     if json:
-        screen.show_json(
-            {
-                "technique": forged.model.technique,
-                "variant": forged.model.dimensional.variant if forged.model.dimensional else None,
-                "tables": len(profile.tables),
-                "primary_keys": sum(table.primary_key is not None for table in profile.tables),
-                "foreign_keys": len(profile.foreign_keys),
-                "skipped": [skipped.model_dump() for skipped in profile.skipped],
-                "built": [build.name for build in forged.plan.published],
-                "renamed": [renaming.model_dump() for renaming in forged.plan.renamed],
-                "proof": forged.proof.verdict,
-                "notes": list(forged.notes),
-                "files": [str(path) for path in forged.files],
-                "kept": [
-                    {"file": str(out / change.name), "owner": change.owner}
-                    for change in forged.kept
-                ],
-                "misfits": list(unfit),
-            }
-        )
-        tell_remarks(profile)
+        messages.show_json(_forged_document(out, forged, contradicting))
+        tell_notes(forged.profile)
     else:
-        steps = after_forge(out, forged, opened, target)
-        found = notices(profile, forged.model.conceptual)
-        screen.show(tables.forged(forged, found, unfit, steps))
-    return failures.DONE if _holds(forged) and not unfit else failures.CHECK_FAILED
+        show(forged_screen(forged, contradicting, after_forge(out, forged, opened, target)))
+    return failures.DONE if _holds(forged) and not contradicting else failures.CHECK_FAILED
+
+
+def _forged_document(out: Path, forged: Forged, contradicting: Sequence[str]) -> dict[str, object]:
+    profile, dimensional = forged.profile, forged.model.dimensional
+    return {
+        "technique": forged.model.technique,
+        "variant": dimensional.variant if dimensional else None,
+        "tables": len(profile.tables),
+        "primary_keys": sum(table.primary_key is not None for table in profile.tables),
+        "foreign_keys": len(profile.foreign_keys),
+        "skipped": [skipped.model_dump() for skipped in profile.skipped],
+        "built": [build.name for build in forged.plan.published],
+        "renamed": [renaming.model_dump() for renaming in forged.plan.renamed],
+        "proof": forged.proof.verdict,
+        "notes": list(forged.notes),
+        "files": [str(path) for path in forged.files],
+        "kept": [{"file": str(out / change.name), "owner": change.owner} for change in forged.kept],
+        "misfits": list(contradicting),
+    }
 
 
 def _holds(forged: Forged) -> bool:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fluid_build.cli.invocation import dbt_command, fluid, install_command, is_dbt_installed
-from fluid_build.cli.screen import Copyable, Part, heading
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.forge import CONTRACT_FILE, Forged, Opened
+from fluid_build.report.terminal.parts import Copyable, Part, heading
 from fluid_build.secrets import surely_without_passwords
 from fluid_build.sources.kinds import ServerKind
 from fluid_build.sources.neighbourhood import stray
@@ -20,14 +20,14 @@ _DBT_PACKAGES = ("dbt-core>=1.11,<1.12", "dbt-duckdb>=1.11,<1.12")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A command line and what it is for; where it is empty, the remark stands alone."""
+    """A command line and what it is for; a step without a command is only a remark."""
 
     command: str
     remark: str
 
 
 def next_steps(steps: Sequence[Step]) -> Iterator[Part]:
-    """Each command on a line of its own, below a comment that says what it does."""
+    """Yield each command on a line of its own, below a comment that says what it does."""
     yield heading("Next")
     for step in steps:
         yield Copyable(f"# {step.remark}", "dim")
@@ -36,11 +36,11 @@ def next_steps(steps: Sequence[Step]) -> Iterator[Part]:
 
 
 def after_forge(folder: Path, forged: Forged, opened: Opened, target: str) -> tuple[Step, ...]:
-    """What can be done with a forged folder: only what works for its source and its target."""
+    """Return what to do with a forged folder: only what works for its source and its target."""
     if not forged.profile.has_data:
         contract = str(folder / CONTRACT_FILE)
         return (
-            Step(fluid("validate", contract), "check the contract, after you completed it"),
+            Step(fluid("validate", contract), "check the contract once you have completed it"),
             Step("", f"{folder / DBT_FOLDER}/README.md says how to build it, once there is data."),
         )
     verify = ("verify", str(folder), *_uri(folder, opened))
@@ -57,13 +57,13 @@ def after_forge(folder: Path, forged: Forged, opened: Opened, target: str) -> tu
     return (
         prove,
         *(() if is_dbt_installed() else (install,)),
-        Step(build, f"let dbt build it in {database}"),
+        Step(build, f"build it with dbt in {database}"),
         Step(fluid(*verify, "--warehouse", str(database)), "prove what dbt built"),
     )
 
 
 def _uri(folder: Path, opened: Opened) -> tuple[str, ...]:
-    """Where the source is, if the folder may not choose it: a server, or files far from it.
+    """Return --uri where the folder may not choose the source: a server, or files far from it.
 
     A server's password is left out.
     """
@@ -76,6 +76,7 @@ def _uri(folder: Path, opened: Opened) -> tuple[str, ...]:
 
 
 def _password_remark(opened: Opened) -> str:
-    given = isinstance(locate(opened.place).kind, ServerKind)
-    bare = given and surely_without_passwords(opened.place) == opened.place
-    return "" if bare or not given else " (add the password)"
+    if not isinstance(locate(opened.place).kind, ServerKind):
+        return ""
+    has_password = surely_without_passwords(opened.place) != opened.place
+    return " (add the password)" if has_password else ""

@@ -10,7 +10,7 @@ Schemas: TypeAlias = Annotated[
     typer.Option(
         "--schema",
         metavar="NAME",
-        help="Read this schema of a DuckDB or PostgreSQL database (may be repeated).",
+        help="Read this schema of a DuckDB or PostgreSQL database (repeatable).",
     ),
 ]
 Dialect: TypeAlias = Annotated[
@@ -22,7 +22,7 @@ Decimal: TypeAlias = Annotated[
     typer.Option(
         "--decimal",
         metavar="MARK",
-        help="The decimal mark, . or , where numbers such as 1.234 in text leave it open.",
+        help="The decimal mark, . or , if numbers in text such as 1.234 are ambiguous.",
     ),
 ]
 DateOrder: TypeAlias = Annotated[
@@ -30,7 +30,7 @@ DateOrder: TypeAlias = Annotated[
     typer.Option(
         "--date-order",
         metavar="ORDER",
-        help="dmy or mdy, where dates such as 01/02/2024 in text leave it open.",
+        help="dmy or mdy, if dates in text such as 01/02/2024 are ambiguous.",
     ),
 ]
 Technique: TypeAlias = Annotated[
@@ -38,7 +38,7 @@ Technique: TypeAlias = Annotated[
     typer.Option(
         "--technique",
         metavar="NAME",
-        help="How to model: flat, data_vault_2 (dv2) or dimensional (kimball, star).",
+        help="Modeling technique: flat, data_vault_2 (dv2) or dimensional (kimball, star).",
     ),
 ]
 Variant: TypeAlias = Annotated[
@@ -54,11 +54,11 @@ Target: TypeAlias = Annotated[
     typer.Option(
         "--target",
         metavar="NAME",
-        help="What dbt builds in: duckdb, postgres, snowflake, bigquery or databricks.",
+        help="Where dbt builds: duckdb, postgres, snowflake, bigquery or databricks.",
     ),
 ]
 Json: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Print JSON on stdout, everything else on stderr.")
+    bool, typer.Option("--json", help="Print JSON on stdout, and everything else on stderr.")
 ]
 Debug: TypeAlias = Annotated[
     bool, typer.Option("--debug", help="Show the traceback of an error as well.")
@@ -68,7 +68,7 @@ Out: TypeAlias = Annotated[
 ]
 Force: TypeAlias = Annotated[
     bool,
-    typer.Option("--force", help="Overwrite files in the folder that you edited or put there."),
+    typer.Option("--force", help="Overwrite files in the folder that you edited or added."),
 ]
 Diff: TypeAlias = Annotated[
     bool, typer.Option("--diff", help="Show what would change in the folder, and write nothing.")

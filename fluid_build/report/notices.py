@@ -5,9 +5,9 @@ data breaks, then personal data, then tables and columns that need a decision.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 
 from fluid_build.modeling.conceptual import ConceptualModel, Relationship
 from fluid_build.modeling.types import is_code, is_number
@@ -46,6 +46,15 @@ def notices(profile: Profile, model: ConceptualModel) -> tuple[Notice, ...]:
             _empty_tables(profile),
         )
     )
+
+
+def notices_by_kind(
+    notices: Sequence[Notice], most: int
+) -> Iterator[tuple[str, list[Notice], int]]:
+    """Yield each kind in turn with its first notices and how many more there are."""
+    for kind, group in groupby(notices, key=lambda notice: notice.kind):
+        of_a_kind = list(group)
+        yield kind, of_a_kind[:most], max(len(of_a_kind) - most, 0)
 
 
 def _skipped(profile: Profile) -> Iterator[Notice]:

@@ -99,11 +99,11 @@ def test_json_tells_everything_at_once(fluid: Fluid, contract: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("export", "odbc", "{contract}"), "Known here: odcs, dcs, osi."),
-        (("import", "dcs", "{contract}"), "Known here: odcs."),
+        (("export", "odbc", "{contract}"), "Known formats: odcs, dcs, osi."),
+        (("import", "dcs", "{contract}"), "Known formats: odcs."),
         (("export", "odcs", "{contract}", "--version", "2.2.2"), "Known are `3.1.0` or `3.2.0`."),
         (("export", "odcs", "nowhere.yaml"), "There is no file"),
-        (("export", "odcs", "{contract}", "-o", "{contract}"), "is the document that is read"),
+        (("export", "odcs", "{contract}", "-o", "{contract}"), "is the input"),
         (("import", "odcs", "{contract}"), "FLUID contract already"),
     ],
 )

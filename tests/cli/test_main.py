@@ -1,6 +1,5 @@
 """The command as a whole: its help, its start, its ends."""
 
-import importlib
 import inspect
 import re
 import subprocess
@@ -52,8 +51,7 @@ def test_every_command_explains_itself_with_an_example(
 @pytest.mark.parametrize("command", list(lazy_commands()), ids=lambda command: command.place)
 def test_a_summary_is_the_first_sentence_of_the_commands_help(command: LazyCommand) -> None:
     """What the list of commands says is what the command says of itself."""
-    module, _, function = command.place.partition(":")
-    documentation = inspect.getdoc(getattr(importlib.import_module(module), function))
+    documentation = inspect.getdoc(command.function())
     assert documentation is not None
     assert documentation.splitlines()[0] == command.help
 
@@ -89,7 +87,7 @@ def test_wrong_usage_is_two_sentences_and_code_2(
     happened, to_do = outcome.err.splitlines()
     assert happened.startswith("Error: ")
     assert said in happened
-    assert re.fullmatch(r"       Type `fluid[a-z -]* --help` to see what it takes\.", to_do)
+    assert re.fullmatch(r"       Run `fluid[a-z -]* --help` to see its options\.", to_do)
 
 
 def test_start_up_imports_nothing_heavy() -> None:

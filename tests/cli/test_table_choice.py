@@ -132,4 +132,4 @@ def test_a_table_that_cannot_be_read_is_told_with_its_reason(fluid: Fluid, tmp_p
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 and then nothing")
     done = fluid("profile", tmp_path, "--table", "bad")
     assert done.code == 2
-    assert "bad could not be read: " in done.err
+    assert "bad can't be read: " in done.err

@@ -158,7 +158,7 @@ def test_a_folder_leads_to_no_far_file(
     lead_to(folder, location)
     done = fluid("verify", folder)
     assert (done.code, done.out) == (2, "")
-    assert "a folder only chooses files in or beside itself" in done.err
+    assert "a folder may only choose files in it or next to it" in done.err
     assert f"fluid verify {folder} --uri " in " ".join(done.err.split())
     assert fluid("verify", folder, "--uri", duckdb_shop).code == 0
 
@@ -175,7 +175,7 @@ def test_a_folder_of_files_holds_no_link_to_a_far_file(fluid: Fluid, tmp_path: P
     (data / "parts" / "more.csv").symlink_to(tmp_path / "secret.csv")
     done = fluid("verify", tmp_path / "mine" / "model")
     assert done.code == 2
-    assert "more.csv, and a folder only chooses files in or beside itself" in done.err
+    assert "more.csv, and a folder may only choose files in it or next to it" in done.err
 
 
 def test_on_a_terminal_a_far_file_is_asked_for(folder: Path, tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_the_code_of_a_folder_is_not_run_unasked(fluid: Fluid, folder: Path, tra
     done = fluid("verify", folder, "--dbt")
     assert (done.code, done.out, trap.exists()) == (2, "", False)
     said = " ".join(done.err.split())
-    assert "runs the code of the project" in said
+    assert "runs the code in" in said
     assert f"run: fluid verify {folder} --dbt --trust" in said
 
 
@@ -212,7 +212,7 @@ def test_the_code_of_a_folder_is_asked_for(folder: Path, trap: Path) -> None:
     """On a terminal a no ends it; with --trust nobody is asked."""
     done = answer("n", "verify", folder, "--dbt")
     assert (done.code, trap.exists()) == (2, False)
-    assert "Do you trust whoever wrote it?" in done.out
+    assert "Do you trust its author?" in done.out
     done = answer("n", "verify", folder, "--dbt", "--trust")
     assert (trap.exists(), "Do you trust" in done.out) == (True, False)
 

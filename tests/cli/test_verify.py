@@ -57,7 +57,7 @@ def test_a_fresh_forge_is_proven(
     assert "✓ Proven." in done.out
     assert re.search(r"customer +40 .*✓ same\n", done.out)
     assert re.search(r"orders +120 .*✓ same\n", done.out)
-    assert "Not as the forge wrote them" not in done.out
+    assert "Changed since the forge" not in done.out
     assert (folder / "proof.json").read_bytes() == before
 
 
@@ -79,7 +79,7 @@ def test_the_source_may_be_somewhere_else(
     moved.parent.mkdir()
     shutil.move(duckdb_shop, moved)
     lost = fluid("verify", folder)
-    assert (lost.code, "with --uri where it is now" in lost.err) == (2, True)
+    assert (lost.code, "Use --uri to say where it is now" in lost.err) == (2, True)
     assert fluid("verify", folder, "--uri", moved).code == 0
 
 
@@ -111,7 +111,7 @@ def test_a_folder_that_cannot_be_written_to_is_verified_all_the_same(
     (folder / "proof.json").mkdir()
     done = fluid("verify", folder)
     assert done.code == 0
-    assert "proof.json could not be written" in done.err
+    assert "proof.json is not writable" in done.err
 
 
 def test_a_loss_is_shown_and_fails(
@@ -243,7 +243,7 @@ def test_a_contract_may_be_completed_by_hand(fluid: Fluid, folder: Path) -> None
     path.write_text(path.read_text().replace("team: unassigned", "team: sales"))
     done = fluid("verify", folder)
     assert done.code == 0
-    assert "Not as the forge wrote them" not in done.out
+    assert "Changed since the forge" not in done.out
 
 
 def test_edited_files_are_told(fluid: Fluid, folder: Path) -> None:
@@ -415,14 +415,14 @@ def test_what_dbt_built_is_proven_too(fluid: Fluid, folder: Path) -> None:
 
 
 def test_dbt_builds_beside_the_database_that_stands(fluid: Fluid, folder: Path) -> None:
-    """What an earlier run built is neither repaired nor called proven: it is not looked at."""
+    """What an earlier run built is neither repaired nor called proven: it is not checked."""
     standing = folder / "dbt" / "two.duckdb"
     run(standing, "CREATE TABLE customer AS SELECT 1 AS damaged")
     before = standing.read_bytes()
     done = fluid("verify", folder, "--dbt", "--trust")
     assert done.code == 0
     assert standing.read_bytes() == before
-    assert f"\ndbt built in a new database; {standing} was not looked at.\n" in done.out
+    assert f"\ndbt built in a new database; {standing} was not checked.\n" in done.out
     assert "To prove it as it stands, add --warehouse" in done.out
     (folder / "dbt" / "profiles.yml").write_text("two: {}")
     refused = fluid("verify", folder, "--dbt", "--trust")
@@ -453,7 +453,7 @@ def test_what_dbt_cannot_build_is_named(fluid: Fluid, folder: Path) -> None:
     assert "✓" not in done.out
     assert "1 failed" in done.out
     assert re.search(r"orders: .*nowhere", done.out, re.DOTALL)
-    assert "dbt did not build all of it" in done.out
+    assert "dbt did not build everything" in done.out
 
 
 def test_dbt_for_another_database_is_not_proven_here(

@@ -1,4 +1,4 @@
-"""Opening a source for a command, with its temporary files in a place that is surely removed."""
+"""A source that a command works on: opened, with its temporary files where they are removed."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -15,9 +15,9 @@ from fluid_build.temporary import owned_folder
 
 
 @contextmanager
-def reading(
+def source_session(
     place: str,
-    watch: Interrupts,
+    interrupts: Interrupts,
     *,
     schemas: Sequence[str] = (),
     dialect: str | None = None,
@@ -25,11 +25,11 @@ def reading(
     on_tables: OnTables = any_tables,
     on_progress: OnProgress,
 ) -> Iterator[Source]:
-    """The source at a URI or path, open as long as the block lasts."""
+    """Yield the source at a URI or path, open as long as the block lasts."""
     if not place.strip():
-        raise UsageError("The source is empty text.", hint="Name a URI, a file or a folder.")
+        raise UsageError("The source is empty.", hint="Name a URI, a file or a folder.")
     with (
-        _temporary_files(watch),
+        _temporary_files(interrupts),
         open_source(
             place,
             schemas=schemas,
@@ -43,11 +43,11 @@ def reading(
 
 
 @contextmanager
-def _temporary_files(watch: Interrupts) -> Iterator[None]:
-    """Have every temporary file of the process in one folder, which goes even with force."""
+def _temporary_files(interrupts: Interrupts) -> Iterator[None]:
+    """Keep every temporary file of the process in one folder, removed even on a forced end."""
     before = tempfile.tempdir
     with owned_folder() as folder:
-        watch.remove_at_the_end(folder.path)
+        interrupts.remove_at_the_end(folder.path)
         tempfile.tempdir = str(folder.path)
         try:
             yield

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fluid_build.cli.text import for_stream, visible
+from fluid_build.report.terminal.visible_text import for_stream, visible
 from fluid_build.text import counted
 
 

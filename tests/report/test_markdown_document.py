@@ -10,8 +10,9 @@ from markdown_it.token import Token
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile
 from fluid_build.report.er_diagrams import MOST_ENTITIES, er_diagrams
-from fluid_build.report.model_document import model_document
+from fluid_build.report.markdown_document import model_document
 from fluid_build.report.notices import notices
+from fluid_build.report.view import source_view
 from tests.modeling.profiles import column, profile, profiles, reference, table, values
 
 OURS = {"<code>", "</code>"}
@@ -26,7 +27,7 @@ DIAGRAM_LINE = re.compile(
 
 
 def document(measured: Profile) -> str:
-    return model_document(measured, build_model(measured))
+    return model_document(source_view(measured, build_model(measured)))
 
 
 def tokens(text: str) -> Iterator[Token]:

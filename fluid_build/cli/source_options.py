@@ -1,13 +1,15 @@
-"""Whether what ``--source`` says is what lies at the URI."""
+"""Options about a source, checked: its kind, its conventions, and a folder outside of it."""
 
 import glob
 import shlex
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
+from typing import cast, get_args
 
 from fluid_build.errors import UsageError, unknown_name
 from fluid_build.secrets import redact
+from fluid_build.sources.conventions import Conventions, DateOrder, DecimalMark
 from fluid_build.sources.file_layout import format_of
 from fluid_build.sources.kinds import DDL, FILES, KINDS, SCHEMES
 from fluid_build.sources.uri import Address, locate
@@ -48,15 +50,17 @@ def _files(place: str) -> Iterator[Path]:
     if path.exists():
         return iter((path,))
     # Path.glob takes no absolute pattern.
-    found = (Path(match) for match in glob.iglob(place, recursive=True))  # noqa: PTH207
-    return chain.from_iterable(f.rglob("*") if f.is_dir() else (f,) for f in found)
+    matches = (Path(match) for match in glob.iglob(place, recursive=True))  # noqa: PTH207
+    return chain.from_iterable(
+        match.rglob("*") if match.is_dir() else (match,) for match in matches
+    )
 
 
 def check_outside(out: Path, address: Address) -> None:
     """UsageError where files would be written among those that are read."""
     if address.kind is not FILES:
         return
-    folder = _folder_read(address.place)
+    folder = _source_folder(address.place)
     if folder is not None and out.resolve().is_relative_to(folder.resolve()):
         raise UsageError(
             f"{out} is inside {folder}, which is the source. Fluid Forge never writes to a source.",
@@ -64,11 +68,25 @@ def check_outside(out: Path, address: Address) -> None:
         )
 
 
-def _folder_read(place: str) -> Path | None:
+def _source_folder(place: str) -> Path | None:
     path = Path(place)
     if path.is_dir():
         return path
     if path.exists():
         return None
-    plain = [part for part in path.parts if not glob.has_magic(part)]
-    return Path(*plain) if plain else Path()
+    fixed = [part for part in path.parts if not glob.has_magic(part)]
+    return Path(*fixed) if fixed else Path()
+
+
+def conventions(decimal: str | None, date_order: str | None) -> Conventions:
+    """Return what --decimal and --date-order say; UsageError for an unknown value."""
+    if decimal not in (None, *get_args(DecimalMark)):
+        raise UsageError(
+            f"{decimal!r} isn't a decimal mark.", hint='Use --decimal "." or --decimal ",".'
+        )
+    if date_order not in (None, *get_args(DateOrder)):
+        raise UsageError(
+            f"{date_order!r} isn't an order of day and month.",
+            hint="Use --date-order dmy or --date-order mdy.",
+        )
+    return Conventions(cast("DecimalMark | None", decimal), cast("DateOrder | None", date_order))

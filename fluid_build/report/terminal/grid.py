@@ -14,9 +14,9 @@ _GAP = 2
 class Grid(Table):
     """A table without lines. Columns that may not be wrapped, and words, are never broken."""
 
-    def __init__(self, *, show_header: bool = True) -> None:
+    def __init__(self, *columns: Column | str, show_header: bool = True) -> None:
         super().__init__(
-            box=None, pad_edge=False, expand=False, header_style="dim", show_header=show_header
+            *columns, box=None, pad_edge=False, header_style="dim", show_header=show_header
         )
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:

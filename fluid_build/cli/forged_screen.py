@@ -1,0 +1,79 @@
+"""The screen of a forge: what the source holds, what was built, the files, what to do next."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.table import Column
+
+from fluid_build.cli.folder_edits import kept_section
+from fluid_build.cli.next_steps import Step, next_steps
+from fluid_build.forge import (
+    CONTRACT_FILE,
+    DOCUMENT_FILE,
+    MODEL_FILE,
+    PLAN_FILE,
+    PROFILE_FILE,
+    Forged,
+)
+from fluid_build.report.terminal import source_screen
+from fluid_build.report.terminal.grid import Grid
+from fluid_build.report.terminal.model_screen import model_section
+from fluid_build.report.terminal.parts import Part, heading, indented, text, unbroken
+from fluid_build.report.view import SourceView, source_view
+from fluid_build.text import counted
+from fluid_build.transform.proof.manifest import MANIFEST_FILE
+from fluid_build.transform.proof.written_proof import PROOF_FILE
+
+_PURPOSES = {
+    DOCUMENT_FILE: "to read: tables, keys, relationships, a diagram",
+    CONTRACT_FILE: "the data contract, FLUID 0.7.2",
+    MODEL_FILE: "the logical model",
+    PLAN_FILE: "every relation with its SQL, in build order",
+    PROFILE_FILE: "the figures of columns, keys and relationships",
+    PROOF_FILE: "what was built, compared with the source",
+    MANIFEST_FILE: "what it was all made from, for `fluid verify`",
+}
+_FOLDER_PURPOSES = {
+    "dbt": "the dbt project; its README.md says how to run it",
+    "proof": "the queries of the proof, one file per table",
+}
+
+
+def forged_screen(
+    forged: Forged, contradicting: Sequence[str], steps: Sequence[Step]
+) -> Iterator[Part]:
+    """Yield what came of a source, in short.
+
+    ``contradicting`` says where kept files contradict the forged ones.
+    """
+    view = forged_view(forged)
+    yield source_screen.title(view)
+    yield from source_screen.figures_section(view)
+    yield from source_screen.reading_notes(view)
+    yield from source_screen.look_at_first(view)
+    yield from model_section(view, forged.notes)
+    yield from files_section(forged.files)
+    yield from kept_section(forged.kept, contradicting)
+    yield from next_steps(steps)
+
+
+def forged_view(forged: Forged) -> SourceView:
+    """Return the view of a forge's results."""
+    return source_view(forged.profile, forged.model, forged.plan, forged.proof)
+
+
+def files_section(paths: Sequence[Path]) -> Iterator[Part]:
+    """Yield the files that were written, and what each is for; a folder of many is one line."""
+    folder = next(path.parent for path in paths if path.name == MANIFEST_FILE)
+    yield heading("Files", f"in {folder}")
+    places = [path.relative_to(folder).parts for path in paths]
+    grid = Grid(Column(style="green"), Column(style="dim"), show_header=False)
+    for place in places:
+        if len(place) == 1:
+            grid.add_row(unbroken(place[0]), text(_PURPOSES[place[0]]))
+    counts = Counter(place[0] for place in places if len(place) > 1)
+    for name, count in sorted(counts.items()):
+        purpose = f"{_FOLDER_PURPOSES[name]} ({counted(count, 'file')})"
+        grid.add_row(unbroken(f"{name}/"), text(purpose))
+    yield indented(grid)

@@ -1,0 +1,103 @@
+"""What a command says besides its result: progress, remarks and questions on stderr; and JSON."""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bars
+
+from fluid_build.progress import OnProgress, Progress
+from fluid_build.report.terminal.printing import console
+from fluid_build.report.terminal.visible_text import for_stream, visible
+
+_STAGES = {
+    "reading": "Reading tables",
+    "columns": "Measuring columns",
+    "keys": "Finding keys",
+    "relations": "Finding relationships",
+    "model": "Modelling",
+    "contract": "Writing the contract",
+    "build": "Building the model",
+    "prove": "Comparing it with the source",
+    "dbt": "Running dbt",
+    "project": "Writing the dbt project",
+    "write": "Writing files",
+}
+
+
+def show_json(document: Mapping[str, object]) -> None:
+    """Print a document on stdout, in pure ASCII so that no encoding can spoil it."""
+    json.dump(document, sys.stdout, indent=2)
+    sys.stdout.write("\n")
+
+
+def tell(message: str) -> None:
+    """Print a line on stderr."""
+    sys.stderr.write(for_stream(visible(message), sys.stderr) + "\n")
+
+
+def ask(question: str) -> str:
+    """Print a question on stderr and return the line that answers it."""
+    sys.stderr.write(for_stream(visible(question), sys.stderr))
+    sys.stderr.flush()
+    return sys.stdin.readline()
+
+
+@contextmanager
+def progress() -> Iterator[OnProgress]:
+    """Show how far the work is: a bar that goes away on a terminal, a line a stage elsewhere."""
+    if sys.stderr.isatty():
+        with _bars() as bars:
+            yield _on_bars(bars)
+    else:
+        yield _in_lines()
+
+
+def _bars() -> Bars:
+    return Bars(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[detail]}", markup=False),
+        console=console(sys.stderr),
+        transient=True,
+    )
+
+
+def _on_bars(bars: Bars) -> OnProgress:
+    task = bars.add_task("", total=None, detail="", visible=False)
+    stages: list[str] = []
+
+    def update(report: Progress) -> None:
+        is_new = report.stage not in stages[-1:]
+        if is_new:
+            stages.append(report.stage)
+        bars.update(
+            task,
+            description=_stage(report),
+            completed=report.done + report.part,
+            total=report.total or None,
+            detail=visible(report.detail),
+            visible=True,
+            refresh=is_new,
+        )
+
+    return update
+
+
+def _in_lines() -> OnProgress:
+    stages: list[str] = []
+
+    def update(report: Progress) -> None:
+        stage = _stage(report)
+        if stage not in stages:
+            stages.append(stage)
+            tell(f"{stage} ...")
+
+    return update
+
+
+def _stage(report: Progress) -> str:
+    return visible(_STAGES.get(report.stage, report.stage.capitalize()))

@@ -1,0 +1,226 @@
+"""What ``fluid verify`` found, on a screen and as JSON."""
+
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+from rich.text import Text
+
+from fluid_build.contract.model_agreement import Disagreement
+from fluid_build.forge import MODEL_FILE
+from fluid_build.report.terminal.parts import (
+    Part,
+    first_line,
+    folder_label,
+    heading,
+    lines,
+    text,
+)
+from fluid_build.report.terminal.proof_screen import TICK, proof_section
+from fluid_build.text import counted
+from fluid_build.transform.dbt.running import DbtNode, DbtStatus
+from fluid_build.transform.proof.proof import Proof
+from fluid_build.transform.proof.warehouse import Lacking
+from fluid_build.verification import DbtVerified, ForgedFolder, Verified, WarehouseVerified
+
+_STALE_COPIES = (
+    "dbt reads some tables from copies that the forge put into dbt/land. If the source has changed"
+    " since, forge it again."
+)
+_NOT_ALL_BUILT = "dbt did not build everything, so nothing was compared."
+_NOTHING_COMPARED = (
+    "Nothing was compared. Run dbt build, or name the schema with --warehouse-schema."
+)
+_OUT_OF_DATE = "If the source has changed since the last load, load it and verify again."
+
+
+def verified_document(verified: Verified) -> dict[str, object]:
+    """Return the result as one JSON document."""
+    forged = verified.forged
+    return {
+        "holds": verified.holds,
+        "proof": verified.proof.model_dump(mode="json"),
+        "contract": _contract_documents(forged.disagreements),
+        "outdated": list(forged.outdated),
+        "edited": list(forged.edited),
+        "rows_changed": list(verified.row_changes),
+        "unread": list(verified.unread),
+        "broken_keys": list(verified.broken_keys),
+        "dbt": None if verified.dbt is None else _dbt_document(verified.dbt),
+    }
+
+
+def warehouse_document(verified: WarehouseVerified) -> dict[str, object]:
+    """Return the result for a warehouse as one JSON document."""
+    warehouse = verified.found
+    return {
+        "holds": verified.holds,
+        "warehouse": {
+            "place": verified.place,
+            "schema": warehouse.schema,
+            "faults": list(warehouse.faults),
+            "lacking": [
+                {"relation": each.relation, "rows": each.rows} for each in warehouse.lacking
+            ],
+        },
+        "proof": _proof_document(warehouse.proof),
+        "contract": _contract_documents(verified.forged.disagreements),
+        "unread": list(verified.unread),
+        "broken_keys": list(verified.broken_keys),
+    }
+
+
+def _contract_documents(disagreements: Sequence[Disagreement]) -> list[dict[str, object]]:
+    return [
+        {"expose": each.expose, "column": each.column, "what": each.what} for each in disagreements
+    ]
+
+
+def _dbt_document(verified: DbtVerified) -> dict[str, object]:
+    result = verified.result
+    return {
+        "holds": verified.holds,
+        "built": len(result.built),
+        "passed": len(result.passed),
+        "warned": [_node_document(node) for node in result.warned],
+        "failed": [_node_document(node) for node in result.failed],
+        "skipped": [node.name for node in result.skipped],
+        "warnings": list(result.warnings),
+        "standing": None if verified.standing is None else verified.standing.name,
+        "proof": _proof_document(verified.proof),
+    }
+
+
+def _node_document(node: DbtNode) -> dict[str, object]:
+    broken = [
+        {"promise": promise.promise, "rows": promise.rows, "known": promise.known}
+        for promise in node.broken
+    ]
+    return {"name": node.name, "message": node.message, "broken": broken}
+
+
+def _proof_document(proof: Proof | None) -> dict[str, object] | None:
+    return None if proof is None else proof.model_dump(mode="json")
+
+
+def verified_screen(verified: Verified) -> Iterator[Part]:
+    """Yield the result for people: the proof, what dbt built, and each thing that is amiss."""
+    forged, dbt = verified.forged, verified.dbt
+    tables = counted(len(forged.plan.sources), "table")
+    relations = counted(len(forged.plan.published), "relation")
+    yield _title(forged, f"{tables} · {relations} built")
+    tick = TICK if _is_lossless(verified) else ""
+    yield from proof_section(verified.proof, tick=tick)
+    if dbt is not None:
+        yield from _dbt_section(dbt, tick)
+    yield from _source_faults(verified.unread, verified.broken_keys)
+    yield from _contract_faults(forged.disagreements)
+    if forged.outdated:
+        yield heading(
+            f"The dbt project does not match {MODEL_FILE}", "one of them was edited or kept"
+        )
+        yield from lines(forged.outdated, "red")
+    if verified.row_changes:
+        yield heading("Rows since the forge", "no fault")
+        yield from lines(verified.row_changes)
+    if forged.edited:
+        remark = "the proof is of the model, not of these" if dbt is None else ""
+        yield heading("Changed since the forge", remark)
+        yield from lines(forged.edited, "yellow")
+
+
+def warehouse_screen(verified: WarehouseVerified) -> Iterator[Part]:
+    """Yield the result for a warehouse, for people."""
+    warehouse = verified.found
+    yield _title(verified.forged, "the warehouse as it stands")
+    if warehouse.faults:
+        remark = f"compared with the schema {warehouse.schema}"
+        yield heading("The warehouse isn't what the model describes", remark)
+        yield from lines(warehouse.faults, "red")
+        yield _not_proven(_NOTHING_COMPARED)
+    if warehouse.proof is not None:
+        tick = TICK if verified.holds else ""
+        yield from proof_section(warehouse.proof, "The warehouse", tick=tick)
+    if warehouse.lacking:
+        yield heading("Missing rows", "compared with a load of today")
+        missing = [
+            f"{each.relation} lacks {counted(each.rows, 'row')}" for each in warehouse.lacking
+        ]
+        yield from lines(missing, "red")
+        yield Text()
+        yield text(_OUT_OF_DATE)
+    yield from _source_faults(verified.unread, verified.broken_keys)
+    yield from _contract_faults(verified.forged.disagreements)
+
+
+def _lacking_line(lacking: Lacking) -> str:
+    return f"{lacking.relation} lacks {counted(lacking.rows, 'row')}"
+
+
+def _title(forged: ForgedFolder, remark: str) -> Text:
+    return first_line(folder_label(forged.folder), f"{forged.model.technique} · {remark}")
+
+
+def _is_lossless(verified: Verified) -> bool:
+    sound = verified.proof.verdict == "proven" and not verified.unread and not verified.broken_keys
+    return sound and (verified.dbt is None or verified.dbt.holds)
+
+
+def _not_proven(reason: str) -> Text:
+    return Text.assemble("\n", text("Not proven. ", "bold red"), reason)
+
+
+def _source_faults(unread: Sequence[str], broken_keys: Sequence[str]) -> Iterator[Part]:
+    if unread:
+        yield heading("Not read, so not compared", counted(len(unread), "table"))
+        yield from lines(unread, "red")
+    if broken_keys:
+        yield heading("Keys that no longer hold", "correct the rows, or forge again")
+        yield from lines(broken_keys, "red")
+
+
+def _contract_faults(disagreements: Sequence[Disagreement]) -> Iterator[Part]:
+    if disagreements:
+        count = counted(len(disagreements), "difference")
+        yield heading("The contract does not match its model", count)
+        yield from lines([str(disagreement) for disagreement in disagreements], "red")
+
+
+def _dbt_section(verified: DbtVerified, tick: str) -> Iterator[Part]:
+    result = verified.result
+    yield heading("dbt", ", ".join(_dbt_figures(verified)))
+    yield from lines([_node_line(node) for node in result.failed], "red")
+    yield from lines([_node_line(node) for node in result.warned], "yellow")
+    yield from lines([_one_line(warning) for warning in result.warnings], "yellow")
+    if verified.proof is None:
+        yield _not_proven(_NOT_ALL_BUILT)
+    else:
+        yield from proof_section(verified.proof, "What dbt built", tick=tick)
+    if verified.copied and not verified.holds:
+        yield text(_STALE_COPIES, "yellow")
+    if verified.standing is not None:
+        yield Text()
+        yield text(f"dbt built in a new database; {verified.standing} was not checked.")
+        yield text(f"To prove it as it stands, add --warehouse {verified.standing}", "dim")
+
+
+def _dbt_figures(verified: DbtVerified) -> Iterator[str]:
+    result = verified.result
+    yield f"{counted(len(result.built), 'model')} built"
+    for status in get_args(DbtStatus):
+        nodes = result.of(status)
+        if nodes and status != "built":
+            yield f"{len(nodes):,} {status}"
+
+
+def _node_line(node: DbtNode) -> str:
+    if not node.broken:
+        return f"{node.name}: {_one_line(node.message)}"
+    promises = ", ".join(
+        f"{promise.promise} ({counted(promise.rows, 'row')}, {promise.known:,} known)"
+        for promise in node.broken
+    )
+    return f"{node.name}: broken by more rows than are known: {promises}"
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())

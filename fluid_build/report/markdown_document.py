@@ -1,0 +1,200 @@
+"""``MODEL.md``: the view as a document for a person to read.
+
+What the source is, what to look at first and the query that shows it, the tables with their keys,
+the relationships with their evidence, and a diagram. Names of the source are escaped; values of
+rows are not in it.
+"""
+
+from collections.abc import Iterator
+from itertools import count
+
+from fluid_build.markdown import code, codes, fenced, inline, table, text
+from fluid_build.report.er_diagrams import MOST_COLUMNS, er_diagrams
+from fluid_build.report.model_elements import ElementGroup, ModelView, Name, Prose
+from fluid_build.report.notices import Notice, notices_by_kind
+from fluid_build.report.view import (
+    ColumnView,
+    Relationship,
+    SourceView,
+    TableView,
+    confidence_label,
+)
+from fluid_build.text import counted
+
+_MOST_NOTICES_OF_A_KIND = 10
+_MOST_COLUMNS_LISTED = 1_500
+_ORIGINS = {"declared": "declared", "measured": "measured", "llm": "proposed by a model"}
+
+
+def model_document(view: SourceView) -> str:
+    """Return the text of ``MODEL.md``; the view has a model."""
+    assert view.model is not None
+    parts = [
+        *_introduction(view, view.model),
+        *_attention(view.notices),
+        *_tables(view),
+        *_relationships(view),
+        *_model(view.model),
+        *_diagrams(view),
+        *_columns(view),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _introduction(view: SourceView, model: ModelView) -> Iterator[str]:
+    size = f"{counted(len(view.tables), 'table')} with {counted(len(view.columns), 'column')}"
+    yield f"# The data model of {text(view.profile.source_name)}"
+    if view.has_data:
+        yield (
+            f"{size} and {counted(view.rows, 'row')}, read from a source of the kind "
+            f"{code(view.profile.source_kind)}. Keys, relationships and types were declared by the "
+            "source or measured on its rows; each says which."
+        )
+    else:
+        yield (
+            f"{size}, read from DDL: the structure only, as it was declared. There was no data to "
+            "check it on."
+        )
+    if view.profile.notes:
+        yield "\n".join(f"- Note: {text(note)}" for note in view.profile.notes)
+    yield (
+        f"The model is {code(model.technique)}: {model.summary}. "
+        "`contract.fluid.yaml` puts what is built of it under contract, with quality rules; "
+        "`dbt/` builds it; `proof.json` compares it with the source; `model.json` and "
+        "`profile.json` hold every figure."
+    )
+
+
+def _attention(notices: tuple[Notice, ...]) -> Iterator[str]:
+    yield "## What to look at first"
+    if not notices:
+        yield "Nothing: no key and no relationship is broken, and every table has a key."
+    numbers = count(1)
+    for kind, listed, left in notices_by_kind(notices, _MOST_NOTICES_OF_A_KIND):
+        yield from (_notice(next(numbers), notice) for notice in listed)
+        if left:
+            yield f"And {left:,} more of the kind “{kind}”: see `profile.json`."
+
+
+def _notice(number: int, notice: Notice) -> str:
+    subject = f" {code(notice.table)}"
+    if notice.columns:
+        subject += f" ({codes(notice.columns)})"
+    heading = f"**{number}. {notice.kind.capitalize()}:**{subject}. {text(notice.text)}"
+    return f"{heading}\n\n{fenced(notice.sql, 'sql')}" if notice.sql else heading
+
+
+def _tables(view: SourceView) -> Iterator[str]:
+    yield "## Tables"
+    rows = [_table_cells(table, view.has_data) for table in view.tables]
+    yield table(("Table", "Rows#", "Columns#", "Key", "Why", "Comment"), rows)
+
+
+def _table_cells(table: TableView, has_data: bool) -> tuple[str, ...]:
+    key = table.key
+    columns, why = "none", ""
+    if key is not None:
+        broken = f", broken by {counted(key.evidence.violations, 'row')}" if not key.holds else ""
+        columns, why = codes(key.attributes), f"{_ORIGINS[key.origin]}{broken}: {text(key.reason)}"
+    return (
+        code(table.name),
+        f"{table.measured.rows:,}" if has_data else "",
+        str(len(table.columns)),
+        columns,
+        why,
+        text(table.entity.description),
+    )
+
+
+def _relationships(view: SourceView) -> Iterator[str]:
+    yield "## Relationships"
+    if not view.relationships:
+        yield "None was declared, and none was found."
+        return
+    rows = [_relationship_cells(relationship, view.has_data) for relationship in view.relationships]
+    headings = ("From", "To", "Kind", "Origin", "Rows#", "Orphans#", "Confidence#", "Why")
+    yield table(headings, rows)
+    yield (
+        "Orphans are rows that refer to nothing. “Implied” relationships follow from others and "
+        "are not drawn."
+    )
+
+
+def _relationship_cells(relationship: Relationship, has_data: bool) -> tuple[str, ...]:
+    evidence = relationship.evidence
+    role = f" as {code(relationship.role)}" if relationship.role else ""
+    implied = ", implied" if relationship.implied else ""
+    return (
+        f"{code(relationship.from_entity)} ({codes(relationship.from_attributes)})",
+        f"{code(relationship.to_entity)} ({codes(relationship.to_attributes)}){role}",
+        f"{relationship.cardinality}, {relationship.from_participation}",
+        f"{_ORIGINS[relationship.origin]}{implied}",
+        f"{evidence.rows:,}" if has_data else "",
+        f"{evidence.orphans:,}" if has_data else "",
+        confidence_label(relationship.confidence),
+        text(relationship.reason),
+    )
+
+
+def _model(model: ModelView) -> Iterator[str]:
+    if model.title:
+        yield f"## {model.title}"
+    if model.remark:
+        yield _prose(model.remark)
+    for group in model.groups:
+        yield from _element_group(group)
+
+
+def _element_group(group: ElementGroup) -> Iterator[str]:
+    if group.title and (group.text or group.elements):
+        yield f"### {_prose(group.title)}"
+    if group.text:
+        yield text(group.text)
+    if group.elements:
+        rows = [
+            (code(element.name), *map(_prose, element.facts), text(element.reason))
+            for element in group.elements
+        ]
+        yield table(group.headings, rows)
+
+
+def _prose(prose: Prose) -> str:
+    return "".join(code(part.name) if isinstance(part, Name) else inline(part) for part in prose)
+
+
+def _diagrams(view: SourceView) -> Iterator[str]:
+    diagrams = er_diagrams(view.conceptual)
+    if not diagrams:
+        return
+    yield "## Diagrams" if len(diagrams) > 1 else "## Diagram"
+    if any(len(table.columns) > MOST_COLUMNS for table in view.tables):
+        yield f"At most {MOST_COLUMNS} columns of a table are drawn, keys first."
+    for number, (names, diagram) in enumerate(diagrams, start=1):
+        if len(diagrams) > 1:
+            yield f"### {number}. {counted(len(names), 'table')} around {code(names[0])}"
+        yield fenced(diagram, "mermaid")
+
+
+def _columns(view: SourceView) -> Iterator[str]:
+    yield "## Columns"
+    if len(view.columns) > _MOST_COLUMNS_LISTED:
+        yield f"More than {_MOST_COLUMNS_LISTED:,}: see `contract.fluid.yaml`."
+        return
+    for each in view.tables:
+        yield f"### {code(each.name)}"
+        rows = [_column_cells(column) for column in each.columns]
+        yield table(("Column", "Type", "Required", "Distinct#", "Meaning", "Comment"), rows)
+
+
+def _column_cells(column: ColumnView) -> tuple[str, ...]:
+    attribute, evidence = column.attribute, column.attribute.evidence
+    about = "" if evidence.exact else "about "
+    meaning = text(attribute.semantic_type or "")
+    return (
+        code(attribute.name),
+        f"`{attribute.type}`",
+        "yes" if attribute.required else "no",
+        "" if evidence.distinct is None else f"{about}{evidence.distinct:,}",
+        f"{meaning} (personal)" if attribute.pii else meaning,
+        text(attribute.description),
+    )

@@ -1,0 +1,270 @@
+"""The elements of a model by kind: each with its facts, its reason and where it comes from."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from fluid_build.modeling.data_vault.elements import DataVaultModel, HubReference, Satellite
+from fluid_build.modeling.dimensional.elements import DimensionalModel, DimensionReference, Fact
+from fluid_build.modeling.element import Element, SourceColumn
+from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.transform.plan.elements import Renaming, TransformPlan
+
+_TECHNIQUES: dict[Technique, str] = {
+    "flat": "one table for one entity, with names that are legal everywhere",
+    "data_vault_2": "a Data Vault 2.0 of hubs, links and satellites, loaded by inserting only",
+    "dimensional": "facts at a stated grain, and the dimensions they are looked at by",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name inside prose, to be shown as such."""
+
+    name: str
+
+
+Prose: TypeAlias = tuple[str | Name, ...]
+"""Text with names in it."""
+
+
+def plain(prose: Prose) -> str:
+    """Return prose as plain text."""
+    return "".join(part.name if isinstance(part, Name) else part for part in prose)
+
+
+@dataclass(frozen=True, slots=True)
+class ElementView:
+    """An element of the model. ``facts`` go with the headings of its group.
+
+    ``source_columns`` are what it is made of, empty where the model has no such list of its own.
+    """
+
+    name: str
+    facts: tuple[Prose, ...]
+    reason: str
+    source_columns: tuple[SourceColumn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ElementGroup:
+    """Elements of one kind. ``headings`` name the kind, the facts and the reason.
+
+    A heading that ends in ``#`` is one of numbers. ``title`` is empty where the group continues the
+    one before it.
+    """
+
+    title: Prose
+    text: str = ""
+    headings: tuple[str, ...] = ()
+    elements: tuple[ElementView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelView:
+    """A logical model. ``title`` and ``groups`` are empty for a flat one.
+
+    ``relation_counts`` says how many relations of each kind are built; ``renamed`` are the names
+    that had to change in more than their spelling.
+    """
+
+    technique: Technique
+    summary: str
+    variant: str = ""
+    title: str = ""
+    remark: Prose = ()
+    groups: tuple[ElementGroup, ...] = ()
+    relation_counts: tuple[tuple[str, int], ...] = ()
+    renamed: tuple[Renaming, ...] = ()
+
+
+def model_view(model: LogicalModel, plan: TransformPlan | None = None) -> ModelView:
+    """Return the view of a model, with what its plan builds where there is one."""
+    view = ModelView(
+        technique=model.technique,
+        summary=_TECHNIQUES[model.technique],
+        relation_counts=() if plan is None else tuple(_relation_counts(model, plan)),
+        renamed=() if plan is None else plan.renamed,
+    )
+    if (vault := model.dv2) is not None:
+        groups = tuple(_vault_groups(vault))
+        return replace(view, title="The vault", remark=_hashing(vault), groups=groups)
+    if (star := model.dimensional) is not None:
+        return replace(
+            view,
+            variant=star.variant,
+            title=f"The {star.variant} model",
+            remark=(star.variant_reason,) if star.variant_reason else (),
+            groups=tuple(_dimensional_groups(star)),
+        )
+    return view
+
+
+def _relation_counts(model: LogicalModel, plan: TransformPlan) -> Iterator[tuple[str, int]]:
+    kinds = dict(_relation_kinds(model))
+    default = "table" if model.technique == "flat" else "relation"
+    yield from Counter(kinds.get(build.name, default) for build in plan.published).items()
+
+
+def _relation_kinds(model: LogicalModel) -> Iterator[tuple[str, str]]:
+    if model.dv2 is not None:
+        yield from ((hub.name, "hub") for hub in model.dv2.hubs)
+        for link in model.dv2.links:
+            kind = "link" if link.link_type == "standard" else f"{link.link_type} link"
+            yield link.name, kind
+        yield from (
+            (satellite.name, _satellite_kind(satellite)) for satellite in model.dv2.satellites
+        )
+        yield from ((table.name, "reference table") for table in model.dv2.reference_tables)
+        yield from ((table.name, "keyless table") for table in model.dv2.keyless_tables)
+    if model.dimensional is not None:
+        yield from ((fact.name, "fact") for fact in model.dimensional.facts)
+        for dimension in model.dimensional.dimensions:
+            yield dimension.name, "dimension"
+            yield dimension.history, "dimension"
+        yield from ((bridge.name, "bridge") for bridge in model.dimensional.bridges)
+
+
+def _satellite_kind(satellite: Satellite) -> str:
+    if satellite.multi_active_keys:
+        return "multi-active satellite"
+    return "effectivity satellite" if satellite.kind == "effectivity" else "satellite"
+
+
+def _hashing(vault: DataVaultModel) -> Prose:
+    strategy = vault.hash_key_strategy
+    return (
+        f"Hash keys are {strategy.algorithm} over the business key, its parts joined by ",
+        Name(strategy.delimiter),
+        ", a null part being ",
+        Name(strategy.null_token),
+        "; special characters inside a part are preceded by ",
+        Name(strategy.escape),
+        ".",
+    )
+
+
+def _vault_groups(vault: DataVaultModel) -> Iterator[ElementGroup]:
+    yield ElementGroup(
+        ("Hubs",),
+        headings=("Hub", "Business key", "Kind", "Why"),
+        elements=tuple(
+            _view(hub, hub.name, _names(hub.business_key_columns), (hub.business_key_kind,))
+            for hub in vault.hubs
+        ),
+    )
+    yield ElementGroup(
+        ("Links",),
+        headings=("Link", "Kind", "Hubs", "Dependent child keys", "Why"),
+        elements=tuple(
+            _view(
+                link,
+                link.name,
+                (link.link_type,),
+                _joined(map(_link_end, link.hubs)),
+                _names(link.dependent_child_keys),
+            )
+            for link in vault.links
+        ),
+    )
+    yield ElementGroup(
+        ("Satellites",),
+        headings=("Satellite", "Of", "From", "Columns#", "Multi-active by", "Changes", "Why"),
+        elements=tuple(
+            _view(
+                satellite,
+                satellite.name,
+                (Name(satellite.parent),),
+                (Name(satellite.table),),
+                (str(len(satellite.columns)),),
+                _names(satellite.multi_active_keys),
+                (satellite.rate_of_change,),
+            )
+            for satellite in vault.satellites
+        ),
+    )
+    yield ElementGroup(
+        ("Reference and keyless tables",),
+        headings=("Table", "From", "Key", "Why"),
+        elements=(
+            *(
+                _view(table, table.name, (Name(table.table),), _names(table.key_columns))
+                for table in vault.reference_tables
+            ),
+            *(
+                _view(table, table.name, (Name(table.table),), ("the whole row",))
+                for table in vault.keyless_tables
+            ),
+        ),
+    )
+
+
+def _link_end(reference: HubReference) -> Prose:
+    role: Prose = (" as ", Name(reference.role)) if reference.role else ()
+    return (Name(reference.hub), *role)
+
+
+def _dimensional_groups(model: DimensionalModel) -> Iterator[ElementGroup]:
+    for fact in model.facts:
+        yield from _fact_groups(fact)
+    yield ElementGroup(
+        ("Dimensions",),
+        headings=("Dimension", "Kind", "Natural key", "Conformed", "Roles", "History", "Why"),
+        elements=tuple(
+            _view(
+                dimension,
+                dimension.name,
+                (dimension.dimension_type,),
+                _names(dimension.natural_key_columns),
+                ("yes" if dimension.conformed else "no",),
+                (", ".join(dimension.roles),),
+                ("versions are kept" if dimension.history else "as it is now",),
+            )
+            for dimension in model.dimensions
+        ),
+    )
+    yield ElementGroup(
+        ("Bridges",),
+        headings=("Bridge", "Between", "And", "Why"),
+        elements=tuple(
+            _view(bridge, bridge.name, (Name(bridge.left),), (Name(bridge.right),))
+            for bridge in model.bridges
+        ),
+    )
+
+
+def _fact_groups(fact: Fact) -> Iterator[ElementGroup]:
+    kind = fact.fact_type.replace("_", " ").capitalize()
+    yield ElementGroup(
+        (Name(fact.name),),
+        text=f"{kind} fact. {fact.grain} {fact.reason}",
+        headings=("Dimension", "Role", "By", "Why"),
+        elements=tuple(map(_dimension_reference, fact.dimensions)),
+    )
+    yield ElementGroup(
+        (),
+        headings=("Measure", "Aggregated by", "Additivity", "Why"),
+        elements=tuple(
+            _view(measure, measure.name, (measure.aggregation,), (measure.additivity,))
+            for measure in fact.measures
+        ),
+    )
+
+
+def _dimension_reference(reference: DimensionReference) -> ElementView:
+    facts = ((reference.role,), _names(reference.columns))
+    return ElementView(reference.dimension, facts, reference.reason)
+
+
+def _view(element: Element, name: str, *facts: Prose) -> ElementView:
+    return ElementView(name, facts, element.reason, element.source_columns)
+
+
+def _names(names: Iterable[str]) -> Prose:
+    return _joined((Name(name),) for name in names)
+
+
+def _joined(parts: Iterable[Prose]) -> Prose:
+    """Return prose in a list, separated by commas."""
+    return tuple(piece for part in parts for piece in (", ", *part))[1:]

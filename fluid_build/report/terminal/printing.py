@@ -1,0 +1,66 @@
+"""Printing a screen on stdout, so that names, commands and queries stay whole when copied."""
+
+import os
+import re
+import sys
+from collections.abc import Iterable
+from typing import TextIO
+
+from rich.console import Console
+from rich.measure import Measurement
+from rich.text import Text
+
+from fluid_build.report.terminal.parts import Copyable, Part, Query, text
+from fluid_build.report.terminal.sql_lines import sql_lines
+
+_NARROWEST = 40
+"""In fewer columns tables fall apart; the terminal may wrap their lines instead."""
+
+# Blanks fill the cells of a table; a terminal that wraps such a line would go on with blank ones.
+_TRAILING_BLANKS = re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
+_UNBOUNDED = 1_000_000
+
+
+def console(stream: TextIO) -> Console:
+    """Return a console that takes no text for markup, and colours nothing by guessing.
+
+    Width, colour and ``NO_COLOR`` are the terminal's; elsewhere there is no colour.
+    """
+    plain = Console(file=stream, highlight=False, markup=False, emoji=False)
+    plain.width = max(plain.width, _NARROWEST)
+    return plain
+
+
+def show(parts: Iterable[Part]) -> None:
+    """Print on stdout: as wide as the terminal, or ``COLUMNS``; elsewhere nothing is wrapped."""
+    out = console(sys.stdout)
+    width = out.width if out.is_terminal or os.environ.get("COLUMNS") else None
+    with out.capture() as captured:
+        for part in parts:
+            _print(out, part, width)
+    for line in captured.get().splitlines():
+        sys.stdout.write(_TRAILING_BLANKS.sub(_without_blanks, line) + "\n")
+
+
+def _without_blanks(trailing: re.Match[str]) -> str:
+    """Return what is left of a line's end: only the codes that switch colours off."""
+    return trailing[0].replace(" ", "")
+
+
+def _print(out: Console, part: Part, width: int | None) -> None:
+    """Print a part, wrapped to the width unless a name or word of it needs more than that.
+
+    Then the terminal wraps its lines, so that the name is still one when it is copied.
+    """
+    if isinstance(part, Copyable):
+        out.print(Text.assemble(" " * part.indent, text(part.content, part.style)), soft_wrap=True)
+        return
+    if isinstance(part, Query):
+        for line in sql_lines(part.sql, width and width - part.indent):
+            out.print(Text.assemble(" " * part.indent, text(line, "dim")), soft_wrap=True)
+        return
+    room = Measurement.get(out, out.options.update(width=_UNBOUNDED), part)
+    if width is None or room.minimum > width:
+        width = max(room.maximum, 1)
+    out.width = width
+    out.print(part)

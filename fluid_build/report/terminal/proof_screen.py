@@ -1,0 +1,214 @@
+"""What a proof looks like on a screen: green only where everything was compared and holds."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from rich.table import Column
+from rich.text import Text
+
+from fluid_build.report.terminal.grid import Grid
+from fluid_build.report.terminal.parts import Part, heading, indented, text, unbroken
+from fluid_build.text import counted
+from fluid_build.transform.proof.delimited_text import TextProof
+from fluid_build.transform.proof.differing_rows import DifferingRow
+from fluid_build.transform.proof.figure_checks import FigureProof
+from fluid_build.transform.proof.proof import Proof, TableProof, TableVerdict
+
+_MOST_TABLES_DETAILED = 5
+_MOST_VALUES = 6
+_IDENTIFYING = 2
+"""How many columns of a row are shown to identify it: keys mostly come first."""
+
+TICK = "✓ "
+_VERDICTS: dict[TableVerdict, tuple[str, str]] = {
+    "proven": ("same", "green"),
+    "empty": ("empty", "dim"),
+    "lost": ("lost", "bold red"),
+    "not compared": ("not compared", "yellow"),
+}
+
+
+def proof_section(proof: Proof, title: str = "Proof", *, tick: str = TICK) -> Iterator[Part]:
+    """Yield the figures of each table, the verdict, and where there is a loss its first rows.
+
+    ``tick`` marks what holds, in green; give an empty one where a loss is shown next to this proof.
+    A proof that is not proven as a whole has no tick in any of its lines.
+    """
+    tick = tick if proof.verdict == "proven" else ""
+    yield heading(title, "what was built, compared with the source")
+    yield indented(_figures(proof.tables, tick))
+    by_value = [f"{table.table}.{column}" for table in proof.tables for column in table.by_value]
+    if by_value:
+        yield indented(f"Value kept, not spelling: {', '.join(by_value)}", "dim")
+    left_out = [
+        f"{table.table}: {lines}"
+        for table in proof.tables
+        if table.text
+        for lines in table.text.left_out
+    ]
+    if left_out:
+        yield indented(f"Lines that are no rows: {'; '.join(left_out)}", "dim")
+    yield Text()
+    yield verdict_line(proof, tick=tick)
+    lost = [table for table in proof.tables if table.verdict == "lost"]
+    for table in lost[:_MOST_TABLES_DETAILED]:
+        yield from _loss(table)
+    if len(lost) > _MOST_TABLES_DETAILED:
+        more = counted(len(lost) - _MOST_TABLES_DETAILED, "more table")
+        yield Text()
+        yield text(f"proof.json shows the rows of {more}.", "dim")
+
+
+def verdict_line(proof: Proof, *, tick: str = TICK) -> Text:
+    """Return the verdict in a line."""
+    if proof.verdict == "proven":
+        rows = counted(sum(table.rows for table in proof.tables), "row")
+        empty = sum(table.verdict == "empty" for table in proof.tables)
+        remark = f" {counted(empty, 'table')} held no row." if empty else ""
+        return Text.assemble(
+            text(f"{tick}Proven. ", "bold green" if tick else "bold"),
+            text(f"{proof.reason} {rows} in {counted(len(proof.tables), 'table')}.{remark}"),
+        )
+    if proof.verdict == "lost":
+        return Text.assemble(text("Lost. ", "bold red"), text(proof.reason))
+    return Text.assemble(text("Not proven. ", "bold yellow"), text(proof.reason))
+
+
+def _figures(tables: Sequence[TableProof], tick: str) -> Grid:
+    columns: dict[str, Column] = {
+        "table": Column(style="cyan"),
+        "rows": Column(justify="right"),
+        "rebuilt": Column(justify="right"),
+        "missing": Column(justify="right"),
+        "unexpected": Column(justify="right"),
+        "types": Column(),
+        "checks": Column(justify="right"),
+        "verdict": Column(),
+    }
+    if all(table.rebuilt is None for table in tables):
+        for title in ("rebuilt", "missing", "unexpected", "types"):
+            del columns[title]
+    if not any(table.checks for table in tables):
+        del columns["checks"]
+    for title, column in columns.items():
+        column.header = title
+    grid = Grid(*columns.values())
+    for table in tables:
+        cells = _cells(table, tick)
+        grid.add_row(*(cells[title] for title in columns))
+    return grid
+
+
+def _cells(table: TableProof, tick: str) -> Mapping[str, Text]:
+    return {
+        "table": unbroken(table.table),
+        "rows": text(f"{table.rows:,}"),
+        "rebuilt": _number(table.rebuilt),
+        "missing": _number(table.missing, "red"),
+        "unexpected": _number(table.unexpected, "red"),
+        "types": _types(table),
+        "checks": _checks(table),
+        "verdict": _verdict(table.verdict, tick),
+    }
+
+
+def _number(number: int | None, style: str = "") -> Text:
+    """Return a number, in a style unless it is zero."""
+    return text("-", "dim") if number is None else text(f"{number:,}", style if number else "")
+
+
+def _types(table: TableProof) -> Text:
+    if table.types_equal is None:
+        return text("-", "dim")
+    return text("equal") if table.types_equal else text("differ", "red")
+
+
+def _checks(table: TableProof) -> Text:
+    if not table.checks:
+        return text("-", "dim")
+    holding = sum(figure.holds for figure in table.checks)
+    style = "" if holding == len(table.checks) else "red"
+    return text(f"{holding:,} of {len(table.checks):,}", style)
+
+
+def _verdict(verdict: TableVerdict, tick: str) -> Text:
+    label, style = _VERDICTS[verdict]
+    if verdict == "proven":
+        return text(f"{tick}{label}", style if tick else "")
+    return text(label, style)
+
+
+def _loss(table: TableProof) -> Iterator[Part]:
+    yield heading(table.table, _loss_summary(table))
+    for difference in table.type_differences:
+        yield indented(
+            f"{difference.column}: {difference.source or 'no such column'} in the source, "
+            f"{difference.rebuilt or 'no such column'} rebuilt"
+        )
+    for figure in table.checks:
+        if not figure.holds:
+            yield from _failed_check(figure)
+    if table.text is not None:
+        yield from _misread(table.text)
+    if table.differing:
+        yield indented(_rows(table.differing))
+
+
+def _misread(files: TextProof) -> Iterator[Part]:
+    if files.rows != files.lines:
+        yield indented(f"{files.rows:,} rows were read of {files.lines:,} in its files")
+    if files.differing:
+        yield indented(f"Not the values that its files spell: {', '.join(files.differing)}")
+    if files.unsettled:
+        columns = ", ".join(files.unsettled)
+        yield indented(f"Read in one of two ways that its files leave open: {columns}")
+
+
+def _loss_summary(table: TableProof) -> str:
+    parts = []
+    if table.missing:
+        parts.append(f"{counted(table.missing, 'row')} missing")
+    if table.unexpected:
+        parts.append(f"{counted(table.unexpected, 'row')} unexpected")
+    if table.type_differences:
+        parts.append(f"{counted(len(table.type_differences), 'type')} not the same")
+    if table.text is not None and not table.text.holds:
+        parts.append("not as its files spell it")
+    failed = sum(not figure.holds for figure in table.checks)
+    if failed:
+        parts.append(f"{counted(failed, 'check')} failed")
+    return ", ".join(parts)
+
+
+def _failed_check(figure: FigureProof) -> Iterator[Part]:
+    figures = f": {_value(figure.expected)} expected, {_value(figure.actual)} built"
+    yield indented(Text.assemble(text(figure.name, "yellow"), text(figures)))
+    for row in figure.differing:
+        yield indented(_values(row, tuple(row)), "dim", by=4)
+
+
+def _rows(rows: Sequence[DifferingRow]) -> Grid:
+    grid = Grid("", "", show_header=False)
+    for row in rows:
+        style: Literal["red", "yellow"] = "red" if row.side == "missing" else "yellow"
+        times = f" ({row.times:,} times)" if row.times > 1 else ""
+        grid.add_row(text(row.side, style), text(f"{_differing_values(row)}{times}"))
+    return grid
+
+
+def _differing_values(row: DifferingRow) -> str:
+    """Return the first columns and those that differ; all, where the whole row does."""
+    columns = tuple(row.values)
+    if row.differs:
+        columns = tuple(dict.fromkeys((*columns[:_IDENTIFYING], *row.differs)))
+    left = len(columns) - _MOST_VALUES
+    more = f" · and {counted(left, 'more column')}" if left > 0 else ""
+    return _values(row.values, columns[:_MOST_VALUES]) + more
+
+
+def _values(values: Mapping[str, str | None], columns: Sequence[str]) -> str:
+    return " · ".join(f"{column} {_value(values[column])}" for column in columns)
+
+
+def _value(value: str | None) -> str:
+    return "NULL" if value is None else value if value.strip() else repr(value)

@@ -1,0 +1,236 @@
+"""The screens of a source: its tables, keys, relationships, meanings and what to look at first."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.table import Column
+from rich.text import Text
+
+from fluid_build.modeling.types import is_code
+from fluid_build.profiling.profile import ColumnProfile, TableProfile
+from fluid_build.report.notices import Notice, notices_by_kind
+from fluid_build.report.terminal.grid import Grid
+from fluid_build.report.terminal.parts import (
+    Part,
+    Query,
+    first_line,
+    heading,
+    indented,
+    text,
+    unbroken,
+)
+from fluid_build.report.view import Relationship, SourceView, TableView, confidence_label
+from fluid_build.text import clip, counted
+
+_LONGEST_VALUE = 40
+_MOST_NOTICES_OF_A_KIND = 8
+_KINDS_SHOWN_WITH_QUERY = frozenset({"broken key", "orphans", "broken not-null"})
+# Personal data has a section of its own.
+_KINDS_SHOWN_ELSEWHERE = frozenset({"personal data"})
+
+
+def source_screen(view: SourceView) -> Iterator[Part]:
+    """Yield all that is known about a source; sections without content are left out."""
+    yield title(view)
+    if view.tables:
+        yield from _tables(view)
+        yield from _relationships(view.relationships)
+        yield from _meanings(view)
+    yield from reading_notes(view)
+    yield from look_at_first(view)
+
+
+def figures_section(view: SourceView) -> Iterator[Part]:
+    """Yield the same in one sentence of figures."""
+    composite = sum(len(table.key.attributes) > 1 for table in view.tables if table.key)
+    yield heading("Found")
+    yield indented(
+        f"{counted(_keyed(view), 'primary key')} ({composite:,} composite), "
+        f"{counted(len(view.relationships), 'relationship')}, "
+        f"{counted(_personal(view), 'column')} of personal data."
+    )
+
+
+def title(view: SourceView) -> Text:
+    """Return what was read, in one line."""
+    figures = [counted(len(view.tables), "table"), counted(len(view.columns), "column")]
+    if view.has_data:
+        figures.append(counted(view.rows, "row"))
+    return first_line(view.profile.source_name, " · ".join((view.kind_label, *figures)))
+
+
+def _tables(view: SourceView) -> Iterator[Part]:
+    yield heading("Tables", f"{counted(_keyed(view), 'key')} found")
+    grid = Grid(
+        Column("table", style="cyan"),
+        Column("rows", justify="right"),
+        Column("cols", justify="right"),
+        Column("key", style="green"),
+        Column("why", style="dim"),
+    )
+    for table in view.tables:
+        grid.add_row(
+            unbroken(table.name),
+            text(f"{table.measured.rows:,}" if view.has_data else "-"),
+            text(f"{len(table.columns):,}"),
+            text(_key_columns(table.measured)),
+            text(_key_reason(table, view.has_data)),
+        )
+    yield indented(grid)
+
+
+def _keyed(view: SourceView) -> int:
+    return sum(table.key is not None for table in view.tables)
+
+
+def _personal(view: SourceView) -> int:
+    return sum(column.pii for column in view.columns)
+
+
+def _key_columns(table: TableProfile) -> str:
+    return ", ".join(table.primary_key) if table.primary_key else "none"
+
+
+def _key_reason(table: TableView, has_data: bool) -> str:
+    """Return why the key was chosen, without what is true of every key."""
+    if table.key is None and (not table.measured.rows or not has_data):
+        return "it holds no row" if has_data else "none is declared"
+    if table.measured.primary_key_origin == "declared":
+        return "declared"
+    reason = table.measured.primary_key_reason.removeprefix("unique and never null, ")
+    return reason.replace("the first column", "first column")
+
+
+def _relationships(relationships: Sequence[Relationship]) -> Iterator[Part]:
+    """Yield each relationship with its confidence and its orphans, the implied ones last."""
+    if not relationships:
+        yield heading("Relationships", "none found")
+        return
+    broken = sum(relationship.evidence.orphans > 0 for relationship in relationships)
+    orphans = f", {broken} with orphans" if broken else ""
+    yield heading("Relationships", f"{len(relationships):,} found{orphans}")
+    grid = Grid(
+        "from", "to", Column("confidence", justify="right"), Column("orphans", justify="right")
+    )
+    for relationship in sorted(relationships, key=lambda relationship: relationship.implied):
+        grid.add_row(*_relationship_cells(relationship))
+    yield indented(grid)
+
+
+def _relationship_cells(relationship: Relationship) -> Iterator[Text]:
+    style = "dim" if relationship.implied else ""
+    child = _place(relationship.from_entity, relationship.from_attributes)
+    parent = _place(relationship.to_entity, relationship.to_attributes)
+    # A single column is one name; a list of columns may go on in the next line.
+    cell = unbroken if len(relationship.from_attributes) == 1 else text
+    orphans = relationship.evidence.orphans
+    declared = relationship.origin == "declared"
+    yield cell(child, style)
+    yield cell(f"→ {parent}{_remark(relationship)}", style)
+    yield text("declared" if declared else confidence_label(relationship.confidence), style)
+    yield text(f"{orphans:,}", "yellow") if orphans else text("-", "dim")
+
+
+def _place(table: str, columns: Sequence[str]) -> str:
+    return f"{table}.{columns[0]}" if len(columns) == 1 else f"{table} ({', '.join(columns)})"
+
+
+def _remark(relationship: Relationship) -> str:
+    if relationship.implied:
+        return " (implied)"
+    return " (one to one)" if relationship.cardinality == "one-to-one" else ""
+
+
+def _meanings(view: SourceView) -> Iterator[Part]:
+    """Yield what the columns hold, personal data first."""
+    for is_personal, title, remark, style in (
+        (True, "Personal data", counted(_personal(view), "column"), "magenta"),
+        (False, "Other meanings", "", ""),
+    ):
+        grid = Grid(Column(style="cyan"), Column(style=style), show_header=False)
+        for table in view.tables:
+            meaning = _table_meaning(table.measured, is_personal)
+            if meaning:
+                grid.add_row(unbroken(table.name), text(meaning))
+        if grid.row_count:
+            yield heading(title, remark)
+            yield indented(grid)
+
+
+def _table_meaning(table: TableProfile, is_personal: bool) -> str:
+    columns: dict[str, list[str]] = {}
+    for column in table.columns:
+        if column.semantic_type is not None and column.pii is is_personal:
+            columns.setdefault(column.semantic_type, []).append(column.name)
+    return " · ".join(_meaning(meaning, ", ".join(names)) for meaning, names in columns.items())
+
+
+def _meaning(meaning: str, columns: str) -> str:
+    """Return columns and what they hold, unless their name says it."""
+    return columns if columns.lower() == meaning else f"{columns} ({meaning})"
+
+
+def reading_notes(view: SourceView) -> Iterator[Part]:
+    """Yield how the source was read, and each part of it that could not be."""
+    if view.profile.notes:
+        yield heading("How it was read")
+        yield from map(indented, view.profile.notes)
+
+
+def look_at_first(view: SourceView) -> Iterator[Part]:
+    """Yield what a person should look at, with the query where the data breaks a claim."""
+    notices = [notice for notice in view.notices if notice.kind not in _KINDS_SHOWN_ELSEWHERE]
+    if notices:
+        yield heading("Look at first")
+    for kind, listed, left in notices_by_kind(notices, _MOST_NOTICES_OF_A_KIND):
+        for notice in listed:
+            yield from _notice(notice)
+        if left:
+            yield indented(f"and {left:,} more of the kind: {kind}", "dim")
+
+
+def _notice(notice: Notice) -> Iterator[Part]:
+    place = _place(notice.table, notice.columns) if notice.columns else notice.table
+    yield indented(Text.assemble(text(place, "yellow"), ": " if place else "", text(notice.text)))
+    if notice.sql and notice.kind in _KINDS_SHOWN_WITH_QUERY:
+        yield Query(notice.sql)
+
+
+def table_screen(table: TableProfile) -> Iterator[Part]:
+    """Yield one table, column by column; no value of a personal column is shown."""
+    yield first_line(table.name, f"{counted(table.rows, 'row')} · key: {_key_columns(table)}")
+    for column in table.columns:
+        yield heading(column.name, _column_facts(column))
+        grid = Grid(Column(style="dim"), "", show_header=False)
+        for figure, value in _column_figures(column):
+            grid.add_row(text(figure), text(value))
+        yield indented(grid)
+
+
+def _column_facts(column: ColumnProfile) -> str:
+    facts = [column.type]
+    if column.measured_type and column.measured_type != column.type and not is_code(column):
+        facts.append(f"really {column.measured_type}")
+    if column.semantic_type and column.semantic_type != column.type.lower():
+        facts.append(column.semantic_type)
+    if column.pii:
+        facts.append("personal, so no value is shown")
+    return " · ".join(facts)
+
+
+def _column_figures(column: ColumnProfile) -> Iterator[tuple[str, str]]:
+    about = "" if column.distinct_exact else "about "
+    yield "nulls", f"{column.nulls:,} of {column.rows:,}"
+    yield "distinct", f"{about}{column.distinct:,}"
+    if column.max_length is not None:
+        shortest, longest = column.min_length, column.max_length
+        yield "length", f"{longest}" if shortest == longest else f"{shortest} to {longest}"
+    if not column.pii:
+        if column.min is not None and column.max is not None:
+            lowest, highest = clip(column.min, _LONGEST_VALUE), clip(column.max, _LONGEST_VALUE)
+            yield "range", f"{lowest} … {highest}"
+        repeated = [top for top in column.top_values[:5] if top.count > 1]
+        if repeated:
+            values = (f"{clip(top.value, _LONGEST_VALUE)} ({top.count:,})" for top in repeated)
+            yield "most often", ", ".join(values)
+    for note in column.notes:
+        yield "note", note

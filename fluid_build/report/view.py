@@ -1,0 +1,121 @@
+"""What is known about a source, gathered once for every document, screen and page."""
+
+import math
+from dataclasses import dataclass
+
+from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, EntityKey
+from fluid_build.modeling.conceptual import Relationship as Relationship
+from fluid_build.modeling.entities import conceptual_model
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
+from fluid_build.report.model_elements import ModelView, model_view
+from fluid_build.report.notices import Notice, notices
+from fluid_build.sources.kinds import KINDS
+from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.proof.proof import Proof, TableProof
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnView:
+    """A column as it was measured, and as the model takes it."""
+
+    measured: ColumnProfile
+    attribute: Attribute
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """A table as it was measured, as the model takes it, and its proof once it was built.
+
+    ``entity.keys`` holds the alternatives to ``key``, each with its reason and the query of its
+    evidence.
+    """
+
+    measured: TableProfile
+    entity: Entity
+    proof: TableProof | None = None
+
+    @property
+    def name(self) -> str:
+        """The table's name at the source."""
+        return self.measured.name
+
+    @property
+    def key(self) -> EntityKey | None:
+        """The key that was chosen; None where there is none."""
+        return self.entity.primary_key
+
+    @property
+    def columns(self) -> tuple[ColumnView, ...]:
+        """The columns in the order of the source."""
+        pairs = zip(self.measured.columns, self.entity.attributes, strict=True)
+        return tuple(ColumnView(measured, attribute) for measured, attribute in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """A source: what to look at first, its tables, their relationships, and what became of them.
+
+    ``notices`` come in the order of their weight. ``model`` and ``proof`` are None where nothing
+    was built.
+    """
+
+    profile: Profile
+    conceptual: ConceptualModel
+    notices: tuple[Notice, ...]
+    tables: tuple[TableView, ...]
+    model: ModelView | None = None
+    proof: Proof | None = None
+
+    @property
+    def kind_label(self) -> str:
+        """The kind of source in words."""
+        kind = KINDS.get(self.profile.source_kind)
+        return self.profile.source_kind if kind is None else kind.label
+
+    @property
+    def has_data(self) -> bool:
+        """Whether rows were read, and not only a declared structure."""
+        return self.profile.has_data
+
+    @property
+    def relationships(self) -> tuple[Relationship, ...]:
+        """The relationships in the order of the source, implied ones among them."""
+        return self.conceptual.relationships
+
+    @property
+    def rows(self) -> int:
+        """The rows of all tables."""
+        return sum(table.measured.rows for table in self.tables)
+
+    @property
+    def columns(self) -> tuple[ColumnProfile, ...]:
+        """The columns of all tables."""
+        return tuple(column for table in self.tables for column in table.measured.columns)
+
+
+def source_view(
+    profile: Profile,
+    model: LogicalModel | None = None,
+    plan: TransformPlan | None = None,
+    proof: Proof | None = None,
+) -> SourceView:
+    """Return the view of a profile and, where they were made, its model, plan and proof."""
+    conceptual = model.conceptual if model is not None else conceptual_model(profile)
+    proofs = {} if proof is None else {table.table: table for table in proof.tables}
+    return SourceView(
+        profile,
+        conceptual,
+        notices=notices(profile, conceptual),
+        tables=tuple(
+            TableView(table, entity, proofs.get(table.name))
+            for table, entity in zip(profile.tables, conceptual.entities, strict=True)
+        ),
+        model=None if model is None else model_view(model, plan),
+        proof=proof,
+    )
+
+
+def confidence_label(confidence: float) -> str:
+    """Return a confidence in hundredths, rounded down: what isn't certain never shows as 1.00."""
+    return f"{math.floor(round(confidence * 10_000) / 100) / 100:.2f}"
