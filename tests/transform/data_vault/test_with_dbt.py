@@ -11,7 +11,7 @@ from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.modeling.profiles import reference
 from tests.transform.databases import database
-from tests.transform.dbt.projects import duckdb_access, run_models, written
+from tests.transform.dbt.projects import duckdb_access, load, written
 
 _SMALL = (
     "CREATE TABLE customer (id INTEGER PRIMARY KEY, name VARCHAR, city VARCHAR, street VARCHAR)",
@@ -35,11 +35,11 @@ def test_dbt_adds_what_changed_and_nothing_else(tmp_path: Path) -> None:
     model = build_model(profile.model_copy(update={"foreign_keys": references}), "data_vault_2")
     plan = transform_plan(model)
     project = written(dbt_project(plan, model, access=duckdb_access(plan, shop)), tmp_path / "dbt")
-    run_models(project, "2024-01-01 00:00:00")
+    load(project, "2024-01-01 00:00:00")
     with duckdb.connect(str(shop)) as connection:
         for change in _CHANGES:
             connection.execute(change)
-    run_models(project, "2024-01-02 00:00:00")
+    load(project, "2024-01-02 00:00:00")
     names = [one.name for one in plan.published]
     with duckdb.connect(str(project / "shop.duckdb"), read_only=True) as connection:
         added = {name: _added(connection, name) for name in names}

@@ -14,6 +14,7 @@ import yaml
 from fluid_build.block_yaml import block_yaml
 from fluid_build.transform.dbt.project_names import project_name
 from fluid_build.transform.dbt.promise_macros import MACRO_FILE
+from fluid_build.transform.dbt.running import run_dbt
 from fluid_build.transform.dbt.source_entries import SourceAccess, SourceEntry
 from fluid_build.transform.plan.elements import TransformPlan
 
@@ -116,23 +117,19 @@ def _evaluated(value: Any) -> Any:
     return value
 
 
-def run_models(project: Path, load_date: str) -> None:
-    """Let dbt make the models of a project, as a load of that moment."""
-    variables = f"load_date: '{load_date}'"
-    _dbt(project, "run", "--vars", variables)
+def load(project: Path, load_date: str) -> None:
+    """Let dbt build a project as a load of that moment; its tests may fail, its models not."""
+    result = run_dbt(project, variables={"load_date": load_date})
+    models = {node.status for node in result.nodes if node.kind == "model"}
+    assert models == {"built"}, result
 
 
 def manifest(project: Path, target: Path) -> dict[str, object]:
-    """What dbt makes of a project when it reads it."""
-    _dbt(project, "--warn-error", "parse", "--target-path", str(target), "--log-path", str(target))
-    read: dict[str, object] = json.loads((target / "manifest.json").read_text(encoding="utf-8"))
-    return read
-
-
-def _dbt(project: Path, *arguments: str) -> None:
-    done = subprocess.run(
+    """Return what dbt makes of a project when it parses it, without a warning."""
+    result = subprocess.run(
         [
-            *(sys.executable, "-m", "dbt.cli.main", *arguments),
+            *(sys.executable, "-m", "dbt.cli.main", "--warn-error", "parse"),
+            *("--target-path", str(target), "--log-path", str(target)),
             *("--project-dir", str(project), "--profiles-dir", str(project)),
         ],
         cwd=project,
@@ -140,4 +137,6 @@ def _dbt(project: Path, *arguments: str) -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout
+    assert result.returncode == 0, result.stdout
+    document: dict[str, object] = json.loads((target / "manifest.json").read_text("utf-8"))
+    return document

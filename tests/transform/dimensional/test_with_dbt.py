@@ -12,7 +12,7 @@ from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.modeling.profiles import reference
 from tests.transform.databases import database
-from tests.transform.dbt.projects import duckdb_access, run_models, written
+from tests.transform.dbt.projects import duckdb_access, load, written
 
 _SMALL = (
     "CREATE TABLE customer (id INTEGER PRIMARY KEY, name VARCHAR, city VARCHAR, segment VARCHAR)",
@@ -39,7 +39,7 @@ def test_dbt_keeps_versions_and_lets_each_event_meet_its_own(tmp_path: Path) -> 
         if change:
             with duckdb.connect(str(shop)) as connection:
                 connection.execute(change)
-        run_models(project, day.isoformat(" "))
+        load(project, day.isoformat(" "))
     with duckdb.connect(str(project / "shop.duckdb"), read_only=True) as connection:
         found = connection.execute(
             "SELECT o.ordered_date_key < 20240116, c.city FROM main.fct_orders o"
