@@ -21,7 +21,7 @@ from pathlib import Path
 
 from semantic_samples import samples
 
-from fluid_build.profiling import profile_source, profiler
+from fluid_build.profiling import profile_assembly, profile_source
 from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify
 from fluid_build.sources import open_source
 
@@ -94,7 +94,7 @@ def judge_corpus(corpus: Path, labels: Path, clock: Clock) -> list[Judged]:
     """Profile every database that has labels."""
     with labels.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    profiler.classify = clock.classify
+    profile_assembly.classify = clock.classify
     told: dict[tuple[str, str, str], tuple[str, str]] = {}
     for database in sorted({row["database"] for row in rows}):
         with open_source(str(corpus / database / "data")) as source:

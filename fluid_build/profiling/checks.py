@@ -1,45 +1,57 @@
 """Queries that anyone can run on the source to check a claim; each returns the rows that break it.
 
-They are plain SQL that DuckDB, SQLite and PostgreSQL all read. A table is given as it stands in a
-query, quoted (``TableProfile.sql``).
+They are plain SQL that DuckDB, SQLite and PostgreSQL all read. ``table`` is always the table's
+name as it appears in a query, quoted (``TableProfile.sql`` or ``qualified_name``).
 """
 
 from typing import Literal
 
+from fluid_build.sources.base import Table
 from fluid_build.sources.sql import literal, quote, quote_all
 
-
-def null_rows(table: str, columns: tuple[str, ...]) -> str:
-    """Rows with a null in any of the columns."""
-    condition = " OR ".join(f"{quote(column)} IS NULL" for column in columns)
-    return f"SELECT * FROM {table} WHERE {condition}"
-
-
-def repeated_values(table: str, columns: tuple[str, ...]) -> str:
-    """Values of the columns, taken together, that more than one row holds."""
-    names = quote_all(columns)
-    filled = " AND ".join(f"{quote(column)} IS NOT NULL" for column in columns)
-    return (
-        f"SELECT {names}, COUNT(*) AS row_count FROM {table} "
-        f"WHERE {filled} GROUP BY {names} HAVING COUNT(*) > 1"
-    )
-
-
-def other_values(table: str, column: str, accepted: tuple[str, ...]) -> str:
-    """Rows whose value is none of the accepted ones, compared as text; nulls are not meant."""
-    values = ", ".join(literal(value) for value in accepted)
-    return f"SELECT * FROM {table} WHERE CAST({quote(column)} AS VARCHAR) NOT IN ({values})"
-
+_DEFAULT_SCHEMAS = frozenset({"", "main", "public", "dbo"})
+"""The schemas that DuckDB and SQLite, PostgreSQL and SQL Server search without being told."""
 
 Form = Literal["plain", "number", "letters"]
-"""How a column is compared: as it is, as the whole number that its text holds, or as small letters
-(which is what two spellings of one UUID have in common)."""
+"""How a column is compared: as it is, as the whole number in its text, or in lower case (which two
+spellings of one UUID have in common)."""
 
 _FORMS: dict[Form, str] = {
     "plain": "{}",
     "number": "CAST({} AS BIGINT)",
     "letters": "LOWER(CAST({} AS VARCHAR))",
 }
+
+
+def qualified_name(table: Table) -> str:
+    """Return a table's quoted name at its source, with its schema unless that is the default."""
+    for prefix, end in ((f'"{table.schema}"."', -1), (f"{table.schema}.", None)):
+        if table.schema and table.name.startswith(prefix):
+            return f"{quote(table.schema)}.{quote(table.name[len(prefix) : end])}"
+    name = quote(table.name)
+    return name if table.schema in _DEFAULT_SCHEMAS else f"{quote(table.schema)}.{name}"
+
+
+def null_rows(table: str, columns: tuple[str, ...]) -> str:
+    """Return a query for the rows with a null in any of the columns."""
+    condition = " OR ".join(f"{quote(column)} IS NULL" for column in columns)
+    return f"SELECT * FROM {table} WHERE {condition}"
+
+
+def repeated_values(table: str, columns: tuple[str, ...]) -> str:
+    """Return a query for the combined values of the columns that more than one row has."""
+    names = quote_all(columns)
+    not_null = " AND ".join(f"{quote(column)} IS NOT NULL" for column in columns)
+    return (
+        f"SELECT {names}, COUNT(*) AS row_count FROM {table} "
+        f"WHERE {not_null} GROUP BY {names} HAVING COUNT(*) > 1"
+    )
+
+
+def other_values(table: str, column: str, accepted: tuple[str, ...]) -> str:
+    """Return a query for the rows whose value isn't accepted, compared as text; nulls pass."""
+    values = ", ".join(literal(value) for value in accepted)
+    return f"SELECT * FROM {table} WHERE CAST({quote(column)} AS VARCHAR) NOT IN ({values})"
 
 
 def orphans(
@@ -49,44 +61,44 @@ def orphans(
     parent_columns: tuple[str, ...],
     forms: tuple[tuple[Form, Form], ...] = (),
 ) -> str:
-    """Child rows without a parent; a row with a null in any of the columns refers to nothing.
+    """Return a query for child rows without a parent; a row with a null refers to nothing.
 
-    ``forms`` says of each pair of columns how the child's and how the parent's is compared, where
-    not all are as they are: PostgreSQL compares no text with a number. A join, since SQLite looks a
-    correlated NOT EXISTS up row by row, without an index.
+    ``forms`` says for each pair of columns how the child's and how the parent's is compared, unless
+    all are compared as they are: PostgreSQL compares no text with a number. It's a join because
+    SQLite runs a correlated NOT EXISTS row by row, without an index.
     """
-    filled = " AND ".join(f"c.{quote(column)} IS NOT NULL" for column in columns)
+    not_null = " AND ".join(f"c.{quote(column)} IS NOT NULL" for column in columns)
     matches = " AND ".join(
-        f"{_FORMS[theirs_as].format('p.' + quote(theirs))}"
-        f" = {_FORMS[ours_as].format('c.' + quote(ours))}"
-        for ours, theirs, (ours_as, theirs_as) in zip(
+        f"{_FORMS[parent_form].format('p.' + quote(key))}"
+        f" = {_FORMS[child_form].format('c.' + quote(column))}"
+        for column, key, (child_form, parent_form) in zip(
             columns, parent_columns, forms or (("plain", "plain"),) * len(columns), strict=True
         )
     )
     return (
         f"SELECT c.* FROM {table} AS c LEFT JOIN {parent} AS p ON {matches} "
-        f"WHERE {filled} AND p.{quote(parent_columns[0])} IS NULL"
+        f"WHERE {not_null} AND p.{quote(parent_columns[0])} IS NULL"
     )
 
 
 def all_rows(table: str) -> str:
-    """A first look at a table."""
+    """Return a query for a first look at a table."""
     return f"SELECT * FROM {table} LIMIT 20"
 
 
 def count_rows(table: str) -> str:
-    """How many rows there are, without showing one."""
+    """Return a query that counts the rows without showing one."""
     return f"SELECT COUNT(*) AS row_count FROM {table}"
 
 
 def filled_counts(table: str, columns: tuple[str, ...]) -> str:
-    """In how many rows each of the columns has a value, without showing one."""
+    """Return a query that counts the values of each column without showing one."""
     counts = ", ".join(f"COUNT({quote(column)}) AS {quote(column)}" for column in columns)
     return f"SELECT COUNT(*) AS row_count, {counts} FROM {table}"
 
 
 def distinct_rows(table: str) -> str:
-    """How many rows there are, and how many would be left without the repeated ones."""
+    """Return a query that counts the rows, and how many remain without duplicates."""
     return (
         f"SELECT (SELECT COUNT(*) FROM {table}) AS row_count, "
         f"(SELECT COUNT(*) FROM (SELECT DISTINCT * FROM {table}) AS d) AS distinct_rows"
@@ -94,12 +106,15 @@ def distinct_rows(table: str) -> str:
 
 
 def first_values(table: str, columns: tuple[str, ...]) -> str:
-    """A few values of some columns."""
-    filled = " OR ".join(f"{quote(column)} IS NOT NULL" for column in columns)
-    return f"SELECT {quote_all(columns)} FROM {table} WHERE {filled} LIMIT 20"
+    """Return a query for a few values of some columns."""
+    return _filled(quote_all(columns), table, columns) + " LIMIT 20"
 
 
 def filled_rows(table: str, columns: tuple[str, ...]) -> str:
-    """Rows with a value in any of the columns."""
-    condition = " OR ".join(f"{quote(column)} IS NOT NULL" for column in columns)
-    return f"SELECT * FROM {table} WHERE {condition}"
+    """Return a query for the rows with a value in any of the columns."""
+    return _filled("*", table, columns)
+
+
+def _filled(selected: str, table: str, columns: tuple[str, ...]) -> str:
+    any_filled = " OR ".join(f"{quote(column)} IS NOT NULL" for column in columns)
+    return f"SELECT {selected} FROM {table} WHERE {any_filled}"

@@ -1,4 +1,4 @@
-"""The figures of columns and tables, as they are gathered."""
+"""The figures of columns and tables while they are measured."""
 
 import re
 from dataclasses import dataclass, field
@@ -17,19 +17,20 @@ Value: TypeAlias = (
 )
 
 _INTEGERS = re.compile(r"^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)$|^BIGNUM$")
-_OPEN_TYPES = frozenset({"INTERVAL", "BIT"})
 _TEMPORAL = re.compile(r"^(DATE|TIME|TIMESTAMP)")
+_READABLE_TYPES = frozenset({"INTERVAL", "BIT"})
+"""Types measured like nested and binary ones, but whose values hide nothing inside."""
 
 
 @dataclass(slots=True)
 class ColumnStats:
-    """The figures of one column, as they are gathered.
+    """The figures of one column.
 
     ``low`` and ``high`` are Python values of the column's own type; dates and times are text.
     ``values`` are up to a hundred values as text with their counts, most frequent first, over
-    ``sample_rows`` rows; ``codes`` numbers the sample's values row by row where the column may be
+    ``sample_rows`` rows. ``codes`` numbers the sample's values row by row if the column may be
     part of a composite key. ``documents`` are some values of a nested column, as JSON.
-    ``bounds`` are the least and greatest whole number, also of text that holds such.
+    ``bounds`` are the least and greatest whole number, also of text that holds whole numbers.
     """
 
     column: Column
@@ -47,7 +48,7 @@ class ColumnStats:
     documents: list[str] = field(default_factory=list)
     sample_rows: int = 0
     codes: list[int] = field(default_factory=list)
-    integral: bool = False
+    is_integral: bool = False
     measured_type: str | None = None
     reversible: bool = False
     bounds: tuple[int, int] | None = None
@@ -64,25 +65,25 @@ class ColumnStats:
         return self.rows - self.nulls
 
     @property
-    def is_shown(self) -> bool:
-        """Whether single values may be shown, if the column isn't personal."""
+    def may_show_values(self) -> bool:
+        """Whether single values may be shown if the column isn't personal."""
         return not hides_values(self.column.type)
 
     @property
-    def unique(self) -> bool:
+    def is_unique(self) -> bool:
         """Whether no value repeats, known exactly; nulls aside."""
         return self.distinct_exact and self.present > 0 and self.distinct == self.present
 
     @property
     def is_key(self) -> bool:
         """Whether the column alone identifies a row."""
-        return self.unique and self.nulls == 0
+        return self.is_unique and self.nulls == 0
 
-    def take_bounds(self, low: Value, high: Value) -> None:
-        """Take the least and greatest value, as whole numbers too where all values are whole."""
+    def set_bounds(self, low: Value, high: Value) -> None:
+        """Set the least and greatest value, also as whole numbers if all values are whole."""
         self.low, self.high = low, high
         if (
-            self.integral
+            self.is_integral
             and isinstance(low, int | float | Decimal)
             and isinstance(high, int | float | Decimal)
         ):
@@ -91,15 +92,15 @@ class ColumnStats:
 
 @dataclass(slots=True)
 class TableStats:
-    """The figures of one table; ``complete`` says that the sample holds every row."""
+    """The figures of one table; ``is_complete`` says that the sample holds every row."""
 
     table: Table
     rows: int
     columns: list[ColumnStats]
-    complete: bool
+    is_complete: bool
 
     def column(self, name: str) -> ColumnStats:
-        """The statistics of the column of that name; KeyError if there is none."""
+        """Return the figures of the column of that name; KeyError if there is none."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -107,14 +108,15 @@ class TableStats:
 
 
 def hides_values(type_name: str) -> bool:
-    """Whether values of a DuckDB type are never shown: nested and binary ones, since what is
-    inside of them isn't looked at one by one.
+    """Return whether values of a DuckDB type are never shown.
+
+    Nested and binary values aren't: nothing checks what is inside of them one by one.
     """
-    return kind_of(type_name) in {"nested", "binary"} and type_name not in _OPEN_TYPES
+    return kind_of(type_name) in {"nested", "binary"} and type_name not in _READABLE_TYPES
 
 
 def kind_of(type_name: str) -> Kind:
-    """The kind of values that a DuckDB type holds."""
+    """Return the kind of values that a DuckDB type holds."""
     name = type_name.upper()
     if name.endswith("]") or name.startswith(("STRUCT", "MAP", "UNION", "VARIANT")):
         return "nested"

@@ -1,26 +1,28 @@
 """Foreign keys of several columns, matched to a parent's composite key column by column."""
 
-import math
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import TypeAlias
 
+from fluid_build.profiling.foreign_key_scores import confidence, score_composite
 from fluid_build.profiling.foreign_keys import ColumnReference
-from fluid_build.profiling.inclusion import Inclusion, measure_inclusion, probe_tuples
+from fluid_build.profiling.inclusion import Inclusion, measure_inclusion
 from fluid_build.profiling.key_column_matches import KeyColumnSearch
 from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
+from fluid_build.profiling.probing import probe_tuples
 from fluid_build.profiling.value_cache import ValueCache
+from fluid_build.profiling.weights import DEFAULT_WEIGHTS, CompositeWeights, Weights
 
-Choices: TypeAlias = Sequence[tuple[float, MeasuredColumn]]
+Matches: TypeAlias = Sequence[tuple[float, MeasuredColumn]]
+"""The columns of one table that may refer to one column of a key, with scores, best first."""
 
-_TRIED_A_PAIR = 4
-_LEAST_INCLUDED = 0.9
-_LEAST_PROBED = 0.75
-_ACCEPTED = 0.3
-_TAKEN = 0.7
-_SAME_NAMES = 0.95
+_MOST_COMBINATIONS = 4
+"""Combinations of columns that are measured for one key in one table, the best names first: each
+costs a join, and the right one is hardly ever further down."""
+_MATCHES_COMBINED = 3
+"""Columns that are combined for each column of a key, so that wide tables stay cheap."""
 
 
 @dataclass(slots=True, eq=False)
@@ -36,143 +38,123 @@ class CompositeReference:
     @property
     def confidence(self) -> float:
         """The judgement as a probability."""
-        return 1.0 / (1.0 + math.exp(-self.log_odds))
+        return confidence(self.log_odds)
 
 
 def find_composite_references(
-    held: ValueCache,
-    entities: Sequence[MeasuredTable],
+    cache: ValueCache,
+    tables: Sequence[MeasuredTable],
     references: Sequence[ColumnReference],
+    weights: Weights = DEFAULT_WEIGHTS,
 ) -> list[CompositeReference]:
     """Find the groups of columns that refer to a table's composite primary key."""
-    targets = {id(r.child): r.parent for r in references}
-    search = KeyColumnSearch(entities, targets)
-    found: list[CompositeReference] = []
-    taken: dict[int, set[int]] = defaultdict(set)
-    parents = [entity for entity in entities if len(entity.primary_key) > 1]
-    parents.sort(key=lambda entity: (-len(entity.primary_key), entity.index))
+    targets = {id(reference.child): reference.parent for reference in references}
+    search = KeyColumnSearch(tables, targets, weights.names)
+    matcher = _KeyMatcher(cache, targets, weights.composite)
+    composites: list[CompositeReference] = []
+    parents = [table for table in tables if len(table.primary_key) > 1]
+    # Longer keys first: their columns then count as taken for the shorter keys inside them.
+    parents.sort(key=lambda table: (-len(table.primary_key), table.index))
     for parent in parents:
         key = tuple(parent.by_name[name] for name in parent.primary_key)
-        alike = [search.alike(member) if member.comparable else {} for member in key]
-        for index in sorted(set.intersection(*map(set, alike))):
-            choices = [columns[index] for columns in alike]
-            for reference in list(_roles(held, choices, key, targets, taken[index])):
-                found.append(reference)
-                taken[index].update(map(id, reference.child))
-    return _one_direction(_nearest(found))
+        matches = [search.matches(column) if column.key_kind else {} for column in key]
+        for index in sorted(set.intersection(*map(set, matches))):
+            composites += matcher.references(index, [by_table[index] for by_table in matches], key)
+    return _without_reverse(_one_parent_each(composites))
 
 
-def _roles(
-    held: ValueCache,
-    choices: Sequence[Choices],
-    key: tuple[MeasuredColumn, ...],
-    targets: Mapping[int, MeasuredColumn],
-    taken: Collection[int],
-) -> Iterator[CompositeReference]:
-    """Every group of columns that refers to a key, each in a role of its own, the best first."""
-    spent: set[int] = set()
-    while best := _best_match(held, choices, key, targets, taken, spent):
-        yield best
-        spent.update(id(node) for node in best.child)
+class _KeyMatcher:
+    """The search for the groups of columns that refer to one composite key after the other.
 
-
-def _best_match(
-    held: ValueCache,
-    choices: Sequence[Choices],
-    key: tuple[MeasuredColumn, ...],
-    targets: Mapping[int, MeasuredColumn],
-    taken: Collection[int],
-    spent: Collection[int],
-) -> CompositeReference | None:
-    """The columns among the choices of a table that stand best for a key.
-
-    Those not ``taken`` by a reference elsewhere win; those ``spent`` on this key are left out.
+    ``taken`` are the columns that a composite reference uses already, by their table's index.
     """
-    left = [[choice for choice in columns if id(choice[1]) not in spent] for columns in choices]
-    best: CompositeReference | None = None
-    for combination in islice(_combinations(left), _TRIED_A_PAIR):
-        nodes = tuple(node for _, node in combination)
-        score = sum(alike for alike, _ in combination) / len(combination)
-        if probe_tuples(held.connection, nodes, key) < _LEAST_PROBED:
-            continue
-        inclusion = measure_inclusion(held, nodes, key)
-        if inclusion.share < _LEAST_INCLUDED:
-            continue
-        odds = judge_composite(nodes, key, score, inclusion, targets)
-        odds -= _TAKEN * sum(1 for node in nodes if id(node) in taken)
-        if best is None or odds > best.log_odds:
-            best = CompositeReference(nodes, key, score, inclusion, odds)
-    return best if best is not None and best.log_odds >= _ACCEPTED else None
+
+    def __init__(
+        self,
+        cache: ValueCache,
+        targets: Mapping[int, MeasuredColumn],
+        weights: CompositeWeights,
+    ) -> None:
+        self.cache = cache
+        self.targets = targets
+        self.weights = weights
+        self.taken: dict[int, set[int]] = defaultdict(set)
+
+    def references(
+        self, table_index: int, matches: Sequence[Matches], key: tuple[MeasuredColumn, ...]
+    ) -> list[CompositeReference]:
+        """Return every group of a table's columns that refers to a key, the best first.
+
+        Each group is a role of its own: no column is in two of them.
+        """
+        roles: list[CompositeReference] = []
+        used: set[int] = set()
+        while best := self._best_match(matches, key, self.taken[table_index], used):
+            roles.append(best)
+            used.update(map(id, best.child))
+            self.taken[table_index].update(map(id, best.child))
+        return roles
+
+    def _best_match(
+        self,
+        matches: Sequence[Matches],
+        key: tuple[MeasuredColumn, ...],
+        taken: Collection[int],
+        used: Collection[int],
+    ) -> CompositeReference | None:
+        """Return the group of unused columns that refers best to a key, if one does."""
+        unused = [[match for match in options if id(match[1]) not in used] for options in matches]
+        best: CompositeReference | None = None
+        for combination in islice(_combinations(unused), _MOST_COMBINATIONS):
+            columns = tuple(column for _, column in combination)
+            score = sum(score for score, _ in combination) / len(combination)
+            if probe_tuples(self.cache.connection, columns, key) < self.weights.least_probed:
+                continue
+            inclusion = measure_inclusion(self.cache, columns, key)
+            if inclusion.share < self.weights.least_share:
+                continue
+            odds = score_composite(columns, key, score, inclusion, self.targets, self.weights)
+            odds += self.weights.column_taken * sum(1 for c in columns if id(c) in taken)
+            if best is None or odds > best.log_odds:
+                best = CompositeReference(columns, key, score, inclusion, odds)
+        return best if best is not None and best.log_odds >= self.weights.accepted else None
 
 
 def _combinations(
-    choices: Sequence[Choices],
-) -> Iterator[tuple[tuple[float, MeasuredColumn], ...]]:
-    every = [
+    matches: Sequence[Matches],
+) -> list[tuple[tuple[float, MeasuredColumn], ...]]:
+    """Return the combinations of different columns, one for each key column, best names first."""
+    combinations = [
         combination
-        for combination in product(*(options[:3] for options in choices))
-        if len({id(node) for _, node in combination}) == len(combination)
+        for combination in product(*(options[:_MATCHES_COMBINED] for options in matches))
+        if len({id(column) for _, column in combination}) == len(combination)
     ]
-    every.sort(key=lambda c: (-sum(alike for alike, _ in c), [node.position for _, node in c]))
-    yield from every
-
-
-def judge_composite(
-    child: Sequence[MeasuredColumn],
-    parent: Sequence[MeasuredColumn],
-    score: float,
-    inclusion: Inclusion,
-    targets: Mapping[int, MeasuredColumn],
-) -> float:
-    """Weigh a composite reference: names, dirt, chance, and whose the key is."""
-    odds = -4.0 + 5.5 * score
-    odds -= 25.0 * (1.0 - inclusion.share)
-    space = math.prod(max(node.stats.distinct, 1) for node in parent)
-    density = min(1.0, inclusion.parent_distinct / space)
-    odds += min(3.0, 0.05 * inclusion.distinct_matched * -math.log(max(density, 1e-9)))
-    own = [node for node in parent if id(node) not in targets]
-    if not own:
-        odds -= 0.5
-    names = {node.stats.name for node in child}
-    entity = child[0].table
-    if not _directed(child, parent) and any(set(key) <= names for key in entity.candidates.keys):
-        if inclusion.coverage > 0.95:
-            odds -= 4.5
-        else:
-            odds -= 0.5 if score >= _SAME_NAMES else 1.5
-    if any(node.comparable == "date" for node in parent):
-        odds -= 1.5
-    return odds
-
-
-def _directed(child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn]) -> bool:
-    """Whether the child's names carry the parent's, so that they tell who refers to whom."""
-    return any(
-        one.name.bare_squashed == other.name.squashed and other.name.full != other.name.bare
-        for one, other in zip(child, parent, strict=True)
-        if other.name.bare_squashed != one.name.squashed
+    combinations.sort(
+        key=lambda c: (-sum(score for score, _ in c), [column.position for _, column in c])
     )
+    return combinations
 
 
-def _nearest(found: Sequence[CompositeReference]) -> list[CompositeReference]:
-    """Of the parents that one group of columns could have, the most credible."""
+def _one_parent_each(composites: Sequence[CompositeReference]) -> list[CompositeReference]:
+    """Keep the most credible of the parents that one group of columns could have."""
     best: dict[frozenset[int], CompositeReference] = {}
-    for reference in found:
-        group = frozenset(id(node) for node in reference.child)
+    for reference in composites:
+        group = frozenset(map(id, reference.child))
         if group not in best or reference.log_odds > best[group].log_odds:
             best[group] = reference
     return list(best.values())
 
 
-def _one_direction(found: Sequence[CompositeReference]) -> list[CompositeReference]:
-    pairs = {(id(r.child[0].table), id(r.parent[0].table)): r for r in found}
-    kept = []
-    for reference in found:
-        back = pairs.get((id(reference.parent[0].table), id(reference.child[0].table)))
-        if back is not None and (back.log_odds, str(back.child[0])) > (
+def _without_reverse(composites: Sequence[CompositeReference]) -> list[CompositeReference]:
+    """Keep the more credible of two references between the same tables, one in each direction."""
+    by_tables = {(id(r.child[0].table), id(r.parent[0].table)): r for r in composites}
+    remaining = []
+    for reference in composites:
+        child, parent = reference.child[0], reference.parent[0]
+        reverse = by_tables.get((id(parent.table), id(child.table)))
+        if reverse is None or (reverse.log_odds, str(reverse.child[0])) <= (
             reference.log_odds,
-            str(reference.child[0]),
+            str(child),
         ):
-            continue
-        kept.append(reference)
-    return kept
+            remaining.append(reference)
+    return remaining

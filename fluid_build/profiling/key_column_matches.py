@@ -1,4 +1,4 @@
-"""Which columns may stand for a member of a composite key: by names and by what they refer to."""
+"""Which columns may refer to a column of a composite key: by names and by what they refer to."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -7,127 +7,142 @@ from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.name_similarity import (
     ACTING_WORDS,
     STAFF_WORDS,
-    ends_with,
-    refers,
+    ending_similarity,
+    reference_score,
     synonyms,
 )
 from fluid_build.profiling.names import KEY_WORDS, ParsedColumnName, Words
+from fluid_build.profiling.weights import NameWeights
 
-LEAST_ALIKE = 0.55
-_SAME_TARGET = 0.85
-_GLUED = 4
+_END_LETTERS = 4
+"""Names glued from others share at least so many last letters (see ``ending_similarity``)."""
 
 
-def name_likeness(own: ParsedColumnName, member: MeasuredColumn) -> float:
-    """How well a name says that a column stands for a member of another table's key; 0 to 1.
+def match_score(name: ParsedColumnName, key_column: MeasuredColumn, weights: NameWeights) -> float:
+    """Return how well a name says that it refers to a column of another table's key; 0 to 1.
 
-    It does if it is the same name, if it ends in the member's, or if it refers to the member.
+    It does if it is the same name, if it ends in the key column's, or if it refers to it like to a
+    key of its own.
     """
-    other = member.name
-    generic = KEY_WORDS.issuperset(other.bare)
-    if own.squashed == other.squashed or own.bare_squashed == other.squashed:
+    key = key_column.parsed_name
+    is_generic = KEY_WORDS.issuperset(key.bare)
+    if name.squashed == key.squashed or name.bare_squashed == key.squashed:
         return 1.0
-    if not generic and own.bare_squashed == other.bare_squashed:
+    if not is_generic and name.bare_squashed == key.bare_squashed:
         return 1.0
     best = 0.0
-    if not generic and len(own.bare) > len(other.bare) and _tail_equals(own.bare, other.bare):
-        best = 0.8
-    if len(own.bare) > len(other.full) and _tail_equals(own.bare, other.full):
-        best = 0.8
-    if best < 0.7 and not generic and other.entity and ends_with(own.entity, other.entity):
-        best = 0.7
-    return max(best, 0.9 * refers(own, other, member.table.names.table, member.self_explaining))
+    if not is_generic and len(name.bare) > len(key.bare) and _ends_in(name.bare, key.bare):
+        best = weights.key_column_tail
+    if len(name.bare) > len(key.full) and _ends_in(name.bare, key.full):
+        best = weights.key_column_tail
+    entity_score = weights.key_column_entity
+    if best < entity_score and not is_generic and key.entity:
+        best = entity_score if ending_similarity(name.entity, key.entity) else best
+    reference = reference_score(
+        name, key, key_column.table.parsed_name, key_column.own_key_score, weights
+    )
+    return max(best, weights.key_column_reference * reference)
 
 
-def _tail_equals(longer: Words, tail: Words) -> bool:
-    return longer[-len(tail) :] == tail
+def _ends_in(phrase: Words, tail: Words) -> bool:
+    return phrase[-len(tail) :] == tail
 
 
 class KeyColumnSearch:
-    """The columns of a schema, their names filed so that only such as could be alike are compared.
+    """The columns of a schema, indexed by name so that only similar names are compared.
 
-    Of a schema with many composite keys, to compare each member with every column would take
-    longer than all else. ``_marks`` and ``_looked_up`` follow the rules of ``name_likeness``
-    and of what it calls: names that reach LEAST_ALIKE share a mark.
+    In a schema with many composite keys, comparing each key column with every column would take
+    longer than everything else. ``_index_marks`` and ``_search_marks`` follow the rules of
+    ``match_score`` and of what it calls: names that reach ``key_column_least`` share a mark.
+    ``targets`` are the columns that single columns refer to, by the referring column's id.
     """
 
     def __init__(
-        self, entities: Iterable[MeasuredTable], targets: Mapping[int, MeasuredColumn]
+        self,
+        tables: Iterable[MeasuredTable],
+        targets: Mapping[int, MeasuredColumn],
+        weights: NameWeights,
     ) -> None:
         self.targets = targets
-        self.named: dict[tuple[str, int], list[MeasuredColumn]] = defaultdict(list)
-        self.filed: dict[Hashable, list[ParsedColumnName]] = defaultdict(list)
-        self.referring: dict[tuple[str, int], list[MeasuredColumn]] = defaultdict(list)
-        for entity in entities:
-            for node in entity.nodes:
-                if node.comparable and node.stats.present:
-                    self._file(node)
+        self.weights = weights
+        self.by_name: dict[tuple[str, int], list[MeasuredColumn]] = defaultdict(list)
+        self.by_mark: dict[Hashable, list[ParsedColumnName]] = defaultdict(list)
+        self.by_target: dict[tuple[str, int], list[MeasuredColumn]] = defaultdict(list)
+        for table in tables:
+            for column in table.columns:
+                if column.key_kind and column.stats.present:
+                    self._add(column)
 
-    def _file(self, node: MeasuredColumn) -> None:
-        kind = node.comparable
-        if id(node) in self.targets:
-            self.referring[kind, id(self.targets[id(node)])].append(node)
-        namesakes = self.named[kind, id(node.name)]
+    def _add(self, column: MeasuredColumn) -> None:
+        kind = column.key_kind
+        if id(column) in self.targets:
+            self.by_target[kind, id(self.targets[id(column)])].append(column)
+        namesakes = self.by_name[kind, id(column.parsed_name)]
         if not namesakes:
-            for mark in set(_marks(node.name)):
-                self.filed[kind, mark].append(node.name)
-        namesakes.append(node)
+            for mark in set(_index_marks(column.parsed_name)):
+                self.by_mark[kind, mark].append(column.parsed_name)
+        namesakes.append(column)
 
-    def alike(self, member: MeasuredColumn) -> dict[int, list[tuple[float, MeasuredColumn]]]:
-        """The columns that may be meant by a member, best first, by the index of their table.
+    def matches(self, key_column: MeasuredColumn) -> dict[int, list[tuple[float, MeasuredColumn]]]:
+        """Return the columns that may refer to a key column, best first, by their table's index.
 
-        Their names say so, or they refer to the same key elsewhere, or to the member itself.
+        Their names say so, or they refer to the same key elsewhere, or to the key column itself.
         """
-        scores = {id(node): (_SAME_TARGET, node) for node in self._same_target(member)}
-        for node, score in self._named_alike(member):
-            known, _ = scores.get(id(node), (0.0, node))
-            scores[id(node)] = (max(score, known), node)
-        found: dict[int, list[tuple[float, MeasuredColumn]]] = defaultdict(list)
-        for score, node in scores.values():
-            if node.table is not member.table:
-                found[node.table.index].append((score, node))
-        for choices in found.values():
-            choices.sort(key=lambda choice: (-choice[0], choice[1].position))
-        return found
+        same_target = self.weights.key_column_same_target
+        scores = {
+            id(column): (same_target, column) for column in self._with_same_target(key_column)
+        }
+        for column, score in self._with_similar_name(key_column):
+            known, _ = scores.get(id(column), (0.0, column))
+            scores[id(column)] = (max(score, known), column)
+        by_table: dict[int, list[tuple[float, MeasuredColumn]]] = defaultdict(list)
+        for score, column in scores.values():
+            if column.table is not key_column.table:
+                by_table[column.table.index].append((score, column))
+        for matches in by_table.values():
+            matches.sort(key=lambda match: (-match[0], match[1].position))
+        return by_table
 
-    def _same_target(self, member: MeasuredColumn) -> Iterator[MeasuredColumn]:
-        yield from self.referring.get((member.comparable, id(member)), ())
-        if id(member) in self.targets:
-            target = id(self.targets[id(member)])
-            yield from self.referring.get((member.comparable, target), ())
+    def _with_same_target(self, key_column: MeasuredColumn) -> Iterator[MeasuredColumn]:
+        yield from self.by_target.get((key_column.key_kind, id(key_column)), ())
+        if id(key_column) in self.targets:
+            target = id(self.targets[id(key_column)])
+            yield from self.by_target.get((key_column.key_kind, target), ())
 
-    def _named_alike(self, member: MeasuredColumn) -> Iterator[tuple[MeasuredColumn, float]]:
-        kind = member.comparable
-        marks = set(_looked_up(member))
-        near = {id(name): name for mark in marks for name in self.filed.get((kind, mark), ())}
+    def _with_similar_name(
+        self, key_column: MeasuredColumn
+    ) -> Iterator[tuple[MeasuredColumn, float]]:
+        kind = key_column.key_kind
+        marks = set(_search_marks(key_column))
+        near = {id(name): name for mark in marks for name in self.by_mark.get((kind, mark), ())}
         for name in near.values():
-            score = name_likeness(name, member)
-            if score >= LEAST_ALIKE:
-                yield from ((node, score) for node in self.named[kind, id(name)])
+            score = match_score(name, key_column, self.weights)
+            if score >= self.weights.key_column_least:
+                yield from ((column, score) for column in self.by_name[kind, id(name)])
 
 
-def _marks(name: ParsedColumnName) -> Iterator[Hashable]:
-    """Where a name is filed: as it is, by its ends, and by the letters its words begin with."""
+def _index_marks(name: ParsedColumnName) -> Iterator[Hashable]:
+    """Yield where a name is indexed: as a whole, by its ends, and by its words' first letters."""
     yield "name", name.squashed
     yield "name", name.bare_squashed
     for start in range(1, len(name.bare)):
         yield "tail", name.bare[start:]
     if name.entity:
         yield "first", name.entity[0][0]
-        yield "end", "".join(name.entity)[-_GLUED:]
+        yield "end", "".join(name.entity)[-_END_LETTERS:]
     for back, word in enumerate(reversed(name.entity), 1):
         yield back, word[0]
     if not ACTING_WORDS.isdisjoint(name.bare[-2:]):
         yield "acting"
 
 
-def _looked_up(member: MeasuredColumn) -> Iterator[Hashable]:
-    """Under what a name that stands for a member must be filed.
+def _search_marks(key_column: MeasuredColumn) -> Iterator[Hashable]:
+    """Yield the marks under which a name that refers to a key column must be indexed.
 
-    Words that are alike begin with the same letter, but for synonyms, which are alike enough only
-    at the end of a name; glued words share their ends.
+    Similar words begin with the same letter, except for synonyms, which are similar enough only at
+    the end of a name; glued words share their ends.
     """
-    name, table = member.name, member.table.names.table.entity
+    name, table = key_column.parsed_name, key_column.table.parsed_name.entity
     yield "name", name.squashed
     yield "name", name.bare_squashed
     yield "tail", name.bare
@@ -136,7 +151,7 @@ def _looked_up(member: MeasuredColumn) -> Iterator[Hashable]:
         if phrase:
             letter = phrase[0][0]
             yield from (("first", letter), (1, letter), (len(phrase), letter))
-            yield "end", "".join(phrase)[-_GLUED:]
+            yield "end", "".join(phrase)[-_END_LETTERS:]
     for synonym in synonyms(name.entity[0]) if name.entity else ():
         yield len(name.entity), synonym[0]
     for word in table:

@@ -1,49 +1,67 @@
-"""The measured schema: tables, columns and keys side by side, for the search for relations."""
+"""The measured tables and columns, from which keys and references are chosen.
+
+The figures (``column_stats``), the names (``names``) and the candidate keys of a whole schema come
+together here.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
-from fluid_build.profiling.candidate_keys import CandidateKeys, reads_like_prose
+from fluid_build.profiling.candidate_keys import CandidateKeys
 from fluid_build.profiling.column_stats import ColumnStats, TableStats
-from fluid_build.profiling.name_similarity import explains, kin, refers_within, same_name
-from fluid_build.profiling.names import ParsedColumnName, ParsedNames, name_tables
-from fluid_build.profiling.semantic_types.name_concepts import read_name
+from fluid_build.profiling.key_plausibility import reads_like_prose
+from fluid_build.profiling.name_similarity import own_key_score
+from fluid_build.profiling.names import ParsedColumnName, ParsedTableName, parse_names
+from fluid_build.profiling.semantic_types.name_concepts import read_concepts
+from fluid_build.profiling.weights import DEFAULT_WEIGHTS, NameWeights
 from fluid_build.sources.sql import quote
 
-_WIDE_TEXT = 64.0
+KeyKind = Literal["integer", "text", "uuid", "date", ""]
+
+_LONGEST_KEY_TEXT = 64.0
+"""Text of more characters on average isn't a key: codes and names are shorter, and a SHA-256 digest
+has just 64."""
 NAMED_AS_KEY = 0.7
-"""From here on a name says plainly that the column is the key of its own table."""
+"""From this ``own_key_score`` on, a name says plainly that the column is its table's own key: above
+a name that only shares a word with its table, below one that abbreviates it."""
 _NOT_AN_AMOUNT = frozenset({"id", "key", "kind", "flag", "date"})
-"""What an amount's word may stand beside: a ``price_type`` or ``amount_id`` is no amount."""
+"""Concepts that turn a word for money: ``price_type`` and ``amount_id`` hold no amounts."""
 
 
 @dataclass(slots=True, eq=False)
 class MeasuredColumn:
-    """One column of the schema.
+    """One column: its figures and its parsed name.
 
-    ``comparable`` names the values it can be compared with; ``self_explaining`` says how well its
-    name tells that it is its own table's key, 0 to 1.
+    ``key_kind`` is the kind of key values it holds, "" if it can neither be a key nor refer to one;
+    only columns of one kind are compared. ``own_key_score`` says how well the name marks its own
+    table's key, 0 to 1.
     """
 
     table: "MeasuredTable"
     stats: ColumnStats
-    name: ParsedColumnName
+    parsed_name: ParsedColumnName
     position: int
-    comparable: str
-    self_explaining: float
+    key_kind: KeyKind
+    own_key_score: float
 
     def __str__(self) -> str:
-        return f"{self.table.name}.{self.stats.name}"
+        return f"{self.table.name}.{self.name}"
+
+    @property
+    def name(self) -> str:
+        """The column's name in the source."""
+        return self.stats.column.name
 
     @property
     def sql(self) -> str:
-        """The column as an SQL expression, in the form that it is compared in."""
+        """The column as an SQL expression, in the form in which it is compared."""
         quoted = quote(self.stats.column.alias)
-        if self.comparable == "integer" and self.stats.kind != "integer":
+        if self.key_kind == "integer" and self.stats.kind != "integer":
             return f"TRY_CAST({quoted} AS BIGINT)"
-        if self.comparable == "uuid" and self.stats.kind != "uuid":
+        if self.key_kind == "uuid" and self.stats.kind != "uuid":
             return f"TRY_CAST({quoted} AS UUID)"
         return quoted
 
@@ -54,126 +72,149 @@ class MeasuredColumn:
 
     @property
     def low(self) -> int | None:
-        """The least value of an integer column."""
-        return self.stats.bounds[0] if self.stats.bounds and self.comparable == "integer" else None
+        """The least value of a column of integer keys."""
+        bounds = self.stats.bounds
+        return bounds[0] if bounds and self.key_kind == "integer" else None
 
     @property
     def high(self) -> int | None:
-        """The greatest value of an integer column."""
-        return self.stats.bounds[1] if self.stats.bounds and self.comparable == "integer" else None
+        """The greatest value of a column of integer keys."""
+        bounds = self.stats.bounds
+        return bounds[1] if bounds and self.key_kind == "integer" else None
 
     @property
-    def amounts(self) -> frozenset[str]:
-        """What the words of the name mean, or nothing where one says that it is no amount."""
-        concepts = read_name(self.stats.name).concepts
+    def is_primary_key(self) -> bool:
+        """Whether the column alone is its table's primary key."""
+        return self.table.primary_key == (self.name,)
+
+    @property
+    def amount_concepts(self) -> frozenset[str]:
+        """What the words of the name mean; nothing if one says that it isn't an amount."""
+        concepts = read_concepts(self.name).concepts
         return frozenset() if concepts & _NOT_AN_AMOUNT else frozenset(concepts)
 
     @property
     def is_measure(self) -> bool:
         """Whether the values are amounts: numbers with decimals, or numbers named as money.
 
-        A measure may be unique by chance, and two columns of salaries may hold the same ones, but
-        neither identifies anything nor refers to it.
+        A measure may be unique by chance, and two columns of salaries may hold the same values, but
+        it neither identifies a row nor refers to one.
         """
-        if self.self_explaining >= NAMED_AS_KEY:
+        if self.own_key_score >= NAMED_AS_KEY:
             return False
-        if self.stats.kind in {"float", "decimal"} and not self.stats.integral:
+        if self.stats.kind in {"float", "decimal"} and not self.stats.is_integral:
             return True
         numeric = self.stats.kind in {"integer", "float", "decimal"}
         if not numeric and self.stats.measured_type not in {"BIGINT", "DOUBLE"}:
             return False
-        return "money" in self.amounts
+        return "money" in self.amount_concepts
 
     @property
-    def dense(self) -> bool:
-        """Whether an integer key takes every value between its bounds, as surrogates do."""
+    def is_dense(self) -> bool:
+        """Whether an integer key takes every value between its bounds, as surrogate keys do."""
         low, high = self.low, self.high
         return (
             low is not None
             and high is not None
-            and self.stats.unique
+            and self.stats.is_unique
             and high - low + 1 == self.stats.distinct
         )
 
 
 @dataclass(eq=False)
 class MeasuredTable:
-    """One table of the schema: figures, names, candidate keys, and the primary key once chosen."""
+    """One table: figures, parsed name, candidate keys, and the primary key once it is chosen.
+
+    ``index`` is its place among the tables of the source.
+    """
 
     stats: TableStats
-    names: ParsedNames
+    parsed_name: ParsedTableName
     candidates: CandidateKeys
     index: int
-    nodes: list[MeasuredColumn] = field(default_factory=list)
+    columns: list[MeasuredColumn] = field(default_factory=list)
     primary_key: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.name
 
     @property
     def name(self) -> str:
         """The table's name in the source."""
         return self.stats.table.name
 
+    @property
+    def relation(self) -> str:
+        """The table in a query on its connection."""
+        return self.stats.table.relation
+
     @cached_property
     def by_name(self) -> dict[str, MeasuredColumn]:
         """The columns by their exact names."""
-        return {node.stats.name: node for node in self.nodes}
-
-    def __str__(self) -> str:
-        return self.name
+        return {column.name: column for column in self.columns}
 
 
-def build_schema(stats: Sequence[TableStats], keys: Sequence[CandidateKeys]) -> list[MeasuredTable]:
-    """Join figures, keys and names of all tables."""
-    names = name_tables([(s.table.name, [c.name for c in s.columns]) for s in stats])
-    entities = []
-    for index, (table, candidates, named) in enumerate(zip(stats, keys, names, strict=True)):
-        entity = MeasuredTable(table, named, candidates, index)
-        entity.nodes = [
-            MeasuredColumn(
-                entity, column, name, position, comparable(column), explains(name, named.table)
-            )
-            for position, (column, name) in enumerate(
-                zip(table.columns, named.columns, strict=True)
-            )
-        ]
-        entities.append(entity)
-    return entities
+def build_tables(
+    stats: Sequence[TableStats],
+    keys: Sequence[CandidateKeys],
+    weights: NameWeights = DEFAULT_WEIGHTS.names,
+) -> list[MeasuredTable]:
+    """Join the figures, names and candidate keys of all tables of a source."""
+    names = parse_names([(s.table.name, [c.name for c in s.columns]) for s in stats])
+    tables = []
+    for index, (figures, candidates, parsed) in enumerate(zip(stats, keys, names, strict=True)):
+        table = MeasuredTable(figures, parsed.table, candidates, index)
+        table.columns = _build_columns(table, parsed.columns, weights)
+        tables.append(table)
+    return tables
 
 
-def comparable(column: ColumnStats) -> str:
-    """What a column's values can be compared with as keys: integer, text, uuid, date, or "".
+def _build_columns(
+    table: MeasuredTable, names: Sequence[ParsedColumnName], weights: NameWeights
+) -> list[MeasuredColumn]:
+    return [
+        MeasuredColumn(
+            table,
+            stats,
+            name,
+            position,
+            key_kind_of(stats),
+            own_key_score(name, table.parsed_name, weights),
+        )
+        for position, (stats, name) in enumerate(zip(table.stats.columns, names, strict=True))
+    ]
 
-    Floating point numbers count as integers if all of them are whole, as a nullable key read from
-    a file often is; so does text in which every value is a whole number.
+
+def key_kind_of(stats: ColumnStats) -> KeyKind:
+    """Return the kind of key values that a column holds, "" if it can't be a key.
+
+    Floating point numbers count as integers if all of them are whole, as in a nullable key read
+    from a file; so does text if every value is a whole number.
     """
-    if column.kind == "integer" or (column.kind == "float" and column.integral):
+    if stats.kind == "integer" or (stats.kind == "float" and stats.is_integral):
         return "integer"
-    if column.kind == "uuid" or column.measured_type == "UUID":
+    if stats.kind == "uuid" or stats.measured_type == "UUID":
         return "uuid"
-    if column.kind == "text":
-        if column.measured_type == "BIGINT":
+    if stats.kind == "text":
+        if stats.measured_type == "BIGINT":
             return "integer"
-        wide = (column.avg_length or 0) > _WIDE_TEXT or reads_like_prose(column)
-        return "" if wide else "text"
-    return "date" if column.kind == "temporal" and column.column.type == "DATE" else ""
+        long = (stats.avg_length or 0) > _LONGEST_KEY_TEXT or reads_like_prose(stats)
+        return "" if long else "text"
+    return "date" if stats.kind == "temporal" and stats.column.type == "DATE" else ""
 
 
-def group_by_table(nodes: Iterable[MeasuredColumn]) -> dict[int, list[MeasuredColumn]]:
-    """Columns by the index of their table."""
+def group_by_table(columns: Iterable[MeasuredColumn]) -> dict[int, list[MeasuredColumn]]:
+    """Group columns by the index of their table."""
     groups: dict[int, list[MeasuredColumn]] = defaultdict(list)
-    for node in nodes:
-        groups[node.table.index].append(node)
+    for column in columns:
+        groups[column.table.index].append(column)
     return groups
 
 
-def name_refers(child: MeasuredColumn, parent: MeasuredColumn, known: float) -> float:
-    """How well a column's name says that it refers to another column; 0 to 1.
-
-    ``known`` is what the names alone say (``refers``); where the columns are of one table, or the
-    child's table is named after the parent's, they say more.
-    """
-    named = parent.table.names.table
-    if child.table is parent.table:
-        return refers_within(child.name, parent.name, named)
-    if same_name(child.name, parent.name) and kin(child.table.names.table, named):
-        return max(known, 0.9)
-    return known
+def group_by_key_kind(columns: Iterable[MeasuredColumn]) -> dict[str, list[MeasuredColumn]]:
+    """Group columns by their kind of key values, without those that can't be keys."""
+    groups: dict[str, list[MeasuredColumn]] = defaultdict(list)
+    for column in columns:
+        if column.key_kind:
+            groups[column.key_kind].append(column)
+    return groups

@@ -1,4 +1,4 @@
-"""The type that values really have, checked on every one: what text holds, and dates in numbers."""
+"""The type that values really have, checked on each: what text holds, and dates in numbers."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -17,7 +17,7 @@ from fluid_build.sources.conventions import (
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_classes import ONE_POINT
 
-_LOOKS_LIKE: tuple[tuple[str, re.Pattern[str]], ...] = (
+_TYPE_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("BIGINT", re.compile(r"^\s*[+-]?\d{1,18}\s*$")),
     ("DOUBLE", re.compile(r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$")),
     ("DATE", re.compile(r"^\s*\d{4}-\d{1,2}-\d{1,2}\s*$")),
@@ -28,6 +28,7 @@ _LOOKS_LIKE: tuple[tuple[str, re.Pattern[str]], ...] = (
 _BIT_STRING = re.compile(r"\s*(?:var)?bit\b", re.IGNORECASE)
 """A declared type whose values are ones and zeros that make no number: ``bit(8)``, ``varbit``."""
 _LEADING_ZERO = re.compile(r"^\s*[+-]?0\d")
+"""A number written like a code: as a number it would lose its zeros."""
 _DATE_FORMATS = (
     ("%d/%m/%Y", re.compile(r"^\d{1,2}/\d{1,2}/\d{4}$")),
     ("%m/%d/%Y", re.compile(r"^\d{1,2}/\d{1,2}/\d{4}$")),
@@ -38,24 +39,30 @@ _DATE_FORMATS = (
     ("%d-%b-%Y", re.compile(r"^\d{1,2}-[A-Za-z]{3}-\d{4}$")),
     ("%Y/%m/%d", re.compile(r"^\d{4}/\d{1,2}/\d{1,2}$")),
 )
-_ORDERS = {
+_AMBIGUOUS_DATES = {
     "dmy": ("DATE (%d/%m/%Y)", "DATE (%d-%m-%Y)"),
     "mdy": ("DATE (%m/%d/%Y)", "DATE (%m-%d-%Y)"),
 }
+_FIRST_YEAR = 1000
+"""``strptime`` takes a year of two digits for the year 24; no source means that."""
 
 _FITS, _SAME = 1, 2
 """A value is of a type, or is even spelled as the type's values are."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Suspected:
-    """A type that the values of a column may have, and what came of checking it on all of them."""
+class _TypeGuess:
+    """A type that the values of a column may have, and the outcome of checking it on each.
+
+    ``reading`` is SQL that converts a value, ``same_spelling`` says that converting back restores
+    the text, ``fits_both`` that every point in the numbers could also separate thousands.
+    """
 
     stats: ColumnStats
     type: str
     reading: str
     holds: bool = False
-    same: bool = False
+    same_spelling: bool = False
     bounds: tuple[object, object] = (None, None)
     fits_both: bool = False
 
@@ -67,61 +74,67 @@ def find_measured_types(
 ) -> None:
     """Find the type that every value of a text column has, and dates in whole numbers.
 
-    What fits two conventions follows the answers, or else the table's other columns of text, or
-    stays text with a note.
+    Values that fit two conventions follow the answers, or else the table's other text columns, or
+    stay text with a note.
     """
-    suspects = [
-        _Suspected(stats, type_name, expression)
+    guesses = [
+        _TypeGuess(stats, type_name, reading)
         for stats in measured.columns
         if stats.kind in {"text", "integer"}
-        for type_name, expression in _suspected_types(stats)
+        for type_name, reading in _guess_types(stats)
     ]
-    if not suspects:
+    if not guesses:
         return
-    found = [one for one in _checked(connection, measured, suspects) if one.holds]
-    by_column: dict[int, list[_Suspected]] = {}
-    for one in found:
-        by_column.setdefault(id(one.stats), []).append(one)
+    by_column: dict[int, list[_TypeGuess]] = {}
+    for guess in _check_all(connection, measured, guesses):
+        if guess.holds:
+            by_column.setdefault(id(guess.stats), []).append(guess)
     settled = {
         fits[0].type for fits in by_column.values() if len(fits) == 1 and not fits[0].fits_both
     }
     for fits in by_column.values():
-        chosen = _chosen(fits, answers, settled)
+        chosen = _choose(fits, answers, settled)
         if chosen is not None:
-            _take(chosen)
+            _set_type(chosen)
 
 
-def _checked(
-    connection: duckdb.DuckDBPyConnection, measured: TableStats, suspects: Sequence[_Suspected]
-) -> list[_Suspected]:
+def _check_all(
+    connection: duckdb.DuckDBPyConnection, measured: TableStats, guesses: Sequence[_TypeGuess]
+) -> list[_TypeGuess]:
     checks = ", ".join(
-        f"coalesce(min({_fit(one, name)}), {_SAME}), {_bounds(one.type, one.reading)},"
-        f" {_all_fit_both(one.type, name)}"
-        for one in suspects
-        for name in [_text(one.stats)]
+        f"coalesce(min({_fit_sql(guess, name)}), {_SAME}), {_bounds_sql(guess)},"
+        f" {_fits_both_sql(guess.type, name)}"
+        for guess in guesses
+        for name in [_text_sql(guess.stats)]
     )
     row = connection.execute(f"SELECT {checks} FROM {measured.table.relation}").fetchone() or ()
-    answers = zip(row[::4], row[1::4], row[2::4], row[3::4], strict=True)
+    outcomes = zip(row[::4], row[1::4], row[2::4], row[3::4], strict=True)
     return [
-        replace(one, holds=fit >= _FITS, same=fit == _SAME, bounds=(low, high), fits_both=both)
-        for one, (fit, low, high, both) in zip(suspects, answers, strict=True)
+        replace(
+            guess,
+            holds=fit >= _FITS,
+            same_spelling=fit == _SAME,
+            bounds=(low, high),
+            fits_both=both,
+        )
+        for guess, (fit, low, high, both) in zip(guesses, outcomes, strict=True)
     ]
 
 
-def _fit(one: _Suspected, name: str) -> str:
-    """How well a value fits the type."""
-    # What is spelled as usual has no blanks around it: most values are read once, and not trimmed.
-    usual = _written(one.type, one.reading.replace(f"trim({name})", name))
+def _fit_sql(guess: _TypeGuess, name: str) -> str:
+    """Return SQL for how well a value fits the type."""
+    # A value in the usual spelling has no spaces around it: most are converted once, untrimmed.
+    usual = _spelled_sql(guess.type, guess.reading.replace(f"trim({name})", name))
     return (
         f"CASE WHEN {name} IS NULL OR {usual} = {name} THEN {_SAME}"
-        f" WHEN {one.reading} IS NOT NULL THEN {_FITS} ELSE 0 END"
+        f" WHEN {guess.reading} IS NOT NULL THEN {_FITS} ELSE 0 END"
     )
 
 
-def _chosen(
-    fits: Sequence[_Suspected], answers: Conventions, settled: Collection[str]
-) -> _Suspected | None:
-    """The type that holds; of two orders of day and month the one that something settles."""
+def _choose(
+    fits: Sequence[_TypeGuess], answers: Conventions, settled: Collection[str]
+) -> _TypeGuess | None:
+    """Return the type that holds; of two orders of day and month, the one that is settled."""
     first = fits[0]
     if first.fits_both:
         if answers.decimal == "." or (answers.decimal is None and "DOUBLE" in settled):
@@ -129,69 +142,71 @@ def _chosen(
         if answers.decimal is None:
             first.stats.notes.append(NUMBER_QUESTION)
         return None
-    if len(fits) == 1 or not _order(first.type):
+    if len(fits) == 1 or not _date_order(first.type):
         return first
-    for one in fits:
-        told = answers.date_order == _order(one.type)
-        if told or (answers.date_order is None and _settles(settled, one, fits)):
-            return one
+    for guess in fits:
+        is_answered = answers.date_order == _date_order(guess.type)
+        if is_answered or (answers.date_order is None and _is_settled(guess, fits, settled)):
+            return guess
     first.stats.notes.append(DATE_QUESTION)
     return None
 
 
-def _settles(settled: Collection[str], one: _Suspected, fits: Sequence[_Suspected]) -> bool:
-    """Whether the table's other dates of the same writing all have this order."""
-    others = {other.type for other in fits if other is not one}
-    return one.type in settled and not others & set(settled)
+def _is_settled(guess: _TypeGuess, fits: Sequence[_TypeGuess], settled: Collection[str]) -> bool:
+    """Return whether all other dates of the table in the same notation have this order."""
+    rivals = {rival.type for rival in fits if rival is not guess}
+    return guess.type in settled and not rivals & set(settled)
 
 
-def _order(type_name: str) -> str:
-    """The order of day and month in a date's format where the other one would be possible."""
-    return next((order for order, formats in _ORDERS.items() if type_name in formats), "")
+def _date_order(type_name: str) -> str:
+    """Return the order of day and month in a date's format if the reverse is possible, or ""."""
+    return next((order for order, formats in _AMBIGUOUS_DATES.items() if type_name in formats), "")
 
 
-def _take(chosen: _Suspected) -> None:
+def _set_type(chosen: _TypeGuess) -> None:
     stats = chosen.stats
-    stats.measured_type, stats.reversible = chosen.type, chosen.same
+    stats.measured_type, stats.reversible = chosen.type, chosen.same_spelling
     if chosen.type == "BIGINT":
         low, high = chosen.bounds
         stats.bounds = (int(str(low)), int(str(high)))
 
 
-def _all_fit_both(type_name: str, name: str) -> str:
-    """Whether every point in the numbers could part thousands as well."""
+def _fits_both_sql(type_name: str, name: str) -> str:
+    """Return SQL for whether every point in the numbers could separate thousands as well."""
     if type_name != "DOUBLE":
         return "FALSE"
     fits = f"regexp_full_match(trim({name}), {literal(ONE_POINT)})"
     return f"coalesce(bool_and({fits}) FILTER (contains({name}, '.')), FALSE)"
 
 
-def _bounds(type_name: str, reading: str) -> str:
-    """The least and greatest number of text that holds whole numbers; text sorts otherwise."""
-    return f"min({reading}), max({reading})" if type_name == "BIGINT" else "NULL, NULL"
+def _bounds_sql(guess: _TypeGuess) -> str:
+    """Return SQL for the bounds of whole numbers in text, which sorts differently from numbers."""
+    is_integer = guess.type == "BIGINT"
+    return f"min({guess.reading}), max({guess.reading})" if is_integer else "NULL, NULL"
 
 
-def _written(type_name: str, reading: str) -> str:
-    """What was read as a type, spelled again."""
-    bare, _, spelled = type_name.partition(" (")
-    if spelled:
-        return f"strftime({reading}, {literal(spelled.removesuffix(')'))})"
+def _spelled_sql(type_name: str, reading: str) -> str:
+    """Return SQL that spells a converted value again."""
+    bare, _, date_format = type_name.partition(" (")
+    if date_format:
+        return f"strftime({reading}, {literal(date_format.removesuffix(')'))})"
     return f"CAST(CAST({reading} AS {bare}) AS VARCHAR)"
 
 
-def _suspected_types(stats: ColumnStats) -> list[tuple[str, str]]:
+def _guess_types(stats: ColumnStats) -> list[tuple[str, str]]:
+    """Return the types that all sampled values fit, each with SQL that converts a value."""
     values = [value for value, _ in stats.values]
     if not values or (stats.kind == "integer" and not may_be_compact_dates(stats)):
         return []
     if _BIT_STRING.match(stats.column.declared_type):
         return []
-    name = _text(stats)
-    dated = [fmt for fmt, pattern in _DATE_FORMATS if _all_match(values, pattern)]
-    if dated == [COMPACT_FORMAT] and not may_be_compact_dates(stats):
-        dated = []
-    if dated or stats.kind == "integer":
-        return [(f"DATE ({fmt})", _dated(name, fmt)) for fmt in dated]
-    for type_name, pattern in _LOOKS_LIKE:
+    name = _text_sql(stats)
+    formats = [fmt for fmt, pattern in _DATE_FORMATS if _all_match(values, pattern)]
+    if formats == [COMPACT_FORMAT] and not may_be_compact_dates(stats):
+        formats = []
+    if formats or stats.kind == "integer":
+        return [(f"DATE ({fmt})", _date_sql(name, fmt)) for fmt in formats]
+    for type_name, pattern in _TYPE_PATTERNS:
         if _all_match(values, pattern):
             if type_name in {"BIGINT", "DOUBLE"} and any(map(_LEADING_ZERO.match, values)):
                 return []
@@ -199,16 +214,16 @@ def _suspected_types(stats: ColumnStats) -> list[tuple[str, str]]:
     return []
 
 
-def _text(stats: ColumnStats) -> str:
-    """A column's values as text."""
+def _text_sql(stats: ColumnStats) -> str:
+    """Return SQL for a column's values as text."""
     name = quote(stats.column.alias)
     return name if stats.kind == "text" else f"CAST({name} AS VARCHAR)"
 
 
-def _dated(name: str, format_: str) -> str:
-    """The date in a text; none for a year of two digits, which strptime takes for the year 24."""
-    read = f"try_strptime(trim({name}), {literal(format_)})"
-    return f"CASE WHEN year({read}) >= 1000 THEN {read} END"
+def _date_sql(name: str, date_format: str) -> str:
+    """Return SQL for the date in a text, null for a year of two digits."""
+    parsed = f"try_strptime(trim({name}), {literal(date_format)})"
+    return f"CASE WHEN year({parsed}) >= {_FIRST_YEAR} THEN {parsed} END"
 
 
 def _all_match(values: Iterable[str], pattern: re.Pattern[str]) -> bool:

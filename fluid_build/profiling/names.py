@@ -1,4 +1,4 @@
-"""Names taken apart: words, key suffixes, prefixes that a whole table shares, entities.
+"""Parsed names: words, key suffixes, prefixes that a whole table shares, entities.
 
 The rules know naming habits (camelCase, snake_case, glued suffixes, table-wide prefixes, plurals),
 not schemas.
@@ -20,13 +20,15 @@ _BOUNDARY = re.compile(
 KEY_WORDS = frozenset(
     "id ids key sk pk fk code cd no nr num number nbr uuid guid oid ref bk hk identifier".split()
 )
+"""Words that only say that a column is a key, in databases of any domain."""
 _GENERIC_WORDS = KEY_WORDS | {"name", "title", "type"}
-_GLUED_KEYS = ("uuid", "guid", "code", "key", "id", "sk", "no", "nr")
-_TECHNICAL = frozenset(
+_GLUED_KEY_WORDS = ("uuid", "guid", "code", "key", "id", "sk", "no", "nr")
+"""Key words that are found at the end of a longer word too (``custid``), the longest first."""
+_TECHNICAL_WORDS = frozenset(
     "dim fact fct stg stage staging raw tbl tab table src ods ref lkp lookup mst master dwh mart "
     "vw view t tb data".split()
 )
-
+"""Words around a table's name that say which layer it is in, not what it holds."""
 
 _IRREGULAR = {
     "people": "person", "men": "man", "women": "woman", "children": "child", "feet": "foot",
@@ -34,20 +36,36 @@ _IRREGULAR = {
     "addresses": "address", "data": "data", "media": "media", "news": "news",
 }  # fmt: skip
 
-
 _NUMBERED = re.compile(r"^(c|col|column|f|field|fld|attr|var|v|x|t|tab|table)?[_ ]?\d+$", re.I)
+"""Names that only number their columns or tables: ``col_7``, ``f3``."""
 
-_COMMON = frozenset(
+_COMMON_WORDS = frozenset(
     "info detail item line header history type status group category order product customer "
     "address date time from ship bill parent sold name number amount price unit country region "
     "city state person employee account contact phone email start end first last total sales "
     "purchase invoice payment store stock location department company".split()
 )
+"""Words that names of business databases are glued from (``orderline``), whatever the schema."""
+
+_PLAIN_WORDS = frozenset(
+    "paid valid invalid void aid bid grid avoid liquid solid rapid acid android hybrid mid raid "
+    "kid lid rid said laid covid fluid unpaid prepaid barcode zipcode postcode turkey monkey "
+    "hockey whiskey casino piano video audio radio info memo logo photo zero volcano euro".split()
+)
+"""Words that end in a key word's letters by nature."""
+
+_MOST_GLUED_PREFIX = 4
+"""Letters of a prefix glued to all table names (``tblorders``); longer ones are words."""
+_FEWEST_GLUED_LETTERS = 6
+"""Shorter words aren't split: any three letters and three more may be words."""
+_PREFIX_SHARE = 0.9
+"""The share of a table's columns that must begin with a word for it to be their prefix; a few
+columns added later often lack it."""
 
 
 @lru_cache(maxsize=200_000)
 def words(name: str) -> Words:
-    """The words of a name, lower case: ``ShipToAddressID`` gives ship, to, address, id.
+    """Return the words of a name in lower case: ship, to, address, id of ``ShipToAddressID``.
 
     Mere numbering (``col_7``) says nothing and gives no words.
     """
@@ -58,7 +76,7 @@ def words(name: str) -> Words:
 
 @lru_cache(maxsize=200_000)
 def singular(word: str) -> str:
-    """The singular of an English noun, by rule; other words come back as they are."""
+    """Return the singular of an English noun, by rule; other words stay as they are."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if len(word) > 3 and word.endswith("ies"):
@@ -71,56 +89,46 @@ def singular(word: str) -> str:
 
 
 def stem(phrase: Iterable[str]) -> Words:
-    """The words of a phrase, each in the singular."""
+    """Return the words of a phrase, each in the singular."""
     return tuple(singular(word) for word in phrase)
 
 
 def strip_key_suffix(phrase: Words) -> Words:
-    """A phrase without the words that only say "key", also where one is glued to the last word."""
+    """Return a phrase without its key words, including one glued to the last word."""
     while phrase and phrase[-1] in KEY_WORDS:
         phrase = phrase[:-1]
     if phrase:
         last = phrase[-1]
-        for suffix in _GLUED_KEYS:
-            if last.endswith(suffix) and len(last) - len(suffix) >= 2 and not _is_plain(last):
+        for suffix in _GLUED_KEY_WORDS:
+            has_stem = len(last) - len(suffix) >= 2 and last not in _PLAIN_WORDS
+            if last.endswith(suffix) and has_stem:
                 return (*phrase[:-1], last[: -len(suffix)])
     return phrase
 
 
-_PLAIN_WORDS = frozenset(
-    "paid valid invalid void aid bid grid avoid liquid solid rapid acid android hybrid mid raid "
-    "kid lid rid said laid covid fluid unpaid prepaid barcode zipcode postcode turkey monkey "
-    "hockey whiskey casino piano video audio radio info memo logo photo zero volcano euro".split()
-)
-
-
-def _is_plain(word: str) -> bool:
-    return word in _PLAIN_WORDS
-
-
 def has_key_suffix(phrase: Words) -> bool:
-    """Whether a name ends by saying that it is a key."""
+    """Return whether a name ends by saying that it is a key."""
     return bool(phrase) and (phrase[-1] in KEY_WORDS or strip_key_suffix(phrase) != phrase)
 
 
 def is_generic(phrase: Words) -> bool:
-    """Whether a name could be that of a column of any table: a key, a name, a title, a type."""
+    """Return whether any table could have a column of that name: a key, name, title or type."""
     return _GENERIC_WORDS.issuperset(phrase)
 
 
 def common_prefix_words(names: Sequence[str]) -> int:
-    """How many leading words (nearly) all names of a table share; 0 for fewer than three names."""
+    """Return how many leading words (nearly) all of three or more names share, 0 or 1."""
     if len(names) < 3:
         return 0
     firsts = Counter(words(name)[:1] for name in names)
     first, count = firsts.most_common(1)[0]
-    if not first or count < max(3, 0.9 * len(names)):
+    if not first or count < max(3, _PREFIX_SHARE * len(names)):
         return 0
     return 1 if all(len(words(n)) > 1 for n in names if words(n)[:1] == first) else 0
 
 
 def glued_prefix(names: Sequence[str]) -> str:
-    """The letters that every one of three or more unparted lower-case names begins with, or ""."""
+    """Return the letters that all of three or more names begin with in any case, or ""."""
     lowered = [name.lower() for name in names]
     if len(lowered) < 3:
         return ""
@@ -136,27 +144,28 @@ def glued_prefix(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ParsedColumnName:
-    """A column's name taken apart.
+    """A column's name as words.
 
-    ``full`` has all words, ``bare`` lacks the prefix that all columns of the table share,
-    ``entity`` is ``bare`` without its key suffix and in the singular, ``full_entity`` is ``full``
-    without; ``keyed`` says that there was such a suffix, ``generic`` that ``bare`` could name a
-    column of any table.
+    ``full`` has all words, ``bare`` lacks the prefix that all columns of the table share.
+    ``entity`` is ``bare`` without its key suffix and in the singular, ``full_entity`` the same of
+    ``full``. ``has_key_suffix`` says that there was such a suffix, ``is_generic`` that any table
+    could have a column called ``bare``. ``squashed`` and ``bare_squashed`` are ``full`` and
+    ``bare`` without spaces.
     """
 
     full: Words
     bare: Words
     entity: Words
     full_entity: Words
-    keyed: bool
-    generic: bool
+    has_key_suffix: bool
+    is_generic: bool
     squashed: str
     bare_squashed: str
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedTableName:
-    """A table's name taken apart: ``entity`` lacks technical prefixes and is in the singular."""
+    """A table's name as words: ``entity`` lacks technical prefixes and is in the singular."""
 
     entity: Words
     squashed: str
@@ -164,44 +173,44 @@ class ParsedTableName:
 
 @dataclass(frozen=True, slots=True)
 class ParsedNames:
-    """A table's own name and those of its columns."""
+    """The parsed names of a table and its columns."""
 
     table: ParsedTableName
     columns: tuple[ParsedColumnName, ...]
 
 
-def name_tables(tables: Sequence[tuple[str, Sequence[str]]]) -> list[ParsedNames]:
-    """Take the names of a whole schema apart; ``tables`` holds (table, columns).
+def parse_names(tables: Sequence[tuple[str, Sequence[str]]]) -> list[ParsedNames]:
+    """Parse the names of a whole schema; ``tables`` holds (table, columns).
 
-    Columns whose names come apart alike share one object, so that what is learnt of a name can
-    be kept by its identity.
+    Columns whose names have the same words share one object, so that what is computed for a name
+    can be cached by its identity.
     """
     bare_names = [name.rsplit(".", 1)[-1] for name, _ in tables]
-    shared_words = _shared_table_prefix(bare_names)
-    shared_glue = "" if shared_words else _glued_table_prefix(bare_names)
+    shared_words = common_prefix_words(bare_names)
+    glued = "" if shared_words else _glued_table_prefix(bare_names)
     vocabulary = _vocabulary(bare_names, [columns for _, columns in tables])
     known: dict[tuple[Words, Words], ParsedColumnName] = {}
-    named = []
+    parsed = []
     for bare, (_, columns) in zip(bare_names, tables, strict=True):
-        table = _table_name(bare, shared_words, shared_glue, vocabulary)
-        parted = _column_words(columns)
-        for full, own in parted:
+        table = _parse_table_name(bare, shared_words, glued, vocabulary)
+        column_words = _column_words(columns)
+        for full, own in column_words:
             if (full, own) not in known:
-                known[full, own] = _column_name(full, own, vocabulary)
-        named.append(ParsedNames(table, tuple(known[words] for words in parted)))
-    return named
+                known[full, own] = _parse_column_name(full, own, vocabulary)
+        parsed.append(ParsedNames(table, tuple(known[words] for words in column_words)))
+    return parsed
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Words that a schema uses on their own, and among them those that name its entities."""
+    """Words that a schema uses by themselves, and those of them that name its entities."""
 
     words: frozenset[str]
     entities: frozenset[str]
 
 
 def _vocabulary(tables: Sequence[str], columns: Sequence[Sequence[str]]) -> Vocabulary:
-    known: set[str] = set(_COMMON)
+    known: set[str] = set(_COMMON_WORDS)
     entities: set[str] = set()
     for name in tables:
         parts = words(name)
@@ -214,6 +223,7 @@ def _vocabulary(tables: Sequence[str], columns: Sequence[Sequence[str]]) -> Voca
             known.update(word for word in parts if len(word) >= 3)
             continue
         entity = "".join(strip_key_suffix(parts))
+        # Only short single words: a longer one is more likely glued itself than part of another.
         if 3 <= len(entity) <= 8:
             known.add(entity)
             if (entity,) != parts:
@@ -221,24 +231,20 @@ def _vocabulary(tables: Sequence[str], columns: Sequence[Sequence[str]]) -> Voca
     return Vocabulary(frozenset(known), frozenset(entities))
 
 
-def _shared_table_prefix(names: Sequence[str]) -> int:
-    return common_prefix_words(names) if len(names) >= 3 else 0
-
-
 def _glued_table_prefix(names: Sequence[str]) -> str:
     prefix = glued_prefix(names)
-    return prefix if 1 < len(prefix) <= 4 else ""
+    return prefix if 1 < len(prefix) <= _MOST_GLUED_PREFIX else ""
 
 
-def _table_name(
-    name: str, shared_words: int, shared_glue: str, vocabulary: Vocabulary
+def _parse_table_name(
+    name: str, shared_words: int, glued: str, vocabulary: Vocabulary
 ) -> ParsedTableName:
-    phrase = words(name[len(shared_glue) :] if shared_glue else name)
+    phrase = words(name[len(glued) :] if glued else name)
     if shared_words and len(phrase) > shared_words:
         phrase = phrase[shared_words:]
-    while len(phrase) > 1 and phrase[0] in _TECHNICAL:
+    while len(phrase) > 1 and phrase[0] in _TECHNICAL_WORDS:
         phrase = phrase[1:]
-    while len(phrase) > 1 and phrase[-1] in _TECHNICAL:
+    while len(phrase) > 1 and phrase[-1] in _TECHNICAL_WORDS:
         phrase = phrase[:-1]
     entity = stem(unglue(phrase, vocabulary))
     return ParsedTableName(entity, "".join(entity))
@@ -246,33 +252,43 @@ def _table_name(
 
 def unglue(phrase: Words, vocabulary: Vocabulary) -> Words:
     """Split words that are glued from known ones: ``orderline`` to order, line."""
-    parted: list[str] = []
+    split: list[str] = []
     for word in phrase:
-        parted.extend(_split_known(word, vocabulary) if len(word) >= 6 else (word,))
-    return tuple(parted)
+        split.extend(_split(word, vocabulary))
+    return tuple(split)
+
+
+def _split(word: str, vocabulary: Vocabulary) -> Words:
+    return _split_long(word, vocabulary) if len(word) >= _FEWEST_GLUED_LETTERS else (word,)
 
 
 @lru_cache(maxsize=100_000)
-def _split_known(word: str, vocabulary: Vocabulary) -> Words:
-    begun: Words = (word,)
+def _split_long(word: str, vocabulary: Vocabulary) -> Words:
+    """Split at the longest known beginning whose rest is known; else after a known entity's name.
+
+    The rest needs four letters, and so does what follows an entity of at least five: shorter pieces
+    occur in too many words.
+    """
+    fallback: Words = (word,)
     for cut in range(len(word) - 3, 2, -1):
         head, tail = word[:cut], word[cut:]
         if head not in vocabulary.words:
             continue
         if len(tail) >= 4 and (tail in vocabulary.words or singular(tail) in vocabulary.words):
             return head, tail
-        rest = _split_known(tail, vocabulary) if len(tail) >= 6 else (tail,)
-        if len(rest) > 1:
-            return head, *rest
-        if len(head) >= 5 and len(tail) >= 4 and head in vocabulary.entities and len(begun) == 1:
-            begun = (head, tail)
-    return begun
+        tail_words = _split(tail, vocabulary)
+        if len(tail_words) > 1:
+            return head, *tail_words
+        is_entity = len(head) >= 5 and len(tail) >= 4 and head in vocabulary.entities
+        if is_entity and len(fallback) == 1:
+            fallback = (head, tail)
+    return fallback
 
 
 def hump_prefix(names: Sequence[str]) -> str:
-    """The letters that all of four or more names begin with before a capital: ``O`` of ``OId``.
+    """Return the letters that all of four or more names begin with before a capital, or "".
 
-    Written in humps, a prefix of one letter runs into the next word: ``OCId`` is O, c, id.
+    In camel case, a prefix of one letter runs into the next word: ``OCId`` is O, c, id.
     """
     if len(names) < 4:
         return ""
@@ -288,36 +304,39 @@ def hump_prefix(names: Sequence[str]) -> str:
 
 
 def _column_words(names: Sequence[str]) -> list[tuple[Words, Words]]:
-    """The words of a table's columns, all of them and without the prefix that the names share."""
+    """Return the words of a table's columns: all of them, and without the names' shared prefix."""
     humps = hump_prefix(names)
-    parts = [_words_after(humps, name) for name in names]
-    firsts = Counter(part[:1] for part in parts)
+    phrases = [_words_after(humps, name) for name in names]
+    first_words = Counter(phrase[:1] for phrase in phrases)
     shared = bool(humps) or common_prefix_words(names) > 0
-    prefix = firsts.most_common(1)[0][0] if shared and firsts else ()
-    glue = "" if shared else glued_prefix(names)
-    parted = []
-    for name, full in zip(names, parts, strict=True):
-        bare = full
-        if prefix and full[:1] == prefix and len(full) > 1:
-            bare = full[1:]
-        elif glue and name.lower().startswith(glue) and len(name) > len(glue):
-            bare = words(name[len(glue) :])
-        parted.append((full, bare))
-    return parted
+    prefix = first_words.most_common(1)[0][0] if shared and first_words else ()
+    glued = "" if shared else glued_prefix(names)
+    return [
+        (full, _without_prefix(name, full, prefix, glued))
+        for name, full in zip(names, phrases, strict=True)
+    ]
+
+
+def _without_prefix(name: str, full: Words, prefix: Words, glued: str) -> Words:
+    if prefix and full[:1] == prefix and len(full) > 1:
+        return full[1:]
+    if glued and name.lower().startswith(glued) and len(name) > len(glued):
+        return words(name[len(glued) :])
+    return full
 
 
 def _words_after(prefix: str, name: str) -> Words:
     return (prefix.lower(), *words(name[len(prefix) :])) if prefix else words(name)
 
 
-def _column_name(full: Words, bare: Words, vocabulary: Vocabulary) -> ParsedColumnName:
+def _parse_column_name(full: Words, bare: Words, vocabulary: Vocabulary) -> ParsedColumnName:
     return ParsedColumnName(
         full=full,
         bare=bare,
         entity=stem(unglue(strip_key_suffix(bare), vocabulary)),
         full_entity=stem(strip_key_suffix(full)),
-        keyed=has_key_suffix(bare),
-        generic=is_generic(bare),
+        has_key_suffix=has_key_suffix(bare),
+        is_generic=is_generic(bare),
         squashed="".join(full),
         bare_squashed="".join(bare),
     )

@@ -1,179 +1,224 @@
 """Which keys a column could refer to: those its name points at, and those its values fit.
 
-Every column is compared with the few keys that share the beginning of a word with it. Only where no
-name is convincing are keys sought by values alone, and then only primary keys whose values are
-telling: text, sparse numbers, numbers far from 1, or a range that the column just fills.
+Every column is compared with the few keys that share the beginning of a word with it. Only if no
+name is convincing are keys sought by values alone, and then only primary keys whose values say
+something: text, sparse numbers, numbers far from 1, or a range that the column just fills.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fluid_build.profiling.foreign_key_scores import judge, value_evidence
-from fluid_build.profiling.inclusion import Inclusion, Prober
-from fluid_build.profiling.measured_tables import MeasuredColumn, group_by_table, name_refers
-from fluid_build.profiling.name_similarity import refers, same_name, synonyms
+from fluid_build.profiling.foreign_key_scores import score_reference, value_evidence
+from fluid_build.profiling.inclusion import Inclusion
+from fluid_build.profiling.measured_tables import MeasuredColumn, group_by_table
+from fluid_build.profiling.name_similarity import (
+    extends_name,
+    hierarchy_score,
+    is_same_name,
+    reference_score,
+    synonyms,
+)
 from fluid_build.profiling.names import ParsedColumnName
+from fluid_build.profiling.probing import Prober
+from fluid_build.profiling.weights import CandidateWeights, NameWeights, Weights
 
-_NAMED = 0.4
-_NAMED_ATTRIBUTE = 0.6
-_CONVINCING = 2.0
-_WORTH_MEASURING = -1.0
 _LONG_WORD = 6
-_GLUED = 4
-_RANGE_SLACK = 0.05
-_TELLING = 150
+"""A word of so many letters isn't an abbreviation, so that its first three letters are sure."""
+_FEWEST_GLUED_LETTERS = 4
+"""Shorter names end too many others by accident."""
+_MOST_SHARED_START = 150
+"""A word start that more keys share says too little to compare a column with all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParentCandidate:
-    """A key that a column may refer to, and how credible that is by names and a few values."""
+    """A key that a column may refer to, with the log odds by its name and a few values."""
 
     parent: MeasuredColumn
     name_score: float
-    guess: float
+    estimate: float
 
 
 class ParentSearch:
-    """The keys of a schema of one comparable kind, ready to be looked up."""
+    """The keys of one kind in a schema, indexed by name."""
 
-    def __init__(self, parents: Sequence[MeasuredColumn], prober: Prober) -> None:
+    def __init__(self, parents: Sequence[MeasuredColumn], prober: Prober, weights: Weights) -> None:
         self.prober = prober
+        self.weights = weights
         self.names = _NameIndex(parents)
         self.of_table = group_by_table(parents)
-        self.primary = [p for p in parents if _is_primary(p)]
-        self.telling = [p for p in self.primary if not p.dense]
-        self.dense = [p for p in self.primary if p.dense]
-        self._meant: dict[int, list[tuple[MeasuredColumn, float]]] = {}
+        primary = [parent for parent in parents if parent.is_primary_key]
+        self.sparse_primary = [parent for parent in primary if not parent.is_dense]
+        self.dense_primary = [parent for parent in primary if parent.is_dense]
+        self._by_name: dict[int, list[tuple[MeasuredColumn, float]]] = {}
 
     def candidates(self, child: MeasuredColumn) -> list[ParentCandidate]:
-        """The keys worth measuring, most credible first."""
-        found = {
+        """Return the keys worth measuring, most credible first."""
+        by_id = {
             id(parent): candidate
             for parent, score in self._named(child)
-            if (candidate := self._judged(child, parent, score))
+            if (candidate := self._estimate(child, parent, score))
         }
-        if not any(candidate.guess > _CONVINCING for candidate in found.values()):
+        convincing = self.weights.candidate.convincing
+        if not any(candidate.estimate > convincing for candidate in by_id.values()):
             for parent in self._fitting(child):
-                if id(parent) not in found and (unnamed := self._judged(child, parent, 0.0)):
-                    found[id(parent)] = unnamed
-        return sorted(found.values(), key=lambda c: (-c.guess, str(c.parent)))
+                if id(parent) not in by_id and (unnamed := self._estimate(child, parent, 0.0)):
+                    by_id[id(parent)] = unnamed
+        return sorted(by_id.values(), key=lambda c: (-c.estimate, str(c.parent)))
 
     def _named(self, child: MeasuredColumn) -> Iterable[tuple[MeasuredColumn, float]]:
-        """The keys that a column's name may point at, and how well it does."""
+        """Yield the keys that a column's name may point at, with their name scores."""
+        weights = self.weights.candidate
         scored = [(parent, 0.0) for parent in self.of_table.get(child.table.index, ())]
-        scored += [near for near in self._meant_by(child.name) if near[0].table is not child.table]
-        for parent, known in scored:
+        scored += [
+            near for near in self._named_by(child.parsed_name) if near[0].table is not child.table
+        ]
+        for parent, score_by_name in scored:
             if parent is child or not _bounds_overlap(child, parent):
                 continue
-            score = name_refers(child, parent, known)
-            if score >= (_NAMED if _is_primary(parent) else _NAMED_ATTRIBUTE):
+            score = _name_score(child, parent, score_by_name, self.weights.names)
+            if score >= (weights.name if parent.is_primary_key else weights.attribute_name):
                 yield parent, score
 
-    def _meant_by(self, name: ParsedColumnName) -> list[tuple[MeasuredColumn, float]]:
-        """The keys that a name may point at wherever it stands; columns often share their names."""
-        if id(name) not in self._meant:
+    def _named_by(self, name: ParsedColumnName) -> list[tuple[MeasuredColumn, float]]:
+        """Return the keys that a name may point at, computed once for all columns of that name."""
+        if id(name) not in self._by_name:
             scored = (
-                (p, refers(name, p.name, p.table.names.table, p.self_explaining))
-                for p in self.names.near(name)
+                (
+                    parent,
+                    reference_score(
+                        name,
+                        parent.parsed_name,
+                        parent.table.parsed_name,
+                        parent.own_key_score,
+                        self.weights.names,
+                    ),
+                )
+                for parent in self.names.near(name)
             )
-            self._meant[id(name)] = [
+            self._by_name[id(name)] = [
                 (parent, score)
                 for parent, score in scored
-                if score >= _NAMED or same_name(name, parent.name)
+                if score >= self.weights.candidate.name or is_same_name(name, parent.parsed_name)
             ]
-        return self._meant[id(name)]
+        return self._by_name[id(name)]
 
-    def _judged(
-        self, child: MeasuredColumn, parent: MeasuredColumn, score: float
+    def _estimate(
+        self, child: MeasuredColumn, parent: MeasuredColumn, name_score: float
     ) -> ParentCandidate | None:
+        """Score a pair by its probes; None if it isn't worth measuring."""
         share = self.prober.share(child, parent)
-        if share < _least_share(score):
+        if share < _least_share(name_score, self.weights.candidate):
             return None
-        guess = _guess(child, parent, share)
-        odds = judge(child, parent, score, guess, value_evidence(child, parent, guess))
-        return ParentCandidate(parent, score, odds) if odds > _WORTH_MEASURING else None
+        inclusion = _estimate_inclusion(child, parent, share)
+        evidence = value_evidence(child, parent, inclusion, self.weights.values)
+        odds = score_reference(
+            child, parent, name_score, inclusion, evidence, self.weights.reference
+        )
+        if odds <= self.weights.candidate.least_odds:
+            return None
+        return ParentCandidate(parent, name_score, odds)
 
     def _fitting(self, child: MeasuredColumn) -> Iterable[MeasuredColumn]:
-        """Primary keys that hold all probed values of a column and are not there by chance."""
-        if child.stats.is_key and child.table.primary_key == (child.stats.name,):
+        """Yield primary keys that may hold a column's values for another reason than chance."""
+        if child.stats.is_key and child.is_primary_key:
             return
-        for parent in self.telling:
-            if parent is not child and _within(child, parent):
+        for parent in self.sparse_primary:
+            if parent is not child and _is_within_bounds(child, parent):
                 yield parent
         low, high = child.low, child.high
         if low is None or high is None:
             return
-        for parent in self.dense:
+        slack = self.weights.candidate.range_slack
+        for parent in self.dense_primary:
             first, last = parent.low or 0, parent.high or 0
             if parent is child or low < first or high > last:
                 continue
-            if first > 1 or last - high <= _RANGE_SLACK * (last - first + 1):
+            if first > 1 or last - high <= slack * (last - first + 1):
                 yield parent
 
 
 class _NameIndex:
-    """Keys by the beginnings of the words that name them, and by their glued names."""
+    """Keys by the beginnings of the words that name them, and by their names in one word."""
 
     def __init__(self, parents: Sequence[MeasuredColumn]) -> None:
-        self.starts: dict[str, list[MeasuredColumn]] = defaultdict(list)
-        self.glued: dict[str, list[MeasuredColumn]] = defaultdict(list)
+        self.by_start: dict[str, list[MeasuredColumn]] = defaultdict(list)
+        self.by_glued_name: dict[str, list[MeasuredColumn]] = defaultdict(list)
         for parent in parents:
-            for start in _filed_under(_naming_words(parent)):
-                self.starts[start].append(parent)
-            for phrase in (parent.table.names.table.entity, parent.name.entity):
-                if len(whole := "".join(phrase)) >= _GLUED:
-                    self.glued[whole].append(parent)
+            for start in _indexed_starts(_naming_words(parent)):
+                self.by_start[start].append(parent)
+            for phrase in (parent.table.parsed_name.entity, parent.parsed_name.entity):
+                if len(glued := "".join(phrase)) >= _FEWEST_GLUED_LETTERS:
+                    self.by_glued_name[glued].append(parent)
 
     def near(self, name: ParsedColumnName) -> Iterable[MeasuredColumn]:
-        """The keys whose names a column's name could mean.
+        """Return the keys that a column's name could mean.
 
-        A beginning that very many keys share tells nothing; of those, only the keys whose whole
-        name ends the column's name are found.
+        Of the many keys that share a common beginning, only those whose whole name ends the
+        column's name are found.
         """
-        own = {*name.entity, *name.bare, *name.full}
-        found: dict[int, MeasuredColumn] = {}
-        for start in _looked_up({*own, *(s for word in own for s in synonyms(word))}):
-            filed = self.starts.get(start, ())
-            if len(filed) <= _TELLING:
-                found.update((id(p), p) for p in filed)
-        whole = "".join(name.entity)
-        for cut in range(len(whole) - _GLUED + 1):
-            found.update((id(p), p) for p in self.glued.get(whole[cut:], ()))
-        return found.values()
+        words = {*name.entity, *name.bare, *name.full}
+        near: dict[int, MeasuredColumn] = {}
+        for start in _searched_starts({*words, *(s for word in words for s in synonyms(word))}):
+            parents = self.by_start.get(start, ())
+            if len(parents) <= _MOST_SHARED_START:
+                near.update((id(parent), parent) for parent in parents)
+        glued = "".join(name.entity)
+        for cut in range(len(glued) - _FEWEST_GLUED_LETTERS + 1):
+            near.update((id(parent), parent) for parent in self.by_glued_name.get(glued[cut:], ()))
+        return near.values()
 
 
 def _naming_words(parent: MeasuredColumn) -> set[str]:
-    return {*parent.table.names.table.entity, *parent.name.entity, *parent.name.full}
+    return {
+        *parent.table.parsed_name.entity,
+        *parent.parsed_name.entity,
+        *parent.parsed_name.full,
+    }
 
 
-def _is_primary(parent: MeasuredColumn) -> bool:
-    return parent.table.primary_key == (parent.stats.name,)
-
-
-def _filed_under(words: Iterable[str]) -> set[str]:
-    """Where a key is filed: under the first three letters of each of its words, and the first."""
+def _indexed_starts(words: Iterable[str]) -> set[str]:
+    """Return where a key is indexed: under the first three letters of its words, and the first."""
     starts = {word[:3] for word in words}
     return starts | {word[:1] + "*" for word in words if not word.isdigit()}
 
 
-def _looked_up(words: Iterable[str]) -> set[str]:
-    """Where a column looks: of a short word, perhaps an abbreviation, only one letter is sure."""
+def _searched_starts(words: Iterable[str]) -> set[str]:
+    """Return where a column searches; of a possible abbreviation, only the first letter is sure."""
     return {
         word[:1] + "*" if len(word) < _LONG_WORD and not word.isdigit() else word[:3]
         for word in words
     }
 
 
-def _least_share(name_score: float) -> float:
-    """How much of the probes must be keys for a pair to be worth measuring."""
-    if name_score >= 0.5:
-        return 0.4
-    return 0.85 if name_score >= _NAMED else 0.999
+def _name_score(
+    child: MeasuredColumn, parent: MeasuredColumn, score_by_name: float, weights: NameWeights
+) -> float:
+    """Return how well a column's name says that it refers to another column.
+
+    ``score_by_name`` is what the names alone say (``reference_score``). Within one table, or if the
+    child's table extends the parent's name, there is more to know.
+    """
+    if child.table is parent.table:
+        table = parent.table.parsed_name
+        return hierarchy_score(child.parsed_name, parent.parsed_name, table, weights)
+    if is_same_name(child.parsed_name, parent.parsed_name) and extends_name(
+        child.table.parsed_name, parent.table.parsed_name
+    ):
+        return max(score_by_name, weights.extended_table)
+    return score_by_name
+
+
+def _least_share(name_score: float, weights: CandidateWeights) -> float:
+    """Return the share of probes that must be keys for a pair to be worth measuring."""
+    if name_score >= weights.plain_name:
+        return weights.plain_share
+    return weights.vague_share if name_score >= weights.name else weights.unnamed_share
 
 
 def _bounds_overlap(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
-    if child.comparable != "integer":
+    if child.key_kind != "integer":
         return True
     low, high = parent.low, parent.high
     if low is None or high is None or child.low is None or child.high is None:
@@ -181,22 +226,22 @@ def _bounds_overlap(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
     return child.low <= high and child.high >= low
 
 
-def _within(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
-    if child.comparable != "integer":
+def _is_within_bounds(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
+    if child.key_kind != "integer":
         return True
     if None in (child.low, child.high, parent.low, parent.high):
         return True
     return (child.low or 0) >= (parent.low or 0) and (child.high or 0) <= (parent.high or 0)
 
 
-def _guess(child: MeasuredColumn, parent: MeasuredColumn, share: float) -> Inclusion:
+def _estimate_inclusion(child: MeasuredColumn, parent: MeasuredColumn, share: float) -> Inclusion:
+    """Return the inclusion of the whole column if it were like its probes."""
     stats = child.stats
-    matched = round(stats.distinct * share)
     return Inclusion(
-        stats.present,
-        round(stats.present * share),
-        stats.distinct,
-        matched,
-        parent.stats.distinct,
-        0,
+        rows=stats.present,
+        matched=round(stats.present * share),
+        distinct=stats.distinct,
+        distinct_matched=round(stats.distinct * share),
+        parent_distinct=parent.stats.distinct,
+        parent_near=0,
     )

@@ -1,18 +1,20 @@
-"""Which candidate key is the primary key, judged by names, types and what refers to what."""
+"""Which candidate key is the primary key, judged by names, types and what refers to what.
 
-from collections.abc import Collection, Iterable
+What each sign is worth, and why, is in ``weights.py``.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from fluid_build.profiling.accidental_keys import (
-    holds_a_quantity,
+    has_date_or_sequence,
+    is_quantity,
     only_just_holds,
-    places_in_time_or_order,
 )
-from fluid_build.profiling.candidate_keys import plausibility
+from fluid_build.profiling.key_plausibility import plausibility
 from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
+from fluid_build.profiling.weights import PrimaryKeyWeights
 
-CLEAR_COMPOSITE = 0.8
-"""From this score on a key of several columns is taken, whatever else is unique."""
 _ORDINAL_WORDS = frozenset(
     "line seq sequence ordinal position pos item detail index idx rank step number no nr num "
     "version revision".split()
@@ -26,123 +28,138 @@ _UNLIKELY_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class KeyChoice:
-    """The chosen key and, in a sentence, why."""
+    """The chosen key and, as a sentence without its full stop, why."""
 
     columns: tuple[str, ...]
     score: float
     reason: str
 
 
-def choose_single(entity: MeasuredTable) -> KeyChoice | None:
-    """The best key of one column by its own merits; None if no candidate has any."""
+def choose_single(table: MeasuredTable, weights: PrimaryKeyWeights) -> KeyChoice | None:
+    """Return the best key of one column by its own merits; None if no candidate has any."""
     best: KeyChoice | None = None
-    for key in entity.candidates.keys:
+    for key in table.candidates.keys:
         if len(key) != 1:
             continue
-        node = entity.by_name[key[0]]
-        if node.is_measure:
+        column = table.by_name[key[0]]
+        if column.is_measure:
             continue
-        score = score_single(node)
+        score = score_single(column, weights)
         if best is None or score > best.score:
-            best = KeyChoice(key, score, _single_reason(node))
+            best = KeyChoice(key, score, _describe_single(column))
     return best
 
 
-def score_single(node: MeasuredColumn) -> float:
-    """How much a unique column looks like its table's primary key."""
-    score = plausibility(node.stats)
-    score += 1.6 * node.self_explaining
-    score += 0.6 if node.name.keyed else 0.0
-    score += 0.5 if node.position == 0 else 0.2 if node.position == 1 else 0.0
-    if set(node.name.bare) & _UNLIKELY_WORDS:
-        score -= 0.8
-    if node.stats.kind == "temporal":
-        score -= 0.6
+def score_single(column: MeasuredColumn, weights: PrimaryKeyWeights) -> float:
+    """Return how much a unique column looks like its table's primary key."""
+    score = plausibility(column.stats)
+    score += weights.own_key * column.own_key_score
+    score += weights.suffix if column.parsed_name.has_key_suffix else 0.0
+    if column.position == 0:
+        score += weights.first_column
+    elif column.position == 1:
+        score += weights.second_column
+    if set(column.parsed_name.bare) & _UNLIKELY_WORDS:
+        score += weights.unlikely_word
+    if column.stats.kind == "temporal":
+        score += weights.temporal
     return score
 
 
-def _single_reason(node: MeasuredColumn) -> str:
+def _describe_single(column: MeasuredColumn) -> str:
     parts = ["unique and never null"]
-    if node.self_explaining >= NAMED_AS_KEY:
+    if column.own_key_score >= NAMED_AS_KEY:
         parts.append("named for its table")
-    elif node.name.keyed:
+    elif column.parsed_name.has_key_suffix:
         parts.append("named like a key")
-    if node.position == 0:
+    if column.position == 0:
         parts.append("the first column")
     return ", ".join(parts)
 
 
-def choose_composite(entity: MeasuredTable, referring: Collection[str]) -> KeyChoice | None:
-    """The best key of several columns; ``referring`` names the columns that refer to a parent.
+def choose_composite(
+    table: MeasuredTable, referring: Collection[str], weights: PrimaryKeyWeights
+) -> KeyChoice | None:
+    """Return the best key of several columns; ``referring`` names those that refer to a parent.
 
-    None has an amount in it: that two rows differ in one is an accident. Where the best only just
-    holds, one of as many columns with a date or a sequence number is preferred to it.
+    Keys with an amount in them are out: that two rows differ in one is an accident. If the best key
+    only just holds, one of as many columns with a date or a sequence number is preferred.
     """
-    choices = [_composite(entity, key, referring) for key in entity.candidates.keys if len(key) > 1]
-    best = _best(choice for choice in choices if choice is not None)
-    if best is None or not _is_accident(entity, best, referring):
+    composites = (key for key in table.candidates.keys if len(key) > 1)
+    choices = [
+        choice
+        for key in composites
+        if (choice := _score_composite(table, key, referring, weights)) is not None
+    ]
+    best = _best(choices)
+    if best is None or not _may_be_accidental(table, best, referring):
         return best
-    placed = _best(
+    preferred = _best(
         choice
         for choice in choices
-        if choice is not None
-        and len(choice.columns) == len(best.columns)
-        and choice.score >= CLEAR_COMPOSITE
-        and places_in_time_or_order(_nodes(entity, choice.columns), referring)
+        if len(choice.columns) == len(best.columns)
+        and choice.score >= weights.clear_composite
+        and has_date_or_sequence(_columns(table, choice.columns), referring)
     )
-    if placed is None:
+    if preferred is None:
         return best
-    doubted = f"; so are {', '.join(best.columns)}, but too few rows repeat a part of it to tell"
-    return replace(placed, reason=placed.reason + doubted)
+    doubt = f"; {', '.join(best.columns)} are unique too, but on too few rows to rule out chance"
+    return replace(preferred, reason=preferred.reason + doubt)
 
 
-def _composite(
-    entity: MeasuredTable, key: tuple[str, ...], referring: Collection[str]
+def _score_composite(
+    table: MeasuredTable,
+    key: tuple[str, ...],
+    referring: Collection[str],
+    weights: PrimaryKeyWeights,
 ) -> KeyChoice | None:
-    nodes = _nodes(entity, key)
-    if any(node.stats.name not in referring and holds_a_quantity(node) for node in nodes):
+    columns = _columns(table, key)
+    if any(column.name not in referring and is_quantity(column) for column in columns):
         return None
-    score = sum(score_member(node, node.stats.name in referring) for node in nodes) / len(nodes)
-    score -= 0.25 * (len(nodes) - 2)
-    score -= 0.03 * sum(node.position for node in nodes) / len(nodes)
-    return KeyChoice(key, score, _composite_reason(nodes, referring))
+    size = len(columns)
+    score = sum(score_part(column, column.name in referring, weights) for column in columns) / size
+    score += weights.more_columns * (size - 2)
+    score += weights.later_column * sum(column.position for column in columns) / size
+    return KeyChoice(key, score, _describe_composite(columns, referring))
+
+
+def score_part(column: MeasuredColumn, is_reference: bool, weights: PrimaryKeyWeights) -> float:
+    """Return how much a column looks like part of a composite key."""
+    score = weights.column * plausibility(column.stats)
+    words = set(column.parsed_name.bare)
+    if is_reference:
+        score += weights.column_reference
+    elif column.parsed_name.has_key_suffix:
+        score += weights.column_suffix
+    if words & _LINE_WORDS:
+        score += weights.column_line
+    elif words & _ORDINAL_WORDS:
+        score += weights.column_ordinal
+    if column.stats.kind == "temporal" or "date" in words:
+        score += weights.column_date
+    if words & _UNLIKELY_WORDS:
+        score += weights.unlikely_word
+    return score
 
 
 def _best(choices: Iterable[KeyChoice]) -> KeyChoice | None:
     return max(choices, key=lambda choice: choice.score, default=None)
 
 
-def _is_accident(entity: MeasuredTable, choice: KeyChoice, referring: Collection[str]) -> bool:
-    nodes = _nodes(entity, choice.columns)
-    return only_just_holds(nodes) and not places_in_time_or_order(nodes, referring)
+def _may_be_accidental(table: MeasuredTable, choice: KeyChoice, referring: Collection[str]) -> bool:
+    columns = _columns(table, choice.columns)
+    return only_just_holds(columns) and not has_date_or_sequence(columns, referring)
 
 
-def _nodes(entity: MeasuredTable, columns: Iterable[str]) -> list[MeasuredColumn]:
-    return [entity.by_name[name] for name in columns]
+def _columns(table: MeasuredTable, names: Iterable[str]) -> list[MeasuredColumn]:
+    return [table.by_name[name] for name in names]
 
 
-def score_member(node: MeasuredColumn, refers: bool) -> float:
-    """How much a column looks like part of a composite key."""
-    score = 0.6 * plausibility(node.stats)
-    words = set(node.name.bare)
-    if refers:
-        score += 1.2
-    elif node.name.keyed:
-        score += 0.7
-    if words & _LINE_WORDS:
-        score += 1.3
-    elif words & _ORDINAL_WORDS:
-        score += 0.6
-    if node.stats.kind == "temporal" or "date" in words:
-        score += 0.3
-    if words & _UNLIKELY_WORDS:
-        score -= 0.8
-    return score
-
-
-def _composite_reason(nodes: list[MeasuredColumn], referring: Collection[str]) -> str:
-    count = sum(1 for node in nodes if node.stats.name in referring)
-    reason = f"no smaller set of columns is unique; these {len(nodes)} together are"
-    if count:
-        reason += f", {count} of them refer{'s' if count == 1 else ''} to another table"
+def _describe_composite(columns: Sequence[MeasuredColumn], referring: Collection[str]) -> str:
+    reason = "unique together, and no subset is"
+    references = sum(1 for column in columns if column.name in referring)
+    if references == 1:
+        reason += "; one of them is a foreign key"
+    elif references:
+        reason += f"; {references} of them are foreign keys"
     return reason

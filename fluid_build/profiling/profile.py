@@ -1,7 +1,7 @@
 """The profile: what is true in the data, each claim with its evidence.
 
-These types are what the later rooms (modelling, contract, command line) read, and what
-``profile.json`` holds. See ``docs/json.md`` for the shapes on the outside.
+Modeling, contract and command line read these types, and ``profile.json`` holds them. The public
+JSON shapes are in ``docs/json.md``.
 """
 
 from typing import Literal
@@ -18,11 +18,11 @@ class _Frozen(BaseModel):
 
 
 class Evidence(_Frozen):
-    """Where a claim comes from, its figures, and the query that checks it.
+    """The origin of a claim, its figures, and the query that checks it.
 
-    ``rows`` counts the rows the claim speaks of (those without a null in its columns), ``nulls``
-    those left out for a null, ``violations`` the rows that contradict it. ``exact`` is False where
-    only ``sample`` rows were read. ``sql`` runs on the source and returns the violations.
+    ``rows`` counts the rows that the claim is about (those without a null in its columns),
+    ``nulls`` those left out for a null, ``violations`` the rows that contradict it. ``exact`` is
+    False if only ``sample`` rows were read. ``sql`` runs on the source and returns the violations.
     """
 
     origin: Origin
@@ -36,35 +36,34 @@ class Evidence(_Frozen):
 
 
 class KeyClaim(_Frozen):
-    """A set of columns whose values, taken together, are never null and never repeat."""
+    """The claim that some columns are never null and, taken together, never repeat."""
 
     columns: tuple[str, ...]
     evidence: Evidence
 
     @property
     def holds(self) -> bool:
-        """Whether the data bears the claim out."""
+        """Whether the data confirms the claim."""
         return self.evidence.violations == 0 and self.evidence.nulls == 0
 
 
 class ValueCount(_Frozen):
-    """A value, as text, and how many rows hold it."""
+    """A value, as text, and how many rows have it."""
 
     value: str
     count: int
 
 
 class ColumnProfile(_Frozen):
-    """One column, measured.
+    """A column as measured.
 
-    ``type`` is DuckDB's name of the type as read, ``declared_type`` the source's own word,
-    ``measured_type`` the type that every value of a text column really has, or of a column of whole
-    numbers that are dates (None where the values are what the type says); ``reversible`` says that
-    each value, read as that type and written back, is spelled as before. ``min``/``max`` are text.
-    Lengths are characters, of text columns.
-    ``top_values`` is counted over the whole column, or over ``sample`` rows. Of a column with
-    personal, nested or binary data neither values nor bounds are kept, of any other none that
-    isn't ``presentable``.
+    ``type`` is DuckDB's name for the type as read, ``declared_type`` the source's own word.
+    ``measured_type`` is the type that every value of a text column really has, or a date format
+    that all of a column's whole numbers follow; None if the values are what ``type`` says.
+    ``reversible`` says that each value, read as that type and written again, has the same spelling.
+    ``min`` and ``max`` are text; lengths are characters, of text columns. ``top_values`` is counted
+    over the whole column, or over ``sample`` rows. No values and bounds are kept of columns with
+    personal, nested or binary data, and none of any column that isn't ``presentable``.
     """
 
     name: str
@@ -92,13 +91,13 @@ class ColumnProfile(_Frozen):
 
 
 class TableProfile(_Frozen):
-    """One table, measured.
+    """A table as measured.
 
-    ``place`` is where it is at its source, quoted for SQL, with its schema where that is needed.
-    ``primary_key`` is the key chosen among the candidates (the declared one where there is one),
-    None where no columns identify a row. ``candidate_keys`` are all minimal keys of up to four
-    columns that hold in the data. ``declared_keys`` holds the declared primary and unique keys,
-    also those that the data violates.
+    ``place`` is its name at the source, quoted for SQL, with its schema if needed. ``primary_key``
+    is the declared one or else the one chosen among the candidates, None if no columns identify a
+    row. ``candidate_keys`` are all minimal keys of up to four columns that hold in the data.
+    ``declared_keys`` are the declared primary and unique keys, including those that the data
+    violates.
     """
 
     name: str
@@ -120,7 +119,7 @@ class TableProfile(_Frozen):
         return self.place or quote(self.name)
 
     def column(self, name: str) -> ColumnProfile:
-        """The column of that exact name; KeyError if there is none."""
+        """Return the column of that exact name; KeyError if there is none."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -128,10 +127,11 @@ class TableProfile(_Frozen):
 
 
 class ForeignKeyEvidence(Evidence):
-    """Evidence of a foreign key: ``matched`` + ``orphans`` = ``rows``; ``distinct`` child values.
+    """The evidence for a foreign key; ``matched`` and ``orphans`` add up to ``rows``.
 
-    ``coverage`` is the share of the parent's keys that some child row refers to. ``name_score``
-    (0 to 1) says how well the names speak for it. ``reason`` is the judgement in one sentence.
+    ``distinct`` counts the child's values. ``coverage`` is the share of the parent's keys that
+    some child row refers to. ``name_score`` (0 to 1) says how well the names speak for it.
+    ``reason`` is the judgement in one sentence.
     """
 
     matched: int = 0
@@ -148,7 +148,7 @@ class ForeignKey(_Frozen):
     """``from_table(from_columns)`` refers to ``to_table(to_columns)``; columns pair by position.
 
     ``implied`` marks a key that follows from others (transitive, or part of a composite one).
-    ``role`` is what the child calls the parent where the columns tell (``ship_to``), else "".
+    ``role`` is what the column's name adds to the parent's (``ship_to``), or "".
     """
 
     from_table: str
@@ -164,7 +164,7 @@ class ForeignKey(_Frozen):
 
 
 class SkippedTable(_Frozen):
-    """A table that could not be read, and why."""
+    """A table that couldn't be read, and why."""
 
     name: str
     reason: str
@@ -182,7 +182,7 @@ class Profile(_Frozen):
     notes: tuple[str, ...] = ()
 
     def table(self, name: str) -> TableProfile:
-        """The table of that exact name; KeyError if there is none."""
+        """Return the table of that exact name; KeyError if there is none."""
         for table in self.tables:
             if table.name == name:
                 return table

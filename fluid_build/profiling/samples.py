@@ -1,7 +1,7 @@
 """The sample: every row of a small table, or slices spread evenly over a large one.
 
-A small table is read once, as text; its figures are then counted here, since a query costs more
-than a few thousand values do.
+A small table is read once, as text, and its figures are counted here: for a few thousand values
+that's faster than a query.
 """
 
 import math
@@ -21,25 +21,28 @@ from fluid_build.sources.base import Table
 from fluid_build.sources.sql import quote
 
 SAMPLE_ROWS = 4096
+"""Rows up to which a table is read whole: reading it costs about as much as one query."""
 SAMPLE_VALUES = 100
+"""Distinct values of a column that are kept, most frequent first."""
 _SLICES = 4
-_DOCUMENT_ROWS = 500
-"""Of nested values some are enough, since none of them is ever shown."""
 _SLICE_ROWS = 512
-# One object a number, not one a column: they are most of what a sample takes.
+"""Four slices of 512 rows give a hundred values of each column, from all over the table."""
+_DOCUMENT_ROWS = 500
+"""Rows of nested values that are read: some are enough, since they are never shown."""
 _CODES = tuple(range(SAMPLE_ROWS))
+"""The numbers that stand for values, shared by all columns: they are most of a sample's memory."""
 
 
 def read_whole(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> list[ColumnStats]:
-    """Read a small table into its columns; gives those whose bounds its text does not tell."""
+    """Read a small table into its columns; return those whose bounds its text doesn't show."""
     names = ", ".join(map(_as_text, measured.columns))
     rows = connection.execute(f"SELECT {names} FROM {measured.table.relation}").fetchall()
     unbounded = []
     for stats, values in zip(measured.columns, zip(*rows, strict=True), strict=True):
-        counted, stats.nulls = _count(values)
-        stats.distinct, stats.distinct_exact = len(counted), True
-        _take_sample(stats, values, counted)
-        if not _take_figures(stats, counted):
+        counts, stats.nulls = _count_values(values)
+        stats.distinct, stats.distinct_exact = len(counts), True
+        _set_sample(stats, values, counts)
+        if not _set_figures(stats, counts):
             unbounded.append(stats)
     return unbounded
 
@@ -53,8 +56,8 @@ def read_sample(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> 
     if len(rows) < _SLICES * _SLICE_ROWS:
         rows = _read_by_offset(connection, measured.table, names, starts)
     for stats, values in zip(measured.columns, zip(*rows, strict=True), strict=True):
-        counted, _ = _count(values)
-        _take_sample(stats, values, counted)
+        counts, _ = _count_values(values)
+        _set_sample(stats, values, counts)
 
 
 def read_documents(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
@@ -66,9 +69,11 @@ def read_documents(connection: duckdb.DuckDBPyConnection, measured: TableStats) 
     ]
     if not nested or not measured.rows:
         return
-    asked = ", ".join(f"CAST(to_json({quote(stats.column.alias)}) AS VARCHAR)" for stats in nested)
+    selected = ", ".join(
+        f"CAST(to_json({quote(stats.column.alias)}) AS VARCHAR)" for stats in nested
+    )
     rows = connection.execute(
-        f"SELECT {asked} FROM {measured.table.relation} LIMIT {_DOCUMENT_ROWS}"
+        f"SELECT {selected} FROM {measured.table.relation} LIMIT {_DOCUMENT_ROWS}"
     ).fetchall()
     for stats, values in zip(nested, zip(*rows, strict=True), strict=True):
         stats.documents = [value for value in values if value is not None]
@@ -80,9 +85,9 @@ Rows: TypeAlias = list[tuple[str | None, ...]]
 def _read_by_number(
     connection: duckdb.DuckDBPyConnection, table: Table, names: str, starts: Sequence[int]
 ) -> Rows:
-    """Slices by the numbers that DuckDB gives the rows of a table, several times faster.
+    """Return slices by the numbers that DuckDB gives the rows of a table, several times faster.
 
-    Nothing for a view, which has no such numbers; too few where rows were deleted.
+    A view has no such numbers, so there are none; if rows were deleted, there are too few.
     """
     if any(column.alias.lower() == "rowid" for column in table.columns):
         return []
@@ -110,73 +115,73 @@ def _as_text(stats: ColumnStats) -> str:
     return name if stats.kind == "text" else f"CAST({name} AS VARCHAR)"
 
 
-def _count(values: Sequence[str | None]) -> tuple[Mapping[str, int], int]:
-    """The values with their counts, in the order they come in, and how many are null."""
-    seen = Counter(values)
-    nulls = seen.pop(None, 0)
-    return cast("Mapping[str, int]", seen), nulls
+def _count_values(values: Sequence[str | None]) -> tuple[Mapping[str, int], int]:
+    """Return the values with their counts, in order of appearance, and how many are null."""
+    counter = Counter(values)
+    nulls = counter.pop(None, 0)
+    return cast("Mapping[str, int]", counter), nulls
 
 
-def _take_sample(
-    stats: ColumnStats, values: Sequence[str | None], counted: Mapping[str, int]
+def _set_sample(
+    stats: ColumnStats, values: Sequence[str | None], counts: Mapping[str, int]
 ) -> None:
     stats.sample_rows = len(values)
-    stats.values = _most_frequent(counted)
+    stats.values = _most_frequent(counts)
     if not stats.nulls and not stats.is_key:
-        code_of: dict[str | None, int] = dict(zip(counted, _CODES, strict=False))
+        code_of: dict[str | None, int] = dict(zip(counts, _CODES, strict=False))
         stats.codes = list(map(code_of.__getitem__, values))
 
 
-def _most_frequent(counted: Mapping[str, int]) -> list[tuple[str, int]]:
-    """The most frequent values; of the many that are equally rare, some spread over all of them."""
-    ranked = sorted(counted)
-    ranked.sort(key=counted.__getitem__, reverse=True)
+def _most_frequent(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return the most frequent values; of equally rare ones, a selection spread over all."""
+    ranked = sorted(counts)
+    ranked.sort(key=counts.__getitem__, reverse=True)
     if len(ranked) > SAMPLE_VALUES:
-        edge = -counted[ranked[SAMPLE_VALUES - 1]]
-        first = bisect_left(ranked, edge, key=lambda value: -counted[value])
-        ties = ranked[first : bisect_right(ranked, edge, first, key=lambda value: -counted[value])]
-        wanted = SAMPLE_VALUES - first
-        ranked[first:] = [ties[place * len(ties) // wanted] for place in range(wanted)]
-    return [(value, counted[value]) for value in ranked]
+        edge = -counts[ranked[SAMPLE_VALUES - 1]]
+        first = bisect_left(ranked, edge, key=lambda value: -counts[value])
+        ties = ranked[first : bisect_right(ranked, edge, first, key=lambda value: -counts[value])]
+        size = SAMPLE_VALUES - first
+        ranked[first:] = [ties[place * len(ties) // size] for place in range(size)]
+    return [(value, counts[value]) for value in ranked]
 
 
-def _take_figures(stats: ColumnStats, counted: Mapping[str, int]) -> bool:
-    """Take lengths and bounds from all values of a column; False where text hides the order."""
+def _set_figures(stats: ColumnStats, counts: Mapping[str, int]) -> bool:
+    """Set lengths and bounds from all values of a column; False if their text hides the order."""
     if stats.kind in {"nested", "binary"}:
         return True
-    stats.integral = stats.kind == "integer"
-    if not counted:
+    stats.is_integral = stats.kind == "integer"
+    if not counts:
         return True
     if stats.kind == "text":
-        _take_lengths(stats, counted)
-    read = _READ.get(stats.column.type.partition("(")[0])
-    if read is None or (stats.kind == "temporal" and not all(map(_OF_OUR_ERA, counted))):
+        _set_lengths(stats, counts)
+    parse = _PARSERS.get(stats.column.type.partition("(")[0])
+    if parse is None or (stats.kind == "temporal" and not all(map(_SORTS_AS_TEXT, counts))):
         return False
-    values = list(map(read, counted))
+    values = list(map(parse, counts))
     if stats.kind == "float":
-        stats.integral = all(math.isfinite(value) and value.is_integer() for value in values)
+        stats.is_integral = all(math.isfinite(value) and value.is_integer() for value in values)
         values.sort(key=_nan_last)
-        stats.take_bounds(values[0], values[-1])
+        stats.set_bounds(values[0], values[-1])
     else:
-        stats.take_bounds(min(values), max(values))
+        stats.set_bounds(min(values), max(values))
     return True
 
 
-def _take_lengths(stats: ColumnStats, counted: Mapping[str, int]) -> None:
-    lengths = list(map(len, counted))
+def _set_lengths(stats: ColumnStats, counts: Mapping[str, int]) -> None:
+    lengths = list(map(len, counts))
     stats.min_length, stats.max_length = min(lengths), max(lengths)
-    stats.avg_length = sum(map(mul, lengths, counted.values())) / stats.present
+    stats.avg_length = sum(map(mul, lengths, counts.values())) / stats.present
 
 
 def _nan_last(value: float) -> tuple[bool, float]:
     return math.isnan(value), value
 
 
-# A date or time that sorts as its text does: not so in late years, before Christ, and never.
-_OF_OUR_ERA = re.compile(r"\d{4}-\d\d-[^)]*$|\d\d:").match
+# A date or time that sorts as its text does, unlike "infinity", years BC and years after 9999.
+_SORTS_AS_TEXT = re.compile(r"\d{4}-\d\d-[^)]*$|\d\d:").match
 
-# How text becomes the value that DuckDB would give; of what is not named here, DuckDB is asked.
-_READ: Mapping[str, Callable[[str], Any]] = {
+# How text becomes the value that DuckDB would return; the bounds of other types come from a query.
+_PARSERS: Mapping[str, Callable[[str], Any]] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), int),
     **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), int),
     **dict.fromkeys(("DATE", "TIME", "TIMESTAMP", "VARCHAR"), str),

@@ -1,8 +1,8 @@
-"""What the columns of a table hold: one sample for the values, one pass for the figures.
+"""The measurement of a table's columns: a sample for the values, one pass for the figures.
 
-Of a small table the sample is the whole, and tells nearly everything. Of others the pass counts,
-bounds and estimates distinct values of every column at once; exact distinct counts follow only
-where a column is near-unique (a key could be there) or has few values.
+The sample of a small table is the whole table, and gives nearly everything. For a larger one, the
+pass counts, bounds and estimates the distinct values of every column at once; they are counted
+exactly only if a column is nearly unique (it could be a key) or has few values.
 """
 
 from collections.abc import Sequence
@@ -24,10 +24,19 @@ from fluid_build.sources.sql import quote
 from fluid_build.text import clip
 
 NEAR_UNIQUE = 0.7
+"""The estimated share of distinct values from which they are counted: estimates are off by 10 %
+and more, and no key may be missed."""
 LOW_CARDINALITY = 50
+"""Up to so many distinct values, each is counted over the whole table."""
 TOP_VALUES = 10
+"""The most frequent values that a profile lists."""
 _COLUMNS_A_QUERY = 250
-_CLIP = 200
+"""Columns measured by one query: a statement with thousands of aggregates is slow to plan."""
+_LONGEST_SHOWN = 200
+_BITS_A_ROW = 32
+"""Bits of a bit string for each row at most; beyond, hashing the values is as fast."""
+_MOST_BITS = 500_000_000
+"""Bits of the largest bit string: 60 MB."""
 
 
 def measure_table(
@@ -36,17 +45,17 @@ def measure_table(
     """Measure every column of a table; ``answers`` say how text that fits two types is read."""
     stats = [ColumnStats(column, kind_of(column.type)) for column in table.columns]
     rows = _count_rows(connection, table)
-    measured = TableStats(table, rows, stats, complete=rows <= SAMPLE_ROWS)
+    measured = TableStats(table, rows, stats, is_complete=rows <= SAMPLE_ROWS)
     for column in stats:
         column.rows = rows
         column.nulls = rows
     if rows == 0 or not stats:
         return measured
-    asked = read_whole(connection, measured) if measured.complete else stats
-    for start in range(0, len(asked), _COLUMNS_A_QUERY):
-        _one_pass(connection, measured, asked[start : start + _COLUMNS_A_QUERY])
+    unmeasured = read_whole(connection, measured) if measured.is_complete else stats
+    for start in range(0, len(unmeasured), _COLUMNS_A_QUERY):
+        _measure_in_one_pass(connection, measured, unmeasured[start : start + _COLUMNS_A_QUERY])
     read_documents(connection, measured)
-    if not measured.complete:
+    if not measured.is_complete:
         read_sample(connection, measured)
         _count_near_unique(connection, measured)
         _count_low_cardinality(connection, measured)
@@ -59,56 +68,57 @@ def _count_rows(connection: duckdb.DuckDBPyConnection, table: Table) -> int:
     return int(row[0]) if row else 0
 
 
-def _one_pass(
+def _measure_in_one_pass(
     connection: duckdb.DuckDBPyConnection, measured: TableStats, columns: Sequence[ColumnStats]
 ) -> None:
     """Read counts, bounds, lengths and distinct values of some columns in one query."""
-    asked = [_aggregates(stats, measured.complete) for stats in columns]
-    expressions = [expression for group in asked for expression in group.values()]
+    aggregates = [_aggregates(stats, measured.is_complete) for stats in columns]
+    expressions = [expression for group in aggregates for expression in group.values()]
     if not expressions:
         return
     row = connection.execute(
         f"SELECT {', '.join(expressions)} FROM {measured.table.relation}"
     ).fetchone()
-    found = iter(row or ())
-    for stats, group in zip(columns, asked, strict=True):
-        _take_figures(stats, {name: next(found) for name in group})
+    figures = iter(row or ())
+    for stats, group in zip(columns, aggregates, strict=True):
+        _set_figures(stats, {name: next(figures) for name in group})
 
 
-def _aggregates(stats: ColumnStats, complete: bool) -> dict[str, str]:
+def _aggregates(stats: ColumnStats, is_complete: bool) -> dict[str, str]:
+    """Return SQL for the figures that a column still lacks, by their names."""
     name = quote(stats.column.alias)
-    asked: dict[str, str] = {}
-    if not complete:
-        asked["count"] = f"count({name})"
+    aggregates: dict[str, str] = {}
+    if not is_complete:
+        aggregates["count"] = f"count({name})"
         if stats.kind in {"nested", "binary"}:
-            asked["distinct"] = f"approx_count_distinct(hash({name}))"
+            aggregates["distinct"] = f"approx_count_distinct(hash({name}))"
         else:
-            asked["distinct"] = f"approx_count_distinct({name})"
+            aggregates["distinct"] = f"approx_count_distinct({name})"
     if stats.kind not in {"nested", "binary"}:
-        # As Python values, times with a zone need another package, and late years don't exist.
+        # Python has no years after 9999, and needs another package for times with a zone.
         bound = "CAST({}({}) AS VARCHAR)" if stats.kind == "temporal" else "{}({})"
-        asked["low"] = bound.format("min", name)
-        asked["high"] = bound.format("max", name)
-    if stats.kind == "text" and not complete:
-        asked["min_length"] = f"min(length({name}))"
-        asked["max_length"] = f"max(length({name}))"
-        asked["avg_length"] = f"avg(length({name}))"
+        aggregates["low"] = bound.format("min", name)
+        aggregates["high"] = bound.format("max", name)
+    if stats.kind == "text" and not is_complete:
+        aggregates["min_length"] = f"min(length({name}))"
+        aggregates["max_length"] = f"max(length({name}))"
+        aggregates["avg_length"] = f"avg(length({name}))"
     if stats.kind == "float":
-        asked["integral"] = f"bool_and(isfinite({name}) AND {name} = trunc({name}))"
-    return asked
+        aggregates["integral"] = f"bool_and(isfinite({name}) AND {name} = trunc({name}))"
+    return aggregates
 
 
-def _take_figures(stats: ColumnStats, found: dict[str, Value]) -> None:
-    if "count" in found:
-        stats.nulls = stats.rows - int(str(found["count"]))
-        stats.distinct = min(int(str(found["distinct"])), stats.present)
+def _set_figures(stats: ColumnStats, figures: dict[str, Value]) -> None:
+    if "count" in figures:
+        stats.nulls = stats.rows - int(str(figures["count"]))
+        stats.distinct = min(int(str(figures["distinct"])), stats.present)
         stats.distinct_exact = False
-    if "min_length" in found and found["min_length"] is not None:
-        stats.min_length = int(str(found["min_length"]))
-        stats.max_length = int(str(found["max_length"]))
-        stats.avg_length = float(str(found["avg_length"]))
-    stats.integral = stats.kind == "integer" or found.get("integral") is True
-    stats.take_bounds(found.get("low"), found.get("high"))
+    if "min_length" in figures and figures["min_length"] is not None:
+        stats.min_length = int(str(figures["min_length"]))
+        stats.max_length = int(str(figures["max_length"]))
+        stats.avg_length = float(str(figures["avg_length"]))
+    stats.is_integral = stats.kind == "integer" or figures.get("integral") is True
+    stats.set_bounds(figures.get("low"), figures.get("high"))
 
 
 def _count_near_unique(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
@@ -129,7 +139,7 @@ def count_distinct(connection: duckdb.DuckDBPyConnection, table: Table, stats: C
     expression = f"count(DISTINCT {name})"
     if stats.kind == "integer" and isinstance(stats.low, int) and isinstance(stats.high, int):
         span = stats.high - stats.low + 1
-        if span <= min(32 * stats.rows, 500_000_000):
+        if span <= min(_BITS_A_ROW * stats.rows, _MOST_BITS):
             low, high = (f"CAST({n} AS {stats.column.type})" for n in (stats.low, stats.high))
             expression = f"bit_count(bitstring_agg({name}, {low}, {high}))"
     row = connection.execute(f"SELECT {expression} FROM {table.relation}").fetchone()
@@ -137,7 +147,7 @@ def count_distinct(connection: duckdb.DuckDBPyConnection, table: Table, stats: C
 
 
 def _count_low_cardinality(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
-    """Count the values of columns with few of them over the whole table."""
+    """Count each value of columns with few of them over the whole table."""
     columns = [
         stats
         for stats in measured.columns
@@ -155,21 +165,21 @@ def _count_values(
         f" FROM {measured.table.relation} WHERE {name} IS NOT NULL GROUP BY ALL)"
         for place, name in enumerate(quote(stats.column.alias) for stats in columns)
     )
-    found: list[list[tuple[str, int]]] = [[] for _ in columns]
+    value_counts: list[list[tuple[str, int]]] = [[] for _ in columns]
     for place, value, count in connection.execute(counts).fetchall():
-        found[place].append((str(value), int(count)))
-    for stats, counted in zip(columns, found, strict=True):
-        counted.sort(key=lambda item: (-item[1], item[0]))
-        stats.distinct, stats.distinct_exact = len(counted), True
-        stats.values = counted[:SAMPLE_VALUES]
+        value_counts[place].append((str(value), int(count)))
+    for stats, ranked in zip(columns, value_counts, strict=True):
+        ranked.sort(key=lambda item: (-item[1], item[0]))
+        stats.distinct, stats.distinct_exact = len(ranked), True
+        stats.values = ranked[:SAMPLE_VALUES]
         stats.sample_rows = measured.rows
 
 
 def value_text(value: Value) -> str | None:
-    """A bound as text, cut to a readable length."""
+    """Return a value as text, cut to a readable length."""
     if value is None:
         return None
     if isinstance(value, bool):
         return str(value).lower()
     text = value.hex() if isinstance(value, bytes) else str(value)
-    return clip(text, _CLIP)
+    return clip(text, _LONGEST_SHOWN)

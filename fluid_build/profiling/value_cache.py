@@ -1,4 +1,4 @@
-"""Values at hand: a few thousand are compared quicker as sets in Python than by a query."""
+"""A cache of column values: a few thousand compare faster as Python sets than in a query."""
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -11,16 +11,20 @@ import duckdb
 from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
 
 _MOST_CELLS = 2_000_000
-_FEW = 32_768
-_EXACT = frozenset(
+"""How many values are kept at once: 100 to 200 MB of Python objects."""
+_MOST_DISTINCT = 32_768
+"""Up to so many distinct values, counting a column of a large table and comparing it in Python
+beats one join for each of the columns that may refer to it."""
+_EXACT_TYPES = frozenset(
     "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT DECIMAL"
     " FLOAT DOUBLE VARCHAR ENUM UUID DATE".split()
 )
+"""Types whose values are equal in Python exactly when DuckDB finds them equal."""
 
 
 @dataclass
 class ValueCounts:
-    """The different values of some columns, tuples where they are several, with their counts."""
+    """The distinct values of some columns with their counts; tuples if there are several."""
 
     counts: Mapping[object, int]
 
@@ -30,26 +34,26 @@ class ValueCounts:
         return sum(self.counts.values())
 
     @cached_property
-    def firsts(self) -> list[int]:
-        """Of whole numbers: that of the first column, of each value, in order."""
+    def sorted_firsts(self) -> list[int]:
+        """The whole numbers of the first column, one for each distinct value, in order."""
         firsts = (key[0] if isinstance(key, tuple) else key for key in self.counts)
         return sorted(cast("Iterable[int]", firsts))
 
 
 @dataclass(slots=True)
-class _Held:
-    """Columns by their positions, row by row, and what was counted of them."""
+class _CacheEntry:
+    """Columns by their positions, row by row, and the counts made from them."""
 
     columns: dict[int, tuple[object, ...]]
-    values: dict[tuple[int, ...], ValueCounts] = field(default_factory=dict)
+    counts: dict[tuple[int, ...], ValueCounts] = field(default_factory=dict)
     cells: int = 0
 
 
 class ValueCache:
-    """Values of small tables and of columns with few of them, read once; those used last are held.
+    """Values of small tables and of columns with few distinct ones, read once.
 
-    A small table is read whole. Of a larger one, a column of some ten thousand values is counted by
-    DuckDB.
+    A small table is read whole. Of a larger one, DuckDB counts the values of a single column. The
+    least recently used entries go first.
     """
 
     def __init__(
@@ -58,53 +62,51 @@ class ValueCache:
         self.connection = connection
         self._most_cells = most_cells
         self._cells = 0
-        self._held: OrderedDict[Hashable, _Held] = OrderedDict()
+        self._entries: OrderedDict[Hashable, _CacheEntry] = OrderedDict()
 
-    def can_hold(self, nodes: Sequence[MeasuredColumn]) -> bool:
-        """Whether the values of some columns of one table are few enough, and exact in Python."""
-        few = nodes[0].table.stats.complete or (len(nodes) == 1 and nodes[0].stats.distinct <= _FEW)
-        return few and all(map(_is_exact, nodes))
+    def can_hold(self, columns: Sequence[MeasuredColumn]) -> bool:
+        """Return whether the values of columns of one table are few enough, and exact in Python."""
+        few = columns[0].table.stats.is_complete or (
+            len(columns) == 1 and columns[0].stats.distinct <= _MOST_DISTINCT
+        )
+        return few and all(map(_is_exact, columns))
 
-    def values(self, nodes: Sequence[MeasuredColumn]) -> ValueCounts:
-        """The values of columns that can be held, of the rows without a null among them.
+    def values(self, columns: Sequence[MeasuredColumn]) -> ValueCounts:
+        """Return the values of columns that can be held, over the rows without a null in them."""
+        table = columns[0].table
+        positions = tuple(column.position for column in columns)
+        if not table.stats.is_complete:
+            key = (table.index, *positions)
+            return self._entry(key, lambda: self._count_values(columns[0])).counts[positions]
+        entry = self._entry(table.index, lambda: self._read_table(table))
+        if positions not in entry.counts:
+            entry.counts[positions] = _count_rows([entry.columns[place] for place in positions])
+        return entry.counts[positions]
 
-        Two are the same in Python just where DuckDB finds them equal.
-        """
-        entity = nodes[0].table
-        positions = tuple(node.position for node in nodes)
-        if not entity.stats.complete:
-            counted = self._hold((entity.index, *positions), lambda: self._count(nodes[0]))
-            return counted.values[positions]
-        held = self._hold(entity.index, lambda: self._read(entity))
-        if positions not in held.values:
-            held.values[positions] = _count_rows([held.columns[place] for place in positions])
-        return held.values[positions]
+    def _entry(self, key: Hashable, read: Callable[[], _CacheEntry]) -> _CacheEntry:
+        if key not in self._entries:
+            entry = self._entries[key] = read()
+            self._cells += entry.cells
+            while self._cells > self._most_cells and len(self._entries) > 1:
+                self._cells -= self._entries.popitem(last=False)[1].cells
+        self._entries.move_to_end(key)
+        return self._entries[key]
 
-    def _hold(self, key: Hashable, read: Callable[[], _Held]) -> _Held:
-        if key not in self._held:
-            held = self._held[key] = read()
-            self._cells += held.cells
-            while self._cells > self._most_cells and len(self._held) > 1:
-                self._cells -= self._held.popitem(last=False)[1].cells
-        self._held.move_to_end(key)
-        return self._held[key]
+    def _read_table(self, table: MeasuredTable) -> _CacheEntry:
+        readable = [column for column in table.columns if _is_exact(column)]
+        selected = ", ".join(map(_python_value, readable))
+        rows = self.connection.execute(f"SELECT {selected} FROM {table.relation}").fetchall()
+        values = list(zip(*rows, strict=True)) or [()] * len(readable)
+        positions = (column.position for column in readable)
+        return _CacheEntry(
+            dict(zip(positions, values, strict=True)), cells=len(rows) * len(readable)
+        )
 
-    def _read(self, entity: MeasuredTable) -> _Held:
-        nodes = [node for node in entity.nodes if _is_exact(node)]
-        wanted = ", ".join(map(_readable, nodes))
-        rows = self.connection.execute(
-            f"SELECT {wanted} FROM {entity.stats.table.relation}"
-        ).fetchall()
-        columns = list(zip(*rows, strict=True)) or [()] * len(nodes)
-        places = (node.position for node in nodes)
-        return _Held(dict(zip(places, columns, strict=True)), cells=len(rows) * len(nodes))
-
-    def _count(self, node: MeasuredColumn) -> _Held:
-        relation = node.table.stats.table.relation
-        value = f"{_readable(node)} AS value"
-        present = f"FROM {relation} WHERE {node.sql} IS NOT NULL"
+    def _count_values(self, column: MeasuredColumn) -> _CacheEntry:
+        value = f"{_python_value(column)} AS value"
+        present = f"FROM {column.table.relation} WHERE {column.sql} IS NOT NULL"
         counts: Mapping[object, int]
-        if node.stats.unique and node.is_plain:
+        if column.stats.is_unique and column.is_plain:
             keys = self.connection.execute(f"SELECT {value} {present}").fetchall()
             counts = {key: 1 for (key,) in keys}
         else:
@@ -113,24 +115,24 @@ class ValueCache:
                     f"SELECT {value}, count(*) {present} GROUP BY ALL"
                 ).fetchall()
             )
-        return _Held({}, {(node.position,): ValueCounts(counts)}, cells=len(counts))
+        return _CacheEntry({}, {(column.position,): ValueCounts(counts)}, cells=len(counts))
 
 
 def _count_rows(columns: Sequence[tuple[object, ...]]) -> ValueCounts:
     if len(columns) == 1:
-        counted = Counter(columns[0])
-        counted.pop(None, None)
-        return ValueCounts(counted)
+        counts = Counter(columns[0])
+        counts.pop(None, None)
+        return ValueCounts(counts)
     rows = zip(*columns, strict=True)
     if any(None in column for column in columns):
         return ValueCounts(Counter(row for row in rows if None not in row))
     return ValueCounts(Counter(rows))
 
 
-def _is_exact(node: MeasuredColumn) -> bool:
-    return node.comparable != "" and node.stats.column.type.partition("(")[0] in _EXACT
+def _is_exact(column: MeasuredColumn) -> bool:
+    return column.key_kind != "" and column.stats.column.type.partition("(")[0] in _EXACT_TYPES
 
 
-def _readable(node: MeasuredColumn) -> str:
-    """A column in a form that Python compares as DuckDB does."""
-    return f"CAST({node.sql} AS VARCHAR)" if node.comparable in {"uuid", "date"} else node.sql
+def _python_value(column: MeasuredColumn) -> str:
+    """Return SQL for a column in a form that Python compares as DuckDB does."""
+    return f"CAST({column.sql} AS VARCHAR)" if column.key_kind in {"uuid", "date"} else column.sql

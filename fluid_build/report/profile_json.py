@@ -1,4 +1,4 @@
-"""The profile as the JSON that ``fluid profile --json`` prints, described in docs/json.md."""
+"""The JSON that ``fluid profile --json`` prints; docs/json.md describes it."""
 
 from typing import TypeAlias
 
@@ -6,25 +6,25 @@ from fluid_build.profiling.profile import ForeignKey, Profile, TableProfile
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
-_FIRST = ("name", "type", "nullable", "nulls", "distinct", "semantic_type", "pii")
+_LEADING_FIELDS = ("name", "type", "nullable", "nulls", "distinct", "semantic_type", "pii")
+"""What readers look for in a column, before the other fields."""
 
 
 def profile_json(profile: Profile) -> dict[str, Json]:
-    """The profile in its public shape: tables and foreign keys, nothing else at the top."""
+    """Return a profile in its public shape: tables and foreign keys, nothing else at the top."""
     return {
-        "tables": [_table(table) for table in profile.tables],
-        "foreign_keys": [_foreign_key(key) for key in profile.foreign_keys],
+        "tables": [_table_json(table) for table in profile.tables],
+        "foreign_keys": [_foreign_key_json(key) for key in profile.foreign_keys],
     }
 
 
-def _table(table: TableProfile) -> Json:
+def _table_json(table: TableProfile) -> Json:
     columns: list[Json] = []
     for column in table.columns:
         figures = column.model_dump(mode="json")
-        ordered: dict[str, Json] = {name: figures[name] for name in _FIRST}
-        ordered.update({name: value for name, value in figures.items() if name not in _FIRST})
-        columns.append(ordered)
-    described: dict[str, Json] = {
+        leading: dict[str, Json] = {name: figures[name] for name in _LEADING_FIELDS}
+        columns.append(leading | figures)
+    fields: dict[str, Json] = {
         "name": table.name,
         "rows": table.rows,
         "columns": columns,
@@ -32,11 +32,11 @@ def _table(table: TableProfile) -> Json:
         "candidate_keys": [list(key) for key in table.candidate_keys],
     }
     if table.notes:
-        described["notes"] = list(table.notes)
-    return described
+        fields["notes"] = list(table.notes)
+    return fields
 
 
-def _foreign_key(key: ForeignKey) -> Json:
+def _foreign_key_json(key: ForeignKey) -> Json:
     return {
         "from_table": key.from_table,
         "from_columns": list(key.from_columns),

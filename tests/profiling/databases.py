@@ -9,7 +9,7 @@ import duckdb
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.candidate_keys import CandidateKeys, find_candidate_keys
 from fluid_build.profiling.column_stats import TableStats
-from fluid_build.profiling.measured_tables import MeasuredTable, build_schema
+from fluid_build.profiling.measured_tables import MeasuredTable, build_tables
 from fluid_build.profiling.profile import ForeignKey, Profile
 from fluid_build.profiling.table_measurement import measure_table
 from fluid_build.sources.base import Column, OpenSource, Table
@@ -72,11 +72,11 @@ def candidates(script: str, table: str = "t") -> CandidateKeys:
         return find_candidate_keys(source.connection, measured(source, table))
 
 
-def schema_of(source: OpenSource) -> list[MeasuredTable]:
-    """The measured schema of a source, before any key is chosen."""
+def tables_of(source: OpenSource) -> list[MeasuredTable]:
+    """Return the measured tables of a source, before any key is chosen."""
     stats = [measure_table(source.connection, table) for table in source.tables]
     keys = [find_candidate_keys(source.connection, table) for table in stats]
-    return build_schema(stats, keys)
+    return build_tables(stats, keys)
 
 
 def show(key: ForeignKey) -> str:

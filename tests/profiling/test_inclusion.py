@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 
-import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.profiling import checks
-from fluid_build.profiling.inclusion import Inclusion, measure_inclusion, repeats_sql
+from fluid_build.profiling.inclusion import Inclusion, measure_inclusion
 from fluid_build.profiling.value_cache import ValueCache
-from fluid_build.sources.base import Table
-from tests.profiling.databases import database, schema_of
+from tests.profiling.databases import database, tables_of
 
 Pair = tuple[int | None, int | None]
 
@@ -19,7 +16,7 @@ Pair = tuple[int | None, int | None]
 def included(script: str, child: Sequence[str], parent: Sequence[str]) -> Inclusion:
     """Inclusion of columns of table ``child`` in columns of table ``parent``."""
     with database(script) as source:
-        by_name = {entity.name: entity for entity in schema_of(source)}
+        by_name = {table.name: table for table in tables_of(source)}
         ours = [by_name["child"].by_name[name] for name in child]
         theirs = [by_name["parent"].by_name[name] for name in parent]
         return measure_inclusion(ValueCache(source.connection), ours, theirs)
@@ -94,34 +91,3 @@ def test_nothing_is_included_of_no_rows() -> None:
     script = filled("child", "c INTEGER", [(None,)]) + filled("parent", "p INTEGER", [(1,)])
     found = included(script, ["c"], ["p"])
     assert (found.rows, found.share, found.coverage) == (0, 0.0, 0.0)
-
-
-def test_the_query_for_orphans_returns_them() -> None:
-    """The query in the evidence returns the rows without a parent, whole, nulls left out."""
-    with duckdb.connect() as connection:
-        connection.execute('CREATE TABLE "the child" (id INTEGER, "a ""b" INTEGER)')
-        connection.execute('INSERT INTO "the child" VALUES (1, 5), (2, NULL), (3, 6)')
-        connection.execute('CREATE TABLE "select" ("from" INTEGER)')
-        connection.execute('INSERT INTO "select" VALUES (5)')
-        sql = checks.orphans('"the child"', ('a "b',), '"select"', ("from",))
-        assert connection.execute(sql).fetchall() == [(3, 6)]
-
-
-def test_the_query_for_repeats_returns_them() -> None:
-    """The query in a key's evidence returns the values that repeat, and how often."""
-    with duckdb.connect() as connection:
-        connection.execute('CREATE TABLE "the t" (a INTEGER, "b c" INTEGER)')
-        connection.execute('INSERT INTO "the t" VALUES (1, 1), (1, 2), (1, 2)')
-        sql = repeats_sql(Table("the t", (), "", schema="main"), ["a", "b c"])
-        assert connection.execute(sql).fetchall() == [(1, 2, 2)]
-
-
-@pytest.mark.parametrize("name", ["the.line", "the sales.the.line", '"the sales"."the.line"'])
-def test_a_table_in_a_schema_is_named_in_two_parts(name: str) -> None:
-    """A query names a schema's table so that it runs at the source, whatever we call the table."""
-    with duckdb.connect() as connection:
-        connection.execute('CREATE SCHEMA "the sales"')
-        connection.execute('CREATE TABLE "the sales"."the.line" (n INTEGER)')
-        connection.execute('INSERT INTO "the sales"."the.line" VALUES (1), (1)')
-        sql = repeats_sql(Table(name, (), "", schema="the sales"), ["n"])
-        assert connection.execute(sql).fetchall() == [(1, 2)]

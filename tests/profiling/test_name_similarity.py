@@ -8,16 +8,19 @@ from hypothesis import strategies as st
 
 from fluid_build.profiling.name_similarity import (
     abbreviates,
-    ends_with,
-    explains,
+    ending_similarity,
+    hierarchy_score,
     is_hierarchical,
-    refers,
-    refers_within,
-    role,
-    same_phrase,
-    same_word,
+    own_key_score,
+    phrase_similarity,
+    reference_score,
+    role_name,
+    word_similarity,
 )
-from fluid_build.profiling.names import ParsedColumnName, ParsedTableName, name_tables
+from fluid_build.profiling.names import ParsedColumnName, ParsedTableName, parse_names
+from fluid_build.profiling.weights import DEFAULT_WEIGHTS
+
+WEIGHTS = DEFAULT_WEIGHTS.names
 
 WORD = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=9)
 PHRASE = st.lists(WORD, max_size=4).map(tuple)
@@ -29,16 +32,16 @@ class Named(NamedTuple):
 
 
 def named(table: str, column: str) -> Named:
-    made = name_tables([(table, [column])])[0]
+    made = parse_names([(table, [column])])[0]
     return Named(made.table, made.columns[0])
 
 
 def refers_to(child_table: str, child: str, parent_table: str, key: str) -> float:
     ours, theirs = named(child_table, child), named(parent_table, key)
     if child_table == parent_table:
-        return refers_within(ours.column, theirs.column, theirs.table)
-    owned = explains(theirs.column, theirs.table)
-    return refers(ours.column, theirs.column, theirs.table, owned)
+        return hierarchy_score(ours.column, theirs.column, theirs.table, WEIGHTS)
+    own_key = own_key_score(theirs.column, theirs.table, WEIGHTS)
+    return reference_score(ours.column, theirs.column, theirs.table, own_key, WEIGHTS)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +54,7 @@ def refers_to(child_table: str, child: str, parent_table: str, key: str) -> floa
 def test_abbreviations_are_seen(short: str, long: str) -> None:
     """A beginning, or the consonants in order, is short for a word."""
     assert abbreviates(short, long)
-    assert same_word(short, long) == 0.9
+    assert word_similarity(short, long) == 0.9
 
 
 @pytest.mark.parametrize(("short", "long"), [("c", "customer"), ("cat", "car"), ("x", "x")])
@@ -62,37 +65,37 @@ def test_a_letter_or_another_word_abbreviates_nothing(short: str, long: str) -> 
 
 def test_singular_and_plural_are_the_same_word() -> None:
     """Number makes no difference."""
-    assert same_word("orders", "order") == 1.0
+    assert word_similarity("orders", "order") == 1.0
 
 
 def test_synonyms_are_half_alike() -> None:
     """A vendor may be a supplier."""
-    assert same_word("vendor", "supplier") == 0.5
+    assert word_similarity("vendor", "supplier") == 0.5
 
 
 def test_initials_stand_for_a_phrase() -> None:
     """``po`` may be a purchase order, and ``custaddr`` a customer's address."""
-    assert same_phrase(("po",), ("purchase", "order")) == 0.85
-    assert same_phrase(("custaddr",), ("customer", "address")) == 0.85
+    assert phrase_similarity(("po",), ("purchase", "order")) == 0.85
+    assert phrase_similarity(("custaddr",), ("customer", "address")) == 0.85
 
 
 def test_a_phrase_ends_with_another() -> None:
     """A ship-to address is an address."""
-    assert ends_with(("ship", "to", "address"), ("address",)) == 1.0
-    assert ends_with(("address",), ("address",)) == 0.0
+    assert ending_similarity(("ship", "to", "address"), ("address",)) == 1.0
+    assert ending_similarity(("address",), ("address",)) == 0.0
 
 
 @given(PHRASE, PHRASE)
 def test_likeness_is_symmetric_and_bounded(one: tuple[str, ...], other: tuple[str, ...]) -> None:
     """Phrases are as alike one way as the other, from 0 to 1."""
-    assert same_phrase(one, other) == same_phrase(other, one)
-    assert 0.0 <= same_phrase(one, other) <= 1.0
+    assert phrase_similarity(one, other) == phrase_similarity(other, one)
+    assert 0.0 <= phrase_similarity(one, other) <= 1.0
 
 
 @given(PHRASE.filter(bool))
 def test_a_phrase_is_like_itself(phrase: tuple[str, ...]) -> None:
     """Nothing is more alike than the same words."""
-    assert same_phrase(phrase, phrase) == 1.0
+    assert phrase_similarity(phrase, phrase) == 1.0
 
 
 @given(WORD, WORD, WORD, WORD)
@@ -100,7 +103,7 @@ def test_scores_stay_between_none_and_full(child: str, column: str, parent: str,
     """Whatever the names, a score is from 0 to 1."""
     assert 0.0 <= refers_to(child, column, parent, key) <= 1.0
     made = named(parent, key)
-    assert 0.0 <= explains(made.column, made.table) <= 1.0
+    assert 0.0 <= own_key_score(made.column, made.table, WEIGHTS) <= 1.0
 
 
 @pytest.mark.parametrize(
@@ -110,19 +113,19 @@ def test_scores_stay_between_none_and_full(child: str, column: str, parent: str,
 def test_a_key_named_for_its_table_explains_it_fully(table: str, key: str) -> None:
     """``customer_id`` is what one expects the key of customers to be called."""
     made = named(table, key)
-    assert explains(made.column, made.table) == 1.0
+    assert own_key_score(made.column, made.table, WEIGHTS) == 1.0
 
 
 def test_a_bare_id_explains_nearly_fully() -> None:
     """``id`` is any table's own key."""
     made = named("customers", "id")
-    assert 0.9 <= explains(made.column, made.table) < 1.0
+    assert 0.9 <= own_key_score(made.column, made.table, WEIGHTS) < 1.0
 
 
 def test_another_table_s_key_explains_nothing() -> None:
     """``store_id`` is not the key of customers by name."""
     made = named("customers", "store_id")
-    assert explains(made.column, made.table) == 0.0
+    assert own_key_score(made.column, made.table, WEIGHTS) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -173,14 +176,14 @@ def test_managers_are_people() -> None:
 def test_the_role_is_what_the_name_adds(child: str, told: str) -> None:
     """What a column says beyond its parent's name is the role."""
     key = named("address", "address_id")
-    assert role(named("orders", child).column, key.column, key.table) == told
+    assert role_name(named("orders", child).column, key.column, key.table) == told
 
 
 @pytest.mark.parametrize("table", ["t1", "col_7", "12", "_"])
 def test_a_table_of_no_telling_name_is_explained_by_nothing(table: str) -> None:
     """Where the table's name has no words, a key's words explain nothing and break nothing."""
     made = named(table, "customer_id")
-    assert explains(made.column, made.table) == 0.0
+    assert own_key_score(made.column, made.table, WEIGHTS) == 0.0
     assert refers_to("orders", "customer_id", table, "customer_id") <= 1.0
     assert refers_to(table, "customer_id", "customers", "customer_id") >= 0.8
 

@@ -10,7 +10,7 @@ from fluid_build.profiling.names import (
     common_prefix_words,
     glued_prefix,
     has_key_suffix,
-    name_tables,
+    parse_names,
     singular,
     stem,
     strip_key_suffix,
@@ -22,7 +22,7 @@ WORD = st.text(LETTERS, min_size=2, max_size=9)
 
 
 def named(table: str, *columns: str) -> ParsedNames:
-    return name_tables([(table, columns)])[0]
+    return parse_names([(table, columns)])[0]
 
 
 def column(name: str, *others: str, table: str = "t") -> ParsedColumnName:
@@ -163,7 +163,7 @@ def test_technical_words_of_tables_are_left_out(table: str) -> None:
 
 def test_a_prefix_of_all_tables_is_taken_off() -> None:
     """The application's own prefix before every table says nothing about any one of them."""
-    made = name_tables([(f"crm_{name}", ["id"]) for name in ("customers", "orders", "notes")])
+    made = parse_names([(f"crm_{name}", ["id"]) for name in ("customers", "orders", "notes")])
     assert [names.table.entity for names in made] == [("customer",), ("order",), ("note",)]
 
 
@@ -174,14 +174,14 @@ def test_a_schema_in_front_is_no_part_of_the_name() -> None:
 
 def test_glued_words_are_split_by_what_the_schema_says() -> None:
     """``invoiceline`` is an invoice's line in a schema that knows lines and invoices."""
-    made = name_tables([("invoice", ["invoice_id"]), ("invoiceline", ["line_no"])])
+    made = parse_names([("invoice", ["invoice_id"]), ("invoiceline", ["line_no"])])
     assert made[1].table.entity == ("invoice", "line")
 
 
 def test_the_entity_of_a_column_lacks_key_and_plural() -> None:
     """``CustomersID`` is about a customer and says that it is a key."""
     parted = column("CustomersID")
-    assert (parted.entity, parted.keyed) == (("customer",), True)
+    assert (parted.entity, parted.has_key_suffix) == (("customer",), True)
 
 
 @given(st.lists(WORD, min_size=1, max_size=8, unique=True))
@@ -194,5 +194,5 @@ def test_every_column_gets_a_name(names: list[str]) -> None:
 def test_a_one_letter_prefix_written_in_humps_is_a_word_of_its_own() -> None:
     """In ``OCId`` beside ``OId`` and ``ODate``, O belongs to the table, and the rest is c, id."""
     orders = ("orders", ["OId", "OCId", "OEntryDate", "OStatus"])
-    column = name_tables([orders])[0].columns[1]
+    column = parse_names([orders])[0].columns[1]
     assert (column.full, column.bare) == (("o", "c", "id"), ("c", "id"))

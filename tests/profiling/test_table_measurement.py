@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fluid_build.profiling.column_stats import ColumnStats, TableStats, kind_of
 from fluid_build.profiling.samples import SAMPLE_ROWS
-from fluid_build.profiling.table_measurement import clip, measure_table
+from fluid_build.profiling.table_measurement import measure_table, value_text
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Table
 from fluid_build.sources.conventions import Conventions
@@ -154,13 +154,13 @@ def test_only_special_floats_are_measured() -> None:
 def test_whole_floats_are_integral() -> None:
     """A float column whose numbers are all whole may stand for a nullable integer."""
     stats = measured_column("CASE WHEN i % 9 = 0 THEN NULL ELSE CAST(i AS DOUBLE) END").columns[0]
-    assert stats.integral
+    assert stats.is_integral
     assert stats.bounds == (1, 998)
 
 
 def test_fractions_are_not_integral() -> None:
     """One fraction among whole floats makes the column a measure."""
-    assert not measured_column("CASE WHEN i = 7 THEN 0.5 ELSE i::DOUBLE END").columns[0].integral
+    assert not measured_column("CASE WHEN i = 7 THEN 0.5 ELSE i::DOUBLE END").columns[0].is_integral
 
 
 def test_an_empty_table_has_no_figures() -> None:
@@ -168,7 +168,7 @@ def test_an_empty_table_has_no_figures() -> None:
     stats = measured_column("CAST(i AS INTEGER)", "range(0) AS t(i)")
     column = stats.columns[0]
     assert (stats.rows, column.nulls, column.distinct, column.low) == (0, 0, 0, None)
-    assert not column.unique
+    assert not column.is_unique
     assert not column.is_key
 
 
@@ -177,13 +177,13 @@ def test_an_all_null_column_has_nulls_alone() -> None:
     column = measured_column("CAST(NULL AS VARCHAR)").columns[0]
     assert (column.nulls, column.distinct, column.values) == (1000, 0, [])
     assert (column.measured_type, column.min_length) == (None, None)
-    assert not column.unique
+    assert not column.is_unique
 
 
 def test_a_column_with_one_null_is_unique_but_no_key() -> None:
     """Nulls are left aside in uniqueness, and rule out a key."""
     column = measured_column("nullif(i, 0)").columns[0]
-    assert (column.unique, column.is_key) == (True, False)
+    assert (column.is_unique, column.is_key) == (True, False)
 
 
 def test_two_thousand_columns_are_measured() -> None:
@@ -320,7 +320,7 @@ def test_near_unique_columns_are_counted_exactly_in_large_tables() -> None:
     almost = measured_column("greatest(i, 1)", LARGE).columns[0]
     assert almost.distinct_exact
     assert almost.distinct == LARGE_ROWS - 1
-    assert not almost.unique
+    assert not almost.is_unique
     assert measured_column("i * 7", LARGE).columns[0].is_key
 
 
@@ -418,9 +418,9 @@ def test_every_type_has_a_kind(type_: str, kind: str) -> None:
 
 def test_long_bounds_are_clipped() -> None:
     """A bound is cut to a readable length, and says so."""
-    assert clip("x" * 5000) == "x" * 199 + "…"
-    assert clip(None) is None
-    assert clip(math.inf) == "inf"
+    assert value_text("x" * 5000) == "x" * 199 + "…"
+    assert value_text(None) is None
+    assert value_text(math.inf) == "inf"
 
 
 def sampled(script: str) -> ColumnStats:

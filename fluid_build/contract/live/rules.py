@@ -21,7 +21,7 @@ from fluid_build.contract.printable import escaped
 from fluid_build.contract.row_scopes import columns_of_scope, rows_in, scope_of
 from fluid_build.errors import UsageError
 from fluid_build.profiling import checks
-from fluid_build.profiling.inclusion import place_of
+from fluid_build.profiling.checks import qualified_name
 from fluid_build.sources.base import Column, Table
 
 Parent = Callable[[str, Sequence[str]], tuple[Table, tuple[Column, ...]] | None]
@@ -120,7 +120,7 @@ def schema_rule(rule: DqRule, expose: Expose, schema: Sequence[CheckResult]) -> 
 def _completeness(rule: DqRule, context: RuleContext) -> PlannedCheck:
     columns = _columns(rule, context)
     names = tuple(column.name for column in columns)
-    sql = checks.null_rows(place_of(context.live.table), names)
+    sql = checks.null_rows(qualified_name(context.live.table), names)
     aggregates = ("count(*)", queries.null_rows(columns))
     return _aggregated(rule, context, sql, aggregates)
 
@@ -128,7 +128,7 @@ def _completeness(rule: DqRule, context: RuleContext) -> PlannedCheck:
 def _uniqueness(rule: DqRule, context: RuleContext) -> PlannedCheck:
     columns = _columns(rule, context)
     names = tuple(column.name for column in columns)
-    sql = checks.repeated_values(place_of(context.live.table), names)
+    sql = checks.repeated_values(qualified_name(context.live.table), names)
     return _counted(rule, context, sql, query=queries.repeats(_scoped(rule, context), columns))
 
 
@@ -139,7 +139,7 @@ def _valid_values(rule: DqRule, context: RuleContext) -> PlannedCheck:
     columns = _columns(rule, context)
     if len(columns) != 1:
         raise NotCheckableError("accepted values are those of one column, and it names several")
-    sql = checks.other_values(place_of(context.live.table), columns[0].name, values)
+    sql = checks.other_values(qualified_name(context.live.table), columns[0].name, values)
     aggregates = (queries.filled_rows(columns), queries.other_values(columns[0], values))
     return _aggregated(rule, context, sql, aggregates)
 
@@ -161,9 +161,9 @@ def _accuracy(rule: DqRule, context: RuleContext) -> PlannedCheck:
         raise NotCheckableError("the table or a column that it refers to is not there")
     table, parent_columns = parent
     sql = checks.orphans(
-        place_of(context.live.table),
+        qualified_name(context.live.table),
         tuple(column.name for column in columns),
-        place_of(table),
+        qualified_name(table),
         tuple(column.name for column in parent_columns),
     )
     query = queries.orphans(_scoped(rule, context), columns, table, parent_columns)

@@ -14,7 +14,7 @@ from fluid_build.contract.live.selectors import selected_columns
 from fluid_build.contract.live.type_checks import type_check
 from fluid_build.modeling.types import type_name
 from fluid_build.profiling import checks
-from fluid_build.profiling.inclusion import place_of
+from fluid_build.profiling.checks import qualified_name
 from fluid_build.sources.base import Column, Source
 
 _NO_TABLES = frozenset({"api", "stream", "topic", "model", "vector", "graph", "feature_store"})
@@ -126,7 +126,7 @@ def _required(
         "error",
         columns=(promised.name,),
         expected="every row",
-        sql=checks.null_rows(place_of(live.table), (column.name,)),
+        sql=checks.null_rows(qualified_name(live.table), (column.name,)),
     )
     return PlannedCheck(
         partial(_judge_required, result), aggregates=("count(*)", queries.null_rows((column,)))

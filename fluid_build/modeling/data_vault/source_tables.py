@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, EntityKey, Relationship
-from fluid_build.profiling.names import ParsedNames, Words, name_tables
+from fluid_build.profiling.names import ParsedNames, Words, parse_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def source_tables(conceptual: ConceptualModel) -> SourceTables:
             referrers[relationship.to_entity].append(relationship)
     columns = [(e.name, [a.name for a in e.attributes]) for e in conceptual.entities]
     return SourceTables(
-        parsed_names=dict(zip(entities, name_tables(columns), strict=True)),
+        parsed_names=dict(zip(entities, parse_names(columns), strict=True)),
         entities=entities,
         identities=identities,
         references={name: tuple(references[name]) for name in entities},

@@ -44,7 +44,7 @@ def without_accents(text: str) -> str:
 
 
 @lru_cache(maxsize=65536)
-def read_name(name: str) -> NameConcepts:
+def read_concepts(name: str) -> NameConcepts:
     """The words and concepts of a name in camelCase, snake_case, UPPER or glued together."""
     tokens = _join([token.lower() for token in _TOKEN.findall(without_accents(name[:128]))])
     words = [word for token in tokens for word in _split(token)]

@@ -5,7 +5,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Final
 
-from fluid_build.profiling.semantic_types.name_concepts import NameConcepts, read_name
+from fluid_build.profiling.semantic_types.name_concepts import NameConcepts, read_concepts
 
 Concepts = frozenset[str]
 
@@ -187,7 +187,7 @@ GRADERS: Final[dict[str, Callable[[Concepts], Grade]]] = {
 @lru_cache(maxsize=65536)
 def grades(column: str) -> tuple[tuple[str, Grade], ...]:
     """What the name may mean, the clearest first. Names of persons are judged elsewhere."""
-    concepts = read_name(column).concepts
+    concepts = read_concepts(column).concepts
     if not concepts:
         return ()
     found = [(label, grader(concepts)) for label, grader in GRADERS.items()]
@@ -211,4 +211,4 @@ _SIBLINGS_READ = 100
 
 def sibling_concepts(siblings: tuple[str, ...]) -> frozenset[str]:
     """The concepts of a table's other columns, of the first hundred in a wide table."""
-    return frozenset().union(*(read_name(name).concepts for name in siblings[:_SIBLINGS_READ]))
+    return frozenset().union(*(read_concepts(name).concepts for name in siblings[:_SIBLINGS_READ]))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from fluid_build.profiling.semantic_types.column_facts import ColumnFacts, SemanticType
-from fluid_build.profiling.semantic_types.name_concepts import read_name
+from fluid_build.profiling.semantic_types.name_concepts import read_concepts
 from fluid_build.sources.personal_text import holds_personal
 
 Leaf: TypeAlias = tuple[str, str]
@@ -73,7 +73,7 @@ _KEY_CONFIDENCE: Final = 0.9
 
 def _table(facts: ColumnFacts) -> str:
     """A ``contact`` in a table of orders is a table of contacts; a ``payload`` says nothing."""
-    says_something = bool(read_name(facts.column).concepts)
+    says_something = bool(read_concepts(facts.column).concepts)
     return facts.column if says_something else facts.table
 
 

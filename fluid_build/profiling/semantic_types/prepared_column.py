@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fluid_build.profiling.semantic_types.column_facts import ColumnFacts, Family, family_of
-from fluid_build.profiling.semantic_types.name_concepts import NameConcepts, read_name
+from fluid_build.profiling.semantic_types.name_concepts import NameConcepts, read_concepts
 
 _READ: Final = 60
 _LONGEST: Final = 400
@@ -54,8 +54,8 @@ def lay_out(facts: ColumnFacts) -> PreparedColumn:
     return PreparedColumn(
         facts=facts,
         family=family_of(facts.type),
-        name=read_name(facts.column),
-        table=read_name(facts.table),
+        name=read_concepts(facts.column),
+        table=read_concepts(facts.table),
         values=values,
         unseen=facts.rows == 0,
     )

@@ -1,0 +1,162 @@
+"""The evidence for keys and references: figures, the query that checks them, reasons in words."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import duckdb
+
+from fluid_build.profiling import checks
+from fluid_build.profiling.inclusion import Inclusion
+from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
+from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence, Origin
+from fluid_build.sources.sql import quote, quote_all
+
+_NAMES_MATCH = 0.85
+"""From this name score on, the names match up to an abbreviation, a role or a missing suffix."""
+_NAMES_HINT = 0.4
+"""From this name score on, the names have something in common."""
+_BEYOND_CHANCE = 8.0
+"""Nats of value evidence from which a match by chance is out of the question (1 in 3,000)."""
+
+
+def key_evidence(
+    connection: duckdb.DuckDBPyConnection,
+    table: MeasuredTable,
+    key: tuple[str, ...],
+    origin: Origin,
+) -> Evidence:
+    """Count the rows that repeat a key's values, and those with a null among them."""
+    columns = [table.by_name[name] for name in key]
+    rows = table.stats.rows
+    if len(columns) == 1 and columns[0].stats.distinct_exact:
+        stats = columns[0].stats
+        nulls, distinct = stats.nulls, stats.distinct
+    elif key in table.candidates.keys:
+        nulls, distinct = 0, rows
+    else:
+        nulls, distinct = _count_distinct(connection, table, columns)
+    violations = rows - nulls - distinct
+    name = checks.qualified_name(table.stats.table)
+    return Evidence(
+        origin=origin,
+        rows=rows - nulls,
+        nulls=nulls,
+        distinct=distinct,
+        violations=violations,
+        sql=(
+            checks.null_rows(name, key)
+            if nulls and not violations
+            else checks.repeated_values(name, key)
+        ),
+    )
+
+
+def _count_distinct(
+    connection: duckdb.DuckDBPyConnection, table: MeasuredTable, columns: Iterable[MeasuredColumn]
+) -> tuple[int, int]:
+    """Return how many rows have a null in the columns, and how many distinct values the others."""
+    aliases = [column.stats.column.alias for column in columns]
+    present = " AND ".join(f"{quote(alias)} IS NOT NULL" for alias in aliases)
+    row = connection.execute(
+        "SELECT coalesce(sum(n), 0), count(*) FROM (SELECT count(*) AS n"
+        f" FROM {table.relation} WHERE {present} GROUP BY {quote_all(aliases)})"
+    ).fetchone()
+    present_rows, distinct = (int(figure) for figure in row or (0, 0))
+    return table.stats.rows - present_rows, distinct
+
+
+def are_unique(columns: Sequence[MeasuredColumn]) -> bool:
+    """Return whether the columns' values, taken together, never repeat."""
+    if len(columns) == 1:
+        return columns[0].stats.is_unique
+    names = {column.name for column in columns}
+    return any(set(key) <= names for key in columns[0].table.candidates.keys)
+
+
+def reference_evidence(
+    child: Sequence[MeasuredColumn],
+    parent: Sequence[MeasuredColumn],
+    inclusion: Inclusion,
+    origin: Origin,
+    name_score: float | None,
+    reason: str,
+) -> ForeignKeyEvidence:
+    """Return the figures of a foreign key, with the query that lists its orphans."""
+    return ForeignKeyEvidence(
+        origin=origin,
+        rows=inclusion.rows,
+        nulls=child[0].table.stats.rows - inclusion.rows,
+        distinct=inclusion.distinct,
+        violations=inclusion.orphans,
+        matched=inclusion.matched,
+        orphans=inclusion.orphans,
+        coverage=round(inclusion.coverage, 6),
+        name_score=None if name_score is None else round(name_score, 4),
+        reason=reason,
+        sql=orphans_sql(child, parent),
+    )
+
+
+def describe_measured(
+    child: Sequence[MeasuredColumn],
+    parent: Sequence[MeasuredColumn],
+    inclusion: Inclusion,
+    name_score: float,
+    value_evidence: float = 0.0,
+) -> str:
+    """Return why a measured reference is believed, as a sentence without its full stop."""
+    if all(
+        column.parsed_name.squashed == key.parsed_name.squashed
+        for column, key in zip(child, parent, strict=True)
+    ):
+        names = "the names are the same"
+    elif name_score >= _NAMES_MATCH:
+        names = "the names match"
+    elif name_score >= _NAMES_HINT:
+        names = "the names partly match"
+    else:
+        names = "the names give no hint"
+    if inclusion.orphans:
+        # Rounded down, so that a single orphan never reads as 100 %.
+        values = f"{math.floor(1000 * inclusion.share) / 1000:.1%} of the rows have a parent"
+    else:
+        values = "every value is found in the parent"
+    if value_evidence >= _BEYOND_CHANCE:
+        values += ", which chance can't explain"
+    return f"{names}, and {values}"
+
+
+def describe_declared(inclusion: Inclusion) -> str:
+    """Return what the data says about a declared reference, as a sentence without its full stop."""
+    if not inclusion.orphans:
+        return "declared by the source"
+    rows = (
+        "one row violates it" if inclusion.orphans == 1 else f"{inclusion.orphans} rows violate it"
+    )
+    return f"declared by the source, but {rows}"
+
+
+def orphans_sql(child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn]) -> str:
+    """Return a query for the rows without a parent, in any SQL dialect, compared as measured."""
+    return checks.orphans(
+        checks.qualified_name(child[0].table.stats.table),
+        tuple(column.name for column in child),
+        checks.qualified_name(parent[0].table.stats.table),
+        tuple(column.name for column in parent),
+        tuple(_forms(column, key) for column, key in zip(child, parent, strict=True)),
+    )
+
+
+def _forms(child: MeasuredColumn, parent: MeasuredColumn) -> tuple[checks.Form, checks.Form]:
+    """Return how a pair of columns is compared; text in its type's own spelling needs no cast."""
+    if all(column.stats.kind == "text" and column.stats.reversible for column in (child, parent)):
+        return "plain", "plain"
+    return _form(child, parent), _form(parent, child)
+
+
+def _form(column: MeasuredColumn, partner: MeasuredColumn) -> checks.Form:
+    if "uuid" in (column.key_kind, partner.key_kind):
+        both_uuid = column.stats.kind == partner.stats.kind == "uuid"
+        return "plain" if both_uuid else "letters"
+    is_number_in_text = column.key_kind == "integer" and column.stats.kind == "text"
+    return "number" if is_number_in_text else "plain"

@@ -1,0 +1,86 @@
+"""References that follow from others, so that a model needn't hold them twice."""
+
+from collections.abc import Sequence
+
+from fluid_build.profiling.composite_foreign_keys import CompositeReference
+from fluid_build.profiling.foreign_keys import ColumnReference
+from fluid_build.profiling.measured_tables import MeasuredColumn
+
+
+def find_implied(
+    references: Sequence[ColumnReference], composites: Sequence[CompositeReference]
+) -> set[int]:
+    """Return the ids of the references that follow from others.
+
+    One does if its column is part of a composite reference whose key column refers to the same key;
+    if a wider composite reference, followed by another, says the same; or if it leads to an
+    attribute of a table that another column already refers to.
+    """
+    by_child = {id(reference.child): reference for reference in references}
+    implied: set[int] = set()
+    for composite in composites:
+        for child, key_column in zip(composite.child, composite.parent, strict=True):
+            reference = by_child.get(id(child))
+            if reference is None:
+                continue
+            onward = by_child.get(id(key_column))
+            same_parent = onward is not None and onward.parent is reference.parent
+            if same_parent or _reaches(key_column, reference.parent, references, composites):
+                implied.add(id(reference))
+    implied.update(id(c) for c in composites if _follows_from_wider(c, composites))
+    implied.update(id(r) for r in references if _copies_attribute(r, references))
+    return implied
+
+
+def _reaches(
+    key_column: MeasuredColumn,
+    target: MeasuredColumn,
+    references: Sequence[ColumnReference],
+    composites: Sequence[CompositeReference],
+) -> bool:
+    """Return whether a key's column leads to ``target`` along composite references."""
+    for composite in composites:
+        for child, parent in zip(composite.child, composite.parent, strict=True):
+            if child is key_column and (
+                parent is target
+                or any(r.child is parent and r.parent is target for r in references)
+                or (
+                    parent.table is not key_column.table
+                    and _reaches(parent, target, references, composites)
+                )
+            ):
+                return True
+    return False
+
+
+def _follows_from_wider(
+    composite: CompositeReference, composites: Sequence[CompositeReference]
+) -> bool:
+    """Return whether a wider composite reference, followed by another, says the same."""
+    pairs = dict(zip(map(id, composite.child), composite.parent, strict=True))
+    for wider in composites:
+        if wider is composite or wider.child[0].table is not composite.child[0].table:
+            continue
+        step = {id(c): p for c, p in zip(wider.child, wider.parent, strict=True)}
+        if not set(pairs) <= set(step):
+            continue
+        for following in composites:
+            if following.child[0].table is not wider.parent[0].table:
+                continue
+            onward = {id(c): p for c, p in zip(following.child, following.parent, strict=True)}
+            if all(onward.get(id(step[child])) is parent for child, parent in pairs.items()):
+                return True
+    return False
+
+
+def _copies_attribute(reference: ColumnReference, references: Sequence[ColumnReference]) -> bool:
+    """Return whether the child already refers to the same table by its primary key."""
+    if reference.parent.is_primary_key:
+        return False
+    return any(
+        rival is not reference
+        and rival.child.table is reference.child.table
+        and rival.parent.table is reference.parent.table
+        and rival.parent.is_primary_key
+        for rival in references
+    )

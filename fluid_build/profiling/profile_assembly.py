@@ -1,0 +1,190 @@
+"""The profile, assembled from what was measured and chosen."""
+
+from collections.abc import Sequence
+
+import duckdb
+
+from fluid_build.profiling.checks import qualified_name
+from fluid_build.profiling.column_stats import ColumnStats, Value
+from fluid_build.profiling.composite_foreign_keys import CompositeReference
+from fluid_build.profiling.evidence import (
+    are_unique,
+    describe_measured,
+    key_evidence,
+    reference_evidence,
+)
+from fluid_build.profiling.foreign_keys import ColumnReference
+from fluid_build.profiling.key_selection import SelectedKeys
+from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
+from fluid_build.profiling.name_similarity import role_name
+from fluid_build.profiling.primary_keys import KeyChoice
+from fluid_build.profiling.profile import (
+    ColumnProfile,
+    ForeignKey,
+    KeyClaim,
+    Origin,
+    TableProfile,
+    ValueCount,
+)
+from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify
+from fluid_build.profiling.table_measurement import TOP_VALUES, value_text
+from fluid_build.sources.personal_text import presentable
+
+
+def assemble_foreign_keys(
+    tables: Sequence[MeasuredTable], declared: Sequence[ForeignKey], selected: SelectedKeys
+) -> list[ForeignKey]:
+    """Return the foreign keys in the order of their tables; declared ones replace measured ones."""
+    declared_columns = {(key.from_table, frozenset(key.from_columns)) for key in declared}
+    measured = [
+        *(_column_foreign_key(reference, selected) for reference in selected.references),
+        *(_composite_foreign_key(reference, selected) for reference in selected.composites),
+    ]
+    undeclared = [
+        key
+        for key in measured
+        if (key.from_table, frozenset(key.from_columns)) not in declared_columns
+    ]
+    position = {table.name: table.index for table in tables}
+    return sorted(
+        [*declared, *undeclared],
+        key=lambda key: (position[key.from_table], key.from_columns, key.to_table),
+    )
+
+
+def _column_foreign_key(reference: ColumnReference, selected: SelectedKeys) -> ForeignKey:
+    child, parent = reference.child, reference.parent
+    key = _foreign_key(reference, (child,), (parent,), selected, reference.value_evidence)
+    role = role_name(child.parsed_name, parent.parsed_name, parent.table.parsed_name)
+    return key.model_copy(update={"role": role})
+
+
+def _composite_foreign_key(reference: CompositeReference, selected: SelectedKeys) -> ForeignKey:
+    return _foreign_key(reference, reference.child, reference.parent, selected)
+
+
+def _foreign_key(
+    reference: ColumnReference | CompositeReference,
+    child: Sequence[MeasuredColumn],
+    parent: Sequence[MeasuredColumn],
+    selected: SelectedKeys,
+    value_evidence: float = 0.0,
+) -> ForeignKey:
+    inclusion, name_score = reference.inclusion, reference.name_score
+    reason = describe_measured(child, parent, inclusion, name_score, value_evidence)
+    return ForeignKey(
+        from_table=child[0].table.name,
+        from_columns=tuple(column.name for column in child),
+        to_table=parent[0].table.name,
+        to_columns=tuple(column.name for column in parent),
+        origin="measured",
+        implied=selected.is_implied(reference),
+        confidence=round(reference.confidence, 4),
+        cardinality="one-to-one" if are_unique(child) else "many-to-one",
+        evidence=reference_evidence(child, parent, inclusion, "measured", name_score, reason),
+    )
+
+
+def assemble_table(
+    connection: duckdb.DuckDBPyConnection,
+    table: MeasuredTable,
+    choice: KeyChoice | None,
+    declared_keys: Sequence[KeyClaim],
+) -> TableProfile:
+    """Return the profile of a table; ``choice`` is its primary key."""
+    source = table.stats.table
+    origin: Origin = "declared" if source.primary_key else "measured"
+    return TableProfile(
+        name=source.name,
+        place=qualified_name(source),
+        rows=table.stats.rows,
+        columns=tuple(_column_profile(table, stats) for stats in table.stats.columns),
+        primary_key=choice.columns if choice else None,
+        primary_key_origin=origin if choice else None,
+        primary_key_reason=choice.reason if choice else _describe_no_key(table),
+        primary_key_evidence=(
+            key_evidence(connection, table, choice.columns, origin) if choice else None
+        ),
+        candidate_keys=tuple(table.candidates.keys),
+        declared_keys=tuple(declared_keys),
+        comment=source.comment,
+        notes=_table_notes(table),
+    )
+
+
+def _describe_no_key(table: MeasuredTable) -> str:
+    if not table.stats.rows:
+        return "the table has no rows to find a key in"
+    if table.candidates.keys:
+        return "no unique combination of columns looks like a key"
+    return "no combination of up to four columns is unique"
+
+
+def _table_notes(table: MeasuredTable) -> tuple[str, ...]:
+    """Return the notes on a table, without those that its columns have themselves."""
+    source = table.stats.table
+    of_columns = {f"{column.name}: {note}" for column in source.columns for note in column.notes}
+    of_table = (note for note in source.notes if note not in of_columns)
+    return (*of_table, *table.candidates.notes)
+
+
+def _column_profile(table: MeasuredTable, stats: ColumnStats) -> ColumnProfile:
+    meaning = _classify(table, stats)
+    is_personal = meaning is not None and meaning.pii
+    may_show = stats.may_show_values and not is_personal
+    return ColumnProfile(
+        name=stats.name,
+        type=stats.column.type,
+        declared_type=stats.column.declared_type,
+        nullable=stats.column.nullable,
+        rows=stats.rows,
+        nulls=stats.nulls,
+        distinct=stats.distinct,
+        distinct_exact=stats.distinct_exact,
+        min=_bound(stats, stats.low) if may_show else None,
+        max=_bound(stats, stats.high) if may_show else None,
+        min_length=stats.min_length,
+        max_length=stats.max_length,
+        avg_length=None if stats.avg_length is None else round(stats.avg_length, 2),
+        top_values=_top_values(stats) if may_show else (),
+        sample=None if stats.sample_rows == stats.rows else stats.sample_rows,
+        measured_type=stats.measured_type,
+        reversible=stats.reversible,
+        semantic_type=meaning.name if meaning else None,
+        semantic_reason=meaning.reason if meaning else "",
+        pii=is_personal,
+        comment=stats.column.comment,
+        notes=tuple(dict.fromkeys((*stats.column.notes, *stats.notes))),
+    )
+
+
+def _top_values(stats: ColumnStats) -> tuple[ValueCount, ...]:
+    return tuple(
+        ValueCount(value=value_text(value) or "", count=count)
+        for value, count in stats.values[:TOP_VALUES]
+        if stats.kind != "text" or presentable(value)
+    )
+
+
+def _bound(stats: ColumnStats, value: Value) -> str | None:
+    """Return a bound as text, if it may be shown."""
+    is_hidden = stats.kind == "text" and isinstance(value, str) and not presentable(value)
+    return None if is_hidden else value_text(value)
+
+
+def _classify(table: MeasuredTable, stats: ColumnStats) -> SemanticType | None:
+    return classify(
+        ColumnFacts(
+            table=table.name,
+            column=stats.name,
+            type=stats.column.type,
+            rows=stats.rows,
+            nulls=stats.nulls,
+            distinct=stats.distinct,
+            values=tuple(value for value, _ in stats.values),
+            min=value_text(stats.low),
+            max=value_text(stats.high),
+            siblings=tuple(c.name for c in table.stats.columns if c is not stats),
+            documents=tuple(stats.documents),
+        )
+    )

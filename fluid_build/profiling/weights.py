@@ -1,0 +1,441 @@
+"""The weights of the judgement: every number that decides which key or reference is believed.
+
+They are set by hand, from reasoning about what each sign is worth; none is fitted to a database.
+``bench/accuracy.py --weight composite.name=6`` shows what a change does.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class NameWeights:
+    """How well names speak for a key or a reference, on a scale from 0 to 1.
+
+    Three steps matter downstream: 0.4 is worth a look, 0.6 to 0.7 is plain, 0.85 and more agrees.
+    """
+
+    bare_own_key: float = 0.95
+    """A key called just ``id``: its table's own, all but for certain, as nothing else is named."""
+
+    own_key_without_suffix: float = 0.9
+    """A column called like its table but without ``_id`` or ``_code``: it could be a label too."""
+
+    own_key_partly: float = 0.75
+    """A key that names one end of its table (``line_id`` of ``order_lines``): plain, but a parent
+    table may be meant as well."""
+
+    own_key_reversed: float = 0.9
+    """The same the other way round (``sales_order_id`` of ``orders``) is a little rarer."""
+
+    own_key_related: float = 0.4
+    """A key that shares only a word with its table (``order_number`` of ``order_lines``)."""
+
+    same_name: float = 0.55
+    """A column and a key of the very same name, if that name has nothing to do with the key's
+    table: a hint, since many columns are called ``status``."""
+
+    same_name_own_key: float = 0.45
+    """What is added if that name is the key's table's own: together they make 1."""
+
+    acting_person: float = 0.72
+    """``created_by`` or ``author`` for a table of users or staff: a plain habit, without a word in
+    common."""
+
+    without_suffix: float = 0.85
+    """Factor for a reference without a key suffix (``customer`` for ``customer_id``)."""
+
+    ending: float = 0.95
+    """Factor for a name that only ends in the parent's (``billing_customer_id``): a role."""
+
+    parent_ending: float = 0.8
+    """Factor for a parent's name that ends in the column's (``line_id`` for ``order_lines``)."""
+
+    stem: float = 0.6
+    """A first word of the parent's stem (``membership_no`` for ``members``); better names make it
+    unneeded."""
+
+    inside: float = 0.5
+    """A name with the parent's somewhere inside, which says less than at its end."""
+
+    key_name: float = 0.6
+    """A name that agrees with the key's name instead of its table's."""
+
+    key_name_own_key: float = 0.35
+    """What is added the better that key is named for its table; 0.95 in all, below the table's own
+    name."""
+
+    hierarchy: float = 0.75
+    """A word for a place in a hierarchy (``parent_id``, ``manager_id``), which means its own table
+    without naming it."""
+
+    hierarchy_tail: float = 0.95
+    """Factor for such a name that ends in the key's or the table's (``parent_category_id``)."""
+
+    within_table: float = 0.6
+    """Factor for a name that ends in its own table's key without such a word: mostly a part of that
+    key's name, seldom a reference."""
+
+    same_key_tail: float = 0.9
+    """A name that ends in all words of its own table's key."""
+
+    extended_table: float = 0.9
+    """The same name in a table whose name extends the parent's (``employee_pay_history``)."""
+
+    key_column_tail: float = 0.8
+    """For a column of a composite key: a name that ends in the key column's words."""
+
+    key_column_entity: float = 0.7
+    """For a column of a composite key: a name that ends in the entity of the key column's."""
+
+    key_column_reference: float = 0.9
+    """For a column of a composite key: factor for a name that refers to it like to a single key."""
+
+    key_column_same_target: float = 0.85
+    """For a column of a composite key: both refer to the same key elsewhere, so that they hold the
+    same values whatever they are called."""
+
+    key_column_least: float = 0.55
+    """Below this, a column isn't tried as part of a composite reference: a generic name that both
+    have, such as ``code`` (0.9 of 0.55), isn't enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueWeights:
+    """How unlikely it is that values match by chance, in nats (1 nat: e times less likely)."""
+
+    text_letter: float = 0.8
+    """For each character of text. Random letters would be worth 3 nats each; words and codes of one
+    domain share most of theirs."""
+
+    text_free_letters: float = 0.5
+    """Characters of text that count nothing, so that one-letter codes prove next to nothing."""
+
+    text_least: float = 0.2
+    """At least this for a matching text of any length: two columns of codes ``A`` to ``F`` are some
+    evidence."""
+
+    text_most: float = 4.0
+    """At most this for a text: long names such as cities occur in unrelated columns too."""
+
+    uuid: float = 20.0
+    """For each UUID: a match by chance is out of the question."""
+
+    date: float = 0.5
+    """For each date: all dates of a business fall into the same few years."""
+
+    full_density: float = 0.95
+    """If more of the numbers in the child's range are keys, being among them proves nothing."""
+
+    offset_most: float = 3.0
+    """At most this for a number because the keys start far from 1, where other counters don't
+    reach."""
+
+    range_least: int = 3
+    """Fewer matching values can't show that a column spans its parent's range."""
+
+    range_gaps: float = 4.0
+    """How many times the expected gap (one part in matches + 1) may be missing at the ends of the
+    range: a column drawn at random misses more in 9 of 100 cases."""
+
+    range_slack: float = 0.02
+    """The share of the range that may be missing in any case: the newest parents have no children
+    yet."""
+
+    range_match: float = 0.8
+    """Factor for the logarithm of the matches of a column that spans the range of a dense key."""
+
+    range_most: float = 4.0
+    """At most this for spanning the range: another column of 1 to n may do so as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceWeights:
+    """The judgement of a foreign key of one column, in log odds unless it says otherwise.
+
+    A full name on a primary key named for its table, with ``_id``, no orphans and all parents used,
+    adds up to 4.6 (99 %) before any value counts; values alone reach 2.5 (92 %) without ``_id``.
+    """
+
+    start: float = -4.2
+    """Before anything is known: of 67 pairs that could be compared, one is a reference."""
+
+    name: float = 6.5
+    """For a name score of 1. With ``start`` it makes 2.3, odds of ten to one, so that a good name
+    stands without any help from values and a mere hint doesn't."""
+
+    evidence: float = 0.35
+    """For each nat of value evidence, up to ``evidence_full``. Less than its face value of 1, since
+    columns of one domain aren't independent."""
+
+    evidence_full: float = 12.0
+    """Nats from which more evidence counts only by its logarithm: 4.2 in all, which makes up for
+    ``start``."""
+
+    evidence_log: float = 0.3
+    """Factor for the logarithm of the evidence beyond."""
+
+    evidence_log_most: float = 1.5
+    """At most this for the evidence beyond, however many values match."""
+
+    coverage: float = 0.8
+    """If every key of the parent is referred to, in proportion below: real references use their
+    parent, accidents hit a part of it."""
+
+    full_coverage: float = 0.4
+    """On top if not one key is left out."""
+
+    own_key: float = 0.6
+    """If the parent's key is named for its own table (``own_key_score`` of 1)."""
+
+    suffix: float = 0.5
+    """If the column's name has a key suffix such as ``_id``."""
+
+    no_suffix: float = -0.8
+    """If it hasn't: most columns without one hold no keys."""
+
+    parent_nulls: float = -0.8
+    """If the parent's column has nulls: keys that are referred to seldom have."""
+
+    not_primary: float = -1.6
+    """If the parent's column is unique but not the primary key: rare, except for codes."""
+
+    not_primary_no_suffix: float = -3.0
+    """The same without a key suffix: names and labels that happen to be unique."""
+
+    same_name_primary: float = 1.5
+    """For the very name of the primary key, with values that chance can't explain: a shared code
+    such as ``iso_country``."""
+
+    strong_evidence: float = 30.0
+    """Nats from which chance can't explain the values (1 in 10^13)."""
+
+    counting_word: float = -4.0
+    """For a name that ends in a word such as ``number`` or ``count`` and doesn't name the parent:
+    small counts fall within any dense key."""
+
+    counting_word_name: float = 0.2
+    """The name score below which that applies."""
+
+    own_column: float = -2.0
+    """If the column is named as its own table's key and refers elsewhere; nothing if its name says
+    the parent's as well."""
+
+    key_child: float = -1.0
+    """If the column is its own table's primary key: only subtypes refer by it."""
+
+    key_child_own: float = -2.5
+    """On top if that key is named for its own table (``own_key_score`` of 1)."""
+
+    key_child_plain: float = -2.0
+    """On top if it is named so beyond doubt."""
+
+    key_child_plain_score: float = 0.9
+    """The ``own_key_score`` beyond which that applies."""
+
+    key_child_orphans: float = -4.0
+    """On top if orphans contradict it: every row of a subtype has its supertype."""
+
+    subtype_share: float = 0.98
+    """The share of rows that must match for that, allowing for a little dirt."""
+
+    unique_no_suffix: float = -0.5
+    """If the column is another key of its table without a key suffix: rather an attribute."""
+
+    not_hierarchical: float = -1.5
+    """If it refers to its own table and no word such as ``parent`` or ``manager`` says so."""
+
+    orphans: float = 40.0
+    """What it costs if every row is an orphan, times 1.12 if the name says nothing: 5 % orphans
+    then cost 2.2, as much as a full name is worth above ``start``."""
+
+    orphans_name: float = 1.12
+    """A name score of 1 leaves 0.12 of that cost: a dirty reference with a plain name is kept,
+    since its orphans are what people want to know."""
+
+    orphans_same_name: float = 0.4
+    """Factor on that cost for the parent's very name with strong evidence: the orphans are dirt,
+    not a sign of another meaning."""
+
+    accepted: float = 0.55
+    """The confidence (0 to 1) from which a reference is reported, a little above even odds."""
+
+    far_ahead: float = 2.5
+    """How far a measured reference without orphans must lead a candidate's estimate for that to be
+    skipped: a margin for what measuring may add to an estimate."""
+
+    part_size: float = 2.0
+    """How many times larger another parent of the same name must be for the smaller to be a part
+    of it (``eu_country`` of ``country``)."""
+
+    part_evidence: float = 5.0
+    """Nats against hitting only that part by chance (1 in 150), so that the smaller is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateWeights:
+    """Which parents are worth measuring on every row; the scores are ``NameWeights``'s."""
+
+    name: float = 0.4
+    """The least name score for a primary key as parent."""
+
+    attribute_name: float = 0.6
+    """The least name score for another unique column, of which there are many more."""
+
+    convincing: float = 2.0
+    """The estimated log odds from which no parents are sought by values alone."""
+
+    least_odds: float = -1.0
+    """The estimated log odds below which a pair isn't measured: what is accepted starts at 0.2, and
+    the margin allows for what measuring may add."""
+
+    plain_name: float = 0.5
+    """The name score from which half of the sampled values may be missing."""
+
+    plain_share: float = 0.4
+    """The share of sampled values that must be keys then: dirt is allowed, nonsense isn't."""
+
+    vague_share: float = 0.85
+    """The share for a lower name score."""
+
+    unnamed_share: float = 0.999
+    """The share without a name: all of up to 48 values."""
+
+    range_slack: float = 0.05
+    """How much of a dense parent's range a column may leave out at the top to fit by values alone:
+    the newest parents have no children yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompositeWeights:
+    """The judgement of a foreign key of several columns, in log odds unless it says otherwise."""
+
+    start: float = -4.0
+    """Before anything is known; as for one column, and the columns were already paired by name."""
+
+    name: float = 5.5
+    """For names that all agree: with ``start`` 1.5, less than for one column, since accidental
+    groups of agreeing names are common (``year``, ``month``)."""
+
+    orphans: float = -25.0
+    """For the share of orphans: 5 % cost 1.25, all that equal names have above ``accepted``."""
+
+    evidence: float = 0.05
+    """For each matching tuple and each nat of how thinly the keys fill their space. Small, since
+    the tuples of a detail table repeat its parent's columns."""
+
+    evidence_most: float = 3.0
+    """At most this for all tuples."""
+
+    no_own_column: float = -0.5
+    """If every column of the key refers elsewhere itself (a bridge): its pairs are less its own."""
+
+    child_key: float = -4.5
+    """If the columns are a key of the child too and cover the parent: two tables of one grain, and
+    nothing says which refers to which."""
+
+    child_key_coverage: float = 0.95
+    """The coverage from which that applies."""
+
+    child_key_subset: float = -1.5
+    """If they are a key of the child but leave parents out: it may be an optional detail."""
+
+    child_key_same_names: float = -0.5
+    """The same with equal names, as in a detail table that shares its parent's key."""
+
+    same_names: float = 0.95
+    """The average name score from which all names are equal."""
+
+    date: float = -1.5
+    """If a date is part of the key: dates match between any two daily tables."""
+
+    column_taken: float = -0.7
+    """For each column that another composite reference of the child uses already."""
+
+    least_share: float = 0.9
+    """The share of rows that must match; dirt beyond is too rare to search for."""
+
+    least_probed: float = 0.75
+    """The share of sampled tuples that must match before all rows are measured."""
+
+    accepted: float = 0.3
+    """The log odds from which a reference is reported (57 %), as for one column."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrimaryKeyWeights:
+    """Which candidate key is the primary key; scores without a unit that only rank.
+
+    ``plausibility`` (0 to 1, by type and width) is what a name's words are weighed against.
+    """
+
+    own_key: float = 1.6
+    """If a single column is named for its table: counts most, beyond any type."""
+
+    suffix: float = 0.6
+    """If a single column has a key suffix: beats a better type (integer over text is 0.2)."""
+
+    first_column: float = 0.5
+    """If it is the first column, where people put keys."""
+
+    second_column: float = 0.2
+    """If it is the second one, after a load date or a tenant."""
+
+    unlikely_word: float = -0.8
+    """For a name that says description, amount, e-mail, timestamp: unique, but not what rows are
+    known by. It outweighs the suffix."""
+
+    temporal: float = -0.6
+    """For a date or time: unique by chance while there are few rows."""
+
+    clear_single: float = 1.2
+    """The score from which a single column is chosen before references are known: an integer in
+    one of the first two places needs no name, elsewhere it needs a suffix."""
+
+    fair_single: float = 0.6
+    """The score from which a single column is chosen if nothing better turned up."""
+
+    plausible: float = 0.5
+    """The plausibility that every column of a table's only candidate key must have."""
+
+    clear_composite: float = 0.8
+    """The average score from which several columns are chosen, whatever else is unique."""
+
+    column: float = 0.6
+    """Of several columns: factor on the plausibility of each."""
+
+    column_reference: float = 1.2
+    """Of several columns: for one that refers to a parent, as those of bridges and details do."""
+
+    column_suffix: float = 0.7
+    """Of several columns: for one with a key suffix that refers to nothing."""
+
+    column_line: float = 1.3
+    """Of several columns: for a line number, which exists only to make a key complete."""
+
+    column_ordinal: float = 0.6
+    """Of several columns: for a word such as ``position`` or ``version``, which may also be an
+    attribute."""
+
+    column_date: float = 0.3
+    """Of several columns: for a date, which tells the rows of a history apart."""
+
+    more_columns: float = -0.25
+    """For each column beyond two: of two keys, the shorter one is meant."""
+
+    later_column: float = -0.03
+    """For each place that the columns lie from the front, on average; it only breaks ties."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """All weights; a bench passes others to ``profile_source``."""
+
+    names: NameWeights = NameWeights()
+    values: ValueWeights = ValueWeights()
+    reference: ReferenceWeights = ReferenceWeights()
+    candidate: CandidateWeights = CandidateWeights()
+    composite: CompositeWeights = CompositeWeights()
+    primary_key: PrimaryKeyWeights = PrimaryKeyWeights()
+
+
+DEFAULT_WEIGHTS = Weights()
