@@ -42,7 +42,7 @@ def hash_of(key: tuple[str | None, ...], strategy: HashKeyStrategy) -> object:
     """The hash key that the SQL of a build gives."""
     texts = ["CAST(NULL AS VARCHAR)" if text is None else literal(text) for text in key]
     parts = [written_or_token(text, "VARCHAR", strategy) for text in texts]
-    row = _CONNECTION.execute(f"SELECT {hashed(parts, strategy, '')}").fetchone()
+    row = _CONNECTION.execute(f"SELECT {hashed(parts, strategy)}").fetchone()
     assert row is not None
     return row[0]
 

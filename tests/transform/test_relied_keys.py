@@ -90,12 +90,12 @@ def test_the_dbt_test_of_a_stagings_keys_reads_that_relation_alone(
 def test_a_vault_tests_the_keys_that_become_hashes(profile: Profile) -> None:
     """Of a hub, a link, a multi-active satellite and a code list."""
     plan = transform_plan(build_model(profile, "data_vault_2"))
-    assert list(key_tests(plan, "customer")) == [("hsh_customer", ("id",))]
+    assert list(key_tests(plan, "customer")) == [("stg_hashed_customer", ("id",))]
     assert list(key_tests(plan, "customer_phone")) == [
-        ("hsh_customer_phone", ("customer_id", "kind"))
+        ("stg_hashed_customer_phone", ("customer_id", "kind"))
     ]
     ((relation, columns),) = key_tests(plan, "order_line")
-    assert (relation, columns[0]) == ("hsh_order_line", "order_id")
+    assert (relation, columns[0]) == ("stg_hashed_order_line", "order_id")
     assert "line_no" in columns
     assert list(key_tests(plan, "country")) == [("stg_country", ("code",))]
     assert key_tests(plan, "visit") == {}
@@ -106,7 +106,7 @@ def test_what_a_business_key_is_looked_up_by_is_tested_where_it_is_read(profile:
     plan = transform_plan(build_model(profile, "data_vault_2"))
     assert list(key_tests(plan, "product")) == [
         ("stg_product", ("id",)),
-        ("hsh_product", ("sku",)),
+        ("stg_hashed_product", ("sku",)),
     ]
 
 

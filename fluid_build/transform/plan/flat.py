@@ -1,63 +1,86 @@
 """The flat technique: one table for each entity, with our names and types, under contract."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel
+from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
-from fluid_build.transform.plan.elements import Build, Rebuild
+from fluid_build.transform.plan.carried_tests import Carrier, Carriers
+from fluid_build.transform.plan.elements import Build, BuildTest, Check, Rebuild
 from fluid_build.transform.plan.evidence_tests import evidence_tests
 from fluid_build.transform.plan.relied_keys import ReliedKey
+from fluid_build.transform.plan.sql_layout import query
 from fluid_build.transform.plan.staging import by_value, is_by_value, original, restored
 
 
-def flat_builds(
-    conceptual: ConceptualModel, names: SqlNames, staging: Sequence[Build]
-) -> tuple[Build, ...]:
-    """A table on each staging view, which holds just what the view shows."""
-    tests = evidence_tests(conceptual, names, names.tables)
-    return tuple(
-        staged.model_copy(
-            update={
-                "name": names.table(staged.title),
-                "layer": "flat",
-                "materialization": "table",
-                "sql": _selected(staged),
-                "ref_models": (staged.name,),
-                "ref_sources": (),
-                "tests": tests[staged.title],
-                "reason": "One table for one entity, as it is.",
-            }
+@dataclass(frozen=True, slots=True)
+class FlatPlan:
+    """One table for each entity, on its staging view."""
+
+    conceptual: ConceptualModel
+    names: SqlNames
+    staging: Sequence[Build]
+
+    def builds(self) -> tuple[Build, ...]:
+        """Return a table on each staging view, which holds just what the view shows."""
+        tests = evidence_tests(self.conceptual, self.names, self.names.tables)
+        return tuple(
+            staged.model_copy(
+                update={
+                    "name": self.names.table(staged.title),
+                    "layer": "flat",
+                    "materialization": "table",
+                    "sql": query((c.name for c in staged.columns), f"model.{staged.name}"),
+                    "ref_models": (staged.name,),
+                    "ref_sources": (),
+                    "tests": tests[staged.title],
+                    "reason": "One table for one entity, as it is.",
+                }
+            )
+            for staged in self.staging
         )
-        for staged in staging
-    )
 
+    def relied_keys(self) -> Iterator[ReliedKey]:
+        """Return the keys that tables are published with: the chosen and the declared ones."""
+        for entity in self.conceptual.entities:
+            for key in entity.keys:
+                if key.kind != "candidate":
+                    staging = self.names.staging(entity.name)
+                    is_chosen = key.kind == "primary"
+                    yield ReliedKey(staging, entity.name, key.attributes, complete=is_chosen)
 
-def flat_keys(conceptual: ConceptualModel, names: SqlNames) -> Iterator[ReliedKey]:
-    """The keys that tables are published with: the chosen one of each, and those declared."""
-    for entity in conceptual.entities:
-        for key in entity.keys:
-            if key.kind != "candidate":
-                staging = names.staging(entity.name)
-                complete = key.kind == "primary"
-                yield ReliedKey(staging, entity.name, key.attributes, complete=complete)
+    def reference_tests(self) -> Mapping[str, tuple[BuildTest, ...]]:
+        """Return nothing: the builds have the tests of their references already."""
+        return {}
 
+    def carriers(self) -> Carriers:
+        """Return every table as the carrier of its own columns."""
+        return {
+            entity.name: [Carrier(self.names.table(entity.name), self.names.columns[entity.name])]
+            for entity in self.conceptual.entities
+        }
 
-def flat_rebuilds(conceptual: ConceptualModel, names: SqlNames) -> tuple[Rebuild, ...]:
-    """For each source table the query that gives it back from the flat table."""
-    return tuple(
-        Rebuild(
-            table=entity.name,
-            source=names.table(entity.name),
-            sql="SELECT\n"
-            + restored(entity, by_value, names.columns[entity.name])
-            + f"\nFROM model.{names.table(entity.name)}",
-            original=original(entity, names, by_value),
-            by_value=tuple(a.name for a in entity.attributes if is_by_value(a, by_value)),
+    def rebuilds(self) -> tuple[Rebuild, ...]:
+        """Return for each source table the query that rebuilds it from the flat table."""
+        return tuple(
+            Rebuild(
+                table=entity.name,
+                source=self.names.table(entity.name),
+                sql="SELECT\n"
+                + restored(entity, by_value, self.names.columns[entity.name])
+                + f"\nFROM model.{self.names.table(entity.name)}",
+                original=original(entity, self.names, by_value),
+                by_value=tuple(a.name for a in entity.attributes if is_by_value(a, by_value)),
+            )
+            for entity in self.conceptual.entities
         )
-        for entity in conceptual.entities
-    )
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return nothing: every table comes back row by row."""
+        return ()
 
 
-def _selected(staged: Build) -> str:
-    columns = ",\n".join(f"    {column.name}" for column in staged.columns)
-    return f"SELECT\n{columns}\nFROM model.{staged.name}"
+def flat_plan(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> FlatPlan:
+    """Return the plan of a flat model; ``staging`` has one build for each entity."""
+    return FlatPlan(model.conceptual, names, staging)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.sources.sql import literal
+from fluid_build.transform.plan.sql_layout import indent
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT")
 _LETTERS: dict[str, frozenset[str]] = {
@@ -61,12 +62,13 @@ def written_or_token(expression: str, type_: str, strategy: HashKeyStrategy) -> 
     return f"COALESCE({written(expression, type_, strategy)}, {literal(strategy.null_token)})"
 
 
-def hashed(parts: Sequence[str], strategy: HashKeyStrategy, indent: str) -> str:
-    """SQL for the hash of several texts, null where one of them is; one part a line."""
+def hashed(parts: Sequence[str], strategy: HashKeyStrategy) -> str:
+    """Return SQL for the hash of several texts, null where one of them is; one part a line."""
+    function = strategy.algorithm.upper()
     if len(parts) == 1:
-        return f"{strategy.algorithm.upper()}({parts[0]})"
-    inner = f"\n{indent}    || {literal(strategy.delimiter)} || ".join(parts)
-    return f"{strategy.algorithm.upper()}(\n{indent}    {inner}\n{indent})"
+        return f"{function}({parts[0]})"
+    joined = f"\n|| {literal(strategy.delimiter)} || ".join(parts)
+    return f"{function}(\n{indent(joined)}\n)"
 
 
 def _stable(expression: str, type_: str) -> str:

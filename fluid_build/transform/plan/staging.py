@@ -12,6 +12,7 @@ from fluid_build.modeling.types import is_number, type_name
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.plan.elements import Build, PlanColumn, PlanSource
+from fluid_build.transform.plan.sql_layout import query, select_list
 
 Keeps = Callable[[Attribute], Conversion | None]
 """Which conversion of an attribute a technique makes: None where its text stays as it is."""
@@ -53,37 +54,32 @@ def staging_builds(conceptual: ConceptualModel, names: SqlNames, keeps: Keeps) -
     return tuple(_staging(entity, names, keeps) for entity in conceptual.entities)
 
 
-def staged_columns(entity: Entity, names: SqlNames, keeps: Keeps) -> tuple[PlanColumn, ...]:
-    """The columns of an entity's staging relation."""
-    return tuple(_column(entity, attribute, names, keeps) for attribute in entity.attributes)
-
-
 def staged_type(attribute: Attribute, keeps: Keeps) -> str:
     """DuckDB's type of a staged attribute."""
     conversion = keeps(attribute)
     return attribute.source_type if conversion is None else conversion.to_type
 
 
-def restored(
-    entity: Entity, keeps: Keeps, expressions: Mapping[str, str], *, indent: str = "    "
-) -> str:
-    """A select list that gives a source table's columns back: its names, types and spelling.
+def restored(entity: Entity, keeps: Keeps, expressions: Mapping[str, str]) -> str:
+    """Return a select list that restores a source table's columns: names, types and spelling.
 
     ``expressions`` has the SQL of each attribute's staged value, by the attribute's name.
     """
-    return ",\n".join(
-        f"{indent}{spelled_again(attribute, keeps, expressions[attribute.name])} AS {quote(alias)}"
+    return select_list(
+        (spelled_again(attribute, keeps, expressions[attribute.name]), quote(alias))
         for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
     )
 
 
 def original(entity: Entity, names: SqlNames, keeps: Keeps) -> str:
-    """The source table as ``restored`` gives it back."""
-    selected = ",\n".join(
-        f"    {_compared(quote(alias), attribute, keeps)} AS {quote(alias)}"
-        for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+    """Return the source table as ``restored`` restores it."""
+    return query(
+        [
+            (_compared(quote(alias), attribute, keeps), quote(alias))
+            for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+        ],
+        f"source.{names.table(entity.name)}",
     )
-    return f"SELECT\n{selected}\nFROM source.{names.table(entity.name)}"
 
 
 def is_by_value(attribute: Attribute, keeps: Keeps) -> bool:
@@ -112,10 +108,10 @@ def spelled_again(attribute: Attribute, keeps: Keeps, expression: str) -> str:
 
 def _staging(entity: Entity, names: SqlNames, keeps: Keeps) -> Build:
     columns = names.columns[entity.name]
-    selected = ",\n".join(
-        f"    {_reading(quote(alias), attribute, keeps)} AS {columns[attribute.name]}"
+    selected = [
+        (_reading(quote(alias), attribute, keeps), columns[attribute.name])
         for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
-    )
+    ]
     primary = entity.primary_key
     return Build(
         name=names.staging(entity.name),
@@ -123,9 +119,9 @@ def _staging(entity: Entity, names: SqlNames, keeps: Keeps) -> Build:
         materialization="view",
         title=entity.name,
         description=entity.description,
-        sql=f"SELECT\n{selected}\nFROM source.{names.table(entity.name)}",
+        sql=query(selected, f"source.{names.table(entity.name)}"),
         ref_sources=(names.table(entity.name),),
-        columns=staged_columns(entity, names, keeps),
+        columns=tuple(staged_column(entity, one, names, keeps) for one in entity.attributes),
         key=names.columns_of(entity.name, primary.attributes) if primary else (),
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, tuple(a.name for a in entity.attributes)),
@@ -149,7 +145,10 @@ def trimmed(column: str, attribute: Attribute) -> str:
     return f"trim({column})" if is_text else f"CAST({column} AS VARCHAR)"
 
 
-def _column(entity: Entity, attribute: Attribute, names: SqlNames, keeps: Keeps) -> PlanColumn:
+def staged_column(
+    entity: Entity, attribute: Attribute, names: SqlNames, keeps: Keeps
+) -> PlanColumn:
+    """Return an attribute's column in the staging."""
     type_ = staged_type(attribute, keeps)
     stays_text = type_ == attribute.source_type and attribute.conversion is not None
     return PlanColumn(

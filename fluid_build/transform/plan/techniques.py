@@ -4,29 +4,15 @@ Everything here follows from the model alone: the same model gives the same plan
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.identifiers import identifier
-from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.modeling.sql_names import SqlNames, is_reserved, sql_names
-from fluid_build.transform.plan.carried_tests import Carrier, Carriers, with_source_promises
-from fluid_build.transform.plan.data_vault import (
-    vault_builds,
-    vault_orphan_tests,
-    vault_rebuilds,
-    vault_relation_carriers,
-    vault_relied_keys,
-)
-from fluid_build.transform.plan.dimensional import (
-    mart_builds,
-    mart_checks,
-    mart_rebuilds,
-    mart_relation_carriers,
-    mart_relied_keys,
-    orphan_tests,
-)
+from fluid_build.transform.plan.carried_tests import Carriers, with_source_promises
+from fluid_build.transform.plan.data_vault.vault_plan import vault_plan
+from fluid_build.transform.plan.dimensional.mart_plan import mart_plan
 from fluid_build.transform.plan.elements import (
     Build,
     BuildTest,
@@ -35,7 +21,7 @@ from fluid_build.transform.plan.elements import (
     Renaming,
     TransformPlan,
 )
-from fluid_build.transform.plan.flat import flat_builds, flat_keys, flat_rebuilds
+from fluid_build.transform.plan.flat import flat_plan
 from fluid_build.transform.plan.relied_keys import ReliedKey, key_tests
 from fluid_build.transform.plan.staging import (
     Keeps,
@@ -46,37 +32,56 @@ from fluid_build.transform.plan.staging import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Technique:
-    """What a technique builds on the staging, by which keys and references, and what its
-    proof compares.
-    """
+class _TechniquePlan(Protocol):
+    """What a technique builds on the staging, and what its proof compares."""
 
-    keeps: Keeps
-    builds: Callable[[LogicalModel, SqlNames, Sequence[Build]], tuple[Build, ...]]
-    keys: Callable[[LogicalModel, SqlNames, Sequence[Build]], Iterable[ReliedKey]]
-    rebuilds: Callable[[LogicalModel, SqlNames], tuple[Rebuild, ...]]
-    checks: Callable[[LogicalModel, SqlNames], tuple[Check, ...]]
-    references: Callable[[LogicalModel, SqlNames], Mapping[str, tuple[BuildTest, ...]]]
-    carriers: Callable[[LogicalModel, SqlNames, Sequence[Build]], Carriers]
+    def builds(self) -> tuple[Build, ...]:
+        """Return every relation beyond the staging views, in the order of building."""
+        ...
+
+    def relied_keys(self) -> Iterable[ReliedKey]:
+        """Return the keys of the source that the technique relies on."""
+        ...
+
+    def reference_tests(self) -> Mapping[str, tuple[BuildTest, ...]]:
+        """Return by relation the tests of its references that its build doesn't have."""
+        ...
+
+    def carriers(self) -> Carriers:
+        """Return which relations hold the columns of each table."""
+        ...
+
+    def rebuilds(self) -> tuple[Rebuild, ...]:
+        """Return for each source table the query that rebuilds it."""
+        ...
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return the figures to compare where a table doesn't come back row by row."""
+        ...
+
+
+_Plan = Callable[[LogicalModel, SqlNames, Sequence[Build]], _TechniquePlan]
+_TECHNIQUES: Mapping[Technique, tuple[_Plan, Keeps]] = {
+    "flat": (flat_plan, by_value),
+    "data_vault_2": (vault_plan, by_spelling),
+    "dimensional": (mart_plan, by_value),
+}
+"""Each technique with its plan, and whether its staging keeps the value or the spelling of text."""
 
 
 def transform_plan(model: LogicalModel) -> TransformPlan:
-    """Every relation that a model is built of, in the order of building."""
-    technique = _TECHNIQUES[model.technique]
-    names = sql_names(model.conceptual)
-    staging = staging_builds(model.conceptual, names, technique.keeps)
-    keys = technique.keys(model, names, staging)
-    tests = key_tests(keys, model.conceptual, names)
-    for relation, found in technique.references(model, names).items():
-        tests[relation] = (*tests.get(relation, ()), *found)
-    carriers = technique.carriers(model, names, staging)
-    made = (*staging, *technique.builds(model, names, staging))
+    """Return every relation that a model is built of, in the order of building."""
+    names, staging, plan = _technique_plan(model)
+    tests = key_tests(plan.relied_keys(), model.conceptual, names)
+    for relation, references in plan.reference_tests().items():
+        tests[relation] = (*tests.get(relation, ()), *references)
     builds, unstated = with_source_promises(
-        tuple(_tested(build, tests.get(build.name, ())) for build in made),
+        tuple(
+            _with_tests(build, tests.get(build.name, ())) for build in (*staging, *plan.builds())
+        ),
         model.conceptual,
         names,
-        carriers,
+        plan.carriers(),
     )
     return TransformPlan(
         name=identifier(model.name),
@@ -88,86 +93,39 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
     )
 
 
-def _tested(build: Build, tests: tuple[BuildTest, ...]) -> Build:
-    return build.model_copy(update={"tests": (*build.tests, *tests)}) if tests else build
-
-
 def rebuilds(model: LogicalModel) -> tuple[Rebuild, ...]:
-    """For each source table the query that gives it back, where the technique promises that."""
-    return _TECHNIQUES[model.technique].rebuilds(model, sql_names(model.conceptual))
+    """Return for each source table the query that rebuilds it."""
+    return _technique_plan(model)[2].rebuilds()
 
 
 def checks(model: LogicalModel) -> tuple[Check, ...]:
-    """The figures to be compared where a technique does not give the source tables back."""
-    return _TECHNIQUES[model.technique].checks(model, sql_names(model.conceptual))
+    """Return the figures to compare where a table doesn't come back row by row."""
+    return _technique_plan(model)[2].checks()
 
 
-def _flat(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> tuple[Build, ...]:
-    return flat_builds(model.conceptual, names, staging)
+def _technique_plan(model: LogicalModel) -> tuple[SqlNames, tuple[Build, ...], _TechniquePlan]:
+    plan, keeps = _TECHNIQUES[model.technique]
+    names = sql_names(model.conceptual)
+    staging = staging_builds(model.conceptual, names, keeps)
+    return names, staging, plan(model, names, staging)
 
 
-def _nothing(_model: LogicalModel, _names: SqlNames) -> tuple[Check, ...]:
-    return ()
-
-
-def _flat_carriers(model: LogicalModel, names: SqlNames, _staging: Sequence[Build]) -> Carriers:
-    """Every table as it is."""
-    return {
-        entity.name: [Carrier(names.table(entity.name), names.columns[entity.name])]
-        for entity in model.conceptual.entities
-    }
-
-
-def _tested_elsewhere(
-    _model: LogicalModel, _names: SqlNames
-) -> Mapping[str, tuple[BuildTest, ...]]:
-    """The builds of the technique have the tests of their references themselves."""
-    return {}
-
-
-_TECHNIQUES = {
-    "flat": _Technique(
-        keeps=by_value,
-        builds=_flat,
-        keys=lambda model, names, _: flat_keys(model.conceptual, names),
-        rebuilds=lambda model, names: flat_rebuilds(model.conceptual, names),
-        checks=_nothing,
-        references=_tested_elsewhere,
-        carriers=_flat_carriers,
-    ),
-    "data_vault_2": _Technique(
-        keeps=by_spelling,
-        builds=vault_builds,
-        keys=vault_relied_keys,
-        rebuilds=vault_rebuilds,
-        checks=_nothing,
-        references=vault_orphan_tests,
-        carriers=vault_relation_carriers,
-    ),
-    "dimensional": _Technique(
-        keeps=by_value,
-        builds=mart_builds,
-        keys=mart_relied_keys,
-        rebuilds=mart_rebuilds,
-        checks=mart_checks,
-        references=orphan_tests,
-        carriers=mart_relation_carriers,
-    ),
-}
+def _with_tests(build: Build, tests: tuple[BuildTest, ...]) -> Build:
+    return build.model_copy(update={"tests": (*build.tests, *tests)}) if tests else build
 
 
 def _renamed(conceptual: ConceptualModel, names: SqlNames) -> tuple[Renaming, ...]:
-    """The names that are not just the snake_case spelling of the source's."""
-    found = []
+    """Return the names that differ from the source's in more than their spelling."""
+    renamed = []
     for entity in conceptual.entities:
         table = names.table(entity.name)
         if table != identifier(entity.name):
-            found.append(_renaming("table", entity.name, entity.name, table))
+            renamed.append(_renaming("table", entity.name, entity.name, table))
         for attribute in entity.attributes:
             column = names.column(entity.name, attribute.name)
             if column != identifier(attribute.name):
-                found.append(_renaming("column", entity.name, attribute.name, column))
-    return tuple(found)
+                renamed.append(_renaming("column", entity.name, attribute.name, column))
+    return tuple(renamed)
 
 
 def _renaming(

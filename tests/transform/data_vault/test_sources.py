@@ -237,7 +237,7 @@ def test_any_names_are_loaded(tmp_path: Path) -> None:
     columns = ", ".join(f"{name} VARCHAR" for name in ours)
     statements = [
         statement
-        for name in ("t", "hub_t", "sat_t", "stg_t", "hsh_t", "kept")
+        for name in ("t", "hub_t", "sat_t", "stg_t", "stg_hashed_t", "kept")
         for statement in (
             f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, {columns})",
             f"INSERT INTO {name} (id, link) VALUES (1, 'x'), (2, NULL)",

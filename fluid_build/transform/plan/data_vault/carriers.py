@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from fluid_build.modeling.conceptual import ConceptualModel, Relationship
+from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.data_vault.elements import Link, Satellite
 from fluid_build.modeling.sql_names import SqlNames, fit
 from fluid_build.transform.plan.carried_tests import Carrier, Carriers
@@ -86,16 +86,14 @@ def _never_null(link: Link) -> Mapping[str, str]:
     }
 
 
-def reference_tests(
-    sources: VaultSources, conceptual: ConceptualModel
-) -> dict[str, tuple[BuildTest, ...]]:
+def reference_tests(sources: VaultSources) -> dict[str, tuple[BuildTest, ...]]:
     """By relation the tests that what its rows refer to was in the source, and not in them alone.
 
     A hub has the key of every row that refers to it; only its own table's satellite or code list
     tells whether that table ever had it.
     """
     found: dict[str, list[BuildTest]] = {}
-    for one in filter(is_promised, conceptual.relationships):
+    for one in filter(is_promised, sources.conceptual.relationships):
         placed = _of_hubs(sources, one) or _of_codes(sources, one)
         if placed is not None:
             relation, test = placed

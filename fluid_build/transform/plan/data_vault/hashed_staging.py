@@ -1,6 +1,8 @@
-"""The staging of each table with its hash keys, so that each is worked out once a load."""
+"""The staging of each table with its hash keys, so that each is computed once a load."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from fluid_build.modeling.data_vault.elements import HubReference, KeylessTable, Link
 from fluid_build.modeling.types import is_number
@@ -9,8 +11,8 @@ from fluid_build.transform.plan.data_vault.columns import (
     RECORD_SOURCE,
     ROW_HASH,
     link_key,
-    plain,
     reference_key,
+    retagged,
 )
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Build, PlanColumn
@@ -21,151 +23,151 @@ from fluid_build.transform.plan.hashing import (
     written_or_token,
     zero_key,
 )
-
-_INDENT = "    "
+from fluid_build.transform.plan.sql_layout import Column, as_text, join, nested, query, select_list
 
 
 def hashed_staging(sources: VaultSources) -> Iterator[Build]:
-    """One table for each table of the source that has a hash key in the vault."""
+    """Return one table for each table of the source that has a hash key in the vault."""
     keyless = {table.table: table for table in sources.vault.keyless_tables}
-    lists = {table.table for table in sources.vault.reference_tables}
+    code_lists = {table.table for table in sources.vault.reference_tables}
     for table in sources.staged:
-        if table not in lists:
+        if table not in code_lists:
             yield _hashed(sources, table, keyless.get(table))
 
 
 def _hashed(sources: VaultSources, table: str, keyless: KeylessTable | None) -> Build:
     staged = sources.staged[table]
     references = tuple(sources.references[table].values())
-    looked_up = [reference for reference in references if reference.lookup is not None]
-    lookups = {one.hash_key: f"lookup_{number}" for number, one in enumerate(looked_up, start=1)}
-    keys = _Keys(sources, table, lookups)
-    selected = [f"{_INDENT}staged.{column.name}" for column in staged.columns]
-    selected += [f"{_INDENT}{keys.hub(one)} AS {one.hash_key}" for one in references]
-    selected += [f"{_INDENT}{keys.link(link)} AS {link.hash_key}" for link in sources.links[table]]
+    links = sources.links[table]
+    keys = _Keys(sources, table)
+    selected: list[Column] = [f"staged.{column.name}" for column in staged.columns]
+    selected += [(keys.of_hub(reference), reference.hash_key) for reference in references]
+    selected += [(keys.of_link(link), link.hash_key) for link in links]
     added = [reference_key(sources, table, reference) for reference in references]
-    added += [_optional(sources, link) for link in sources.links[table]]
+    added += [_key_of_link(sources, link) for link in links]
     if keyless is not None:
-        selected.append(f"{_INDENT}{keys.row()} AS row_hash")
+        selected.append((keys.of_row(), "row_hash"))
         added.append(ROW_HASH)
-    selected.append(f"{_INDENT}{literal(sources.record_source(table))} AS record_source")
-    joins = [_join(sources, table, one, lookups[one.hash_key]) for one in looked_up]
-    read = (sources.staged[one.lookup.table].name for one in looked_up if one.lookup)
+    selected.append((literal(sources.record_source(table)), "record_source"))
     return Build(
         name=sources.hashed[table],
         layer="staging",
         materialization="table",
         title=table,
         description=f"The rows of {staged.name} with the hash keys that the vault is loaded by.",
-        sql="SELECT\n"
-        + ",\n".join(selected)
-        + f"\nFROM model.{staged.name} AS staged"
-        + "".join(joins),
-        ref_models=tuple(dict.fromkeys((staged.name, *read))),
-        columns=(*plain(staged.columns), *added, RECORD_SOURCE),
+        sql=query(selected, f"model.{staged.name} AS staged", *keys.joins()),
+        ref_models=tuple(dict.fromkeys((staged.name, *keys.parents()))),
+        columns=(*retagged(staged.columns), *added, RECORD_SOURCE),
         key=staged.key,
         mapped_source_tables=staged.mapped_source_tables,
         source_columns=staged.source_columns,
-        reason="Each hash key is worked out once a load, from one look at the source.",
+        reason="Each hash key is computed once a load, from one read of the source.",
     )
 
 
+def _key_of_link(sources: VaultSources, link: Link) -> PlanColumn:
+    """Return the link's hash key as the staging has it: null where a row lacks the reference."""
+    required = not sources.is_of_a_reference(link)
+    return link_key(link).model_copy(update={"required": required, "tags": ("hash-key",)})
+
+
+@dataclass(frozen=True)
 class _Keys:
-    """The hash keys of one table's rows, as SQL on ``staged`` and its lookups."""
+    """The hash keys of one table's rows, as SQL on ``staged`` and the lookups joined to it."""
 
-    def __init__(self, sources: VaultSources, table: str, lookups: dict[str, str]) -> None:
-        self._sources = sources
-        self._table = table
-        self._lookups = lookups
-        self._strategy = sources.vault.hash_key_strategy
+    sources: VaultSources
+    table: str
 
-    def hub(self, reference: HubReference) -> str:
-        """The hub's hash key; the zero key or null where the reference is missing."""
-        own = self._sources.is_anchor(self._table, reference)
-        write = written_or_token if own else written
-        parts = [write(*part, self._strategy) for part in self._business_key(reference)]
+    @cached_property
+    def lookups(self) -> dict[str, HubReference]:
+        """The references whose business key is looked up in another table, by alias."""
+        references = self.sources.references[self.table].values()
+        looked_up = (reference for reference in references if reference.lookup is not None)
+        return {f"lookup_{n}": reference for n, reference in enumerate(looked_up, start=1)}
+
+    def of_hub(self, reference: HubReference) -> str:
+        """Return the hub's hash key; the zero key or null where the reference is missing."""
+        strategy = self.sources.vault.hash_key_strategy
+        is_anchor = self.sources.is_anchor(self.table, reference)
+        write = written_or_token if is_anchor else written
+        key = hashed([write(*part, strategy) for part in self._business_key(reference)], strategy)
         if not reference.optional:
-            return hashed(parts, self._strategy, _INDENT)
-        inner = hashed(parts, self._strategy, _INDENT + _INDENT)
-        zero = zero_key(self._strategy)
-        return f"COALESCE(\n{_INDENT * 2}{inner},\n{_INDENT * 2}{zero}\n{_INDENT})"
+            return key
+        return f"COALESCE(\n{select_list([key, zero_key(strategy)])}\n)"
 
-    def link(self, link: Link) -> str:
-        """The link's hash key, null where the row has no such reference."""
+    def of_link(self, link: Link) -> str:
+        """Return the link's hash key, null where the row has no such reference."""
+        strategy = self.sources.vault.hash_key_strategy
+        is_of_rows = not self.sources.is_of_a_reference(link)
         parts = []
-        whole = not self._sources.is_of_a_reference(link)
         for reference in link.hubs:
-            own = whole or self._sources.is_anchor(self._table, reference)
-            write = written_or_token if own else written
-            parts += [write(*part, self._strategy) for part in self._business_key(reference)]
-        parts += [
-            written_or_token(*self._staged(column), self._strategy)
-            for column in link.dependent_child_keys
-        ]
-        return hashed(parts, self._strategy, _INDENT)
+            is_present = is_of_rows or self.sources.is_anchor(self.table, reference)
+            write = written_or_token if is_present else written
+            parts += [write(*part, strategy) for part in self._business_key(reference)]
+        for column in link.dependent_child_keys:
+            parts.append(written_or_token(*self._staged(column), strategy))
+        return hashed(parts, strategy)
 
-    def row(self) -> str:
-        """The hash of the whole row."""
-        strategy = exact(self._strategy)
-        columns = self._sources.staged[self._table].columns
-        parts = [
-            written_or_token(f"staged.{column.name}", column.type, strategy) for column in columns
+    def of_row(self) -> str:
+        """Return the hash of the whole row."""
+        strategy = exact(self.sources.vault.hash_key_strategy)
+        columns = self.sources.staged[self.table].columns
+        parts = [written_or_token(f"staged.{c.name}", c.type, strategy) for c in columns]
+        return hashed(parts, strategy)
+
+    def parents(self) -> Iterator[str]:
+        """Return the stagings that business keys are looked up in."""
+        for reference in self.lookups.values():
+            assert reference.lookup is not None, "only looked up references are here"
+            yield self.sources.staged[reference.lookup.table].name
+
+    def joins(self) -> list[str]:
+        """Return the joins that look up business keys."""
+        return [self._join(alias, reference) for alias, reference in self.lookups.items()]
+
+    def _join(self, alias: str, reference: HubReference) -> str:
+        """Return a join that finds at most one key for a row, whatever the parent holds."""
+        assert reference.lookup is not None, "only looked up references are joined"
+        lookup = reference.lookup
+        matched = self.sources.columns(lookup.table, lookup.match)
+        found = self.sources.columns(lookup.table, lookup.found)
+        by_key = f"PARTITION BY {_listed(matched)} ORDER BY {_listed(found)}"
+        candidates = query(
+            [
+                *((column.name, f"match_{n}") for n, column in enumerate(matched, start=1)),
+                *((column.name, f"found_{n}") for n, column in enumerate(found, start=1)),
+                (f"ROW_NUMBER() OVER ({by_key})", "candidate"),
+            ],
+            f"model.{self.sources.staged[lookup.table].name}",
+        )
+        own = self.sources.columns(self.table, reference.columns)
+        conditions = [
+            _equal(f"{alias}.match_{n}", parent, f"staged.{child.name}", child)
+            for n, (parent, child) in enumerate(zip(matched, own, strict=True), start=1)
         ]
-        return hashed(parts, strategy, _INDENT)
+        return join("LEFT JOIN", nested(candidates), alias, (*conditions, f"{alias}.candidate = 1"))
 
     def _business_key(self, reference: HubReference) -> list[tuple[str, str]]:
-        """The parts of a business key, each as SQL and its type."""
+        """Return the parts of a business key, each as SQL and its type."""
         if reference.lookup is None:
             return [self._staged(column) for column in reference.columns]
-        alias, lookup = self._lookups[reference.hash_key], reference.lookup
-        types = [column.type for column in self._sources.columns(lookup.table, lookup.found)]
-        return [(f"{alias}.found_{n}", type_) for n, type_ in enumerate(types, start=1)]
+        key = reference.hash_key
+        alias = next(name for name, other in self.lookups.items() if other.hash_key == key)
+        columns = self.sources.columns(reference.lookup.table, reference.lookup.found)
+        return [(f"{alias}.found_{n}", c.type) for n, c in enumerate(columns, start=1)]
 
     def _staged(self, column: str) -> tuple[str, str]:
-        staged = self._sources.column(self._table, column)
+        staged = self.sources.column(self.table, column)
         return f"staged.{staged.name}", staged.type
 
 
-def _optional(sources: VaultSources, link: Link) -> PlanColumn:
-    """The link's hash key as it is in the staging: null where a row has no such reference."""
-    key = link_key(link)
-    return key.model_copy(
-        update={"required": not sources.is_of_a_reference(link), "tags": ("hash-key",)}
-    )
-
-
-def _join(sources: VaultSources, table: str, reference: HubReference, alias: str) -> str:
-    """The join that finds a business key, at most one for a row whatever the parent holds."""
-    assert reference.lookup is not None, "only a looked up reference is joined"
-    lookup = reference.lookup
-    matched = sources.columns(lookup.table, lookup.match)
-    found = sources.columns(lookup.table, lookup.found)
-    selected = [f"{column.name} AS match_{n}" for n, column in enumerate(matched, start=1)]
-    selected += [f"{column.name} AS found_{n}" for n, column in enumerate(found, start=1)]
-    selected.append(
-        f"ROW_NUMBER() OVER (\n{_INDENT * 3}PARTITION BY {_names(matched)}"
-        f"\n{_INDENT * 3}ORDER BY {_names(found)}\n{_INDENT * 2}) AS place"
-    )
-    inner = f",\n{_INDENT * 2}".join(selected)
-    ours = sources.columns(table, reference.columns)
-    conditions = [
-        _equal(f"{alias}.match_{n}", theirs, f"staged.{one.name}", one)
-        for n, (theirs, one) in enumerate(zip(matched, ours, strict=True), start=1)
-    ]
-    return (
-        f"\nLEFT JOIN (\n{_INDENT}SELECT\n{_INDENT * 2}{inner}"
-        f"\n{_INDENT}FROM model.{sources.staged[lookup.table].name}\n) AS {alias}\n{_INDENT}ON "
-        + f"\n{_INDENT}AND ".join((*conditions, f"{alias}.place = 1"))
-    )
-
-
 def _equal(left: str, left_column: PlanColumn, right: str, right_column: PlanColumn) -> str:
-    """A comparison of two columns whose types may differ: of numbers by value, else of texts."""
-    types = {left_column.type, right_column.type}
-    if len(types) == 1 or all(map(is_number, types)):
+    """Return a comparison of two columns: of numbers by value, of different types as text."""
+    types = (left_column.type, right_column.type)
+    if len(set(types)) == 1 or all(map(is_number, types)):
         return f"{left} = {right}"
-    return f"CAST({left} AS VARCHAR) = CAST({right} AS VARCHAR)"
+    return f"{as_text(left, types[0])} = {as_text(right, types[1])}"
 
 
-def _names(columns: Sequence[PlanColumn]) -> str:
+def _listed(columns: Sequence[PlanColumn]) -> str:
     return ", ".join(column.name for column in columns)

@@ -1,73 +1,78 @@
-"""The links: each combination of hubs once, and never taken out again.
+"""The links: each combination of hubs once, and never removed.
 
-Whether a combination still stands is told by the link's satellite.
+Whether a combination is current is what the link's satellite says.
 """
 
 from collections.abc import Iterator
 
-from fluid_build.modeling.data_vault.elements import Hub, Link
-from fluid_build.transform.plan.construction_tests import not_null
+from fluid_build.modeling.data_vault.elements import HubReference, Link
+from fluid_build.transform.plan.built_columns import LOAD_DATE_COLUMN
+from fluid_build.transform.plan.construction_tests import not_null, reference, unique
 from fluid_build.transform.plan.data_vault.columns import (
-    LOADED,
     RECORD_SOURCE,
-    leads_to,
     link_key,
-    plain,
     reference_key,
-    unique,
+    retagged,
 )
 from fluid_build.transform.plan.data_vault.sources import VaultSources
-from fluid_build.transform.plan.elements import LOAD_DATE, Build, BuildTest, PlanColumn
+from fluid_build.transform.plan.elements import LOAD_DATE, Build, BuildTest
+from fluid_build.transform.plan.history import only_new
+from fluid_build.transform.plan.sql_layout import query
 
 
 def link_builds(sources: VaultSources) -> Iterator[Build]:
-    """One build for each link."""
-    hubs = {hub.name: hub for hub in sources.vault.hubs}
+    """Return one build for each link."""
     for link in sources.vault.links:
-        yield _link(sources, link, hubs)
+        yield _link(sources, link)
 
 
-def _link(sources: VaultSources, link: Link, hubs: dict[str, Hub]) -> Build:
+def _link(sources: VaultSources, link: Link) -> Build:
     keys = tuple(
         reference_key(sources, link.table, hub).model_copy(update={"required": True})
         for hub in link.hubs
     )
-    children = plain(sources.columns(link.table, link.dependent_child_keys), "business-key")
+    children = retagged(sources.columns(link.table, link.dependent_child_keys), "business-key")
+    columns = (link_key(link), LOAD_DATE_COLUMN, RECORD_SOURCE, *keys, *children)
+    staging = sources.hashed[link.table]
     return Build(
         name=link.name,
         layer="raw_vault",
         materialization="incremental",
         title=link.name,
         description=link.description,
-        sql=_sql(sources, link, (*keys, *children)),
-        incremental=(
-            f"    AND NOT EXISTS (\n        SELECT 1\n        FROM model.{link.name} AS known\n"
-            f"        WHERE known.{link.hash_key} = arriving.{link.hash_key}\n    )"
+        sql=query(
+            [
+                (
+                    LOAD_DATE if column.name == "load_date" else f"arriving.{column.name}",
+                    column.name,
+                )
+                for column in columns
+            ],
+            f"model.{staging} AS arriving",
+            where=[f"arriving.{link.hash_key} IS NOT NULL"],
+            distinct=True,
         ),
-        ref_models=(sources.hashed[link.table],),
-        columns=(link_key(link), LOADED, RECORD_SOURCE, *keys, *children),
+        incremental=only_new(f"model.{link.name}", link.hash_key, "arriving"),
+        ref_models=(staging,),
+        columns=columns,
         key=(link.hash_key,),
-        tests=tuple(_tests(link, hubs)),
+        tests=tuple(_tests(sources, link)),
         mapped_source_tables=link.mapped_source_tables,
         source_columns=link.source_columns,
         reason=link.reason,
     )
 
 
-def _sql(sources: VaultSources, link: Link, columns: tuple[PlanColumn, ...]) -> str:
-    listed = "".join(f",\n    arriving.{column.name}" for column in columns)
-    return (
-        f"SELECT DISTINCT\n    arriving.{link.hash_key},\n    {LOAD_DATE} AS load_date,\n"
-        f"    arriving.record_source{listed}\n"
-        f"FROM model.{sources.hashed[link.table]} AS arriving\n"
-        f"WHERE\n    arriving.{link.hash_key} IS NOT NULL"
-    )
-
-
-def _tests(link: Link, hubs: dict[str, Hub]) -> Iterator[BuildTest]:
+def _tests(sources: VaultSources, link: Link) -> Iterator[BuildTest]:
     yield unique(link.name, (link.hash_key,), "A link holds each combination once.")
     yield not_null(link.name, link.hash_key, "A hash key is never null.")
-    for reference in link.hubs:
-        hub = hubs[reference.hub]
-        yield not_null(link.name, reference.hash_key, "A link leads to all of its hubs.")
-        yield leads_to(link.name, reference.hash_key, hub.name, hub.hash_key, reference.role)
+    for hub in link.hubs:
+        yield not_null(link.name, hub.hash_key, "A link refers to all of its hubs.")
+        yield hub_test(sources, link.name, hub)
+
+
+def hub_test(sources: VaultSources, relation: str, hub: HubReference) -> BuildTest:
+    """Return the test that every hash key by which a relation refers to a hub is in the hub."""
+    parent = sources.hub(hub.hub)
+    reason = f"{parent.name} is loaded from every table that refers to it."
+    return reference(relation, hub.hash_key, parent.name, parent.hash_key, reason, role=hub.role)

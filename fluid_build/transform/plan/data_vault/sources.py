@@ -4,7 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub, HubReference, Link
+from fluid_build.modeling.conceptual import ConceptualModel
+from fluid_build.modeling.data_vault.elements import (
+    DataVaultModel,
+    Hub,
+    HubReference,
+    KeylessTable,
+    Link,
+    ReferenceTable,
+    Satellite,
+)
 from fluid_build.modeling.data_vault.key_types import widest
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.logical import LogicalModel
@@ -18,6 +27,7 @@ class VaultSources:
     """A vault with the names and the staging of the tables that it is loaded from."""
 
     source_name: str
+    conceptual: ConceptualModel
     vault: DataVaultModel
     names: SqlNames
     staged: Mapping[str, Build]
@@ -29,6 +39,32 @@ class VaultSources:
     def columns(self, table: str, columns: Sequence[str]) -> tuple[PlanColumn, ...]:
         """The staged columns of several of a source table's columns."""
         return tuple(self.column(table, column) for column in columns)
+
+    def hub(self, name: str) -> Hub:
+        """Return the hub of that name; KeyError if there is none."""
+        return self._hubs[name]
+
+    def reference_table(self, table: str) -> ReferenceTable | None:
+        """Return the code list that a source table becomes; None where it doesn't."""
+        lists = (one for one in self.vault.reference_tables if one.table == table)
+        return next(lists, None)
+
+    def keyless_table(self, table: str) -> KeylessTable | None:
+        """Return the keyless table that a source table becomes; None where it doesn't."""
+        keyless = (one for one in self.vault.keyless_tables if one.table == table)
+        return next(keyless, None)
+
+    @cached_property
+    def satellites(self) -> dict[str, list[Satellite]]:
+        """For each table the satellites that are loaded from it."""
+        satellites: dict[str, list[Satellite]] = {table: [] for table in self.staged}
+        for satellite in self.vault.satellites:
+            satellites[satellite.table].append(satellite)
+        return satellites
+
+    @cached_property
+    def _hubs(self) -> dict[str, Hub]:
+        return {hub.name: hub for hub in self.vault.hubs}
 
     def record_source(self, table: str) -> str:
         """Where a row came from."""
@@ -48,7 +84,9 @@ class VaultSources:
         }
         found = {}
         for table in self.staged:
-            found[table] = free_identifier(fit("hsh", self.names.table(table).rstrip("_")), taken)
+            found[table] = free_identifier(
+                fit("stg_hashed", self.names.table(table).rstrip("_")), taken
+            )
             taken.add(found[table])
         return found
 
@@ -102,7 +140,7 @@ class VaultSources:
         """Whether a link stands for one reference of an entity, which a row may lack."""
         return any(self.is_anchor(link.table, hub) for hub in link.hubs)
 
-    def leads_always(self, table: str, reference: HubReference) -> bool:
+    def is_always_filled(self, table: str, reference: HubReference) -> bool:
         """Whether every row has the reference, or the zero key in its place."""
         if reference.optional or self.is_anchor(table, reference):
             return True
@@ -145,6 +183,7 @@ def vault_sources(model: LogicalModel, names: SqlNames, staging: Sequence[Build]
     assert model.dv2 is not None, "only a Data Vault model has a vault"
     return VaultSources(
         source_name=model.name,
+        conceptual=model.conceptual,
         vault=model.dv2,
         names=names,
         staged={build.title: build for build in staging},

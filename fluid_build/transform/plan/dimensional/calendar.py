@@ -7,10 +7,11 @@ years are too many to be filled, the days that occur are there alone.
 from fluid_build.modeling.dimensional.elements import UNKNOWN_DATE_KEY, Dimension
 from fluid_build.modeling.dimensional.facts import CALENDAR_DAY
 from fluid_build.modeling.types import type_name
-from fluid_build.transform.plan.dimensional.columns import technical
-from fluid_build.transform.plan.dimensional.star import DATE_KEY_TYPE, Star, selected
-from fluid_build.transform.plan.dimensional.tests import key_tests
+from fluid_build.transform.plan.built_columns import technical
+from fluid_build.transform.plan.dimensional.mart_tests import surrogate_key_tests
+from fluid_build.transform.plan.dimensional.star import DATE_KEY_TYPE, Star
 from fluid_build.transform.plan.elements import Build, PlanColumn
+from fluid_build.transform.plan.sql_layout import select_list
 
 _MOST_YEARS = 400
 _MONTHS = (
@@ -27,13 +28,13 @@ _EXPRESSIONS = {
     "quarter_number": "CAST(EXTRACT(QUARTER FROM full_date) AS INTEGER)",
     "month_number": "CAST(EXTRACT(MONTH FROM full_date) AS INTEGER)",
     "month_name": "CASE CAST(EXTRACT(MONTH FROM full_date) AS INTEGER)\n"
-    + "\n".join(f"        WHEN {n} THEN '{name}'" for n, name in enumerate(_MONTHS, 1))
-    + "\n    END",
+    + "\n".join(f"    WHEN {n} THEN '{name}'" for n, name in enumerate(_MONTHS, 1))
+    + "\nEND",
     "day_of_month": "CAST(EXTRACT(DAY FROM full_date) AS INTEGER)",
     "day_of_week": "CAST(day_of_week AS INTEGER)",
     "day_name": "CASE day_of_week\n"
-    + "\n".join(f"        WHEN {n} THEN '{name}'" for n, name in enumerate(_DAYS, 1))
-    + "\n    END",
+    + "\n".join(f"    WHEN {n} THEN '{name}'" for n, name in enumerate(_DAYS, 1))
+    + "\nEND",
     "week_start_date": "CAST(full_date - CAST(day_of_week - 1 AS INTEGER) AS DATE)",
     "is_weekend": "day_of_week >= 6",
 }
@@ -62,7 +63,7 @@ def calendar_build(star: Star, dimension: Dimension) -> Build:
             *calendar_columns(dimension),
         ),
         key=(dimension.surrogate_key,),
-        tests=key_tests(dimension.name, dimension.surrogate_key),
+        tests=surrogate_key_tests(dimension.name, dimension.surrogate_key),
         mapped_source_tables=dimension.mapped_source_tables,
         source_columns=dimension.source_columns,
         reason=dimension.reason,
@@ -148,18 +149,18 @@ weekdays AS (
     FROM calendar_days
 )
 SELECT
-{selected(columns)}
+{select_list(columns)}
 FROM weekdays
 UNION ALL
 SELECT
-{selected(unknown)}"""
+{select_list(unknown)}"""
 
 
 _KEY = (
     "COALESCE(\n"
-    "        CAST(EXTRACT(YEAR FROM full_date) AS BIGINT) * 10000\n"
-    "        + CAST(EXTRACT(MONTH FROM full_date) AS BIGINT) * 100\n"
-    "        + CAST(EXTRACT(DAY FROM full_date) AS BIGINT),\n"
-    f"        CASE WHEN full_date > DATE '1900-01-01' THEN {_FOR_EVER} ELSE -{_FOR_EVER} END\n"
-    "    )"
+    "    CAST(EXTRACT(YEAR FROM full_date) AS BIGINT) * 10000\n"
+    "    + CAST(EXTRACT(MONTH FROM full_date) AS BIGINT) * 100\n"
+    "    + CAST(EXTRACT(DAY FROM full_date) AS BIGINT),\n"
+    f"    CASE WHEN full_date > DATE '1900-01-01' THEN {_FOR_EVER} ELSE -{_FOR_EVER} END\n"
+    ")"
 )

@@ -1,45 +1,46 @@
 """Which relations of a star hold the columns of each table of the source."""
 
-from fluid_build.modeling.dimensional.elements import UNKNOWN_KEY, Bridge, Dimension, Fact
+from fluid_build.modeling.dimensional.elements import UNKNOWN_KEY, Dimension
 from fluid_build.transform.plan.carried_tests import Carrier, Carriers
-from fluid_build.transform.plan.dimensional.columns import is_generated
-from fluid_build.transform.plan.dimensional.dimensions import DELETED, is_kept
-from fluid_build.transform.plan.dimensional.facts import columns_of_owner
-from fluid_build.transform.plan.dimensional.star import Star
+from fluid_build.transform.plan.dimensional.star import (
+    DELETED,
+    Star,
+    columns_of,
+    is_generated,
+)
 from fluid_build.transform.plan.elements import RowScope
 
 
 def mart_carriers(star: Star) -> Carriers:
-    """By table its own dimension, fact or bridge, then dimensions that it was joined into."""
+    """Return by table its own dimension, fact or bridge, then the dimensions it's joined into."""
     whole: dict[str, list[Carrier]] = {name: [] for name in star.entities}
     joined: dict[str, list[Carrier]] = {name: [] for name in star.entities}
     for dimension in star.model.dimensions:
         if is_generated(dimension):
             continue
-        own = _of_dimension(star, dimension, "")
-        (whole if is_kept(star, dimension) else joined)[dimension.entity_name].append(own)
+        carriers = whole if star.is_kept(dimension) else joined
+        carriers[dimension.entity_name].append(_dimension_carrier(star, dimension, ""))
         for join in dimension.joins:
-            joined[join.entity].append(_of_dimension(star, dimension, join.name))
-    owners: tuple[Fact | Bridge, ...] = (*star.model.facts, *star.model.bridges)
-    for owner in owners:
+            joined[join.entity].append(_dimension_carrier(star, dimension, join.name))
+    for owner in star.owners:
         if owner.entity_name:
-            carrier = Carrier(owner.name, columns_of_owner(owner))
-            whole[owner.entity_name].append(carrier)
+            whole[owner.entity_name].append(Carrier(owner.name, columns_of(owner)))
     return {name: (*whole[name], *joined[name]) for name in star.entities}
 
 
-def _of_dimension(star: Star, dimension: Dimension, source: str) -> Carrier:
+def _dimension_carrier(star: Star, dimension: Dimension, source: str) -> Carrier:
+    """Return what a dimension carries of its own entity, or of the join named ``source``."""
+    is_kept = star.is_kept(dimension)
     attributes = [one for one in dimension.attributes if one.attribute and one.source == source]
-    scope = RowScope(
-        other_than=((dimension.surrogate_key, UNKNOWN_KEY),),
-        current="is_current" if dimension.history else "",
-        gone=DELETED if is_kept(star, dimension) and not dimension.history else "",
-    )
     return Carrier(
         relation=dimension.name,
-        columns={one.attribute: one.name for one in attributes},
-        scope=scope,
+        columns={attribute.attribute: attribute.name for attribute in attributes},
+        scope=RowScope(
+            other_than=((dimension.surrogate_key, UNKNOWN_KEY),),
+            current="is_current" if dimension.history else "",
+            gone=DELETED if is_kept and not dimension.history else "",
+        ),
         is_whole=not source,
-        is_once=is_kept(star, dimension),
+        is_once=is_kept,
         unknown={one.attribute: one.unknown for one in attributes if source and one.unknown},
     )

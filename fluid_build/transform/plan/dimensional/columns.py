@@ -1,136 +1,166 @@
-"""The columns of built relations, as the plan has them."""
+"""The columns of dimensions, facts and bridges, as the plan has them."""
 
-from collections.abc import Iterable
-
-from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.dimensional.elements import (
-    Bridge,
     Dimension,
+    DimensionAttribute,
     DimensionReference,
     Fact,
-    FactAttribute,
-    Measure,
 )
 from fluid_build.modeling.element import Element, SourceColumn
-from fluid_build.modeling.types import type_name
-from fluid_build.transform.plan.dimensional.star import DATE_KEY_TYPE, KEY_TYPE, Star
+from fluid_build.transform.plan.built_columns import technical
+from fluid_build.transform.plan.dimensional.star import (
+    DATE_KEY_TYPE,
+    DELETED,
+    KEY_TYPE,
+    FactOrBridge,
+    Star,
+    is_generated,
+    joins_of,
+)
 from fluid_build.transform.plan.elements import PlanColumn
+from fluid_build.transform.plan.staging import by_value, staged_column
 
 
-def technical(
-    name: str,
-    type_: str,
-    description: str,
-    *,
-    tags: tuple[str, ...] = ("technical",),
-    sources: tuple[SourceColumn, ...] = (),
-    required: bool = True,
-    reason: str = "",
-) -> PlanColumn:
-    """A column that the build adds."""
-    return PlanColumn(
-        name=name,
-        type=type_,
-        contract_type=type_name(type_),
-        required=required,
-        description=description,
-        tags=tags,
-        mapped_source_tables=tuple(dict.fromkeys(one.table for one in sources)),
-        source_columns=sources,
-        reason=reason or description,
-    )
-
-
-def of_attribute(
+def attribute_column(
     star: Star,
     entity: str,
-    attribute: Attribute,
-    name: str,
+    attribute: str,
     element: Element,
     *,
+    column: str,
     required: bool,
     tags: tuple[str, ...] = (),
     is_measure: bool = False,
 ) -> PlanColumn:
-    """A column that holds what an attribute holds."""
-    type_ = star.type(entity, attribute.name)
-    stays_text = attribute.conversion is not None and type_ == attribute.source_type
-    return PlanColumn(
-        name=name,
-        type=type_,
-        contract_type=type_name(type_) if stays_text else attribute.type,
-        required=required,
-        description=attribute.description,
-        semantic_type=attribute.semantic_type,
-        pii=attribute.pii,
-        measure=attribute.measure if is_measure else None,
-        tags=tags,
-        mapped_source_tables=element.mapped_source_tables,
-        source_columns=element.source_columns,
-        reason=element.reason,
+    """Return a column that holds what an attribute holds; ``element`` says where it's from."""
+    staged = staged_column(
+        star.entities[entity], star.attribute(entity, attribute), star.names, by_value
+    )
+    return staged.model_copy(
+        update={
+            "name": column,
+            "required": required,
+            "measure": staged.measure if is_measure else None,
+            "tags": tags,
+            "mapped_source_tables": element.mapped_source_tables,
+            "source_columns": element.source_columns,
+            "reason": element.reason,
+        }
     )
 
 
-def key_column(star: Star, owner: Fact | Bridge, one: DimensionReference) -> PlanColumn:
-    """The key by which a fact or bridge refers to a dimension."""
-    dimension = star.dimensions[one.dimension]
-    joins = owner.joins if isinstance(owner, Fact) else ()
-    entity = star.joined_entity(owner.entity_name, joins, one.source)
-    role = f" as {one.role}" if one.role else ""
-    return technical(
-        one.key,
-        key_type(dimension),
-        f"The key of {one.dimension}{role}.",
-        tags=("foreign-key",),
-        sources=tuple(SourceColumn(table=entity, column=name) for name in one.columns),
-        reason=one.reason,
-    )
-
-
-def key_type(dimension: Dimension) -> str:
-    """DuckDB's type of a dimension's key."""
-    return DATE_KEY_TYPE if is_generated(dimension) else KEY_TYPE
-
-
-def is_generated(dimension: Dimension) -> bool:
-    """Whether a dimension is the generated calendar."""
-    return dimension.dimension_type == "date" and not dimension.entity_name
-
-
-def kept_columns(
-    star: Star,
-    entity: str,
-    attributes: Iterable[FactAttribute],
-    degenerate: Iterable[str] = (),
-) -> list[PlanColumn]:
-    """The columns of a fact or bridge that are neither measure nor key."""
-    numbers = set(degenerate)
-    return [
-        of_attribute(
-            star,
-            entity,
-            star.attribute(entity, one.attribute),
-            one.name,
-            one,
-            required=star.attribute(entity, one.attribute).required,
-            tags=("degenerate-dimension",) if one.name in numbers else (),
+def dimension_columns(star: Star, dimension: Dimension) -> list[PlanColumn]:
+    """Return the columns of a dimension that isn't the calendar."""
+    sources = dimension.source_columns
+    row = "a version of a member" if dimension.history else "a member"
+    columns = [
+        technical(
+            dimension.surrogate_key,
+            KEY_TYPE,
+            f"The key of {row}, which facts refer to.",
+            tags=("primary-key", "hash-key", "technical"),
+            sources=sources,
         )
-        for one in attributes
     ]
+    if dimension.durable_key:
+        columns.append(
+            technical(
+                dimension.durable_key,
+                KEY_TYPE,
+                "The key of the member, the same in all of its versions.",
+                tags=("hash-key", "technical"),
+                sources=sources,
+            )
+        )
+    columns += [dimension_column(star, dimension, one) for one in dimension.attributes]
+    columns += [
+        technical(
+            link.key,
+            KEY_TYPE,
+            f"The key of {link.dimension}{f' as {link.role}' if link.role else ''}.",
+            tags=("foreign-key",),
+            reason=link.reason,
+        )
+        for link in dimension.links
+    ]
+    if dimension.history:
+        columns += [
+            technical("valid_from", "TIMESTAMP", "When the version starts to be valid."),
+            technical("valid_to", "TIMESTAMP", "When the version stops being valid, exclusive."),
+            technical("is_current", "BOOLEAN", "Whether this is the version that's valid now."),
+        ]
+    if star.is_kept(dimension):
+        columns.append(technical(DELETED, "BOOLEAN", "Whether the source has deleted the member."))
+    return columns
 
 
-def measure_columns(star: Star, entity: str, measures: Iterable[Measure]) -> list[PlanColumn]:
-    """The measures of a fact."""
-    return [
-        of_attribute(
+def dimension_column(star: Star, dimension: Dimension, attribute: DimensionAttribute) -> PlanColumn:
+    """Return the column of one attribute of a dimension."""
+    if not attribute.attribute:
+        return technical(
+            attribute.name,
+            "BOOLEAN",
+            attribute.description,
+            tags=(),
+            sources=attribute.source_columns,
+            required=False,
+            reason=attribute.reason,
+        )
+    is_key = not attribute.source and attribute.name in dimension.natural_key_columns
+    return attribute_column(
+        star,
+        star.joined_entity(dimension.entity_name, dimension.joins, attribute.source),
+        attribute.attribute,
+        attribute,
+        column=attribute.name,
+        required=False,
+        tags=("business-key",) if is_key else (),
+    )
+
+
+def reference_column(star: Star, owner: FactOrBridge, reference: DimensionReference) -> PlanColumn:
+    """Return the key by which a fact or bridge refers to a dimension."""
+    dimension = star.dimensions[reference.dimension]
+    entity = star.joined_entity(owner.entity_name, joins_of(owner), reference.source)
+    role = f" as {reference.role}" if reference.role else ""
+    return technical(
+        reference.key,
+        DATE_KEY_TYPE if is_generated(dimension) else KEY_TYPE,
+        f"The key of {reference.dimension}{role}.",
+        tags=("foreign-key",),
+        sources=tuple(SourceColumn(table=entity, column=name) for name in reference.columns),
+        reason=reference.reason,
+    )
+
+
+def own_value_columns(star: Star, owner: FactOrBridge) -> list[PlanColumn]:
+    """Return the columns of a fact or bridge that aren't keys: what it keeps, and its measures."""
+    entity = owner.entity_name
+    degenerate = owner.degenerate_dimensions if isinstance(owner, Fact) else ()
+    columns = [
+        attribute_column(
             star,
             entity,
-            star.attribute(entity, one.column),
-            one.name,
+            one.attribute,
             one,
-            required=star.attribute(entity, one.column).required,
+            column=one.name,
+            required=star.attribute(entity, one.attribute).required,
+            tags=("degenerate-dimension",) if one.name in degenerate else (),
+        )
+        for one in owner.attributes
+    ]
+    measures = owner.measures if isinstance(owner, Fact) else ()
+    columns += [
+        attribute_column(
+            star,
+            entity,
+            measure.column,
+            measure,
+            column=measure.name,
+            required=star.attribute(entity, measure.column).required,
             tags=("measure",),
             is_measure=True,
         )
-        for one in measures
+        for measure in measures
     ]
+    return columns

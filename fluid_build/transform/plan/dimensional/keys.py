@@ -2,48 +2,53 @@
 
 from collections.abc import Iterator, Sequence
 
-from fluid_build.modeling.dimensional.elements import Bridge, Dimension, Fact, Join
-from fluid_build.transform.plan.dimensional.columns import is_generated
-from fluid_build.transform.plan.dimensional.facts import is_derived, references_of
-from fluid_build.transform.plan.dimensional.star import Star, natural_key
+from fluid_build.modeling.dimensional.elements import Dimension, Join
+from fluid_build.transform.plan.dimensional.star import (
+    FactOrBridge,
+    Star,
+    joins_of,
+    natural_key,
+    own_attributes,
+    references_of,
+)
 from fluid_build.transform.plan.relied_keys import ReliedKey
 
 
 def mart_keys(star: Star) -> Iterator[ReliedKey]:
-    """Natural keys, grains, and what rows are joined or looked up by: a join finds one row each."""
+    """Return natural keys, grains, and what rows are joined or looked up by.
+
+    A join must find one row at most.
+    """
     for dimension in star.model.dimensions:
-        yield from _of_dimension(star, dimension)
-    for fact in star.model.facts:
-        yield from _of_owner(star, fact)
-    for bridge in star.model.bridges:
-        yield from _of_owner(star, bridge)
+        yield from _dimension_keys(star, dimension)
+    for owner in star.owners:
+        yield from _owner_keys(star, owner)
 
 
-def _of_dimension(star: Star, dimension: Dimension) -> Iterator[ReliedKey]:
-    yield from _joined(star, dimension.joins)
-    facts = {fact.entity_name for fact in star.model.facts}
-    if not is_generated(dimension) and dimension.entity_name not in facts:
+def _dimension_keys(star: Star, dimension: Dimension) -> Iterator[ReliedKey]:
+    yield from _join_keys(star, dimension.joins)
+    if star.is_kept(dimension):
         key = tuple(attribute.name for attribute in natural_key(star, dimension))
         yield _key(star, dimension.entity_name, key)
 
 
-def _of_owner(star: Star, owner: Fact | Bridge) -> Iterator[ReliedKey]:
+def _owner_keys(star: Star, owner: FactOrBridge) -> Iterator[ReliedKey]:
     primary = star.entities[owner.entity_name].primary_key
     if owner.grain_columns and primary is not None and primary.holds:
         yield _key(star, owner.entity_name, primary.attributes)
-    yield from _joined(star, owner.joins if isinstance(owner, Fact) else ())
+    yield from _join_keys(star, joins_of(owner))
     for reference in references_of(owner):
         dimension = star.dimensions[reference.dimension]
-        if not is_generated(dimension) and not is_derived(star, reference):
-            own = {one.name: one.attribute for one in dimension.attributes if not one.source}
+        if star.is_kept(dimension):
+            own = own_attributes(dimension)
             columns = tuple(own[name] for name in reference.to_columns)
             yield _key(star, dimension.entity_name, columns, complete=False)
 
 
-def _joined(star: Star, joins: Sequence[Join]) -> Iterator[ReliedKey]:
+def _join_keys(star: Star, joins: Sequence[Join]) -> Iterator[ReliedKey]:
     for join in joins:
-        one = star.relationships[join.relationship]
-        columns = one.from_attributes if join.backwards else one.to_attributes
+        relationship = star.relationships[join.relationship]
+        columns = relationship.from_attributes if join.backwards else relationship.to_attributes
         yield _key(star, join.entity, columns, complete=False)
 
 

@@ -1,21 +1,22 @@
-"""References of the source, as promises of a star: what each leads to is there.
+"""References of the source, as promises of a star: what each refers to is there.
 
-A fact or dimension keeps the columns that it refers by, and a dimension the members that the source
-has lost, so that what leads nowhere there never existed. What was collapsed has no relation of its
-own: it is asked for in the staging, before anything is made of it.
+A fact or dimension keeps the columns that it refers by, and a dimension keeps deleted members, so
+an orphan there refers to something that never existed. Tables that were collapsed have no relation
+of their own: their references are tested on the staging, before anything is made of it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Relationship
-from fluid_build.modeling.dimensional.elements import Bridge, Fact
-from fluid_build.modeling.logical import LogicalModel
-from fluid_build.modeling.sql_names import SqlNames, fit
-from fluid_build.transform.plan.dimensional.facts import columns_of_owner
-from fluid_build.transform.plan.dimensional.star import Star, star_of
+from fluid_build.modeling.sql_names import fit
+from fluid_build.transform.plan.dimensional.star import (
+    Star,
+    columns_of,
+    own_columns,
+)
 from fluid_build.transform.plan.elements import BuildTest
-from fluid_build.transform.plan.evidence_tests import reference_test
+from fluid_build.transform.plan.evidence_tests import is_promised, reference_test
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,57 +27,47 @@ class _Place:
     columns: Mapping[str, str]
 
 
-def orphan_tests(model: LogicalModel, names: SqlNames) -> dict[str, tuple[BuildTest, ...]]:
-    """By relation the tests of what it refers to, within what was measured."""
-    star = star_of(model, names)
-    places = _places(star)
-    found: dict[str, list[BuildTest]] = {}
-    for one in star.conceptual.relationships:
-        if one.implied and one.origin != "declared":
-            continue
-        for child, parent in _ends(star, one, places):
-            test = reference_test(
-                one,
-                name=fit(child.relation, one.name, "orphans"),
-                columns=tuple(child.columns[name] for name in one.from_attributes),
-                to_model=parent.relation,
-                to_columns=tuple(parent.columns[name] for name in one.to_attributes),
-            )
-            # Keys are what one joins by: a member is in a dimension as often as it has versions.
-            found.setdefault(child.relation, []).append(
-                test.model_copy(update={"cardinality": None})
-            )
-    return {relation: tuple(tests) for relation, tests in found.items()}
+def orphan_tests(star: Star) -> dict[str, tuple[BuildTest, ...]]:
+    """Return by relation the tests of what it refers to, within what was measured."""
+    marts = _marts(star)
+    tests: dict[str, list[BuildTest]] = {}
+    for relationship in filter(is_promised, star.conceptual.relationships):
+        child, parent = _ends(star, relationship, marts)
+        test = reference_test(
+            relationship,
+            name=fit(child.relation, relationship.name, "orphans"),
+            columns=tuple(child.columns[name] for name in relationship.from_attributes),
+            to_model=parent.relation,
+            to_columns=tuple(parent.columns[name] for name in relationship.to_attributes),
+        )
+        # No way to join: a dimension has a member as often as it has versions.
+        tests.setdefault(child.relation, []).append(test.model_copy(update={"cardinality": None}))
+    return {relation: tuple(found) for relation, found in tests.items()}
 
 
 def _ends(
-    star: Star, one: Relationship, places: Mapping[str, _Place]
-) -> Iterator[tuple[_Place, _Place]]:
-    """Where the two ends of a relationship are: both in marts, or both in the staging."""
-    child, parent = places.get(one.from_entity), places.get(one.to_entity)
+    star: Star, relationship: Relationship, marts: Mapping[str, _Place]
+) -> tuple[_Place, _Place]:
+    """Return where the two ends of a relationship are: both in marts, or both in the staging."""
+    child, parent = marts.get(relationship.from_entity), marts.get(relationship.to_entity)
     if child is not None and parent is not None:
-        here, there = set(one.from_attributes), set(one.to_attributes)
+        here, there = set(relationship.from_attributes), set(relationship.to_attributes)
         if here <= child.columns.keys() and there <= parent.columns.keys():
-            yield child, parent
-            return
-    yield _staged(star, one.from_entity), _staged(star, one.to_entity)
+            return child, parent
+    return _staging(star, relationship.from_entity), _staging(star, relationship.to_entity)
 
 
-def _staged(star: Star, entity: str) -> _Place:
-    columns = {one.name: star.column(entity, one.name) for one in star.entities[entity].attributes}
-    return _Place(star.names.staging(entity), columns)
+def _staging(star: Star, entity: str) -> _Place:
+    return _Place(star.names.staging(entity), star.names.columns[entity])
 
 
-def _places(star: Star) -> dict[str, _Place]:
-    """The mart of each entity that has one."""
-    found = {
-        one.entity_name: _Place(
-            one.name, {kept.attribute: kept.name for kept in one.attributes if not kept.source}
-        )
-        for one in star.model.dimensions
-        if one.entity_name
+def _marts(star: Star) -> dict[str, _Place]:
+    """Return the mart of each entity that has one."""
+    marts = {
+        dimension.entity_name: _Place(dimension.name, own_columns(dimension))
+        for dimension in star.model.dimensions
+        if dimension.entity_name
     }
-    owners: tuple[Fact | Bridge, ...] = (*star.model.facts, *star.model.bridges)
-    for owner in owners:
-        found[owner.entity_name] = _Place(owner.name, columns_of_owner(owner))
-    return found
+    for owner in star.owners:
+        marts[owner.entity_name] = _Place(owner.name, columns_of(owner))
+    return marts

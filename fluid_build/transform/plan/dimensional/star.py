@@ -1,25 +1,39 @@
-"""A star with everything that its SQL is made of at hand: relations, aliases, types, joins."""
+"""A star with everything that its SQL is made of: entities, relationships, names, types, keys."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
-from fluid_build.modeling.dimensional.elements import Dimension, DimensionalModel, Join
+from fluid_build.modeling.dimensional.elements import (
+    UNKNOWN_DATE_KEY,
+    UNKNOWN_KEY,
+    Bridge,
+    Dimension,
+    DimensionalModel,
+    DimensionReference,
+    Fact,
+    Join,
+)
 from fluid_build.modeling.dimensional.star_names import free_alias
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import is_number
 from fluid_build.sources.sql import literal
-from fluid_build.transform.plan.hashing import HASH_TYPE, written_or_token
-from fluid_build.transform.plan.staging import by_value, staged_type, staging_builds
+from fluid_build.transform.plan.elements import Build
+from fluid_build.transform.plan.hashing import HASH_TYPE, hashed, written_or_token
+from fluid_build.transform.plan.sql_layout import as_text, join
+from fluid_build.transform.plan.staging import by_value, staged_type
 
 KEY_TYPE = HASH_TYPE
 DATE_KEY_TYPE = "BIGINT"
+UNKNOWN = literal(UNKNOWN_KEY)
+DELETED = "is_deleted"
 BEGINNING = "TIMESTAMP '0001-01-01 00:00:00'"
 END = "TIMESTAMP '9999-12-31 00:00:00'"
 LAST_MOMENT = "TIMESTAMP '9999-12-30 00:00:00'"
-"""A moment at which every version of today is valid: where an event has no day, or none to come."""
+"""A moment at which every current version is valid: for events without a day, or with a later one.
+It lies before ``END``, as a version ends before its ``valid_to``."""
 _HASHING = HashKeyStrategy()
 
 Typed = tuple[str, str]
@@ -27,6 +41,11 @@ Typed = tuple[str, str]
 
 Relation = Callable[[str], str]
 """The SQL that may follow FROM, of an entity with our names and types."""
+
+Columns = Callable[[str, str], str]
+"""The SQL of a column of an element's own entity, by entity and attribute."""
+
+FactOrBridge = Fact | Bridge
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,136 +58,172 @@ class Star:
     entities: Mapping[str, Entity]
     relationships: Mapping[str, Relationship]
     dimensions: Mapping[str, Dimension]
+    fact_entities: frozenset[str]
     selects: Mapping[str, str]
-    """By entity, the query that gives it our names and types by the source alone."""
+    """By entity, the query that gives it our names and types from the source alone."""
+
+    @property
+    def owners(self) -> tuple[FactOrBridge, ...]:
+        """The facts, then the bridges."""
+        return (*self.model.facts, *self.model.bridges)
 
     def column(self, entity: str, attribute: str) -> str:
-        """The staged column of an attribute."""
+        """Return the staged column of an attribute."""
         return self.names.column(entity, attribute)
 
     def attribute(self, entity: str, attribute: str) -> Attribute:
-        """The attribute of that name."""
+        """Return the attribute of that name."""
         return self.entities[entity].attribute(attribute)
 
     def type(self, entity: str, attribute: str) -> str:
-        """DuckDB's type of a staged attribute."""
+        """Return DuckDB's type of a staged attribute."""
         return staged_type(self.attribute(entity, attribute), by_value)
 
     def staged(self, entity: str) -> str:
-        """An entity's staging relation in SQL."""
+        """Return an entity's staging relation in SQL."""
         return f"model.{self.names.staging(entity)}"
 
+    def source(self, entity: str) -> str:
+        """Return an entity's source table in SQL."""
+        return f"source.{self.names.table(entity)}"
+
     def alias(self, entity: str, joins: Iterable[Join]) -> str:
-        """What an element's own entity is called in its SQL."""
-        return free_alias(self.names.table(entity), {one.name for one in joins})
+        """Return what an element's own entity is called in its SQL."""
+        return free_alias(self.names.table(entity), {join.name for join in joins})
 
     def joined_entity(self, entity: str, joins: Iterable[Join], source: str) -> str:
-        """The entity that a join, or "" for none, leads to."""
-        return {"": entity, **{one.name: one.entity for one in joins}}[source]
+        """Return the entity that a join, or "" for none, leads to."""
+        return {"": entity, **{join.name: join.entity for join in joins}}[source]
 
     def equal(self, left: str, left_type: str, right: str, right_type: str) -> str:
-        """A condition that two values are the same, whatever their types."""
+        """Return a condition that two values are the same, whatever their types."""
         if left_type == right_type or (is_number(left_type) and is_number(right_type)):
             return f"{left} = {right}"
         return f"{as_text(left, left_type)} = {as_text(right, right_type)}"
 
+    def is_derived(self, dimension: Dimension) -> bool:
+        """Whether a dimension is made of a fact's own columns."""
+        return dimension.entity_name in self.fact_entities
 
-def star_of(model: LogicalModel, names: SqlNames) -> Star:
-    """The star of a dimensional model."""
+    def is_kept(self, dimension: Dimension) -> bool:
+        """Whether members stay after the source deletes them; a derived one follows its fact."""
+        return not is_generated(dimension) and not self.is_derived(dimension)
+
+
+def star_of(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> Star:
+    """Return the star of a dimensional model; ``staging`` has one build for each entity."""
     assert model.dimensional is not None, "a model of another technique has no star"
     return Star(
         conceptual=model.conceptual,
         model=model.dimensional,
         names=names,
-        entities={one.name: one for one in model.conceptual.entities},
+        entities={entity.name: entity for entity in model.conceptual.entities},
         relationships={one.name: one for one in model.conceptual.relationships},
-        dimensions={one.name: one for one in model.dimensional.dimensions},
-        selects={one.title: one.sql for one in staging_builds(model.conceptual, names, by_value)},
+        dimensions={dimension.name: dimension for dimension in model.dimensional.dimensions},
+        fact_entities=frozenset(fact.entity_name for fact in model.dimensional.facts),
+        selects={build.title: build.sql for build in staging},
     )
 
 
+def is_generated(dimension: Dimension) -> bool:
+    """Whether a dimension is the generated calendar."""
+    return dimension.dimension_type == "date" and not dimension.entity_name
+
+
+def own_attributes(dimension: Dimension) -> dict[str, str]:
+    """Return the columns of a dimension's own entity: attributes by column."""
+    return {one.name: one.attribute for one in dimension.attributes if not one.source}
+
+
+def own_columns(dimension: Dimension) -> dict[str, str]:
+    """Return the columns of a dimension's own entity: columns by attribute."""
+    return {attribute: name for name, attribute in own_attributes(dimension).items()}
+
+
 def natural_key(star: Star, dimension: Dimension) -> tuple[Attribute, ...]:
-    """The attributes of the dimension's own entity that are its natural key, in order."""
-    own = {one.name: one.attribute for one in dimension.attributes if not one.source}
+    """Return the attributes of the dimension's own entity that are its natural key, in order."""
+    own = own_attributes(dimension)
     return tuple(
         star.attribute(dimension.entity_name, own[name]) for name in dimension.natural_key_columns
     )
 
 
+def joins_of(owner: FactOrBridge) -> tuple[Join, ...]:
+    """Return the joins of a fact; a bridge has none."""
+    return owner.joins if isinstance(owner, Fact) else ()
+
+
+def references_of(owner: FactOrBridge) -> tuple[DimensionReference, ...]:
+    """Return the references of a fact or bridge to dimensions."""
+    return owner.dimensions if isinstance(owner, Fact) else owner.references
+
+
+def columns_of(owner: FactOrBridge) -> dict[str, str]:
+    """Return the columns that hold attributes of an owner's own entity: columns by attribute."""
+    columns = {one.attribute: one.name for one in owner.attributes if not one.source}
+    if isinstance(owner, Fact):
+        columns |= {measure.column: measure.name for measure in owner.measures}
+    return columns
+
+
+def referred_key(owner: FactOrBridge, dimension: Dimension) -> str:
+    """Return the column of a dimension that is referred to.
+
+    A fact refers to the version of its day, a bridge to the member in all versions.
+    """
+    return dimension.surrogate_key if isinstance(owner, Fact) else dimension.member_key
+
+
+def unknown_key(dimension: Dimension) -> str:
+    """Return the key of a dimension's unknown member, in SQL."""
+    return str(UNKNOWN_DATE_KEY) if is_generated(dimension) else UNKNOWN
+
+
 def join_clauses(
     star: Star,
     joins: Sequence[Join],
-    columns: Callable[[str, str], str],
+    columns: Columns,
     *,
     relation: Relation | None = None,
-    kind: str = "LEFT JOIN",
 ) -> list[str]:
-    """The joins of an element, one clause each.
-
-    ``columns`` gives the SQL of a column of the element's own entity, by entity and attribute.
-    """
-    entities = {one.name: one.entity for one in joins}
-    found = []
-    for join in joins:
-        one = star.relationships[join.relationship]
-        here, there = one.from_attributes, one.to_attributes
-        owner = one.from_entity
-        if join.backwards:
-            here, there, owner = there, here, one.to_entity
+    """Return the joins of an element, one clause each."""
+    entities = {joined.name: joined.entity for joined in joins}
+    clauses = []
+    for joined in joins:
+        relationship = star.relationships[joined.relationship]
+        here, there = relationship.from_attributes, relationship.to_attributes
+        owner = relationship.from_entity
+        if joined.backwards:
+            here, there, owner = there, here, relationship.to_entity
         conditions = []
         for ours, theirs in zip(here, there, strict=True):
-            if join.parent:
-                assert entities[join.parent] == owner, "a join hangs on what it relates to"
-                left = f"{join.parent}.{star.column(owner, ours)}"
+            if joined.parent:
+                assert entities[joined.parent] == owner, "a join hangs on what it relates to"
+                left = f"{joined.parent}.{star.column(owner, ours)}"
             else:
                 left = columns(owner, ours)
-            right = f"{join.name}.{star.column(join.entity, theirs)}"
+            right = f"{joined.name}.{star.column(joined.entity, theirs)}"
             conditions.append(
-                star.equal(left, star.type(owner, ours), right, star.type(join.entity, theirs))
+                star.equal(left, star.type(owner, ours), right, star.type(joined.entity, theirs))
             )
-        found.append(joined(kind, (relation or star.staged)(join.entity), join.name, conditions))
-    return found
+        rows = (relation or star.staged)(joined.entity)
+        clauses.append(join("LEFT JOIN", rows, joined.name, conditions))
+    return clauses
 
 
-def joined(kind: str, relation: str, alias: str, conditions: Sequence[str]) -> str:
-    """One join clause."""
-    return f"{kind} {relation} AS {alias}\n    ON " + "\n    AND ".join(conditions)
-
-
-def hashed_key(values: Sequence[Typed]) -> str:
-    """The surrogate key of a natural key, of which no part is null."""
+def key_hash(values: Sequence[Typed]) -> str:
+    """Return the surrogate key of a natural key, of which no part is null."""
     if len(values) == 1:
-        return f"{_HASHING.algorithm}({as_text(*values[0])})"
-    return hashed(values)
+        return hashed([as_text(*values[0])], _HASHING)
+    return values_hash(values)
 
 
-def hashed(values: Sequence[Typed]) -> str:
-    """The hash of several values, which may be null; different ones never share its input."""
+def values_hash(values: Sequence[Typed]) -> str:
+    """Return the hash of several values, which may be null; no other values share its input."""
     parts = [written_or_token(expression, type_, _HASHING) for expression, type_ in values]
-    delimiter = f" || {literal(_HASHING.delimiter)} || "
-    return f"{_HASHING.algorithm}({delimiter.join(parts)})"
+    return hashed(parts, _HASHING)
 
 
-def key_or_unknown(key: str, unknown: str, present: str) -> str:
-    """A key where a joined row is there, the unknown member's where it is not."""
-    return f"CASE WHEN {present} IS NULL THEN {unknown} ELSE {key} END"
-
-
-def selected(columns: Iterable[tuple[str, str]], *, indent: str = "    ") -> str:
-    """A select list of (expression, name), one column a line."""
-    return ",\n".join(
-        f"{indent}{expression}"
-        if expression.rpartition(".")[2] == name
-        else f"{indent}{expression} AS {name}"
-        for expression, name in columns
-    )
-
-
-def as_text(expression: str, type_: str) -> str:
-    """A value as text."""
-    return expression if type_ == "VARCHAR" else f"CAST({expression} AS VARCHAR)"
-
-
-def indented(sql: str, by: str = "    ") -> str:
-    """SQL moved to the right."""
-    return "\n".join(by + line if line else line for line in sql.splitlines())
+def key_or_unknown(key: str, present: str) -> str:
+    """Return a key where a joined row is there, the unknown member's where it isn't."""
+    return f"CASE WHEN {present} IS NULL THEN {UNKNOWN} ELSE {key} END"

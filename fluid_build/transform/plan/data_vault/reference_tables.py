@@ -1,0 +1,83 @@
+"""The reference tables: code lists, with the history of each code."""
+
+from collections.abc import Iterator
+
+from fluid_build.modeling.data_vault.elements import ReferenceTable
+from fluid_build.modeling.sql_names import SqlNames
+from fluid_build.sources.sql import literal
+from fluid_build.transform.plan.built_columns import DELETED_COLUMN, LOAD_DATE_COLUMN
+from fluid_build.transform.plan.construction_tests import not_null, unique
+from fluid_build.transform.plan.data_vault.columns import (
+    HASH_DIFF,
+    RECORD_SOURCE,
+    in_key,
+    retagged,
+)
+from fluid_build.transform.plan.data_vault.histories import (
+    hash_diff,
+    history_build,
+    one_row_a_load,
+)
+from fluid_build.transform.plan.data_vault.sources import VaultSources
+from fluid_build.transform.plan.elements import LOAD_DATE, Build
+from fluid_build.transform.plan.history import History
+from fluid_build.transform.plan.sql_layout import query
+
+
+def reference_history(table: ReferenceTable, names: SqlNames) -> History:
+    """Return the history of each code of a code list."""
+    code, *more = names.columns_of(table.table, table.key_columns)
+    payload = names.columns_of(table.table, table.columns)
+    compared = "hash_diff" if payload else None
+    technical = ("load_date", "record_source", "is_deleted", *filter(None, (compared,)))
+    return History(
+        name=table.name,
+        columns=(code, *technical, *more, *payload),
+        keys=(code, *more),
+        compared=compared,
+    )
+
+
+def reference_builds(sources: VaultSources) -> Iterator[Build]:
+    """Return one build for each code list."""
+    for table in sources.vault.reference_tables:
+        yield _reference_table(sources, table)
+
+
+def _reference_table(sources: VaultSources, table: ReferenceTable) -> Build:
+    keys = sources.columns(table.table, table.key_columns)
+    payload = sources.columns(table.table, table.columns)
+    code, *more = retagged(keys, "primary-key", "business-key")
+    staging = sources.staged[table.table].name
+    key = (code.name, "load_date", *(column.name for column in more))
+    arriving = query(
+        [
+            code.name,
+            (LOAD_DATE, "load_date"),
+            (literal(sources.record_source(table.table)), "record_source"),
+            ("FALSE", "is_deleted"),
+            *([hash_diff(sources, payload)] if payload else []),
+            *(column.name for column in (*more, *payload)),
+        ],
+        f"model.{staging}",
+    )
+    return history_build(
+        table,
+        reference_history(table, sources.names),
+        arriving=arriving,
+        staging=staging,
+        columns=(
+            code,
+            in_key(LOAD_DATE_COLUMN),
+            RECORD_SOURCE,
+            DELETED_COLUMN,
+            *([HASH_DIFF] if payload else []),
+            *more,
+            *retagged(payload),
+        ),
+        key=key,
+        tests=(
+            unique(table.name, key, one_row_a_load(table.table, table.key_columns)),
+            *(not_null(table.name, column.name, "A code is never null.") for column in keys),
+        ),
+    )

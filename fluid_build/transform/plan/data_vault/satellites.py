@@ -1,0 +1,104 @@
+"""The satellites: what a source table says of a hub or link, with its history."""
+
+from collections.abc import Iterator
+
+from fluid_build.modeling.data_vault.elements import Hub, Link, Satellite
+from fluid_build.modeling.sql_names import SqlNames
+from fluid_build.transform.plan.built_columns import DELETED_COLUMN, LOAD_DATE_COLUMN
+from fluid_build.transform.plan.construction_tests import not_null, reference, unique
+from fluid_build.transform.plan.data_vault.columns import (
+    HASH_DIFF,
+    RECORD_SOURCE,
+    in_key,
+    parent_key,
+    retagged,
+)
+from fluid_build.transform.plan.data_vault.histories import (
+    hash_diff,
+    history_build,
+    one_row_a_load,
+)
+from fluid_build.transform.plan.data_vault.keys import row_key
+from fluid_build.transform.plan.data_vault.sources import VaultSources
+from fluid_build.transform.plan.elements import LOAD_DATE, Build
+from fluid_build.transform.plan.history import History
+from fluid_build.transform.plan.sql_layout import query
+
+
+def satellite_history(satellite: Satellite, names: SqlNames) -> History:
+    """Return the history of a satellite's parent, or of each multi-active key of it."""
+    keys = names.columns_of(satellite.table, satellite.multi_active_keys)
+    payload = names.columns_of(satellite.table, satellite.columns)
+    compared = "hash_diff" if payload else None
+    technical = ("load_date", "record_source", "is_deleted", *filter(None, (compared,)))
+    return History(
+        name=satellite.name,
+        columns=(satellite.hash_key, *technical, *keys, *payload),
+        keys=(satellite.hash_key, *keys),
+        compared=compared,
+        hash_key=satellite.hash_key,
+    )
+
+
+def satellite_builds(sources: VaultSources) -> Iterator[Build]:
+    """Return one build for each satellite."""
+    parents: dict[str, Hub | Link] = {hub.name: hub for hub in sources.vault.hubs}
+    parents |= {link.name: link for link in sources.vault.links}
+    for satellite in sources.vault.satellites:
+        yield _satellite(sources, satellite, parents[satellite.parent])
+
+
+def _satellite(sources: VaultSources, satellite: Satellite, parent: Hub | Link) -> Build:
+    keys = sources.columns(satellite.table, satellite.multi_active_keys)
+    payload = sources.columns(satellite.table, satellite.columns)
+    columns = (
+        parent_key(satellite, parent),
+        in_key(LOAD_DATE_COLUMN),
+        RECORD_SOURCE,
+        DELETED_COLUMN,
+        *([HASH_DIFF] if payload else []),
+        *retagged(keys, "primary-key"),
+        *retagged(payload),
+    )
+    link = parent if isinstance(parent, Link) else None
+    key = (satellite.hash_key, "load_date", *(column.name for column in keys))
+    identifying = row_key(satellite, link)
+    return history_build(
+        satellite,
+        satellite_history(satellite, sources.names),
+        arriving=_arriving(sources, satellite, link),
+        staging=sources.hashed[satellite.table],
+        columns=columns,
+        key=key,
+        tests=(
+            unique(satellite.name, key, one_row_a_load(satellite.table, identifying)),
+            not_null(satellite.name, satellite.hash_key, "A hash key is never null."),
+            reference(
+                satellite.name,
+                satellite.hash_key,
+                parent.name,
+                parent.hash_key,
+                f"{parent.name} is loaded from every table that refers to it.",
+            ),
+        ),
+    )
+
+
+def _arriving(sources: VaultSources, satellite: Satellite, link: Link | None) -> str:
+    """Return the rows of a satellite's table; those without the reference of its link are out."""
+    names = sources.names
+    payload = sources.columns(satellite.table, satellite.columns)
+    may_lack_it = link is not None and sources.is_of_a_reference(link)
+    return query(
+        [
+            satellite.hash_key,
+            (LOAD_DATE, "load_date"),
+            "record_source",
+            ("FALSE", "is_deleted"),
+            *([hash_diff(sources, payload)] if payload else []),
+            *names.columns_of(satellite.table, satellite.multi_active_keys),
+            *(column.name for column in payload),
+        ],
+        f"model.{sources.hashed[satellite.table]}",
+        where=[f"{satellite.hash_key} IS NOT NULL"] if may_lack_it else (),
+    )

@@ -1,0 +1,66 @@
+"""Everything that a plan needs of a vault."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.sql_names import SqlNames
+from fluid_build.transform.plan.carried_tests import Carriers
+from fluid_build.transform.plan.data_vault.carriers import reference_tests, vault_carriers
+from fluid_build.transform.plan.data_vault.hashed_staging import hashed_staging
+from fluid_build.transform.plan.data_vault.hubs import hub_builds
+from fluid_build.transform.plan.data_vault.keyless_tables import keyless_builds
+from fluid_build.transform.plan.data_vault.keys import vault_keys
+from fluid_build.transform.plan.data_vault.links import link_builds
+from fluid_build.transform.plan.data_vault.rebuilds import vault_rebuilds
+from fluid_build.transform.plan.data_vault.reference_tables import reference_builds
+from fluid_build.transform.plan.data_vault.satellites import satellite_builds
+from fluid_build.transform.plan.data_vault.sources import VaultSources, vault_sources
+from fluid_build.transform.plan.elements import Build, BuildTest, Check, Rebuild
+from fluid_build.transform.plan.relied_keys import ReliedKey
+
+
+@dataclass(frozen=True, slots=True)
+class VaultPlan:
+    """A Data Vault on its staging."""
+
+    sources: VaultSources
+
+    def builds(self) -> tuple[Build, ...]:
+        """Return every relation beyond the staging views, in the order of building."""
+        return (
+            *hashed_staging(self.sources),
+            *reference_builds(self.sources),
+            *hub_builds(self.sources),
+            *keyless_builds(self.sources),
+            *link_builds(self.sources),
+            *satellite_builds(self.sources),
+        )
+
+    def relied_keys(self) -> Iterator[ReliedKey]:
+        """Return the keys of the source that the vault is loaded by."""
+        return vault_keys(self.sources)
+
+    def reference_tests(self) -> Mapping[str, tuple[BuildTest, ...]]:
+        """Return by relation the tests that what it refers to was in the source."""
+        return reference_tests(self.sources)
+
+    def carriers(self) -> Carriers:
+        """Return which relations hold the columns of each table."""
+        return vault_carriers(self.sources)
+
+    def rebuilds(self) -> tuple[Rebuild, ...]:
+        """Return for each source table the query that rebuilds it from the vault."""
+        return vault_rebuilds(self.sources)
+
+    def checks(self) -> tuple[Check, ...]:
+        """Return nothing: every table comes back row by row."""
+        return ()
+
+
+def vault_plan(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> VaultPlan:
+    """Return the plan of a model's vault; ``staging`` has one build for each entity.
+
+    Its methods raise KeyError where the vault refers to a table or column that the model lacks.
+    """
+    return VaultPlan(vault_sources(model, names, staging))

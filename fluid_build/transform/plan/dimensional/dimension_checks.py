@@ -1,0 +1,120 @@
+"""The figures that a dimension must have in common with its source."""
+
+from collections.abc import Iterator
+
+from fluid_build.modeling.dimensional.elements import Dimension, DimensionLink
+from fluid_build.sources.sql import quote_all
+from fluid_build.transform.plan.dimensional.dimensions import own_reference
+from fluid_build.transform.plan.dimensional.shared_rows import from_source, shared_rows
+from fluid_build.transform.plan.dimensional.star import (
+    DELETED,
+    UNKNOWN,
+    Star,
+    is_generated,
+    natural_key,
+    own_columns,
+)
+from fluid_build.transform.plan.elements import Check
+from fluid_build.transform.plan.sql_layout import conditions, exists, join, nested, query
+from fluid_build.transform.plan.staging import aliases
+
+
+def dimension_checks(star: Star, dimension: Dimension) -> Iterator[Check]:
+    """Return the checks of a dimension; nothing of the source is in the calendar alone."""
+    if is_generated(dimension):
+        return
+    yield _members(star, dimension)
+    if star.is_derived(dimension):
+        return
+    if any(attribute.source and attribute.attribute for attribute in dimension.attributes):
+        yield _joined_columns(star, dimension)
+    for link in dimension.links:
+        yield _link(star, dimension, link)
+
+
+def _members(star: Star, dimension: Dimension) -> Check:
+    """Check that a dimension has a member for each natural key, and the unknown one."""
+    entity = star.entities[dimension.entity_name]
+    spelled = dict(
+        zip((attribute.name for attribute in entity.attributes), aliases(entity), strict=True)
+    )
+    key = quote_all(spelled[part.name] for part in natural_key(star, dimension))
+    where = ["NOT is_deleted"] if star.is_kept(dimension) else []
+    where += ["is_current"] if dimension.history else []
+    return Check(
+        name=f"members of {dimension.name}",
+        kind="rows",
+        table=entity.name,
+        expected=(
+            f"SELECT COUNT(*) + {int(dimension.has_unknown_member)}\n"
+            f"FROM (SELECT DISTINCT {key} FROM {star.source(entity.name)})"
+        ),
+        actual=query(["COUNT(*)"], f"model.{dimension.name}", where=where),
+        reason="One row for each natural key, and one for the unknown member.",
+    )
+
+
+def _joined_columns(star: Star, dimension: Dimension) -> Check:
+    """Check that columns which came into a dimension by joins are those of the joined rows."""
+    entity = dimension.entity_name
+    joins = {join.name: join for join in dimension.joins}
+    copied = [one for one in dimension.attributes if one.source and one.attribute]
+    key = [part.name for part in natural_key(star, dimension)]
+    own = own_columns(dimension)
+    columns = [
+        *(f"own.{star.column(entity, name)}" for name in key),
+        *(f"{one.source}.{star.column(joins[one.source].entity, one.attribute)}" for one in copied),
+    ]
+    expected = from_source(star, entity, dimension.joins, columns)
+    where = [f"{dimension.surrogate_key} <> {UNKNOWN}", f"NOT {DELETED}"]
+    actual = query(
+        [*(own[name] for name in key), *(one.name for one in copied)],
+        f"model.{dimension.name}",
+        where=[*where, "is_current"] if dimension.history else where,
+    )
+    return Check(
+        name=f"joined columns of {dimension.name}",
+        kind="lost",
+        table=entity,
+        expected=f"SELECT COUNT(*)\nFROM {star.source(entity)}",
+        actual=shared_rows(expected, actual, width=len(columns)),
+        differing=f"{expected}\nEXCEPT ALL\n{actual}",
+        reason="Joined columns have the values of the rows that were joined.",
+    )
+
+
+def _link(star: Star, dimension: Dimension, link: DimensionLink) -> Check:
+    """Check that every member refers to one member of another dimension."""
+    target = star.dimensions[link.dimension]
+    members = f"(SELECT DISTINCT {target.member_key} FROM model.{target.name})"
+    same = [f"built.{link.key} = referred.{target.member_key}"]
+    orphans = _known_orphans(star, dimension, link)
+    kind = "LEFT JOIN" if orphans else "JOIN"
+    actual = query(
+        ["COUNT(*)"], f"model.{dimension.name} AS built", join(kind, members, "referred", same)
+    )
+    return Check(
+        name=f"{dimension.name}.{link.key} leads to one member of {link.dimension}",
+        kind="reference",
+        table=dimension.entity_name,
+        expected=f"SELECT COUNT(*)\nFROM model.{dimension.name}",
+        actual=f"{actual}{orphans}",
+        reason=link.reason,
+    )
+
+
+def _known_orphans(star: Star, dimension: Dimension, link: DimensionLink) -> str:
+    """Return a WHERE that also counts orphans of the source itself; the star didn't lose them."""
+    referring = own_reference(star, dimension, link)
+    if not referring:
+        return ""
+    entity = next(join.entity for join in dimension.joins if join.name == link.source)
+    own = own_columns(dimension)
+    same = [
+        f"there.{star.column(entity, theirs)} = built.{own[ours]}"
+        for ours, theirs in zip(referring, link.attributes, strict=True)
+    ]
+    referred_key = star.dimensions[link.dimension].member_key
+    in_source = exists(f"{nested(star.selects[entity])} AS there", same)
+    either = [f"referred.{referred_key} IS NOT NULL", f"NOT {in_source}"]
+    return f"\nWHERE\n{conditions(either, 'OR')}"
