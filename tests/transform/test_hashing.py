@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.sources.sql import literal
-from fluid_build.transform.plan.dimensional.star import hashed as versions_hash
+from fluid_build.transform.plan.dimensional.star import values_hash
 from fluid_build.transform.plan.hashing import hashed, written, written_or_token, zero_key
 from tests.transform.data_vault.shop import REFERENCES, SHOP
 from tests.transform.data_vault.vaults import vault
@@ -151,7 +151,7 @@ def test_a_vault_of_any_strategy_gives_everything_back(
     tmp_path: Path, strategy: HashKeyStrategy
 ) -> None:
     """Nothing is lost, whichever way hash keys are made."""
-    with vault(tmp_path, SHOP, REFERENCES, strategy) as shop:
+    with vault(tmp_path, SHOP, REFERENCES, strategy=strategy) as shop:
         assert shop.lost() == {}
         assert shop.broken() == {}
         length = len(zero_key(strategy)) - 2
@@ -165,7 +165,7 @@ def test_a_version_is_hashed_alike_in_every_time_zone() -> None:
     """A moment with a zone is no new version because a later load runs elsewhere."""
     moment = "TIMESTAMP WITH TIME ZONE"
     value = f"CAST('2024-01-01 00:00:00+00' AS {moment})"
-    sql = f"SELECT {versions_hash([(value, moment)])}"
+    sql = f"SELECT {values_hash([(value, moment)])}"
     found = set()
     with duckdb.connect() as connection:
         for zone in ("UTC", "Asia/Tokyo"):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import duckdb
 
-from fluid_build.modeling.data_vault.elements import DataVaultModel
+from fluid_build.modeling.data_vault.builder import data_vault
+from fluid_build.modeling.data_vault.elements import DataVaultModel, HashKeyStrategy
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
@@ -117,6 +118,7 @@ def vault(
     statements: Sequence[str],
     references: Sequence[ForeignKey] | None = None,
     keys: Mapping[str, tuple[str, ...]] | None = None,
+    strategy: HashKeyStrategy | None = None,
 ) -> Iterator[Vault]:
     """The vault of the database that statements make, loaded once.
 
@@ -129,6 +131,9 @@ def vault(
         profile = profile.model_copy(update={"foreign_keys": tuple(references)})
     profile = with_keys(profile, keys or {})
     model = build_model(profile, "data_vault_2")
+    if strategy is not None:
+        layer = data_vault(profile, model.conceptual, strategy)
+        model = model.model_copy(update={"dv2": layer})
     plan = transform_plan(model)
     with loaded(file, tables, plan) as result:
         yield Vault(model, plan, result)
