@@ -171,7 +171,7 @@ def _encodes(parts: Sequence[str]) -> bool:
 
 def _is_code_by_its_values(column: ColumnProfile) -> bool:
     """Whether whole numbers look like something else: digits in text, flags, a row's own number."""
-    low, high = _bounds(column)
+    low, high = value_bounds(column)
     if column.measured_type is not None or (low, high) == (0, 1):
         return True
     filled = column.rows - column.nulls
@@ -182,14 +182,14 @@ def _is_code_by_its_values(column: ColumnProfile) -> bool:
 
 def _is_share(column: ColumnProfile, kind: str, parts: Sequence[str]) -> bool:
     """Whether the values are shares of one, or whole per cents of what the name speaks of."""
-    low, high = _bounds(column)
+    low, high = value_bounds(column)
     if kind != "integer":
         return 0 <= low < high <= 1 and not _QUANTITY & set(parts)
     named = set(parts) & _SHARE_OF_MONEY and not set(parts) & _OF_ALL_UNITS
     return bool(named) and 0 <= low <= high <= _PERCENT
 
 
-def _bounds(column: ColumnProfile) -> tuple[float, float]:
+def value_bounds(column: ColumnProfile) -> tuple[float, float]:
     """The least and the greatest value; not a number where they are not known."""
     try:
         return float(column.min or "nan"), float(column.max or "nan")

@@ -8,7 +8,7 @@ from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.builder import data_vault
 from fluid_build.modeling.dimensional.builder import star
 from fluid_build.modeling.dimensional.elements import Variant
-from fluid_build.modeling.dimensional.text_keys import with_comparable_keys
+from fluid_build.modeling.dimensional.text_keys import keep_text_keys
 from fluid_build.modeling.dimensional.variants import check_variant
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.logical import LogicalModel, Technique
@@ -64,7 +64,7 @@ def build_model(
 
 def _conceptual_model(profile: Profile, technique: Technique) -> ConceptualModel:
     conceptual = conceptual_model(profile)
-    return with_comparable_keys(conceptual) if technique == "dimensional" else conceptual
+    return keep_text_keys(conceptual) if technique == "dimensional" else conceptual
 
 
 def _known_technique(technique: str) -> Technique:

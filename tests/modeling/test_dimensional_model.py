@@ -163,10 +163,10 @@ def test_the_variant_follows_the_shape(star: DimensionalModel, shop: Profile) ->
     assert star_of(build_model(single, "dimensional")).variant == "wide"
 
 
-def test_a_variant_may_be_asked_for(shop: Profile) -> None:
+def test_a_variant_can_be_requested(shop: Profile) -> None:
     """A snowflake collapses nothing and keeps every lookup; the advice is still told."""
     snowflake = star_of(build_model(shop, "dimensional", "Snowflake"))
-    assert snowflake.variant_reason.startswith("Asked for. By its shape it would be a galaxy:")
+    assert snowflake.variant_reason.startswith("Requested. The source suggests a galaxy:")
     assert "dim_department" in {one.name for one in snowflake.dimensions}
     product = dimension(snowflake, "dim_product")
     assert "category_name" not in {one.name for one in product.attributes}

@@ -20,7 +20,7 @@ def roles(measured: Profile) -> dict[str, str]:
 
 
 def full_roles(measured: Profile) -> dict[str, EntityRole]:
-    return dict(entity_roles(reference_graph(measured, conceptual_model(measured)), measured))
+    return dict(entity_roles(reference_graph(measured, conceptual_model(measured))))
 
 
 def key(name: str = "id", **more: object) -> dict[str, object]:

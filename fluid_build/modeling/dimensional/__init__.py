@@ -1,4 +1,4 @@
-"""The dimensional technique: facts and dimensions, chosen by the graph, the measures and the rows.
+"""The dimensional technique: facts and dimensions, chosen by references, measures and rows.
 
 Rules: Ralph Kimball and Margy Ross, "The Data Warehouse Toolkit", third edition.
 """

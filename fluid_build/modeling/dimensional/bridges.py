@@ -1,109 +1,108 @@
-"""Bridges: who belongs to whom where many belong to many."""
+"""Bridges: which rows belong together where two entities are related many to many."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Entity, Relationship
-from fluid_build.modeling.dimensional.dimensions import StarLayout
-from fluid_build.modeling.dimensional.elements import (
-    Bridge,
-    Dimension,
-    DimensionReference,
-    FactAttribute,
-)
-from fluid_build.modeling.dimensional.facts import refer
+from fluid_build.modeling.dimensional.dimension_references import reference_to_member
+from fluid_build.modeling.dimensional.elements import Bridge, Dimension, FactAttribute
+from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
-from fluid_build.modeling.element import SourceColumn
+from fluid_build.modeling.element import source_columns
 
 
-def draw_bridges(
+def describe_bridges(
     layout: StarLayout,
     dimensions: Mapping[str, Dimension],
     facts: Mapping[str, str],
-    taken: set[str],
+    used_relations: set[str],
 ) -> tuple[Bridge, ...]:
-    """The bridges in the order of the source; ``facts`` names the fact of each event."""
+    """Return the bridges in the order of the source.
+
+    ``dimensions`` are by entity, ``facts`` are the names of facts by entity.
+    """
+    ends = _Ends(layout, dimensions, facts)
     return tuple(
-        _bridge(layout, layout.graph.entities[name], dimensions, facts, taken)
+        _bridge(ends, layout.graph.entities[name], used_relations)
         for name, role in layout.roles.items()
         if role.kind == "bridge"
     )
 
 
-def _bridge(
-    layout: StarLayout,
-    entity: Entity,
-    dimensions: Mapping[str, Dimension],
-    facts: Mapping[str, str],
-    taken: set[str],
-) -> Bridge:
-    # The event, where there is one, is the left end: it is what has several of the other.
-    ends = sorted(
-        (one for one in layout.graph.parents[entity.name] if not one.implied),
-        key=lambda one: one.to_entity not in facts,
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """What the two ends of a bridge may be."""
+
+    layout: StarLayout
+    dimensions: Mapping[str, Dimension]
+    facts: Mapping[str, str]
+
+    def is_fact(self, reference: Relationship) -> bool:
+        return reference.to_entity in self.facts
+
+    def name(self, reference: Relationship) -> str:
+        """Return the name of the fact or dimension that a reference leads to."""
+        if self.is_fact(reference):
+            return self.facts[reference.to_entity]
+        return self.dimensions[self.layout.whole(reference.to_entity)].name
+
+
+def _bridge(ends: _Ends, entity: Entity, used_relations: set[str]) -> Bridge:
+    layout = ends.layout
+    # The event, where there is one, is the left end: it has several members of the other.
+    left, right = sorted(
+        layout.graph.direct_parents(entity.name), key=lambda reference: not ends.is_fact(reference)
     )
-    columns: set[str] = set()
-    references: list[DimensionReference] = []
-    for one in ends:
-        if one.to_entity in facts:
-            continue
-        references.append(refer(layout, dimensions, one, columns, by_member=True))
-    attributes = tuple(_attributes(layout, entity, ends, facts, columns))
-    named = {one.attribute: one.name for one in attributes}
-    left, right = ends
+    used_columns: set[str] = set()
+    references = tuple(
+        reference_to_member(layout, ends.dimensions, end, used_columns)
+        for end in (left, right)
+        if not ends.is_fact(end)
+    )
+    attributes = tuple(_attributes(ends, entity, (left, right), used_columns))
+    columns = {attribute.attribute: attribute.name for attribute in attributes}
     return Bridge(
-        name=free_column(f"brg_{layout.names.stem(entity.name)}", taken),
+        name=free_column(f"brg_{layout.names.stem(entity.name)}", used_relations),
         entity_name=entity.name,
         description=entity.description,
-        left=_end(layout, dimensions, facts, left),
-        right=_end(layout, dimensions, facts, right),
+        left=ends.name(left),
+        right=ends.name(right),
         left_columns=left.from_attributes,
         right_columns=right.from_attributes,
         grain=f"One row for each pair of {left.to_entity} and {right.to_entity}.",
-        grain_columns=tuple(dict.fromkeys(named[one] for one in layout.graph.keys[entity.name])),
-        references=tuple(references),
+        grain_columns=tuple(
+            dict.fromkeys(columns[name] for name in layout.graph.keys[entity.name])
+        ),
+        references=references,
         attributes=attributes,
         mapped_source_tables=(entity.name,),
-        source_columns=tuple(
-            SourceColumn(table=entity.name, column=one)
-            for one in (*left.from_attributes, *right.from_attributes)
-        ),
+        source_columns=source_columns(entity.name, (*left.from_attributes, *right.from_attributes)),
         reason=layout.roles[entity.name].reason,
     )
 
 
 def _attributes(
-    layout: StarLayout,
+    ends: _Ends,
     entity: Entity,
-    ends: list[Relationship],
-    facts: Mapping[str, str],
-    taken: set[str],
+    references: tuple[Relationship, Relationship],
+    used_columns: set[str],
 ) -> Iterator[FactAttribute]:
-    numbers = {name for one in ends if one.to_entity in facts for name in one.from_attributes}
-    referring = {name for one in ends for name in one.from_attributes}
-    for one in entity.attributes:
+    referring = {name for r in references for name in r.from_attributes}
+    event_numbers = {name for r in references if ends.is_fact(r) for name in r.from_attributes}
+    for attribute in entity.attributes:
+        if attribute.name in event_numbers:
+            reason = "The number that identifies the event."
+        elif attribute.name in referring:
+            reason = "The reference itself, so that a value that leads nowhere isn't lost."
+        else:
+            reason = "It describes the pair, such as a rank or a share."
+        column = ends.layout.names.column(entity.name, attribute.name)
         yield FactAttribute(
-            name=free_column(layout.names.column(entity.name, one.name), taken),
-            type=one.type,
-            attribute=one.name,
-            description=one.description,
+            name=free_column(column, used_columns),
+            type=attribute.type,
+            attribute=attribute.name,
+            description=attribute.description,
             mapped_source_tables=(entity.name,),
-            source_columns=(SourceColumn(table=entity.name, column=one.name),),
-            reason=(
-                "The number by which the event is found."
-                if one.name in numbers
-                else "What it refers by: a value that comes to lead nowhere is not forgotten."
-                if one.name in referring
-                else "It says something of the pair, such as its rank or share."
-            ),
+            source_columns=source_columns(entity.name, (attribute.name,)),
+            reason=reason,
         )
-
-
-def _end(
-    layout: StarLayout,
-    dimensions: Mapping[str, Dimension],
-    facts: Mapping[str, str],
-    one: Relationship,
-) -> str:
-    if one.to_entity in facts:
-        return facts[one.to_entity]
-    return dimensions[layout.whole(one.to_entity)].name

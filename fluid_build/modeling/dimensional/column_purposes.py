@@ -1,6 +1,6 @@
 """What a column is for: a date of the event or of the record, a name, a flag, plain text.
 
-Names rank and the data vetoes. The word lists are general English of databases.
+Names suggest and the data has a veto. The word lists are general English of databases.
 """
 
 from fluid_build.modeling.conceptual import Attribute, Entity
@@ -8,8 +8,11 @@ from fluid_build.modeling.measures import is_code, is_quantity
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names import KEY_WORDS, singular, words
 
-_RECORD = ("audit", "creat", "crtd", "etl", "ingest", "insert", "load", "modif", "sync", "updat")
-"""Word parts of the columns that say when a record was written, not when something happened."""
+_RECORD_WORD_PARTS = (
+    "audit", "creat", "crtd", "etl", "ingest", "insert", "load", "modif", "sync", "updat",
+)  # fmt: skip
+"""Word parts of columns that say when a record was written, not when something happened."""
+_CREATION_WORD_PARTS = ("creat", "crtd")
 _LIFE = frozenset(
     """
     birth birthdate born dob death died expire expires expiration expiry founded hire hired
@@ -17,8 +20,9 @@ _LIFE = frozenset(
     release released since
     """.split()
 )
+"""Dates that belong to a person or product for life: nobody counts births to see how sales go."""
 _PLANNED = ("commit", "due", "estimat", "expect", "plan", "promis", "requir", "schedul", "target")
-"""How words begin that say that a date was foreseen, and is not the day of the event."""
+"""How words begin that say that a date was foreseen, and isn't the day of the event."""
 _NAMING = ("name", "title", "label")
 _DESCRIBING = ("desc", "description")
 _REMARKS = frozenset("comment comments note notes remark remarks text memo".split())
@@ -29,141 +33,151 @@ _OF_ANYTHING = frozenset(
     legal mail middle official short sur user username
     """.split()
 )
-"""Words that say which of its names a thing is called by."""
-_NAMED_BY_ROWS = 0.5
+"""Words that say which of an entity's own names it is: first, legal, display."""
+_DISTINCTIVE_SHARE = 0.5
+"""Share of distinct values from which on a column names rows rather than groups of them. Names of
+people repeat, so not all values need be distinct."""
 _MOST_FLAG_VALUES = 25
-_FLAG_SHARE = 0.2
-_LARGEST_SHARE = 100
+"""Values that a person still reads at a glance, as many as accepted values of a contract."""
+_GROUPING_SHARE = 0.2
+"""Share of distinct values up to which values repeat often enough (five rows each) to group by."""
+_LARGEST_PERCENTAGE = 100
+_CALENDAR_PARTS = ("year", "month", "quarter", "week", "day", "dow", "moy", "qoy", "doy", "dom")
+_FEWEST_CALENDAR_PARTS = 3
+"""Parts of a date that make a table a calendar: an event often has a year and a month too."""
 
 
 def kind(attribute: Attribute) -> str:
-    """The family of the attribute's type."""
+    """Return the family of the attribute's type."""
     return family(attribute.type)
 
 
 def is_date(attribute: Attribute) -> bool:
-    """Whether an attribute holds days, with or without a time."""
+    """Return whether an attribute holds days, with or without a time."""
     return kind(attribute) in {"date", "timestamp"}
 
 
 def is_record_stamp(attribute: Attribute) -> bool:
-    """Whether a column is about the record: when it was written, or its technical id."""
+    """Return whether a column is about the record: when it was written, or its technical id."""
     if attribute.semantic_type == "uuid" or attribute.type == "uuid":
         return True
-    return is_date(attribute) and any(
-        part in word for word in words(attribute.name) for part in _RECORD
-    )
+    return is_date(attribute) and _has_word_part(attribute, _RECORD_WORD_PARTS)
 
 
 def is_life_date(attribute: Attribute) -> bool:
-    """Whether a date belongs to a person or thing, such as a birth, and is no event to count."""
+    """Return whether a date belongs to a person or product, such as a birth, and is no event."""
     if not is_date(attribute):
         return False
     return attribute.semantic_type == "date_of_birth" or bool(_LIFE & set(words(attribute.name)))
 
 
 def event_dates(entity: Entity) -> tuple[Attribute, ...]:
-    """The dates on which what a row tells of happened.
+    """Return the dates on which the event of a row happened.
 
-    When the record was written counts where nothing else is dated.
+    The date when the record was created counts only where the entity has no other.
     """
-    dates = [one for one in entity.attributes if is_date(one) and not _is_empty(one)]
-    events = [one for one in dates if not is_record_stamp(one) and not is_life_date(one)]
+    dates = [a for a in entity.attributes if is_date(a) and not _is_empty(a)]
+    events = [date for date in dates if not is_record_stamp(date) and not is_life_date(date)]
     if events:
         return tuple(events)
-    return tuple(one for one in dates if _is_creation(one) and _varies(one, entity))
+    return tuple(
+        date
+        for date in dates
+        if _has_word_part(date, _CREATION_WORD_PARTS) and _varies(date, entity)
+    )
 
 
 def is_planned(attribute: Attribute) -> bool:
-    """Whether a date says when something should happen."""
+    """Return whether a date says when something should happen."""
     return any(word.startswith(_PLANNED) for word in words(attribute.name))
 
 
 def is_naming(attribute: Attribute) -> bool:
-    """Whether a column's name says that it holds the name of something."""
+    """Return whether a column's name says that it holds the name of something."""
     if kind(attribute) != "text" or _REMARKS & set(words(attribute.name)):
         return False
     if attribute.semantic_type in _OF_PERSONS:
         return True
-    return _last(attribute).endswith((*_NAMING, *_DESCRIBING))
+    return _last_word(attribute).endswith((*_NAMING, *_DESCRIBING))
 
 
 def is_own_name(attribute: Attribute, entity: Entity) -> bool:
-    """Whether a column names the entity itself, and not something that it has to do with."""
+    """Return whether a column names the entity itself, and not something that it refers to."""
     if not is_naming(attribute):
         return False
-    said = {singular(word) for word in words(attribute.name)}
-    own = {singular(word) for word in words(entity.name.rsplit(".", 1)[-1])}
-    left = said - own - _OF_ANYTHING - {*_NAMING, *_DESCRIBING}
-    return not any(len(word) > 1 for word in left)
+    name_words = {singular(word) for word in words(attribute.name)}
+    entity_words = {singular(word) for word in words(entity.name.rsplit(".", 1)[-1])}
+    foreign_words = name_words - entity_words - _OF_ANYTHING - {*_NAMING, *_DESCRIBING}
+    # A single letter is a prefix of the table's columns: o_name.
+    return not any(len(word) > 1 for word in foreign_words)
 
 
 def is_person(entity: Entity) -> bool:
-    """Whether an entity's rows are people, by what their names look like."""
-    return any(one.semantic_type == "person_name" for one in entity.attributes)
+    """Return whether an entity's rows are people, by what their names look like."""
+    return any(attribute.semantic_type == "person_name" for attribute in entity.attributes)
 
 
 def is_distinctive(attribute: Attribute, entity: Entity) -> bool:
-    """Whether (nearly) each row has its own value; taken for granted where no row was seen."""
+    """Return whether most rows have a value of their own; assumed where no row was seen."""
     filled = attribute.evidence.rows - attribute.evidence.nulls
     distinct = attribute.evidence.distinct
     if distinct is None or not filled:
         return entity.rows == 0
-    return distinct >= _NAMED_BY_ROWS * filled
+    return distinct >= _DISTINCTIVE_SHARE * filled
 
 
 def is_flag(attribute: Attribute) -> bool:
-    """Whether a column holds one of a few codes, that says of which kind a row is."""
+    """Return whether a column holds one of a few codes that say which sort of row it is."""
     if attribute.pii or attribute.measure is not None or is_date(attribute):
         return False
-    family_ = kind(attribute)
-    if family_ == "boolean":
+    if kind(attribute) == "boolean":
         return True
-    if family_ not in {"text", "integer"}:
+    if kind(attribute) not in {"text", "integer"}:
         return False
     distinct, rows = attribute.evidence.distinct, attribute.evidence.rows
     if distinct is None or not 0 < distinct <= _MOST_FLAG_VALUES:
         return False
     if attribute.accepted_values:
         return True
-    return is_code(attribute.name) and distinct <= max(2, _FLAG_SHARE * rows)
+    # Two values are a flag in a table of any size.
+    return is_code(attribute.name) and distinct <= max(2, _GROUPING_SHARE * rows)
 
 
 def has_few_values(attribute: Attribute) -> bool:
-    """Whether a column holds no more values than one reads at a glance, each of them often."""
+    """Return whether a column has so few values that each of them occurs often."""
     distinct, rows = attribute.evidence.distinct, attribute.evidence.rows
     if attribute.measure is not None or distinct is None:
         return False
-    return distinct <= min(_MOST_FLAG_VALUES, _FLAG_SHARE * rows)
+    return distinct <= min(_MOST_FLAG_VALUES, _GROUPING_SHARE * rows)
 
 
 def is_category(attribute: Attribute) -> bool:
-    """Whether facts may be grouped by a column: its values repeat, and there are several."""
+    """Return whether facts can be grouped by a column: it has several values, and they repeat."""
     if attribute.pii or attribute.measure is not None or is_date(attribute):
         return False
     if kind(attribute) not in {"text", "integer", "boolean"}:
         return False
     filled = attribute.evidence.rows - attribute.evidence.nulls
     distinct = attribute.evidence.distinct or 0
-    return 1 < distinct <= _FLAG_SHARE * filled
+    return 1 < distinct <= _GROUPING_SHARE * filled
 
 
 def is_descriptive(attribute: Attribute) -> bool:
-    """Whether a column tells something of its row, beyond keys, measures and record keeping."""
+    """Return whether a column says something about its row besides measures and record keeping."""
     return attribute.measure is None and not is_record_stamp(attribute)
 
 
 def is_weak_measure(attribute: Attribute, low: float, high: float) -> bool:
-    """Whether a number may as well be a rank or a percentage: whole, and within a hundred."""
+    """Return whether a number may as well be a rank or a percentage: whole, and 0 to 100."""
     if attribute.measure is None or attribute.measure.additivity == "semi-additive":
         return False
     if is_quantity(attribute.name):
         return False
-    return kind(attribute) == "integer" and 0 <= low <= high <= _LARGEST_SHARE
+    return kind(attribute) == "integer" and 0 <= low <= high <= _LARGEST_PERCENTAGE
 
 
 def is_numbering(attribute: Attribute) -> bool:
-    """Whether a column's name says that it numbers or identifies."""
+    """Return whether a column's name says that it numbers or identifies."""
     parts = words(attribute.name)
     return bool(parts) and (
         parts[-1] in KEY_WORDS or parts[-1].endswith(("number", "num")) or is_code(attribute.name)
@@ -171,25 +185,24 @@ def is_numbering(attribute: Attribute) -> bool:
 
 
 def is_calendar(entity: Entity) -> bool:
-    """Whether an entity is a calendar: each row one day, and columns for the parts of a date."""
-    parts = {"year", "month", "quarter", "week", "day", "dow", "moy", "qoy", "doy", "dom"}
-    days = [
-        one
-        for one in entity.attributes
-        if one.type == "date" and (entity.rows == 0 or one.evidence.distinct == entity.rows)
-    ]
-    named = {
+    """Return whether an entity is a calendar: one row a day, and columns for parts of a date."""
+    has_days = any(
+        attribute.type == "date"
+        and (entity.rows == 0 or attribute.evidence.distinct == entity.rows)
+        for attribute in entity.attributes
+    )
+    parts = {
         part
-        for one in entity.attributes
-        for word in words(one.name)
-        for part in parts
+        for attribute in entity.attributes
+        for word in words(attribute.name)
+        for part in _CALENDAR_PARTS
         if word.startswith(part) or word.endswith(part)
     }
-    return bool(days) and len(named) >= 3
+    return has_days and len(parts) >= _FEWEST_CALENDAR_PARTS
 
 
-def _is_creation(attribute: Attribute) -> bool:
-    return any(part in word for word in words(attribute.name) for part in ("creat", "crtd"))
+def _has_word_part(attribute: Attribute, parts: tuple[str, ...]) -> bool:
+    return any(part in word for word in words(attribute.name) for part in parts)
 
 
 def _varies(attribute: Attribute, entity: Entity) -> bool:
@@ -201,6 +214,6 @@ def _is_empty(attribute: Attribute) -> bool:
     return rows > 0 and attribute.evidence.nulls == rows
 
 
-def _last(attribute: Attribute) -> str:
+def _last_word(attribute: Attribute) -> str:
     parts = words(attribute.name)
     return parts[-1] if parts else ""

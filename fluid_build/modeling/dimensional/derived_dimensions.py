@@ -1,6 +1,6 @@
-"""Dimensions made of a fact's own columns: the flags of an event, and an address written into it.
+"""Dimensions made of a fact's own columns: its flags, and an address that is written into it.
 
-Each combination of values that occurs is one member, named by the hash of its values.
+Each combination of values that occurs is one member, identified by the hash of its values.
 """
 
 from collections.abc import Iterator
@@ -8,135 +8,144 @@ from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import is_flag, is_numbering, kind
-from fluid_build.modeling.dimensional.dimensions import StarLayout
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute, DimensionType
-from fluid_build.modeling.dimensional.reference_graph import Names
+from fluid_build.modeling.dimensional.reference_graph import AttributeNames
+from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
-from fluid_build.modeling.element import SourceColumn
+from fluid_build.modeling.element import source_columns
 from fluid_build.modeling.measures import is_code
 from fluid_build.profiling.names import words
 
 _MOST_COMBINATIONS = 10_000
+"""Members that a junk dimension may come to: beyond, it's no short list, and flags stay apart."""
 _FEWEST_ROWS = 50
-_REPEATED = 0.5
+"""Rows from which on values that come back together say something."""
+_LARGEST_GROUP_SHARE = 0.5
+"""Distinct values per row up to which a group of columns is worth its dimension."""
 _FEWEST_COLUMNS = 3
+"""Columns that make a group: two that share their first word (``start_at``, ``start_by``) don't."""
 _OF_AN_ADDRESS = frozenset({"address", "city", "country", "country_code", "postal_code", "region"})
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
+class DerivedDimension:
     """A dimension of an event's own columns, with their names in the source."""
 
     dimension: Dimension
-    attributes: Names
+    attributes: AttributeNames
 
 
-def derived_dimensions(layout: StarLayout, entity: Entity, taken: set[str]) -> tuple[Derived, ...]:
-    """The dimensions of an event's own columns; ``taken`` are the names of relations so far."""
-    free = [one for one in entity.attributes if _is_free(layout, entity, one)]
-    groups = dict(_groups(entity, free))
-    grouped = {one.name for group in groups.values() for one in group}
-    found = [
-        _dimension(layout, entity, group, f"{prefix}_{_noun(group)}", "standard", taken)
+def derived_dimensions(
+    layout: StarLayout, entity: Entity, used_relations: set[str]
+) -> tuple[DerivedDimension, ...]:
+    """Return the dimensions of an event's own columns."""
+    available = [a for a in entity.attributes if _is_available(layout, entity, a)]
+    groups = dict(_groups(entity, available))
+    derived = [
+        _derived_dimension(
+            layout, entity, group, f"{prefix}_{_noun(group)}", "standard", used_relations
+        )
         for prefix, group in groups.items()
     ]
-    flags = _flags([one for one in free if one.name not in grouped])
+    grouped = {attribute.name for group in groups.values() for attribute in group}
+    flags = _flags([attribute for attribute in available if attribute.name not in grouped])
     if flags:
-        name = f"{layout.names.member(entity.name)}_flags"
-        found.append(_dimension(layout, entity, flags, name, "junk", taken))
-    return tuple(found)
+        stem = f"{layout.names.member(entity.name)}_flags"
+        derived.append(_derived_dimension(layout, entity, flags, stem, "junk", used_relations))
+    return tuple(derived)
 
 
-def _is_free(layout: StarLayout, entity: Entity, one: Attribute) -> bool:
+def _is_available(layout: StarLayout, entity: Entity, attribute: Attribute) -> bool:
     graph = layout.graph
-    key = graph.keys[entity.name]
     return (
-        one.measure is None
-        and one.name not in key
-        and not graph.is_referring(entity.name, one.name)
+        attribute.measure is None
+        and attribute.name not in graph.keys[entity.name]
+        and not graph.is_referring(entity.name, attribute.name)
     )
 
 
-def _flags(free: list[Attribute]) -> list[Attribute]:
-    """The flags of an event, where there are several, as many as stay a short list together."""
-    found: list[Attribute] = []
+def _flags(available: list[Attribute]) -> list[Attribute]:
+    """Return the flags of an event, as long as their combinations are few; none for a single one.
+
+    A single flag stays in the fact, since its dimension would hold nothing else.
+    """
+    flags: list[Attribute] = []
     combinations = 1
-    for one in free:
-        values = (one.evidence.distinct or 1) + bool(one.evidence.nulls)
-        if is_flag(one) and combinations * values <= _MOST_COMBINATIONS:
-            found.append(one)
+    for attribute in available:
+        values = (attribute.evidence.distinct or 1) + bool(attribute.evidence.nulls)
+        if is_flag(attribute) and combinations * values <= _MOST_COMBINATIONS:
+            flags.append(attribute)
             combinations *= values
-    return found if len(found) > 1 else []
+    return flags if len(flags) > 1 else []
 
 
-def _groups(entity: Entity, free: list[Attribute]) -> Iterator[tuple[str, list[Attribute]]]:
-    """Columns of text under one first word whose values come again and again."""
+def _groups(entity: Entity, available: list[Attribute]) -> Iterator[tuple[str, list[Attribute]]]:
+    """Return text columns that share a first word and whose values repeat: ``ship_city``."""
     if entity.rows < _FEWEST_ROWS:
         return
     by_prefix: dict[str, list[Attribute]] = {}
-    for one in free:
-        parts = words(one.name)
-        if kind(one) == "text" and len(parts) > 1 and not _numbers_the_event(one):
-            by_prefix.setdefault(parts[0], []).append(one)
-    if len(by_prefix) == 1 and len(free) == sum(map(len, by_prefix.values())):
+    for attribute in available:
+        parts = words(attribute.name)
+        if kind(attribute) == "text" and len(parts) > 1 and not _numbers_the_event(attribute):
+            by_prefix.setdefault(parts[0], []).append(attribute)
+    # One prefix on all columns is the table's own.
+    if len(by_prefix) == 1 and len(available) == sum(map(len, by_prefix.values())):
         return
-    for prefix, found in by_prefix.items():
-        group = [one for one in found if one.evidence.distinct]
-        most = max((one.evidence.distinct or 0 for one in group), default=0)
-        if len(group) >= _FEWEST_COLUMNS and 1 < most <= _REPEATED * entity.rows:
+    for prefix, attributes in by_prefix.items():
+        group = [attribute for attribute in attributes if attribute.evidence.distinct]
+        most = max((attribute.evidence.distinct or 0 for attribute in group), default=0)
+        if len(group) >= _FEWEST_COLUMNS and 1 < most <= _LARGEST_GROUP_SHARE * entity.rows:
             yield prefix, group
 
 
-def _numbers_the_event(one: Attribute) -> bool:
-    """Whether a column numbers the event, other than by a code of a place."""
-    if one.semantic_type in _OF_AN_ADDRESS or is_code(one.name):
+def _numbers_the_event(attribute: Attribute) -> bool:
+    """Return whether a column numbers the event; a postal code or another code doesn't."""
+    if attribute.semantic_type in _OF_AN_ADDRESS or is_code(attribute.name):
         return False
-    return is_numbering(one)
+    return is_numbering(attribute)
 
 
 def _noun(group: list[Attribute]) -> str:
-    return "address" if any(one.semantic_type in _OF_AN_ADDRESS for one in group) else "details"
+    return "address" if any(a.semantic_type in _OF_AN_ADDRESS for a in group) else "details"
 
 
-def _dimension(
+def _derived_dimension(
     layout: StarLayout,
     entity: Entity,
     group: list[Attribute],
     stem: str,
-    type_: DimensionType,
-    taken: set[str],
-) -> Derived:
-    names = layout.names
-    columns = {one.name: names.column(entity.name, one.name) for one in group}
-    own = set(columns.values())
-    key = free_column(f"{stem}_key", own)
-    listed = ", ".join(columns)
+    dimension_type: DimensionType,
+    used_relations: set[str],
+) -> DerivedDimension:
+    attributes = tuple(attribute.name for attribute in group)
+    columns = {name: layout.names.column(entity.name, name) for name in attributes}
+    names = ", ".join(attributes)
     reason = (
-        f"The flags {listed} of {entity.name}: together a short list, and no dimension each."
-        if type_ == "junk"
-        else f"{listed} of {entity.name} come again and again together: they describe one thing."
+        f"A junk dimension of the flags {names} of {entity.name}: few combinations occur."
+        if dimension_type == "junk"
+        else f"{names} of {entity.name} repeat together: they describe the same object."
     )
     dimension = Dimension(
-        name=free_column(f"dim_{stem}", taken),
+        name=free_column(f"dim_{stem}", used_relations),
         entity_name=entity.name,
-        dimension_type=type_,
-        surrogate_key=key,
+        dimension_type=dimension_type,
+        surrogate_key=free_column(f"{stem}_key", set(columns.values())),
         natural_key_columns=tuple(columns.values()),
         attributes=tuple(
             DimensionAttribute(
-                name=columns[one.name],
-                type=one.type,
+                name=columns[attribute.name],
+                type=attribute.type,
                 scd_type=0,
-                description=one.description,
-                attribute=one.name,
+                description=attribute.description,
+                attribute=attribute.name,
                 mapped_source_tables=(entity.name,),
-                source_columns=(SourceColumn(table=entity.name, column=one.name),),
-                reason="A combination of values never changes: another one is another member.",
+                source_columns=source_columns(entity.name, (attribute.name,)),
+                reason="A combination of values never changes: other values are another member.",
             )
-            for one in group
+            for attribute in group
         ),
         mapped_source_tables=(entity.name,),
-        source_columns=tuple(SourceColumn(table=entity.name, column=name) for name in columns),
+        source_columns=source_columns(entity.name, attributes),
         reason=reason,
     )
-    return Derived(dimension, tuple(columns))
+    return DerivedDimension(dimension, attributes)

@@ -1,10 +1,10 @@
-"""The dimensional layer: facts at a stated grain, the dimensions they are looked at by.
+"""The dimensional layer: facts at a stated grain, and the dimensions that they're grouped by.
 
 Rules: Ralph Kimball and Margy Ross, "The Data Warehouse Toolkit", third edition.
 
 Names of tables and columns are those of the built relations; ``attribute``, ``column`` and
-``columns`` are the source's own. Where an element takes something from another entity than its
-own, ``source`` names the join that leads there, "" being the element's own entity.
+``columns`` are the source's. Where an element takes something from another entity than its own,
+``source`` names the join to that entity; "" is the element's own entity.
 """
 
 from typing import Literal
@@ -17,17 +17,18 @@ FactType = Literal["transaction", "periodic_snapshot", "accumulating_snapshot", 
 DimensionType = Literal["standard", "date", "junk", "mini", "outrigger"]
 ScdType = Literal[0, 1, 2]
 UNKNOWN_KEY = "0" * 32
-"""The surrogate key of the unknown member: no hash, so that no natural key ever has it."""
+"""The surrogate key of the unknown member. No natural key ever hashes to it."""
 UNKNOWN_DATE_KEY = -1
 """The key of the unknown date, which no day of the calendar has."""
 
 
 class Join(ModelPart):
-    """An entity that is joined in, by the key that ``relationship`` of the conceptual layer names.
+    """An entity that is joined, by the ``relationship`` of that name in the conceptual layer.
 
-    ``parent`` is the join that it hangs on, "" the element's own entity. The joined entity is the
-    referred one; where ``backwards``, it is the referring one, of which there is at most one.
-    ``complete`` means that every row of the entity is met here, and its columns taken over.
+    ``parent`` is the join that it starts from, "" for the element's own entity. The joined entity
+    is the one that is referred to. With ``backwards`` it's the referring one, which has at most
+    one row for each. ``complete`` means that every row of the entity is in the result with all of
+    its columns.
     """
 
     name: str
@@ -39,7 +40,7 @@ class Join(ModelPart):
 
 
 class Measure(Element):
-    """A number of a fact that may be aggregated, and how.
+    """A number of a fact, and how to aggregate it.
 
     ``name`` is the column of the built fact, ``column`` the one of the source.
     """
@@ -52,12 +53,11 @@ class Measure(Element):
 
 
 class DimensionReference(ModelPart):
-    """How a fact reaches a dimension: in which role, by which of the source's columns.
+    """How a fact refers to a dimension: in which role, by which of the source's columns.
 
-    ``key`` is the column of the fact, ``to_columns`` are the columns of the dimension that
-    ``columns`` are looked up in, pair by pair. Where ``optional``, a null or an orphan lands on
-    the dimension's unknown member. ``carried`` are columns of the dimension that stand in the
-    fact as well, each under its name there.
+    ``key`` is the column of the fact. ``columns`` are looked up in ``to_columns`` of the dimension,
+    pair by pair. With ``optional``, a null or an orphan gets the dimension's unknown member.
+    ``carried`` are columns of the dimension that the fact has too, each with its name there.
     """
 
     dimension: str
@@ -72,7 +72,7 @@ class DimensionReference(ModelPart):
 
 
 class FactAttribute(Element):
-    """A column of a fact or bridge that is neither measure nor key of a dimension."""
+    """A column of a fact or bridge that is neither a measure nor the key of a dimension."""
 
     name: str
     type: str
@@ -82,7 +82,7 @@ class FactAttribute(Element):
 
 
 class FactDate(ModelPart):
-    """The date of an event: which version of a dimension's member was the one of the day."""
+    """The date of an event, which decides the version of a member that the event refers to."""
 
     source: str = ""
     attribute: str
@@ -91,8 +91,8 @@ class FactDate(ModelPart):
 class Fact(Element):
     """A measured event or state. ``grain`` says in words what one row is.
 
-    ``grain_columns`` identify a row, empty where nothing does. ``degenerate_dimensions`` are
-    those ``attributes`` that number or name the event itself.
+    ``grain_columns`` identify a row; they're empty where nothing does. ``degenerate_dimensions``
+    are the ``attributes`` that identify or number the event, or its header.
     """
 
     name: str
@@ -110,10 +110,10 @@ class Fact(Element):
 
 
 class DimensionAttribute(Element):
-    """A column of a dimension; ``scd_type`` says what becomes of its history.
+    """A column of a dimension; ``scd_type`` says what happens when it changes.
 
-    ``attribute`` is "" for a flag that says whether the joined entity has a row of the member.
-    ``unknown`` is what the unknown member has there, "" for a null.
+    ``attribute`` is "" for a flag that says whether the joined entity has a row for the member.
+    ``unknown`` is the unknown member's value, "" for a null.
     """
 
     name: str
@@ -126,10 +126,10 @@ class DimensionAttribute(Element):
 
 
 class DimensionLink(ModelPart):
-    """A dimension's reference to another one, or to itself: the parent, or an outrigger.
+    """A dimension's reference to an outrigger, or to itself: the parent in a hierarchy.
 
-    ``key`` is the column, ``source`` the join to the referred entity, of which ``attributes``
-    (the referred dimension's natural key) are hashed.
+    ``key`` is the column. It's the hash of ``attributes``, the natural key of the other dimension,
+    which the join ``source`` leads to.
     """
 
     dimension: str
@@ -143,13 +143,13 @@ class DimensionLink(ModelPart):
 class Dimension(Element):
     """What facts are grouped and filtered by.
 
-    ``conformed`` means that several facts share it, ``roles`` the names under which they do. A
+    ``conformed`` means that several facts share it; ``roles`` are the roles in which they do. A
     dimension of a fact's own columns (junk) has that fact's entity and every combination of
     values once. A date dimension has a day for each date in ``source_columns``.
 
-    Where an attribute is of type 2, ``history`` is the relation that keeps the versions,
-    ``surrogate_key`` names a version and ``durable_key`` the member; else both are the same and
-    ``durable_key`` is "".
+    Where an attribute is of SCD type 2, ``history`` is the relation that holds the versions,
+    ``surrogate_key`` identifies a version and ``durable_key`` the member. Without one, the
+    surrogate key identifies the member, and both others are "".
     """
 
     name: str
@@ -169,15 +169,15 @@ class Dimension(Element):
 
     @property
     def member_key(self) -> str:
-        """The column that stays the same through all versions of a member."""
+        """Return the column that is the same in all versions of a member."""
         return self.durable_key or self.surrogate_key
 
 
 class Bridge(Element):
     """A many-to-many relationship between a fact or dimension and a dimension.
 
-    ``references`` are its ends that are dimensions; where the left one is a fact, ``attributes``
-    hold the number by which the fact is found.
+    ``references`` are its ends that are dimensions. Where the left end is a fact, ``attributes``
+    hold the number that identifies the event.
     """
 
     name: str
@@ -194,7 +194,7 @@ class Bridge(Element):
 
 
 class DimensionalModel(ModelPart):
-    """The dimensional model as a whole; ``variant_reason`` says why this shape was chosen."""
+    """The dimensional model as a whole; ``variant_reason`` says why this variant was chosen."""
 
     variant: Variant
     variant_reason: str = ""
@@ -203,7 +203,7 @@ class DimensionalModel(ModelPart):
     bridges: tuple[Bridge, ...] = ()
 
     def dimension(self, name: str) -> Dimension:
-        """The dimension of that exact name; KeyError if there is none."""
+        """Return the dimension of that exact name; raise KeyError if there is none."""
         for dimension in self.dimensions:
             if dimension.name == name:
                 return dimension

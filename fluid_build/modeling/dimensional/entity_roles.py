@@ -1,7 +1,7 @@
-"""What each entity is in a star: an event to count, a thing to count by, or a tie between two.
+"""What each entity is in a star: an event to count, a dimension to count by, or a bridge.
 
-The graph decides first (who refers to whom, and how many rows lean on one), then what the columns
-hold (dates, numbers that add up, names), and never a name alone.
+The references decide first (who refers to whom, and how many rows depend on one), then what the
+columns hold (dates, numbers that add up, names), and never a name alone.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,33 +13,32 @@ from fluid_build.modeling.dimensional.column_purposes import (
     event_dates,
     has_few_values,
     is_calendar,
-    is_date,
     is_descriptive,
-    is_distinctive,
     is_flag,
-    is_naming,
-    is_own_name,
     is_record_stamp,
     is_weak_measure,
 )
-from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph, is_filled, is_mandatory
-from fluid_build.profiling.profile import Profile
+from fluid_build.modeling.dimensional.event_rules import describes, event_reason
+from fluid_build.modeling.dimensional.reference_graph import (
+    ReferenceGraph,
+    is_filled,
+    is_mandatory,
+)
 from fluid_build.text import listed
 
-RoleKind = Literal["fact", "dimension", "bridge", "part"]
-_MOST_LINES = 50
-"""Rows that refer to one row of a header, on average: beyond that it is a thing that is used."""
-_ROWS_TO_MERGE = 20
+EntityRoleKind = Literal["fact", "dimension", "bridge", "part"]
+_FEWEST_ROWS_OF_PART = 20
+"""Rows in which an undeclared reference must be unique to make a part. In fewer, many are."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntityRole:
-    """What an entity is, and the sentence that says why.
+    """What an entity is in a star, and the sentence that says why.
 
     A ``part`` belongs to the dimension of ``whole``, row by row, by the reference ``by``.
     """
 
-    kind: RoleKind
+    kind: EntityRoleKind
     reason: str
     whole: str = ""
     by: str = ""
@@ -48,327 +47,217 @@ class EntityRole:
 EntityRoles = Mapping[str, EntityRole]
 
 
-def entity_roles(graph: ReferenceGraph, profile: Profile) -> EntityRoles:
-    """The role of every entity."""
-    judge = _Judge(graph, profile)
-    roles = {name: judge.first_view(entity) for name, entity in graph.entities.items()}
-    _follow_facts(graph, roles)
-    _settle_parts(graph, roles)
+def entity_roles(graph: ReferenceGraph) -> EntityRoles:
+    """Return the role of every entity.
+
+    Each entity is judged by its own columns and neighbours first. Then the roles of the neighbours
+    may change it.
+    """
+    roles = {name: _first_role(graph, entity) for name, entity in graph.entities.items()}
+    _make_details_of_events_facts(graph, roles)
+    _separate_parts(graph, roles)
+    _make_parts_of_events_facts(roles)
     if not any(role.kind == "fact" for role in roles.values()):
-        _promote(graph, roles)
+        _make_most_measured_fact(graph, roles)
     return roles
 
 
-@dataclass(frozen=True, slots=True)
-class _Judge:
-    graph: ReferenceGraph
-    profile: Profile
+def _first_role(graph: ReferenceGraph, entity: Entity) -> EntityRole:
+    """Return the role by the entity's own columns and neighbours."""
+    if not graph.keys[entity.name]:
+        return EntityRole("fact", "Nothing identifies its rows, so nothing can refer to them.")
+    if _is_blank(graph, entity):
+        return EntityRole("dimension", "It has neither rows nor a key: nothing shows an event.")
+    if _is_bridge(graph, entity):
+        return EntityRole("bridge", "It only relates rows of two entities, many to many.")
+    part = _reference_to_whole(graph, entity)
+    if part is not None:
+        reason = f"Each row belongs to one row of {part.to_entity} and adds to it."
+        return EntityRole("part", reason, whole=part.to_entity, by=part.name)
+    event = event_reason(graph, entity)
+    if event:
+        return EntityRole("fact", event)
+    return EntityRole("dimension", _dimension_reason(graph, entity))
 
-    def first_view(self, entity: Entity) -> EntityRole:
-        """The role by the entity's own columns and neighbours."""
-        if not self.graph.keys[entity.name]:
-            return EntityRole(
-                "fact", "Nothing identifies its rows, so that nothing can refer to one."
-            )
-        if self._is_blank(entity):
-            return EntityRole(
-                "dimension", "It holds neither a row nor a key, so nothing shows an event."
-            )
-        if self._is_tie(entity):
-            return EntityRole("bridge", "It only ties rows of two entities together, many to many.")
-        part = self._part_of(entity)
-        if part is not None:
-            reason = f"Each row belongs to one of {part.to_entity}: it only says more about it."
-            return EntityRole("part", reason, whole=part.to_entity, by=part.name)
-        event = self._event(entity)
-        if event:
-            return EntityRole("fact", event)
-        return EntityRole("dimension", self._thing(entity))
 
-    def _is_blank(self, entity: Entity) -> bool:
-        is_keyed = entity.primary_key is not None and entity.primary_key.holds
-        is_referred_to = bool(self.graph.children[entity.name])
-        return self.profile.has_data and not (entity.rows or is_keyed or is_referred_to)
+def _is_blank(graph: ReferenceGraph, entity: Entity) -> bool:
+    has_key = entity.primary_key is not None and entity.primary_key.holds
+    is_referred_to = bool(graph.children[entity.name])
+    return graph.has_data and not (entity.rows or has_key or is_referred_to)
 
-    def _is_tie(self, entity: Entity) -> bool:
-        references = [one for one in self.graph.parents[entity.name] if not one.implied]
-        if len(references) != 2 or self.graph.children[entity.name]:
-            return False
-        ends = {column for one in references for column in one.from_attributes}
-        if len(ends) != sum(len(one.from_attributes) for one in references):
-            return False
-        if not all(is_filled(one) for one in references):
-            return False
-        key = self.graph.keys[entity.name]
-        own_number = set(key) if len(key) == 1 and not set(key) & ends else set()
-        rest = [one for one in entity.attributes if one.name not in ends | own_number]
-        return set(key) <= ends | own_number and all(self._adds_little(entity, one) for one in rest)
 
-    def _adds_little(self, entity: Entity, attribute: Attribute) -> bool:
-        if is_record_stamp(attribute) or is_flag(attribute) or has_few_values(attribute):
-            return True
-        return is_weak_measure(attribute, *self._bounds(entity, attribute))
+def _is_bridge(graph: ReferenceGraph, entity: Entity) -> bool:
+    """Return whether an entity is made of two references, and of little else."""
+    references = graph.direct_parents(entity.name)
+    if len(references) != 2 or graph.children[entity.name]:
+        return False
+    ends = {column for reference in references for column in reference.from_attributes}
+    if len(ends) != sum(len(reference.from_attributes) for reference in references):
+        return False
+    if not all(map(is_filled, references)):
+        return False
+    key = graph.keys[entity.name]
+    row_number = set(key) if len(key) == 1 and not set(key) & ends else set()
+    besides = [a for a in entity.attributes if a.name not in ends | row_number]
+    return set(key) <= ends | row_number and all(_adds_little(graph, entity, a) for a in besides)
 
-    def _part_of(self, entity: Entity) -> Relationship | None:
-        """The reference by which every row belongs to just one row of another entity."""
-        key = frozenset(self.graph.keys[entity.name])
-        if self._brings_together(entity):
-            return None
-        for one in self.graph.parents[entity.name]:
-            if not is_mandatory(one) or one.implied:
-                continue
-            if frozenset(one.from_attributes) == key and not self._mutual(one):
-                return one
-            if self._is_undeclared_part(entity, one):
-                return one
+
+def _adds_little(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> bool:
+    """Return whether an attribute may come along with a bridge: a flag, a rank, a time stamp."""
+    if is_record_stamp(attribute) or is_flag(attribute) or has_few_values(attribute):
+        return True
+    return is_weak_measure(attribute, *graph.bounds[entity.name, attribute.name])
+
+
+def _reference_to_whole(graph: ReferenceGraph, entity: Entity) -> Relationship | None:
+    """Return the reference by which every row belongs to just one row of another entity."""
+    key = frozenset(graph.keys[entity.name])
+    if _relates_several(graph, entity):
         return None
-
-    def _brings_together(self, entity: Entity) -> bool:
-        """Whether an entity is made of references, or dates them, though its key is one of them.
-
-        In few rows each value of a reference may happen to occur but once.
-        """
-        if len([one for one in self.graph.parents[entity.name] if not one.implied]) < 2:
-            return False
-        says_more = any(
-            one.measure is not None or (self._describes(entity, one) and not has_few_values(one))
-            for one in entity.attributes
-        )
-        return bool(event_dates(entity)) or not says_more
-
-    def _is_undeclared_part(self, entity: Entity, one: Relationship) -> bool:
-        alone = not self.graph.children[entity.name] and len(self.graph.parents[entity.name]) == 1
-        return (
-            alone
-            and entity.rows >= _ROWS_TO_MERGE
-            and self.graph.is_unique(entity.name, one.from_attributes)
-            and not event_dates(entity)
-            and not any(attribute.measure for attribute in entity.attributes)
-        )
-
-    def _mutual(self, one: Relationship) -> bool:
-        """Whether two entities are a part of each other; the one with more rows is the whole."""
-        back = [
-            other
-            for other in self.graph.parents[one.to_entity]
-            if other.to_entity == one.from_entity
-            and frozenset(other.from_attributes) == frozenset(self.graph.keys[one.to_entity])
-        ]
-        if not back:
-            return False
-        child, parent = self.graph.entities[one.from_entity], self.graph.entities[one.to_entity]
-        return (child.rows, child.name) >= (parent.rows, parent.name)
-
-    def _event(self, entity: Entity) -> str:
-        parents = [one for one in self.graph.parents[entity.name] if not one.implied]
-        if not parents and not self.graph.children[entity.name]:
-            return self._lonely_event(entity)
-        if self._names_itself(entity) or is_calendar(entity):
-            return ""
-        if self.graph.children[entity.name]:
-            return self._header(entity, parents)
-        return self._leaf(entity, parents)
-
-    def _lonely_event(self, entity: Entity) -> str:
-        dates, strong = event_dates(entity), self._additive(entity)
-        if dates and strong and not self._names_itself(entity):
-            return f"It measures ({strong[0].name}) what happened on a date ({dates[0].name})."
-        named = any(is_naming(one) and is_distinctive(one, entity) for one in entity.attributes)
-        if strong and not named:
-            return f"It measures {strong[0].name}, and names no thing."
-        if len(self.graph.keys[entity.name]) > 1 and not named:
-            return "Several columns together identify a row, and none of them names a thing."
-        return ""
-
-    def _header(self, entity: Entity, parents: list[Relationship]) -> str:
-        """Why an entity that others refer to is an event all the same: a header of lines."""
-        if self._lines(entity) > _MOST_LINES:
-            return ""
-        dates, strong = event_dates(entity), self._additive(entity)
-        if dates and strong and not parents:
-            return f"It is dated ({dates[0].name}) and measured ({strong[0].name})."
-        firm = [one for one in parents if is_filled(one)]
-        if not firm:
-            return ""
-        days = [one for one in parents if is_calendar(self.graph.entities[one.to_entity])]
-        if days and strong:
-            return f"It is dated by {_listed(days)} and measured ({strong[0].name})."
-        named = any(is_naming(one) and is_distinctive(one, entity) for one in entity.attributes)
-        if dates and (strong or not named):
-            return (
-                f"It is dated ({dates[0].name}), refers to {_listed(firm)}, and at most "
-                f"{_MOST_LINES} rows on average refer to one of its rows: an event with lines."
-            )
-        bare = not any(self._describes(entity, one) for one in entity.attributes)
-        whole = len({one.to_entity for one in parents}) > 1 and all(map(is_mandatory, parents))
-        if whole and (strong or bare) and not named:
-            return f"It brings {_listed(firm)} together and says little else."
-        return ""
-
-    def _leaf(self, entity: Entity, parents: list[Relationship]) -> str:
-        firm = [one for one in parents if is_filled(one)]
-        if not firm:
-            return ""
-        dates = event_dates(entity)
-        measured = [one for one in entity.attributes if one.measure is not None]
-        if dates:
-            return f"Nothing refers to it; it is dated ({dates[0].name}) and has {_listed(firm)}."
-        named = any(is_naming(one) and is_distinctive(one, entity) for one in entity.attributes)
-        if measured and not named:
-            return f"Nothing refers to it, and it measures {measured[0].name} by {_listed(firm)}."
-        if len({one.to_entity for one in firm}) > 1 and not named:
-            return f"Nothing refers to it, and it brings {_listed(firm)} together."
-        if len(self.graph.keys[entity.name]) > 1:
-            return f"Nothing refers to it, and {_listed(firm)} is but a part of what identifies it."
-        return ""
-
-    def _thing(self, entity: Entity) -> str:
-        children = {one.from_entity for one in self.graph.children[entity.name]}
-        if is_calendar(entity):
-            return "Each row is a day: a calendar."
-        if children:
-            return (
-                f"{_listed_names(children)} refer to it."
-                if len(children) > 1
-                else (f"{_listed_names(children)} refers to it.")
-            )
-        return "It describes things, and neither dates nor measures what happens."
-
-    def _names_itself(self, entity: Entity) -> bool:
-        # An event may well hold the address that somebody wrote from.
-        dated = bool(event_dates(entity))
-        return any(
-            is_own_name(one, entity)
-            and is_distinctive(one, entity)
-            and not (dated and one.semantic_type == "email")
-            for one in entity.attributes
-        )
-
-    def _describes(self, entity: Entity, attribute: Attribute) -> bool:
-        if not is_descriptive(attribute) or is_date(attribute):
-            return False
-        if self.graph.is_referring(entity.name, attribute.name):
-            return False
-        return attribute.name not in self.graph.keys[entity.name]
-
-    def _lines(self, entity: Entity) -> float:
-        children = [
-            self.graph.entities[one.from_entity].rows for one in self.graph.children[entity.name]
-        ]
-        return max(children) / entity.rows if entity.rows else 0.0
-
-    def _additive(self, entity: Entity) -> list[Attribute]:
-        return [
-            one
-            for one in entity.attributes
-            if one.measure is not None
-            and one.measure.additivity != "non-additive"
-            and not is_weak_measure(one, *self._bounds(entity, one))
-        ] + [
-            one
-            for one in entity.attributes
-            if one.measure is not None
-            and one.measure.additivity == "additive"
-            and is_weak_measure(one, *self._bounds(entity, one))
-        ]
-
-    def _bounds(self, entity: Entity, attribute: Attribute) -> tuple[float, float]:
-        column = self.profile.table(entity.name).column(attribute.name)
-        try:
-            return float(column.min or "nan"), float(column.max or "nan")
-        except ValueError:
-            return float("nan"), float("nan")
+    for reference in graph.direct_parents(entity.name):
+        if not is_mandatory(reference):
+            continue
+        if frozenset(reference.from_attributes) == key and not _is_whole(graph, reference):
+            return reference
+        if _is_undeclared_part(graph, entity, reference):
+            return reference
+    return None
 
 
-def _follow_facts(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None:
-    """Whatever tells of an event, and is referred to by events alone, is an event itself."""
-    changed = True
-    while changed:
-        changed = False
+def _relates_several(graph: ReferenceGraph, entity: Entity) -> bool:
+    """Return whether an entity only relates or dates others, though its key is one reference.
+
+    In few rows, each value of a reference may occur just once by accident.
+    """
+    if len(graph.direct_parents(entity.name)) < 2:
+        return False
+    has_content = any(
+        a.measure is not None or (describes(graph, entity, a) and not has_few_values(a))
+        for a in entity.attributes
+    )
+    return bool(event_dates(entity)) or not has_content
+
+
+def _is_undeclared_part(graph: ReferenceGraph, entity: Entity, reference: Relationship) -> bool:
+    """Return whether a reference other than the key is unique, and the entity nothing by itself."""
+    has_no_other_neighbour = (
+        not graph.children[entity.name] and len(graph.parents[entity.name]) == 1
+    )
+    return (
+        has_no_other_neighbour
+        and entity.rows >= _FEWEST_ROWS_OF_PART
+        and graph.is_unique(entity.name, reference.from_attributes)
+        and not event_dates(entity)
+        and not any(attribute.measure for attribute in entity.attributes)
+    )
+
+
+def _is_whole(graph: ReferenceGraph, reference: Relationship) -> bool:
+    """Return whether the child is the whole of two entities that are parts of each other.
+
+    The one with more rows is: it has rows that the other one says nothing about.
+    """
+    is_mutual = any(
+        back.to_entity == reference.from_entity
+        and frozenset(back.from_attributes) == frozenset(graph.keys[reference.to_entity])
+        for back in graph.parents[reference.to_entity]
+    )
+    child, parent = graph.entities[reference.from_entity], graph.entities[reference.to_entity]
+    return is_mutual and (child.rows, child.name) >= (parent.rows, parent.name)
+
+
+def _dimension_reason(graph: ReferenceGraph, entity: Entity) -> str:
+    if is_calendar(entity):
+        return "Each row is a day: a calendar."
+    children = sorted({child.from_entity for child in graph.children[entity.name]})
+    if children:
+        return f"{listed(children)} {'refer' if len(children) > 1 else 'refers'} to it."
+    return "It describes its rows, and neither dates nor measures events."
+
+
+def _make_details_of_events_facts(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None:
+    """Make what refers to an event, and only events refer to, an event itself."""
+    has_changed = True
+    while has_changed:
+        has_changed = False
         for name, role in roles.items():
             if role.kind == "fact" or (
-                role.kind == "bridge" and not _ties_facts(graph, roles, name)
+                role.kind == "bridge" and not _relates_events(graph, roles, name)
             ):
                 continue
-            event = next(_told_events(graph, roles, name), None)
-            if event is None or not _is_told_of_by_events_alone(graph, roles, name):
+            event = next(_parent_events(graph, roles, name), None)
+            if event is None or not _is_detail_only(graph, roles, name):
                 continue
-            roles[name] = EntityRole("fact", f"It tells of {event}, which is an event itself.")
-            changed = True
+            roles[name] = EntityRole("fact", f"It adds to {event}, which is an event itself.")
+            has_changed = True
 
 
-def _told_events(graph: ReferenceGraph, roles: EntityRoles, name: str) -> Iterator[str]:
-    for one in graph.parents[name]:
-        if is_filled(one) and not one.implied and roles[one.to_entity].kind == "fact":
-            yield one.to_entity
+def _parent_events(graph: ReferenceGraph, roles: EntityRoles, name: str) -> Iterator[str]:
+    for parent in graph.direct_parents(name):
+        if is_filled(parent) and roles[parent.to_entity].kind == "fact":
+            yield parent.to_entity
 
 
-def _ties_facts(graph: ReferenceGraph, roles: EntityRoles, name: str) -> bool:
-    """Whether a tie is between events, or numbers its rows as the lines of an event."""
-    ends = [one for one in graph.parents[name] if not one.implied]
-    numbered = not any(graph.is_referring(name, column) for column in graph.keys[name])
-    return numbered or all(roles[one.to_entity].kind == "fact" for one in ends)
+def _relates_events(graph: ReferenceGraph, roles: EntityRoles, name: str) -> bool:
+    """Return whether a bridge is between events, or numbers its rows as lines of an event."""
+    is_numbered = not any(graph.is_referring(name, column) for column in graph.keys[name])
+    return is_numbered or all(
+        roles[parent.to_entity].kind == "fact" for parent in graph.direct_parents(name)
+    )
 
 
-def _is_told_of_by_events_alone(graph: ReferenceGraph, roles: EntityRoles, name: str) -> bool:
+def _is_detail_only(graph: ReferenceGraph, roles: EntityRoles, name: str) -> bool:
     if roles[name].kind == "part" and roles[roles[name].whole].kind == "fact":
         return True
     return not graph.children[name]
 
 
-def _settle_parts(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None:
-    """A part that others refer to stands alone where its whole is nothing by itself."""
+def _separate_parts(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None:
+    """Make a part that others refer to a dimension where its whole can't stand for it."""
     for name, role in list(roles.items()):
-        if role.kind != "part":
-            continue
-        if not graph.children[name]:
+        if role.kind != "part" or not graph.children[name]:
             continue
         by = frozenset(graph.relationship(role.by).from_attributes)
-        if any(frozenset(one.to_attributes) != by for one in graph.children[name]):
-            roles[name] = EntityRole("dimension", "Others refer to it by a number of its own.")
-            continue
-        if _is_abstract(graph, role.whole) or not _is_used(graph, roles, role.whole):
-            roles[name] = EntityRole(
-                "dimension",
-                f"Others refer to it and not to {role.whole}, of which it is one kind.",
-            )
+        if any(frozenset(child.to_attributes) != by for child in graph.children[name]):
+            roles[name] = EntityRole("dimension", "Others refer to it by its own key.")
+        elif _is_abstract(graph, role.whole) or not _is_used(graph, roles, role.whole):
+            reason = f"Others refer to it, and not to {role.whole}, of which it is a subtype."
+            roles[name] = EntityRole("dimension", reason)
+
+
+def _make_parts_of_events_facts(roles: dict[str, EntityRole]) -> None:
     for name, role in list(roles.items()):
         whole = role.whole
         while whole and roles[whole].kind == "part":
             whole = roles[whole].whole
         if role.kind == "part" and roles[whole].kind != "dimension":
-            roles[name] = EntityRole("fact", f"Each row says more about one of {whole}, an event.")
+            reason = f"Each row adds to one row of {whole}, which is an event."
+            roles[name] = EntityRole("fact", reason)
 
 
 def _is_abstract(graph: ReferenceGraph, name: str) -> bool:
-    """Whether an entity says nothing of its own but a number."""
+    """Return whether an entity has nothing that describes it, only a key."""
     return not any(
-        is_descriptive(one) and one.name not in graph.keys[name]
-        for one in graph.entities[name].attributes
+        is_descriptive(attribute) and attribute.name not in graph.keys[name]
+        for attribute in graph.entities[name].attributes
     )
 
 
 def _is_used(graph: ReferenceGraph, roles: EntityRoles, name: str) -> bool:
-    return any(roles[one.from_entity].kind in {"fact", "bridge"} for one in graph.children[name])
+    return any(roles[c.from_entity].kind in {"fact", "bridge"} for c in graph.children[name])
 
 
-def _promote(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None:
-    """Where nothing looks like an event: the table that measures most, and nothing refers to."""
-    measured = [
-        (sum(one.measure is not None for one in entity.attributes), entity.rows, name)
+def _make_most_measured_fact(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None:
+    """Make the table that measures most a fact, where no table looks like an event.
+
+    A single table of passengers with their fares is there to be analysed.
+    """
+    candidates = [
+        (sum(a.measure is not None for a in entity.attributes), entity.rows, name)
         for name, entity in graph.entities.items()
         if not graph.children[name] and roles[name].kind == "dimension"
     ]
-    count, _, name = max(measured, default=(0, 0, ""))
-    if count:
-        roles[name] = EntityRole(
-            "fact", f"Nothing here is dated or counted; of all tables it measures most ({count})."
-        )
-
-
-def _listed(references: list[Relationship]) -> str:
-    return _listed_names({one.to_entity for one in references})
-
-
-def _listed_names(names: set[str]) -> str:
-    return listed(sorted(names))
+    measures, _, name = max(candidates, default=(0, 0, ""))
+    if measures:
+        reason = f"No table has events, and this one has the most measures ({measures})."
+        roles[name] = EntityRole("fact", reason)

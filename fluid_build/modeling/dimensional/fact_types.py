@@ -1,4 +1,4 @@
-"""Which kind of fact an event makes: one of its own, a state at a time, or one with milestones."""
+"""Which type of fact an event makes: a transaction, a snapshot, or one without measures."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,14 @@ from fluid_build.modeling.dimensional.column_purposes import is_date, is_record_
 from fluid_build.modeling.dimensional.elements import FactType
 from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
 
-_MEMBERS_A_DAY = 2
-_DENSE = 0.2
-_OPEN = 0.005
+_FEWEST_MEMBERS_A_DAY = 2
+"""Rows a day on average that make it a day of measuring. With one, it's just a date."""
+_MEASURED_DAYS = 0.2
+"""Share of all pairs of a member and a day that must have a row. A snapshot measures each member
+over and over; one in five leaves room for members that come and go."""
+_OPEN_ROWS = 0.005
+"""Share of rows in which a milestone must still be open, so that a few nulls by accident don't make
+one."""
 
 
 def fact_type(
@@ -17,61 +22,65 @@ def fact_type(
     entity: Entity,
     dates: Sequence[Attribute],
     *,
-    measured: bool,
+    is_measured: bool,
     is_line: bool,
 ) -> tuple[FactType, str]:
-    """The type of an entity's fact, and the sentence that says why."""
-    key = set(graph.keys[entity.name])
-    taken_on = next((one for one in dates if _is_dense(graph, entity, one)), None)
-    if measured and taken_on is not None:
-        return "periodic_snapshot", f"Many are measured at once, on each {taken_on.name}."
-    open_ = next((one for one in dates[1:] if _is_reached_later(dates[0], one)), None)
-    if open_ is not None:
+    """Return the type of an entity's fact, and the sentence that says why."""
+    snapshot_date = next((d for d in dates if _is_snapshot_date(graph, entity, d)), None)
+    if is_measured and snapshot_date is not None:
+        return "periodic_snapshot", f"Many members are measured on each {snapshot_date.name}."
+    milestone = next((date for date in dates[1:] if _is_milestone(dates[0], date)), None)
+    if milestone is not None:
         return (
             "accumulating_snapshot",
-            f"It passes {len(dates)} milestones; {open_.name} is filled when it is reached.",
+            f"It has {len(dates)} milestones; {milestone.name} is filled in when it's reached.",
         )
     if len(dates) > 2:
-        return "accumulating_snapshot", f"It passes {len(dates)} milestones."
-    if not measured:
-        return "factless", "It has no measure: that it happened is what is counted."
-    if not dates and not is_line and _is_state(graph, entity, key):
+        return "accumulating_snapshot", f"It has {len(dates)} milestones."
+    if not is_measured:
+        return "factless", "It has no measure: its rows are counted."
+    if not dates and not is_line and _is_state(graph, entity):
         return "periodic_snapshot", "A state without a date: the one at the time of loading."
     return "transaction", "Each row is one event with its measures."
 
 
-def _is_dense(graph: ReferenceGraph, entity: Entity, taken_on: Attribute) -> bool:
-    """Whether a member and the day identify a row, and many members have one for many days."""
-    days = taken_on.evidence.distinct or 0
-    # What lines refer to is an event, however regularly it comes.
-    if graph.children[entity.name] or not days or entity.rows < _MEMBERS_A_DAY * days:
+def _is_snapshot_date(graph: ReferenceGraph, entity: Entity, date: Attribute) -> bool:
+    """Return whether a member and the day identify a row, and most members have many days."""
+    days = date.evidence.distinct or 0
+    # What lines refer to is an event, however regularly it happens.
+    if graph.children[entity.name] or not days or entity.rows < _FEWEST_MEMBERS_A_DAY * days:
         return False
-    referring = {name for one in graph.parents[entity.name] for name in one.from_attributes}
+    referring = {name for parent in graph.parents[entity.name] for name in parent.from_attributes}
     for key in graph.unique[entity.name]:
-        others = key - {taken_on.name}
-        if taken_on.name not in key or not others or not others <= referring:
+        member_columns = key - {date.name}
+        if date.name not in key or not member_columns or not member_columns <= referring:
             continue
-        members = max(entity.attribute(name).evidence.distinct or 0 for name in others)
-        if entity.rows >= _DENSE * days * members:
+        members = max(entity.attribute(name).evidence.distinct or 0 for name in member_columns)
+        if entity.rows >= _MEASURED_DAYS * days * members:
             return True
     return False
 
 
-def _is_reached_later(first: Attribute, later: Attribute) -> bool:
-    """Whether a date is open in some rows, in more than the first one happens to be."""
+def _is_milestone(first: Attribute, later: Attribute) -> bool:
+    """Return whether a date is still open in some rows, in clearly more than the first one is."""
     share = later.evidence.nulls / max(1, later.evidence.rows)
-    return share >= _OPEN and later.evidence.nulls > 2 * first.evidence.nulls
+    return share >= _OPEN_ROWS and later.evidence.nulls > 2 * first.evidence.nulls
 
 
-def _is_state(graph: ReferenceGraph, entity: Entity, key: set[str]) -> bool:
-    """Whether a row is named by what it refers to alone, or measures a state."""
+def _is_state(graph: ReferenceGraph, entity: Entity) -> bool:
+    """Return whether a row measures a level, or is identified by its references alone."""
+    if any(
+        attribute.measure and attribute.measure.additivity == "semi-additive"
+        for attribute in entity.attributes
+    ):
+        return True
+    key = set(graph.keys[entity.name])
+    # With fewer rows than its parent, a table hardly holds a state of each member.
     referring = {
         name
-        for one in graph.parents[entity.name]
-        if graph.entities[one.to_entity].rows <= entity.rows
-        for name in one.from_attributes
+        for parent in graph.parents[entity.name]
+        if graph.entities[parent.to_entity].rows <= entity.rows
+        for name in parent.from_attributes
     }
-    if any(one.measure and one.measure.additivity == "semi-additive" for one in entity.attributes):
-        return True
-    dated = any(is_date(one) and not is_record_stamp(one) for one in entity.attributes)
-    return bool(key) and key <= referring and len(key) > 1 and not dated
+    is_dated = any(is_date(a) and not is_record_stamp(a) for a in entity.attributes)
+    return len(key) > 1 and key <= referring and not is_dated

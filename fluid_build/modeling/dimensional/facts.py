@@ -1,415 +1,293 @@
-"""Facts: an event's measures at its own grain, and every dimension it can be looked at by.
+"""Facts: an event's measures at its own grain, and every dimension that it can be grouped by.
 
-A line carries what its header is looked at by, and the header's number; what is measured of the
-header stays in the header's own fact, so that nothing is added up twice.
+A line also gets its header's dimensions and the header's number. The header's measures stay in the
+header's own fact, since a line would add them up once per line.
 """
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
-from fluid_build.modeling.dimensional.column_purposes import (
-    event_dates,
-    is_calendar,
-    is_date,
-    is_distinctive,
-    is_numbering,
-    is_planned,
+from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY, GeneratedCalendar
+from fluid_build.modeling.dimensional.column_purposes import event_dates, is_calendar, is_planned
+from fluid_build.modeling.dimensional.derived_dimensions import (
+    DerivedDimension,
+    derived_dimensions,
 )
-from fluid_build.modeling.dimensional.derived_dimensions import Derived, derived_dimensions
-from fluid_build.modeling.dimensional.dimensions import StarLayout
+from fluid_build.modeling.dimensional.dimension_references import reference_to_version
 from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionReference,
     Fact,
-    FactAttribute,
     FactDate,
     Join,
-    Measure,
 )
+from fluid_build.modeling.dimensional.fact_columns import FactColumns
 from fluid_build.modeling.dimensional.fact_types import fact_type
-from fluid_build.modeling.dimensional.reference_graph import Names, may_miss
+from fluid_build.modeling.dimensional.reference_graph import is_mandatory
+from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_alias, free_column, prefixed
-from fluid_build.modeling.element import SourceColumn
+from fluid_build.modeling.element import source_columns
 
-CALENDAR_DAY = "full_date"
-_MOST_STEPS = 2
-"""Events whose dimensions an event takes over, one behind the other: its header, and that one's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Calendar:
-    """The calendar that is generated: the name of the dimension and of its key."""
-
-    name: str
-    key: str
+_MOST_HEADERS = 2
+"""Headers, one behind the other, whose dimensions a fact takes over: its own, and that one's. What
+is further away has little to do with the event."""
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DescribedFact:
     """A fact, and the dimensions that are made of its own columns."""
 
     fact: Fact
-    derived: tuple[Derived, ...]
+    derived: tuple[DerivedDimension, ...]
 
 
-def draw_facts(
-    layout: StarLayout, dimensions: Mapping[str, Dimension], calendar: Calendar, taken: set[str]
-) -> tuple[Drawn, ...]:
-    """The facts in the order of the source; ``taken`` are the names of relations so far."""
+def describe_facts(
+    layout: StarLayout,
+    dimensions: Mapping[str, Dimension],
+    calendar: GeneratedCalendar,
+    used_relations: set[str],
+) -> tuple[DescribedFact, ...]:
+    """Return the facts in the order of the source; ``dimensions`` are by entity."""
     facts = [name for name, role in layout.roles.items() if role.kind == "fact"]
-    names = {name: free_column(f"fct_{layout.names.stem(name)}", taken) for name in facts}
-    drawing = _Drawing(layout, dimensions, calendar, names, taken)
-    return tuple(drawing.drawn(name) for name in facts)
+    names = {name: free_column(f"fct_{layout.names.stem(name)}", used_relations) for name in facts}
+    context = _FactContext(layout, dimensions, calendar, names, used_relations)
+    return tuple(context.fact(name) for name in facts)
 
 
 @dataclass
-class _Drawing:
+class _FactContext:
+    """What all facts are made with, and those that have been made."""
+
     layout: StarLayout
     dimensions: Mapping[str, Dimension]
-    calendar: Calendar
+    calendar: GeneratedCalendar
     names: Mapping[str, str]
-    taken: set[str]
-    done: dict[str, Drawn] = field(default_factory=dict)
+    used_relations: set[str]
+    facts: dict[str, DescribedFact] = field(default_factory=dict)
     begun: set[str] = field(default_factory=set)
 
-    def drawn(self, entity: str) -> Drawn:
-        """The fact of an entity, after the facts whose dimensions it takes over."""
-        if entity not in self.done:
+    def fact(self, entity: str) -> DescribedFact:
+        """Return the fact of an entity, after the facts whose dimensions it takes over."""
+        if entity not in self.facts:
             self.begun.add(entity)
-            headers = [
-                one
-                for one in self.layout.graph.parents[entity]
-                if self.layout.roles[one.to_entity].kind == "fact"
-                and not one.implied
-                and (one.to_entity in self.done or one.to_entity not in self.begun)
+            # Events that refer to each other in a circle: one that has begun can't be a header.
+            references = [
+                parent
+                for parent in self.layout.graph.direct_parents(entity)
+                if self.layout.roles[parent.to_entity].kind == "fact"
+                and (parent.to_entity in self.facts or parent.to_entity not in self.begun)
             ]
-            above = [(one, self.drawn(one.to_entity)) for one in headers]
-            self.done[entity] = _Draft(self, self.layout.graph.entities[entity], above).draw()
-        return self.done[entity]
+            headers = [(reference, self.fact(reference.to_entity)) for reference in references]
+            builder = _FactBuilder(self, self.layout.graph.entities[entity], headers)
+            self.facts[entity] = builder.build()
+        return self.facts[entity]
 
 
 @dataclass
-class _Draft:
-    drawing: _Drawing
+class _FactBuilder:
+    """One fact in the making, with the names that are used in it."""
+
+    context: _FactContext
     entity: Entity
-    headers: list[tuple[Relationship, Drawn]]
+    headers: list[tuple[Relationship, DescribedFact]]
     joins: list[Join] = field(default_factory=list)
     references: list[DimensionReference] = field(default_factory=list)
-    taken: set[str] = field(default_factory=set)
-    columns_of_keys: dict[str, str] = field(default_factory=dict)
+    used_columns: set[str] = field(default_factory=set)
+    date_keys: dict[str, str] = field(default_factory=dict)
+    """The calendar's key by date attribute: the day is the whole of it."""
 
-    def draw(self) -> Drawn:
-        layout, entity = self.drawing.layout, self.entity
-        derived = derived_dimensions(layout, entity, self.drawing.taken)
-        self._direct()
-        self._derived(derived)
-        dates = self._dates()
-        self._inherit()
-        attributes = tuple(self._attributes(derived))
-        measures = tuple(self._measures())
-        type_, why = fact_type(
+    def build(self) -> DescribedFact:
+        """Return the fact."""
+        layout, entity = self.context.layout, self.entity
+        derived = derived_dimensions(layout, entity, self.context.used_relations)
+        self._refer_to_own_dimensions()
+        self._refer_to_derived(derived)
+        dates = self._refer_to_calendar()
+        self._take_over_from_headers()
+        header_columns = {name for header, _ in self.headers for name in header.from_attributes}
+        columns = FactColumns(layout, entity, header_columns, self.used_columns)
+        in_derived = {name for dimension in derived for name in dimension.attributes}
+        attributes = tuple(columns.attributes(in_derived | self.date_keys.keys()))
+        measures = tuple(columns.measures())
+        type_, type_reason = fact_type(
             layout.graph,
             entity,
-            dates or self._calendar_days(),
-            measured=bool(measures),
+            dates or self._source_calendar_columns(),
+            is_measured=bool(measures),
             is_line=bool(self.headers),
         )
-        return Drawn(
-            Fact(
-                name=self.drawing.names[entity.name],
-                entity_name=entity.name,
-                description=entity.description,
-                fact_type=type_,
-                grain=self._grain(),
-                grain_columns=self._grain_columns(attributes),
-                joins=tuple(self.joins),
-                measures=measures,
-                dimensions=tuple(self.references),
-                degenerate_dimensions=tuple(
-                    one.name for one in attributes if self._is_degenerate(one)
-                ),
-                attributes=attributes,
-                dated_by=self._dated_by(dates),
-                mapped_source_tables=tuple(
-                    dict.fromkeys((entity.name, *(one.entity for one in self.joins)))
-                ),
-                source_columns=tuple(
-                    SourceColumn(table=entity.name, column=one)
-                    for one in layout.graph.keys[entity.name] or _all(entity)
-                ),
-                reason=f"{layout.roles[entity.name].reason} {why}",
+        fact = Fact(
+            name=self.context.names[entity.name],
+            entity_name=entity.name,
+            description=entity.description,
+            fact_type=type_,
+            grain=columns.grain(),
+            grain_columns=columns.grain_columns(
+                {attribute.attribute: attribute.name for attribute in attributes} | self.date_keys
             ),
-            derived,
+            joins=tuple(self.joins),
+            measures=measures,
+            dimensions=tuple(self.references),
+            degenerate_dimensions=tuple(a.name for a in attributes if columns.is_degenerate(a)),
+            attributes=attributes,
+            dated_by=self._dated_by(dates),
+            mapped_source_tables=tuple(
+                dict.fromkeys((entity.name, *(join.entity for join in self.joins)))
+            ),
+            source_columns=source_columns(
+                entity.name,
+                layout.graph.keys[entity.name] or tuple(a.name for a in entity.attributes),
+            ),
+            reason=f"{layout.roles[entity.name].reason} {type_reason}",
         )
+        return DescribedFact(fact, derived)
 
-    def _direct(self) -> None:
-        """Refer to the dimensions that the event itself refers to."""
-        layout = self.drawing.layout
-        for one in layout.graph.parents[self.entity.name]:
-            if layout.roles[one.to_entity].kind not in {"dimension", "part"}:
-                continue
-            self.references.append(refer(layout, self.drawing.dimensions, one, self.taken))
+    def _refer_to_own_dimensions(self) -> None:
+        layout, dimensions = self.context.layout, self.context.dimensions
+        for parent in layout.graph.parents[self.entity.name]:
+            if layout.roles[parent.to_entity].kind in {"dimension", "part"}:
+                self.references.append(
+                    reference_to_version(layout, dimensions, parent, self.used_columns)
+                )
 
-    def _derived(self, derived: tuple[Derived, ...]) -> None:
-        for one in derived:
-            key = free_column(one.dimension.surrogate_key, self.taken)
+    def _refer_to_derived(self, derived: tuple[DerivedDimension, ...]) -> None:
+        for own in derived:
             self.references.append(
                 DimensionReference(
-                    dimension=one.dimension.name,
-                    columns=one.attributes,
-                    key=key,
-                    to_columns=one.dimension.natural_key_columns,
-                    reason=one.dimension.reason,
+                    dimension=own.dimension.name,
+                    columns=own.attributes,
+                    key=free_column(own.dimension.surrogate_key, self.used_columns),
+                    to_columns=own.dimension.natural_key_columns,
+                    reason=own.dimension.reason,
                 )
             )
 
-    def _dates(self) -> tuple[Attribute, ...]:
-        """Refer to the generated calendar by each date, unless the source's own is referred to."""
-        if self._has_calendar():
+    def _refer_to_calendar(self) -> tuple[Attribute, ...]:
+        """Refer to the generated calendar by each date, and return the dates.
+
+        Where the event refers to a calendar of the source, that one is used and no date returned.
+        """
+        if self._source_calendar_columns():
             return ()
         dates = event_dates(self.entity)
-        names = self.drawing.layout.names
-        for one in dates:
-            role = names.moment(self.entity.name, one.name)
-            key = free_column(f"{role}_key", self.taken)
+        for date in dates:
+            role = self.context.layout.names.date_role(self.entity.name, date.name)
+            key = free_column(f"{role}_key", self.used_columns)
             self.references.append(
                 DimensionReference(
-                    dimension=self.drawing.calendar.name,
+                    dimension=self.context.calendar.name,
                     role=role,
-                    columns=(one.name,),
-                    optional=not one.required,
+                    columns=(date.name,),
+                    optional=not date.required,
                     key=key,
                     to_columns=(CALENDAR_DAY,),
-                    reason=f"The day of {one.name}.",
+                    reason=f"The day of {date.name}.",
                 )
             )
-            if one.type == "date":
-                self.columns_of_keys[one.name] = key
+            if date.type == "date":
+                self.date_keys[date.name] = key
         return dates
 
-    def _calendar_days(self) -> tuple[Attribute, ...]:
-        """The columns by which the event refers to a calendar of the source's own."""
-        layout = self.drawing.layout
+    def _source_calendar_columns(self) -> tuple[Attribute, ...]:
+        """Return the columns by which the event refers to a calendar of the source."""
+        graph = self.context.layout.graph
         return tuple(
             self.entity.attribute(name)
-            for one in layout.graph.parents[self.entity.name]
-            if is_calendar(layout.graph.entities[one.to_entity])
-            for name in one.from_attributes
+            for parent in graph.parents[self.entity.name]
+            if is_calendar(graph.entities[parent.to_entity])
+            for name in parent.from_attributes
         )
 
-    def _has_calendar(self) -> bool:
-        layout = self.drawing.layout
-        return any(
-            is_calendar(layout.graph.entities[one.to_entity])
-            for one in layout.graph.parents[self.entity.name]
-        )
+    def _take_over_from_headers(self) -> None:
+        """Take over the dimensions of headers, except for those that the event has itself.
 
-    def _inherit(self) -> None:
-        """Take over what the header is looked at by, unless the event has that itself."""
-        own = {one.dimension for one in self.references}
+        Calendars are taken over in any case: the date of the header is another date.
+        """
+        own = {reference.dimension for reference in self.references}
         calendars = {
-            one.name for one in self.drawing.dimensions.values() if one.dimension_type == "date"
-        } | {self.drawing.calendar.name}
-        for header, drawn in self.headers:
-            wanted = [
-                one
-                for one in drawn.fact.dimensions
-                if one.dimension not in own or one.dimension in calendars
-                if len(_way(drawn.fact, one.source)) < _MOST_STEPS
+            d.name for d in self.context.dimensions.values() if d.dimension_type == "date"
+        } | {self.context.calendar.name}
+        for header, described in self.headers:
+            references = [
+                reference
+                for reference in described.fact.dimensions
+                if reference.dimension not in own or reference.dimension in calendars
+                if len(_join_path(described.fact, reference.source)) < _MOST_HEADERS
             ]
-            if not wanted and not self._dated_by_header(drawn):
+            if not references and not self._is_dated_by_header(described.fact):
                 continue
-            sources = {step for one in wanted for step in _way(drawn.fact, one.source)}
-            places = self._join_header(header, drawn, sources)
-            for one in wanted:
-                self._take_over(one, header, places)
+            sources = {join for r in references for join in _join_path(described.fact, r.source)}
+            aliases = self._join_header(header, described.fact, sources)
+            for reference in references:
+                self._take_over(reference, header, aliases)
 
-    def _dated_by_header(self, drawn: Drawn) -> bool:
-        own = [one for one in event_dates(self.entity) if not is_planned(one)]
-        return drawn.fact.dated_by is not None and not own
+    def _is_dated_by_header(self, header: Fact) -> bool:
+        own_dates = [date for date in event_dates(self.entity) if not is_planned(date)]
+        return header.dated_by is not None and not own_dates
 
-    def _join_header(self, header: Relationship, drawn: Drawn, sources: Set[str]) -> dict[str, str]:
-        """Join a header with those of its sources; the names of its joins here, by those there."""
-        names = self.drawing.layout.names
-        places = {"": self._join(names.stem(header.to_entity), header.to_entity, header.name, "")}
-        for one in drawn.fact.joins:
-            if one.name not in sources:
-                continue
-            parent = places[one.parent]
-            places[one.name] = self._join(one.name, one.entity, one.relationship, parent)
-        return places
+    def _join_header(
+        self, reference: Relationship, header: Fact, sources: Set[str]
+    ) -> dict[str, str]:
+        """Join a header with those of its sources; return the joins here by the header's joins."""
+        names = self.context.layout.names
+        alias = names.stem(reference.to_entity)
+        aliases = {"": self._add_join(alias, reference.to_entity, reference.name, parent="")}
+        for join in header.joins:
+            if join.name in sources:
+                parent = aliases[join.parent]
+                aliases[join.name] = self._add_join(
+                    join.name, join.entity, join.relationship, parent=parent
+                )
+        return aliases
 
     def _take_over(
-        self, one: DimensionReference, header: Relationship, places: Mapping[str, str]
+        self, reference: DimensionReference, header: Relationship, aliases: Mapping[str, str]
     ) -> None:
-        key = one.key
-        if key in self.taken:
-            key = prefixed(self.drawing.layout.names.member(header.to_entity), key)
+        key = reference.key
+        if key in self.used_columns:
+            key = prefixed(self.context.layout.names.member(header.to_entity), key)
         self.references.append(
-            one.model_copy(
+            reference.model_copy(
                 update={
-                    "key": free_column(key, self.taken),
-                    "source": places[one.source],
-                    "optional": one.optional or may_miss(header),
-                    "reason": f"Taken over from {header.to_entity}, to which each row belongs.",
+                    "key": free_column(key, self.used_columns),
+                    "source": aliases[reference.source],
+                    "optional": reference.optional or not is_mandatory(header),
+                    "reason": f"Taken over from {header.to_entity}, which each row belongs to.",
                 }
             )
         )
 
-    def _join(self, wanted: str, entity: str, relationship: str, parent: str) -> str:
-        base = self.drawing.layout.names.sql.table(self.entity.name)
-        name = free_alias(wanted, {base, *(one.name for one in self.joins)})
+    def _add_join(self, alias: str, entity: str, relationship: str, *, parent: str) -> str:
+        """Join an entity and return the name of the join."""
+        own_table = self.context.layout.names.sql.table(self.entity.name)
+        name = free_alias(alias, {own_table, *(join.name for join in self.joins)})
         self.joins.append(Join(name=name, entity=entity, relationship=relationship, parent=parent))
         return name
 
-    def _attributes(self, derived: tuple[Derived, ...]) -> Iterator[FactAttribute]:
-        """What is neither measured nor found again in a dimension."""
-        in_derived = {name for one in derived for name in one.attributes}
-        for one in self.entity.attributes:
-            if one.measure is not None or one.name in in_derived:
-                continue
-            if one.name in self.columns_of_keys:
-                continue
-            yield self._kept(one)
-
-    def _kept(self, one: Attribute) -> FactAttribute:
-        names = self.drawing.layout.names
-        return FactAttribute(
-            name=free_column(names.column(self.entity.name, one.name), self.taken),
-            type=one.type,
-            attribute=one.name,
-            description=one.description,
-            mapped_source_tables=(self.entity.name,),
-            source_columns=(SourceColumn(table=self.entity.name, column=one.name),),
-            reason=self._why_kept(one),
-        )
-
-    def _why_kept(self, one: Attribute) -> str:
-        layout = self.drawing.layout
-        if one.name in layout.graph.keys[self.entity.name]:
-            return "It identifies the event, and there is nothing else to say of it."
-        if any(one.name in header.from_attributes for header, _ in self.headers):
-            return "The number of the header that it belongs to."
-        if layout.graph.is_referring(self.entity.name, one.name):
-            return "What it refers by: a value that comes to lead nowhere is not forgotten."
-        if is_date(one):
-            return "The moment itself, beside its day in the calendar."
-        return "It says something of this event alone."
-
-    def _measures(self) -> Iterator[Measure]:
-        names = self.drawing.layout.names
-        for one in self.entity.attributes:
-            if one.measure is None:
-                continue
-            yield Measure(
-                name=free_column(names.column(self.entity.name, one.name), self.taken),
-                column=one.name,
-                aggregation=one.measure.aggregation,
-                additivity=one.measure.additivity,
-                description=one.description,
-                mapped_source_tables=(self.entity.name,),
-                source_columns=(SourceColumn(table=self.entity.name, column=one.name),),
-                reason=f"{one.measure.additivity.capitalize()}: {one.measure.reason}.",
-            )
-
-    def _is_degenerate(self, kept: FactAttribute) -> bool:
-        layout = self.drawing.layout
-        one = self.entity.attribute(kept.attribute)
-        return (
-            one.name in layout.graph.keys[self.entity.name]
-            or any(one.name in header.from_attributes for header, _ in self.headers)
-            or (is_numbering(one) and is_distinctive(one, self.entity))
-        )
-
-    def _grain(self) -> str:
-        layout = self.drawing.layout
-        member = layout.names.member(self.entity.name).replace("_", " ")
-        key = layout.graph.keys[self.entity.name]
-        if not key:
-            return f"One row for each row of {self.entity.name}; nothing identifies it."
-        return f"One row for each {member}: {', '.join(key)}."
-
-    def _grain_columns(self, attributes: tuple[FactAttribute, ...]) -> Names:
-        named = {one.attribute: one.name for one in attributes} | self.columns_of_keys
-        key = self.drawing.layout.graph.keys[self.entity.name]
-        found = tuple(dict.fromkeys(named[one] for one in key if one in named))
-        return found if all(one in named for one in key) else ()
-
     def _dated_by(self, dates: tuple[Attribute, ...]) -> FactDate | None:
-        happened = [one for one in dates if not is_planned(one)]
-        if happened:
-            first = next((one for one in happened if one.required), happened[0])
+        """Return the date that says which version of a member an event meets.
+
+        The first that isn't planned and never null, else the first that isn't planned, else the
+        header's, else a planned one.
+        """
+        actual = [date for date in dates if not is_planned(date)]
+        if actual:
+            first = next((date for date in actual if date.required), actual[0])
             return FactDate(attribute=first.name)
-        for header, drawn in self.headers:
-            joined = [one for one in self.joins if one.relationship == header.name]
-            if drawn.fact.dated_by is not None and not drawn.fact.dated_by.source and joined:
-                return FactDate(source=joined[0].name, attribute=drawn.fact.dated_by.attribute)
+        for header, described in self.headers:
+            joins = [join for join in self.joins if join.relationship == header.name]
+            header_date = described.fact.dated_by
+            if header_date is not None and not header_date.source and joins:
+                return FactDate(source=joins[0].name, attribute=header_date.attribute)
         return FactDate(attribute=dates[0].name) if dates else None
 
 
-def _all(entity: Entity) -> Names:
-    return tuple(one.name for one in entity.attributes)
-
-
-def refer(
-    layout: StarLayout,
-    dimensions: Mapping[str, Dimension],
-    one: Relationship,
-    taken: set[str],
-    *,
-    by_member: bool = False,
-) -> DimensionReference:
-    """How the child of a relationship refers to the dimension that its parent belongs to.
-
-    With ``by_member`` to the member whatever its version, else to the version of the day.
-    """
-    whole = layout.whole(one.to_entity)
-    dimension = dimensions[whole]
-    wanted = dimension.member_key if by_member else dimension.surrogate_key
-    names = layout.names
-    role = names.role(one)
-    if not role and one.to_entity != whole:
-        role = names.member(one.to_entity)
-    if not role and _is_one_of_several(layout, one):
-        role = names.spoken_role(one, layout.graph.entities[one.from_entity])
-    key = prefixed(role, wanted) if role else wanted
-    if key in taken:
-        role = names.spoken_role(one, layout.graph.entities[one.from_entity])
-        key = prefixed(role, wanted)
-    return DimensionReference(
-        dimension=dimension.name,
-        role=role,
-        columns=one.from_attributes,
-        optional=may_miss(one),
-        key=free_column(key, taken),
-        to_columns=_columns_in(layout, dimension, one),
-        reason=one.reason,
-    )
-
-
-def _is_one_of_several(layout: StarLayout, one: Relationship) -> bool:
-    """Whether the child refers to the same dimension by other columns as well."""
-    whole = layout.whole(one.to_entity)
-    return any(
-        other.name != one.name
-        and layout.roles[other.to_entity].kind in {"dimension", "part"}
-        and layout.whole(other.to_entity) == whole
-        for other in layout.graph.parents[one.from_entity]
-    )
-
-
-def _columns_in(layout: StarLayout, dimension: Dimension, one: Relationship) -> Names:
-    """The dimension's columns that hold what a relationship points at."""
-    named = {one.attribute: one.name for one in dimension.attributes if not one.source}
-    return tuple(named[name] for name in layout.in_whole(one))
-
-
-def _way(fact: Fact, source: str) -> list[str]:
-    """The joins that lead from a fact to one of its sources."""
-    parents = {one.name: one.parent for one in fact.joins}
-    way = []
+def _join_path(fact: Fact, source: str) -> list[str]:
+    """Return the joins that lead from a fact to one of its sources, the last one first."""
+    parents = {join.name: join.parent for join in fact.joins}
+    path = []
     while source:
-        way.append(source)
+        path.append(source)
         source = parents[source]
-    return way
+    return path

@@ -1,54 +1,67 @@
-"""Who refers to whom: the references of a conceptual model that a star may be built on.
+"""Who refers to whom: the references of a conceptual model that a star can follow.
 
-A reference counts where what it points at identifies a row, so that following it neither loses
-nor doubles a row; any other one is left as a plain column.
+A reference counts where its target identifies a row, so that following it neither loses nor doubles
+a row. Any other reference is left as a plain column.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, Relationship
+from fluid_build.modeling.measures import value_bounds
 from fluid_build.profiling.profile import Profile
 
-Names = tuple[str, ...]
-_FILLED = 0.5
+AttributeNames = tuple[str, ...]
+_MOSTLY_FILLED = 0.5
+"""Share of rows that must have a value for a reference to say what its table is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceGraph:
     """Entities by name, with what identifies their rows and the references between them.
 
-    ``parents`` are the references of an entity to others, ``loops`` those to itself,
-    ``children`` those of others to it. ``keys`` holds the natural key, () where there is none.
+    ``parents`` are the references of an entity to others, ``loops`` those to itself, ``children``
+    those of others to it. ``keys`` holds the natural key, () where there is none. ``unique`` are
+    all sets of attributes that identify a row.
     """
 
-    conceptual: ConceptualModel
     entities: Mapping[str, Entity]
-    keys: Mapping[str, Names]
+    keys: Mapping[str, AttributeNames]
     parents: Mapping[str, tuple[Relationship, ...]]
     loops: Mapping[str, tuple[Relationship, ...]]
     children: Mapping[str, tuple[Relationship, ...]]
     unique: Mapping[str, frozenset[frozenset[str]]]
-    named: Mapping[str, Relationship]
-    longest: Mapping[tuple[str, str], int]
+    relationships: Mapping[str, Relationship]
+    has_data: bool
+    longest_texts: Mapping[tuple[str, str], int]
     """By entity and attribute, the characters of the longest text."""
+    bounds: Mapping[tuple[str, str], tuple[float, float]]
+    """By entity and attribute, the least and the greatest number; NaN where they aren't known."""
 
     def relationship(self, name: str) -> Relationship:
-        """The reference of that name; KeyError if there is none."""
-        return self.named[name]
+        """Return the reference of that name; raise KeyError if there is none."""
+        return self.relationships[name]
 
-    def is_unique(self, entity: str, attributes: Names) -> bool:
-        """Whether no two rows of an entity share the values of these attributes."""
+    def direct_parents(self, entity: str) -> tuple[Relationship, ...]:
+        """Return an entity's references to others, without those that other references imply."""
+        return tuple(parent for parent in self.parents[entity] if not parent.implied)
+
+    def is_unique(self, entity: str, attributes: AttributeNames) -> bool:
+        """Return whether no two rows of an entity share the values of these attributes."""
         return frozenset(attributes) in self.unique[entity]
 
     def is_referring(self, entity: str, attribute: str) -> bool:
-        """Whether an attribute is part of a reference to another entity or to the same one."""
-        refs = (*self.parents[entity], *self.loops[entity])
-        return any(attribute in reference.from_attributes for reference in refs)
+        """Return whether an attribute is part of a reference, to another entity or the same."""
+        references = (*self.parents[entity], *self.loops[entity])
+        return any(attribute in reference.from_attributes for reference in references)
+
+    def attribute_names(self, entity: str) -> set[str]:
+        """Return the names of an entity's attributes."""
+        return {attribute.name for attribute in self.entities[entity].attributes}
 
 
 def reference_graph(profile: Profile, conceptual: ConceptualModel) -> ReferenceGraph:
-    """The graph of a profiled source."""
+    """Return the references of a profiled source that a star can follow."""
     unique = {
         table.name: frozenset(
             {
@@ -62,28 +75,29 @@ def reference_graph(profile: Profile, conceptual: ConceptualModel) -> ReferenceG
         )
         for table in profile.tables
     }
-    usable = tuple(_usable(conceptual, unique))
+    usable = tuple(_usable_references(conceptual, unique))
     names = [entity.name for entity in conceptual.entities]
-    between = [one for one in usable if one.from_entity != one.to_entity]
+    loops = [r for r in usable if r.from_entity == r.to_entity and not r.implied]
+    between = [r for r in usable if r.from_entity != r.to_entity]
     return ReferenceGraph(
-        conceptual=conceptual,
         entities={entity.name: entity for entity in conceptual.entities},
         keys={
-            entity.name: _natural_key(entity, usable) or _key_of_nothing(entity, profile)
+            entity.name: _natural_key(entity, usable) or _key_without_rows(entity, profile)
             for entity in conceptual.entities
         },
-        parents={n: tuple(one for one in between if one.from_entity == n) for n in names},
-        loops={
-            n: tuple(
-                one for one in usable if one.from_entity == one.to_entity == n and not one.implied
-            )
-            for n in names
-        },
-        children={n: tuple(one for one in between if one.to_entity == n) for n in names},
+        parents={name: tuple(r for r in between if r.from_entity == name) for name in names},
+        loops={name: tuple(r for r in loops if r.from_entity == name) for name in names},
+        children={name: tuple(r for r in between if r.to_entity == name) for name in names},
         unique=unique,
-        named={one.name: one for one in conceptual.relationships},
-        longest={
+        relationships={r.name: r for r in conceptual.relationships},
+        has_data=profile.has_data,
+        longest_texts={
             (table.name, column.name): column.max_length or 0
+            for table in profile.tables
+            for column in table.columns
+        },
+        bounds={
+            (table.name, column.name): value_bounds(column)
             for table in profile.tables
             for column in table.columns
         },
@@ -91,48 +105,47 @@ def reference_graph(profile: Profile, conceptual: ConceptualModel) -> ReferenceG
 
 
 def is_filled(relationship: Relationship) -> bool:
-    """Whether at least half of the child's rows have a value there, or nothing is known of it."""
+    """Return whether at least half of the child's rows have a value, or no row was seen."""
     evidence = relationship.evidence
-    seen = evidence.rows + evidence.nulls
-    return seen == 0 or evidence.rows >= _FILLED * seen
+    rows = evidence.rows + evidence.nulls
+    return rows == 0 or evidence.rows >= _MOSTLY_FILLED * rows
 
 
 def is_mandatory(relationship: Relationship) -> bool:
-    """Whether every child row has its parent."""
+    """Return whether every child row has its parent: there are neither nulls nor orphans."""
     return relationship.from_participation == "mandatory"
 
 
-def may_miss(relationship: Relationship) -> bool:
-    """Whether a child row may lack its parent: it has no value, or one that leads nowhere."""
-    return not is_mandatory(relationship)
-
-
-def _usable(
+def _usable_references(
     conceptual: ConceptualModel, unique: Mapping[str, frozenset[frozenset[str]]]
 ) -> Iterator[Relationship]:
+    """Return each distinct reference to a unique target, those that others imply last."""
     seen: set[tuple[str, str, frozenset[tuple[str, str]]]] = set()
-    for one in sorted(conceptual.relationships, key=lambda one: one.implied):
-        pairs = frozenset(zip(one.from_attributes, one.to_attributes, strict=True))
-        place = (one.from_entity, one.to_entity, pairs)
-        if place in seen or frozenset(one.to_attributes) not in unique[one.to_entity]:
+    for reference in sorted(conceptual.relationships, key=lambda reference: reference.implied):
+        pairs = frozenset(zip(reference.from_attributes, reference.to_attributes, strict=True))
+        ends = (reference.from_entity, reference.to_entity, pairs)
+        if ends in seen or frozenset(reference.to_attributes) not in unique[reference.to_entity]:
             continue
-        if one.from_entity == one.to_entity and one.from_attributes == one.to_attributes:
+        if (
+            reference.from_entity == reference.to_entity
+            and reference.from_attributes == reference.to_attributes
+        ):
             continue
-        seen.add(place)
-        yield one
+        seen.add(ends)
+        yield reference
 
 
-def _natural_key(entity: Entity, usable: tuple[Relationship, ...]) -> Names:
-    """The chosen key where it holds, else what others refer to."""
+def _natural_key(entity: Entity, usable: tuple[Relationship, ...]) -> AttributeNames:
+    """Return the chosen key where it holds, else the attributes that most others refer to."""
     primary = entity.primary_key
     if primary is not None and primary.holds:
         return primary.attributes
-    referred = [one.to_attributes for one in usable if one.to_entity == entity.name]
-    return max(referred, key=referred.count) if referred else ()
+    targets = [r.to_attributes for r in usable if r.to_entity == entity.name]
+    return max(targets, key=targets.count) if targets else ()
 
 
-def _key_of_nothing(entity: Entity, profile: Profile) -> Names:
-    """All columns of a table that holds no row, since no two rows of it are alike."""
+def _key_without_rows(entity: Entity, profile: Profile) -> AttributeNames:
+    """Return all attributes of an entity without rows, since no two rows of it are equal."""
     if not profile.has_data or entity.rows:
         return ()
     return tuple(attribute.name for attribute in entity.attributes)

@@ -1,8 +1,9 @@
-"""What becomes of an attribute's past: kept as it was (0), overwritten (1), or versioned (2).
+"""What happens when an attribute of a dimension changes: its slowly changing dimension (SCD) type.
 
-Type 2 is for what events are grouped by and that may change for one member: a category, a place, a
-reference. It pays only where an event of a known day refers to the dimension. What cannot be
-versioned later is versioned now, for a past that was overwritten is gone.
+Type 0 never changes, type 1 is overwritten, type 2 is versioned. Type 2 is for what events are
+grouped by and what may change for a member: a category, a place, a reference. It pays only where a
+dated event refers to the dimension. Such attributes are versioned from the first load, because a
+past that was overwritten can't be restored.
 """
 
 from fluid_build.modeling.conceptual import Attribute, Entity
@@ -20,93 +21,102 @@ from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
 from fluid_build.modeling.dimensional.star_names import StarNames, free_column
 
 _FEWEST_MEMBERS = 10
+"""Members that a dimension needs before the values of its columns say which of them group."""
 _FEWEST_ATTRIBUTES = 3
+"""Columns of its own that a dimension needs. A key and a label are a lookup: a new label is a
+correction."""
 _LONGEST_LABEL = 64
+"""Characters of a value that events are grouped by; longer text is a description."""
 _PLACES = frozenset({"city", "country", "country_code", "region", "region_code"})
+"""What a member may move to. It's versioned even where too many values occur to group by."""
 
 
-def with_history(
-    graph: ReferenceGraph, names: StarNames, dimension: Dimension, dated: bool, relations: set[str]
+def with_scd_types(
+    graph: ReferenceGraph,
+    names: StarNames,
+    dimension: Dimension,
+    used_relations: set[str],
+    *,
+    is_dated: bool,
 ) -> Dimension:
-    """The dimension with the type of each attribute, and a relation for its versions if need be.
+    """Return the dimension with each attribute's type, and a relation for versions if it needs one.
 
-    ``dated`` says that an event of a known day refers to it; ``relations`` are the names taken.
+    ``is_dated`` says that a dated event refers to it.
     """
-    if dimension.dimension_type in {"junk", "date"} or dimension.natural_key_columns == ():
+    if dimension.dimension_type in {"junk", "date"} or not dimension.natural_key_columns:
         return dimension
     entity = graph.entities[dimension.entity_name]
-    reason = _why_unversioned(entity, dimension, dated)
+    obstacle = _obstacle(entity, dimension, is_dated)
     attributes = tuple(
-        _judged(graph, entity, attribute, reason) for attribute in dimension.attributes
+        _with_scd_type(graph, entity, attribute, obstacle) for attribute in dimension.attributes
     )
     dimension = dimension.model_copy(update={"attributes": attributes})
-    if all(one.scd_type != 2 for one in attributes):
+    if all(attribute.scd_type != 2 for attribute in attributes):
         return dimension
-    taken = {one.name for one in attributes} | {one.key for one in dimension.links}
-    taken.add(dimension.surrogate_key)
+    used_names = {attribute.name for attribute in attributes}
+    used_names |= {link.key for link in dimension.links}
+    used_names.add(dimension.surrogate_key)
     member = names.member(entity.name)
     return dimension.model_copy(
         update={
-            "durable_key": free_column(f"{member}_durable_key", taken),
-            "history": free_column(f"{dimension.name}_history", relations),
+            "durable_key": free_column(f"{member}_durable_key", used_names),
+            "history": free_column(f"{dimension.name}_history", used_relations),
         }
     )
 
 
-def _why_unversioned(entity: Entity, dimension: Dimension, dated: bool) -> str:
-    """Why nothing of a dimension is versioned, "" where it may be."""
-    if not dated:
-        return "no event of a known day refers to it, so that no version would be met"
-    if len([one for one in dimension.attributes if not one.source]) < _FEWEST_ATTRIBUTES:
-        return "a mere lookup: a new wording is meant for all of the past"
+def _obstacle(entity: Entity, dimension: Dimension, is_dated: bool) -> str:
+    """Return why no attribute of a dimension is versioned, "" where some may be."""
+    if not is_dated:
+        return "no dated event refers to the dimension, so nothing would use a version"
+    if len([a for a in dimension.attributes if not a.source]) < _FEWEST_ATTRIBUTES:
+        return "this is a mere lookup, where a new label applies to the past as well"
     if entity.rows < _FEWEST_MEMBERS:
-        return f"{entity.rows} members are too few to see how they differ"
+        return f"{entity.rows} members are too few to see which columns group them"
     return ""
 
 
-def _judged(
-    graph: ReferenceGraph, entity: Entity, attribute: DimensionAttribute, unversioned: str
+def _with_scd_type(
+    graph: ReferenceGraph, entity: Entity, attribute: DimensionAttribute, obstacle: str
 ) -> DimensionAttribute:
     if attribute.source:
-        reason = f"{attribute.reason} Overwritten: the wording of the day is meant for all."
+        reason = f"{attribute.reason} Overwritten: the current label applies to the past as well."
         return attribute.model_copy(update={"scd_type": 1, "reason": reason})
-    type_, reason = _type(graph, entity, entity.attribute(attribute.attribute))
-    if type_ == 2 and unversioned:
-        type_, reason = 1, f"Overwritten: {unversioned}."
-    return attribute.model_copy(update={"scd_type": type_, "reason": reason})
+    scd_type, reason = _scd_type(graph, entity, entity.attribute(attribute.attribute))
+    if scd_type == 2 and obstacle:
+        scd_type, reason = 1, f"Overwritten: {obstacle}."
+    return attribute.model_copy(update={"scd_type": scd_type, "reason": reason})
 
 
-def _type(graph: ReferenceGraph, entity: Entity, one: Attribute) -> tuple[ScdType, str]:
-    if one.name in graph.keys[entity.name]:
-        return 0, "It identifies the member, and never changes."
-    if is_life_date(one):
-        return 0, "It happened once: a change could only be a correction of the source's."
-    if is_record_stamp(one):
-        return 1, "Overwritten: it is about the record and not about the member."
-    if one.pii:
-        return 1, "Overwritten: of what is personal no past is kept."
-    if graph.is_referring(entity.name, one.name):
-        return 2, "Versioned: events are grouped by it, and a member may be moved elsewhere."
-    if one.measure is not None or kind(one) in {"decimal", "float"}:
-        return 1, "Overwritten: a number that moves; the events have their own."
-    if is_date(one) or is_naming(one):
-        return 1, "Overwritten: a name or date is corrected, and seldom grouped by."
-    short = graph.longest[entity.name, one.name] <= _LONGEST_LABEL
-    if short and (_is_place(one) or _is_group(one)):
-        distinct = one.evidence.distinct or 0
+def _scd_type(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> tuple[ScdType, str]:
+    if attribute.name in graph.keys[entity.name]:
+        return 0, "It identifies the member and never changes."
+    if is_life_date(attribute):
+        return 0, "It happened once: only a correction at the source could change it."
+    if is_record_stamp(attribute):
+        return 1, "Overwritten: it's about the record, not about the member."
+    if attribute.pii:
+        return 1, "Overwritten: no history is kept of personal data."
+    if graph.is_referring(entity.name, attribute.name):
+        return 2, "Versioned: events are grouped by it, and a member may move elsewhere."
+    if attribute.measure is not None or kind(attribute) in {"decimal", "float"}:
+        return 1, "Overwritten: it's a number that changes often; events record their own."
+    if is_date(attribute) or is_naming(attribute):
+        return 1, "Overwritten: names and dates are corrected, and events seldom grouped by them."
+    is_short = graph.longest_texts[entity.name, attribute.name] <= _LONGEST_LABEL
+    if is_short and (_is_place(attribute) or _is_group(attribute)):
+        distinct = attribute.evidence.distinct or 0
         return 2, (
-            f"Versioned: {distinct} values in {one.evidence.rows} members are what events are "
-            "grouped by, and what was is lost if it is overwritten."
+            f"Versioned: events are grouped by its {distinct} values"
+            f" ({attribute.evidence.rows} members), and an overwritten past is lost."
         )
     return 1, "Overwritten: it tells members apart rather than grouping them."
 
 
-def _is_group(one: Attribute) -> bool:
-    """Whether a column is one that events are grouped by, and no number that moves."""
-    if kind(one) == "integer":
-        return is_flag(one)
-    return is_category(one)
+def _is_group(attribute: Attribute) -> bool:
+    """Return whether events are grouped by a column; of whole numbers only codes are."""
+    return is_flag(attribute) if kind(attribute) == "integer" else is_category(attribute)
 
 
-def _is_place(one: Attribute) -> bool:
-    return one.semantic_type in _PLACES and (one.evidence.distinct or 0) > 1
+def _is_place(attribute: Attribute) -> bool:
+    return attribute.semantic_type in _PLACES and (attribute.evidence.distinct or 0) > 1

@@ -1,4 +1,4 @@
-"""The names of a star's tables and columns: short, keys in the singular, and free of stutter."""
+"""The names of a star's tables and columns: short, without repeated words, keys in the singular."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -8,64 +8,68 @@ from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier, is_reserved
 from fluid_build.profiling.names import common_prefix_words, singular, strip_key_suffix, words
 
-_TECHNICAL = frozenset(
+_TABLE_KIND_WORDS = frozenset(
     "dim dimension fact fct lkp lookup ods raw src stage staging stg tbl".split()
 )
+"""Words that say what kind of table it was at the source: ``stg_orders`` is about orders."""
 _BUILD_ALIASES = frozenset("built latest members own referred versions".split())
-"""What the builds and checks call their own parts."""
+"""Aliases that the SQL of builds and checks uses for its own parts."""
 _TYPES = frozenset("date time timestamp interval text year month day key value".split())
+"""Words that some engine reads as a type or a function in front of a dot."""
 _MOMENTS = frozenset("at date datetime day dt on time timestamp tms ts".split())
+_LONGEST_PLAIN = 60
+"""Characters up to which a name has room for ``_`` and a two-digit number; beyond it's hashed."""
 
 
 @dataclass(frozen=True, slots=True)
 class StarNames:
-    """The names of a model's parts, made from those of the source."""
+    """The names of a star's parts, made from those of the source."""
 
     sql: SqlNames
 
     def stem(self, entity: str) -> str:
-        """An entity's name without the words that say what kind of table it is."""
+        """Return an entity's name without the words that say what kind of table it was."""
         parts = self.sql.table(entity).strip("_").split("_")
-        while len(parts) > 1 and parts[0] in _TECHNICAL:
+        while len(parts) > 1 and parts[0] in _TABLE_KIND_WORDS:
             parts = parts[1:]
-        while len(parts) > 1 and parts[-1] in _TECHNICAL:
+        while len(parts) > 1 and parts[-1] in _TABLE_KIND_WORDS:
             parts = parts[:-1]
         return "_".join(parts)
 
     def member(self, entity: str) -> str:
-        """One of what an entity holds: its stem in the singular."""
+        """Return what one row of an entity is called: its stem in the singular."""
         *first, last = self.stem(entity).split("_")
         return "_".join((*first, singular(last)))
 
     def column(self, entity: str, attribute: str) -> str:
-        """The column that an attribute of the staging is called."""
+        """Return the column that an attribute is in the staging."""
         return self.sql.column(entity, attribute)
 
     def bare_column(self, entity: Entity, attribute: str) -> str:
-        """A column without the prefix that all columns of its table share."""
+        """Return a column without the prefix that all columns of its table share."""
         name = self.column(entity.name, attribute)
-        shared = common_prefix_words([one.name for one in entity.attributes])
+        shared = common_prefix_words([attribute.name for attribute in entity.attributes])
         if not shared or len(words(attribute)) <= shared:
             return name
         return "_".join(name.split("_")[shared:]) or name
 
     def role(self, relationship: Relationship) -> str:
-        """What a child calls this parent, as part of a name; "" where it has no word for it."""
+        """Return what a child calls this parent, as part of a name; "" where it has no word."""
         return identifier(relationship.role) if relationship.role else ""
 
-    def spoken_role(self, relationship: Relationship, child: Entity) -> str:
-        """A role that is never empty: the referring columns without the words that mean key."""
+    def role_by_columns(self, relationship: Relationship, child: Entity) -> str:
+        """Return a role that is never empty: by default the referring columns without "key"."""
         if relationship.role:
             return identifier(relationship.role)
         columns = [
-            tuple(self.bare_column(child, one).strip("_").split("_"))
-            for one in relationship.from_attributes
+            tuple(self.bare_column(child, attribute).strip("_").split("_"))
+            for attribute in relationship.from_attributes
         ]
-        named = [part for column in columns for part in strip_key_suffix(column)]
-        return "_".join(named or columns[0])
+        parts = [part for column in columns for part in strip_key_suffix(column)]
+        return "_".join(parts or columns[0])
 
-    def moment(self, entity: str, attribute: str) -> str:
-        """What a date is called where a fact refers to the calendar by it: ``order_date``."""
+    def date_role(self, entity: str, attribute: str) -> str:
+        """Return the role in which a fact refers to the calendar by a date: ``order_date``."""
         parts = self.column(entity, attribute).strip("_").split("_")
         if parts[-1].endswith(("date", "day", "dt")):
             return "_".join(parts)
@@ -75,30 +79,32 @@ class StarNames:
 
 
 def prefixed(prefix: str, name: str) -> str:
-    """A name under a prefix, without saying what it says already."""
+    """Return a name with a prefix, without repeating the words that both share."""
     head, tail = prefix.split("_"), name.split("_")
     if f"_{prefix}_" in f"_{name}_":
         return name
     for overlap in range(min(len(head), len(tail)), 0, -1):
-        said = [singular(word) for word in tail[:overlap]]
-        if [singular(word) for word in head[-overlap:]] == said:
+        start = [singular(word) for word in tail[:overlap]]
+        if [singular(word) for word in head[-overlap:]] == start:
             return fit(*head[:-overlap], *tail) if len(head) > overlap else name
     return fit(prefix, name)
 
 
-def free_column(wanted: str, taken: set[str]) -> str:
-    """A legal column name that is not taken, and is now."""
-    name = free_identifier(_legal(wanted), taken)
-    taken.add(name)
-    return name
+def free_column(name: str, used_names: set[str]) -> str:
+    """Return a legal column name that isn't used yet, and add it to the used ones."""
+    free = free_identifier(_legal(name), used_names)
+    used_names.add(free)
+    return free
 
 
-def free_alias(wanted: str, taken: Collection[str]) -> str:
-    """A legal name for a join: not taken, no type's name, and none that the builds use."""
-    legal = _legal(wanted)
-    return free_identifier(f"{legal}_" if legal in _TYPES else legal, {*taken, *_BUILD_ALIASES})
+def free_alias(name: str, used_names: Collection[str]) -> str:
+    """Return a legal name for a join that isn't used yet, no type, and not used by the builds."""
+    legal = _legal(name)
+    if legal in _TYPES:
+        legal = f"{legal}_"
+    return free_identifier(legal, {*used_names, *_BUILD_ALIASES})
 
 
 def _legal(name: str) -> str:
-    plain = identifier(name) if len(name) > 60 else name
+    plain = identifier(name) if len(name) > _LONGEST_PLAIN else name
     return f"{plain}_" if is_reserved(plain) and not name.endswith("_") else plain

@@ -1,81 +1,86 @@
-"""Keys that are read as what they refer to.
+"""Keys in text that stay text.
 
-Text that holds numbers is read as numbers where a star is built. A key in text may not be: ``007``
-and ``7`` would become one member, and a reference would no longer be spelled like what it points
-at.
+A star reads text that holds numbers as numbers. That would spoil some keys: ``007`` and ``7`` would
+become one member, or a reference would no longer be spelled like the key that it refers to.
 """
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
 from fluid_build.modeling.types import type_name
 
-_Place = tuple[str, str]
+_Column = tuple[str, str]
 
 
-def with_comparable_keys(conceptual: ConceptualModel) -> ConceptualModel:
-    """The model with keys and references left as text, unless both ends are read exactly alike."""
-    kept = _kept_as_text(conceptual)
-    if not kept:
+def keep_text_keys(conceptual: ConceptualModel) -> ConceptualModel:
+    """Return the model with keys and references left as text unless both ends convert alike."""
+    text_columns = _text_columns(conceptual)
+    if not text_columns:
         return conceptual
-    entities = tuple(_entity(entity, kept) for entity in conceptual.entities)
+    entities = tuple(_without_conversions(entity, text_columns) for entity in conceptual.entities)
     return conceptual.model_copy(update={"entities": entities})
 
 
-def _kept_as_text(conceptual: ConceptualModel) -> set[_Place]:
+def _text_columns(conceptual: ConceptualModel) -> set[_Column]:
+    """Return the columns of keys and references that stay text.
+
+    Those that lose their spelling do, and so does each that refers to one or is referred to by one.
+    """
     attributes = {
         (entity.name, attribute.name): attribute
         for entity in conceptual.entities
         for attribute in entity.attributes
     }
     pairs = [
-        ((one.from_entity, child), (one.to_entity, parent))
-        for one in conceptual.relationships
-        for child, parent in zip(one.from_attributes, one.to_attributes, strict=True)
+        ((relationship.from_entity, child), (relationship.to_entity, parent))
+        for relationship in conceptual.relationships
+        for child, parent in zip(
+            relationship.from_attributes, relationship.to_attributes, strict=True
+        )
     ]
-    keys = {
+    key_columns = {
         (entity.name, name)
         for entity in conceptual.entities
         for key in entity.keys
         if key.kind != "candidate"
         for name in key.attributes
     }
-    keys |= {place for pair in pairs for place in pair}
-    kept = {
-        place
-        for place in keys
-        if (found := attributes[place].conversion) is not None and not found.reversible
-    }
-    changed = True
-    while changed:
-        changed = False
-        for child, parent in pairs:
-            types = {_read_as(attributes[place], place in kept) for place in (child, parent)}
+    key_columns |= {column for pair in pairs for column in pair}
+    text_columns = {column for column in key_columns if _loses_spelling(attributes[column])}
+    has_changed = True
+    while has_changed:
+        has_changed = False
+        for pair in pairs:
+            types = {_type_in_star(attributes[c], is_text=c in text_columns) for c in pair}
             if len(types) == 1:
                 continue
-            for place in (child, parent):
-                if attributes[place].conversion is not None and place not in kept:
-                    kept.add(place)
-                    changed = True
-    return kept
+            for column in pair:
+                if attributes[column].conversion is not None and column not in text_columns:
+                    text_columns.add(column)
+                    has_changed = True
+    return text_columns
 
 
-def _read_as(attribute: Attribute, as_text: bool) -> str:
-    if attribute.conversion is None or as_text:
+def _loses_spelling(attribute: Attribute) -> bool:
+    return attribute.conversion is not None and not attribute.conversion.reversible
+
+
+def _type_in_star(attribute: Attribute, *, is_text: bool) -> str:
+    if attribute.conversion is None or is_text:
         return attribute.source_type
     return attribute.conversion.to_type
 
 
-def _entity(entity: Entity, kept: set[_Place]) -> Entity:
+def _without_conversions(entity: Entity, text_columns: set[_Column]) -> Entity:
     attributes = tuple(
-        one.model_copy(
+        attribute.model_copy(
             update={
                 "conversion": None,
-                "type": type_name(one.source_type),
+                "type": type_name(attribute.source_type),
                 "measure": None,
-                "reason": f"{one.reason} A key in text stays text.",
+                "reason": f"{attribute.reason} A key in text stays text.",
             }
         )
-        if (entity.name, one.name) in kept
-        else one
-        for one in entity.attributes
+        if (entity.name, attribute.name) in text_columns
+        else attribute
+        for attribute in entity.attributes
     )
     return entity.model_copy(update={"attributes": attributes})

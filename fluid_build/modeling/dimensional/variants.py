@@ -1,4 +1,4 @@
-"""Which shape a star takes: chosen by what is there, or asked for."""
+"""Which variant of a dimensional model to build: the one asked for, or what the source suggests."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,9 @@ from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
 
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 ALIASES: Mapping[str, Variant] = {"flat": "wide"}
-_LARGE = 10_000_000
-"""Members from which on every copied lookup weighs more than the join that it saves."""
+_LARGE_DIMENSION = 10_000_000
+"""Members from which on a copied lookup costs more, in each member, than the join that it saves."""
+_MOST_NAMES = 3
 
 
 def check_variant(variant: str) -> Variant:
@@ -24,30 +25,33 @@ def check_variant(variant: str) -> Variant:
     raise unknown_name("variant", variant, VARIANTS, aliases=ALIASES)
 
 
-def recommended(graph: ReferenceGraph, roles: EntityRoles) -> tuple[Variant, str]:
-    """The variant that the shape of the source asks for, and why."""
+def suggested_variant(graph: ReferenceGraph, roles: EntityRoles) -> tuple[Variant, str]:
+    """Return the variant that the source suggests, and why.
+
+    A star may still turn out as a galaxy once its facts are known: see ``galaxy_reason``.
+    """
     facts = [name for name, role in roles.items() if role.kind == "fact"]
-    things = [name for name, role in roles.items() if role.kind == "dimension"]
+    dimensions = [name for name, role in roles.items() if role.kind == "dimension"]
     if len(roles) == 1 and facts:
-        return "wide", "There is one table, and it is wide already: nothing is to be looked up."
-    large = [name for name in things if graph.entities[name].rows >= _LARGE]
-    for name in large:
-        if any(roles[one.to_entity].kind == "dimension" for one in graph.parents[name]):
-            rows = graph.entities[name].rows
+        return "wide", "The only table is wide already: there is nothing to look up."
+    for name in dimensions:
+        rows = graph.entities[name].rows
+        has_lookups = any(roles[p.to_entity].kind == "dimension" for p in graph.parents[name])
+        if rows >= _LARGE_DIMENSION and has_lookups:
             return "snowflake", f"{name} has {rows:,} rows: too many to copy its lookups into each."
     if len(facts) == 1:
         return "star", f"One fact ({facts[0]}) with its dimensions around it."
     if not facts:
-        return "star", "There is no event to count: dimensions alone, ready for facts to come."
-    return "star", f"{len(facts)} facts, each with dimensions of its own."
+        return "star", "There is no event to count: only dimensions, for facts to come."
+    return "star", f"{len(facts)} facts, each with its own dimensions."
 
 
-def constellation(facts: Sequence[Fact], calendar: str) -> tuple[Variant, str] | None:
-    """A galaxy, where several facts share a dimension beside the calendar; None where not."""
-    count: Counter[str] = Counter()
+def galaxy_reason(facts: Sequence[Fact], calendar: str) -> str:
+    """Return why a model is a galaxy: facts share dimensions besides the calendar; "" if not."""
+    facts_per_dimension: Counter[str] = Counter()
     for fact in facts:
-        count.update({one.dimension for one in fact.dimensions} - {calendar})
-    shared = sorted(name for name, times in count.items() if times > 1)
-    if not shared:
-        return None
-    return "galaxy", f"{len(facts)} facts share conformed dimensions ({', '.join(shared[:3])})."
+        facts_per_dimension.update({r.dimension for r in fact.dimensions} - {calendar})
+    conformed = sorted(name for name, count in facts_per_dimension.items() if count > 1)
+    if not conformed:
+        return ""
+    return f"{len(facts)} facts share conformed dimensions ({', '.join(conformed[:_MOST_NAMES])})."

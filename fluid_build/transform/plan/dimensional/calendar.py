@@ -4,8 +4,8 @@ A date far off, such as 9999-12-31, brings its own year and not the millennia be
 years are too many to be filled, the days that occur are there alone.
 """
 
+from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY
 from fluid_build.modeling.dimensional.elements import UNKNOWN_DATE_KEY, Dimension
-from fluid_build.modeling.dimensional.facts import CALENDAR_DAY
 from fluid_build.modeling.types import type_name
 from fluid_build.transform.plan.built_columns import technical
 from fluid_build.transform.plan.dimensional.mart_tests import surrogate_key_tests

@@ -1,0 +1,146 @@
+"""The choice of dimensions: as few as hold every row of every entity.
+
+A lookup that is collapsed into others keeps a dimension of its own as well where some of its rows
+may be referred to by nothing: they would be lost.
+"""
+
+from collections.abc import Sequence
+
+from fluid_build.modeling.conceptual import Relationship
+from fluid_build.modeling.dimensional.column_purposes import is_calendar
+from fluid_build.modeling.dimensional.dimensions import describe_dimensions
+from fluid_build.modeling.dimensional.elements import Dimension, Variant
+from fluid_build.modeling.dimensional.entity_roles import EntityRoles
+from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
+from fluid_build.modeling.dimensional.star_layout import StarLayout
+from fluid_build.modeling.dimensional.star_names import StarNames, free_column
+
+
+def choose_dimensions(
+    graph: ReferenceGraph, roles: EntityRoles, names: StarNames, variant: Variant
+) -> tuple[StarLayout, dict[str, Dimension]]:
+    """Return which entities have dimensions, and the dimensions by entity, all of SCD type 1.
+
+    Dimensions are what facts and bridges refer to, what nothing looks up, wholes of parts,
+    calendars, and the lookups that would lose a row if they were only collapsed. In a snowflake,
+    every lookup is one.
+    """
+    candidates = [name for name, role in roles.items() if role.kind == "dimension"]
+    keys = {name: _key_name(graph, names, name) for name in candidates}
+    empty = StarLayout(graph, roles, names, variant, {}, frozenset(), keys)
+    used = frozenset(
+        empty.whole(parent.to_entity)
+        for name, role in roles.items()
+        if role.kind in {"fact", "bridge"}
+        for parent in graph.parents[name]
+        if roles[parent.to_entity].kind in {"dimension", "part"}
+    )
+    chosen = {name for name in candidates if variant == "snowflake" or name in used}
+    chosen |= {name for name in candidates if not _is_looked_up(graph, roles, name)}
+    chosen |= {name for name in candidates if is_calendar(graph.entities[name])}
+    chosen |= {empty.whole(name) for name, role in roles.items() if role.kind == "part"}
+    _add_uncovered(graph, roles, candidates, chosen)
+    while True:
+        dimension_names = _dimension_names(names, candidates, chosen)
+        layout = StarLayout(graph, roles, names, variant, dimension_names, used, keys)
+        dimensions = {
+            entity: _with_complete_joins(layout, dimension)
+            for entity, dimension in describe_dimensions(layout).items()
+        }
+        complete = {join.entity for d in dimensions.values() for join in d.joins if join.complete}
+        incomplete = [n for n in candidates if n not in dimension_names and n not in complete]
+        if not incomplete:
+            return layout, dimensions
+        chosen.update(incomplete)
+
+
+def _key_name(graph: ReferenceGraph, names: StarNames, entity: str) -> str:
+    columns = {names.column(entity, a.name) for a in graph.entities[entity].attributes}
+    member = names.member(entity)
+    key = f"{member}_key"
+    return free_column(f"{member}_sk" if key in columns else key, columns)
+
+
+def _is_looked_up(graph: ReferenceGraph, roles: EntityRoles, name: str) -> bool:
+    return any(
+        roles[child.from_entity].kind in {"dimension", "part"}
+        and roles[child.from_entity].by != child.name
+        for child in graph.children[name]
+    )
+
+
+def _dimension_names(names: StarNames, candidates: list[str], chosen: set[str]) -> dict[str, str]:
+    used_names: set[str] = set()
+    return {
+        name: free_column(f"dim_{names.stem(name)}", used_names)
+        for name in candidates
+        if name in chosen
+    }
+
+
+def _with_complete_joins(layout: StarLayout, dimension: Dimension) -> Dimension:
+    """Return the dimension with those joins marked that bring in every row of their entity."""
+    copied: dict[str, set[str]] = {}
+    for attribute in dimension.attributes:
+        copied.setdefault(attribute.source, set()).add(attribute.attribute)
+    complete_joins = {""}
+    joins = []
+    for join in dimension.joins:
+        relationship = layout.graph.relationship(join.relationship)
+        meets_every_row = join.backwards or _is_covered(layout.graph, relationship)
+        joined_by = relationship.from_attributes if join.backwards else relationship.to_attributes
+        needed = layout.graph.attribute_names(join.entity) - set(joined_by)
+        is_complete = (
+            join.parent in complete_joins
+            and meets_every_row
+            and needed <= copied.get(join.name, set())
+        )
+        if is_complete:
+            complete_joins.add(join.name)
+        joins.append(join.model_copy(update={"complete": is_complete}))
+    return dimension.model_copy(update={"joins": tuple(joins)})
+
+
+def _is_covered(graph: ReferenceGraph, reference: Relationship) -> bool:
+    """Return whether each row of the parent is referred to, and no reference leads nowhere.
+
+    A row that is null in the columns that others refer to can't be referred to.
+    """
+    evidence = reference.evidence
+    parent = graph.entities[reference.to_entity]
+    return (
+        reference.coverage == 1.0
+        and evidence.exact
+        and not evidence.orphans
+        and evidence.rows > 0
+        and all(parent.attribute(name).required for name in reference.to_attributes)
+    )
+
+
+def _add_uncovered(
+    graph: ReferenceGraph, roles: EntityRoles, candidates: Sequence[str], chosen: set[str]
+) -> None:
+    """Choose each lookup that has rows which nothing chosen leads to."""
+    while missing := set(candidates) - _covered(graph, roles, candidates, chosen):
+        # What these lead to may be covered once the outermost of them are chosen.
+        outermost = {
+            name
+            for name in missing
+            if not any(child.from_entity in missing for child in graph.children[name])
+        }
+        chosen.update(outermost or {next(name for name in candidates if name in missing)})
+
+
+def _covered(
+    graph: ReferenceGraph, roles: EntityRoles, candidates: Sequence[str], chosen: set[str]
+) -> set[str]:
+    """Return what is chosen, and the lookups of which every row is reached from there."""
+    covered = set(chosen) | {name for name, role in roles.items() if role.kind == "part"}
+    waiting = sorted(covered)
+    for name in waiting:
+        for parent in graph.direct_parents(name):
+            lookup = parent.to_entity
+            if lookup in candidates and lookup not in covered and _is_covered(graph, parent):
+                covered.add(lookup)
+                waiting.append(lookup)
+    return covered

@@ -1,0 +1,100 @@
+"""The columns of a fact that are no keys of dimensions: measures, attributes, and its grain."""
+
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
+
+from fluid_build.modeling.conceptual import Attribute, Entity
+from fluid_build.modeling.dimensional.column_purposes import (
+    is_date,
+    is_distinctive,
+    is_numbering,
+)
+from fluid_build.modeling.dimensional.elements import FactAttribute, Measure
+from fluid_build.modeling.dimensional.reference_graph import AttributeNames
+from fluid_build.modeling.dimensional.star_layout import StarLayout
+from fluid_build.modeling.dimensional.star_names import free_column
+from fluid_build.modeling.element import source_columns
+
+
+@dataclass(frozen=True, slots=True)
+class FactColumns:
+    """What the columns of one fact are named and explained by.
+
+    ``header_columns`` refer to the headers that the event belongs to, ``used_columns`` are the
+    names of the fact's columns so far.
+    """
+
+    layout: StarLayout
+    entity: Entity
+    header_columns: Set[str]
+    used_columns: set[str]
+
+    def attributes(self, elsewhere: Set[str]) -> Iterator[FactAttribute]:
+        """Return the attributes that are no measures and aren't found elsewhere in the star."""
+        for attribute in self.entity.attributes:
+            if attribute.measure is None and attribute.name not in elsewhere:
+                yield FactAttribute(
+                    name=self._free_name(attribute),
+                    type=attribute.type,
+                    attribute=attribute.name,
+                    description=attribute.description,
+                    mapped_source_tables=(self.entity.name,),
+                    source_columns=source_columns(self.entity.name, (attribute.name,)),
+                    reason=self._attribute_reason(attribute),
+                )
+
+    def measures(self) -> Iterator[Measure]:
+        """Return the measures, in the order of the source."""
+        for attribute in self.entity.attributes:
+            if attribute.measure is not None:
+                role = attribute.measure
+                yield Measure(
+                    name=self._free_name(attribute),
+                    column=attribute.name,
+                    aggregation=role.aggregation,
+                    additivity=role.additivity,
+                    description=attribute.description,
+                    mapped_source_tables=(self.entity.name,),
+                    source_columns=source_columns(self.entity.name, (attribute.name,)),
+                    reason=f"{role.additivity.capitalize()}: {role.reason}.",
+                )
+
+    def is_degenerate(self, column: FactAttribute) -> bool:
+        """Return whether a column is a degenerate dimension: it numbers the event or its header."""
+        attribute = self.entity.attribute(column.attribute)
+        return (
+            attribute.name in self.layout.graph.keys[self.entity.name]
+            or attribute.name in self.header_columns
+            or (is_numbering(attribute) and is_distinctive(attribute, self.entity))
+        )
+
+    def grain(self) -> str:
+        """Return what one row is, in a sentence."""
+        key = self.layout.graph.keys[self.entity.name]
+        if not key:
+            return f"One row for each row of {self.entity.name}, which has no key."
+        member = self.layout.names.member(self.entity.name).replace("_", " ")
+        return f"One row for each {member}: {', '.join(key)}."
+
+    def grain_columns(self, columns: Mapping[str, str]) -> AttributeNames:
+        """Return the columns of the key; none where the fact lacks one of them."""
+        key = self.layout.graph.keys[self.entity.name]
+        if not all(name in columns for name in key):
+            return ()
+        return tuple(dict.fromkeys(columns[name] for name in key))
+
+    def _free_name(self, attribute: Attribute) -> str:
+        column = self.layout.names.column(self.entity.name, attribute.name)
+        return free_column(column, self.used_columns)
+
+    def _attribute_reason(self, attribute: Attribute) -> str:
+        graph = self.layout.graph
+        if attribute.name in graph.keys[self.entity.name]:
+            return "It identifies the event: a degenerate dimension."
+        if attribute.name in self.header_columns:
+            return "The number of the header that it belongs to: a degenerate dimension."
+        if graph.is_referring(self.entity.name, attribute.name):
+            return "The reference itself, so that a value that leads nowhere isn't lost."
+        if is_date(attribute):
+            return "The moment itself, along with its day in the calendar."
+        return "It describes this event alone."
