@@ -1,6 +1,6 @@
-"""The bridge between blocking and asynchronous code, in both directions.
+"""Bridges between blocking and asynchronous code, in both directions.
 
-Imported on use: ``asyncio`` takes as long to import as half of Pydantic.
+Import it where it is used: ``asyncio`` takes half as long to import as Pydantic.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def run_blocking(awaitable: Awaitable[T]) -> T:
-    """Waits for ``awaitable`` without a loop; inside a running loop, on a thread with its own."""
+    """Wait for ``awaitable``: without a running loop here, inside one on a thread of its own."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -25,41 +25,41 @@ def run_blocking(awaitable: Awaitable[T]) -> T:
 
 
 async def call_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Calls a blocking function on a thread of its own, in a copy of this context.
+    """Call a blocking function on a thread of its own, in a copy of this context.
 
-    A thread cannot be stopped: if the caller is cancelled, this waits for the function's end, and
-    only then passes the cancellation on, so that nothing is left running.
+    A thread can't be stopped: if the caller is cancelled, this waits for the function to end before
+    it passes the cancellation on, so that nothing is left running.
     """
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
+    ended: asyncio.Future[T] = loop.create_future()
 
     def deliver(settle: Callable[..., None], outcome: object) -> None:
-        if not done.done():
+        if not ended.done():
             settle(outcome)
 
     def work() -> None:
         try:
             result = context.run(function, *args, **kwargs)
         except BaseException as error:  # noqa: BLE001 - handed to the caller, whatever it is
-            _carry(loop, deliver, done.set_exception, _portable(error))
+            _settle_on_loop(loop, deliver, ended.set_exception, _portable(error))
         else:
-            _carry(loop, deliver, done.set_result, result)
+            _settle_on_loop(loop, deliver, ended.set_result, result)
 
     context = contextvars.copy_context()
     threading.Thread(target=work, name="fluid-call", daemon=True).start()
     cancelled: asyncio.CancelledError | None = None
-    while not done.done():
+    while not ended.done():
         try:
-            await asyncio.wait([done])
+            await asyncio.wait([ended])
         except asyncio.CancelledError as error:
             cancelled = error
     if cancelled is not None:
-        done.exception()
+        ended.exception()
         raise cancelled
-    return done.result()
+    return ended.result()
 
 
-def _carry(
+def _settle_on_loop(
     loop: asyncio.AbstractEventLoop,
     deliver: Callable[[Callable[..., None], object], None],
     settle: Callable[..., None],
@@ -70,7 +70,7 @@ def _carry(
 
 
 def _portable(error: BaseException) -> BaseException:
-    """A future refuses ``StopIteration``, which would end the coroutine that awaits it."""
+    """Wrap ``StopIteration``, which a future refuses: it would end the awaiting coroutine."""
     if isinstance(error, StopIteration):
         wrapped = RuntimeError("a blocking call raised StopIteration")
         wrapped.__cause__ = error

@@ -1,8 +1,8 @@
-"""What a run has spent, by model and by agent, and the ceiling that it may not pass.
+"""The cost of a run, by model and by agent, and its ceiling.
 
-The ceiling holds because a call reserves the most it can cost before it is sent, and settles for
-what it did cost afterwards: calls that run side by side cannot pass it together. Money is a
-``Decimal`` in US dollars. Source: Agentic Primitives, "RunCostTracker".
+A call reserves the most that it can cost before it is sent, and settles for its actual cost
+afterwards, so that parallel calls can't pass the ceiling together. Money is a ``Decimal`` in US
+dollars. Source: Agentic Primitives, "RunCostTracker".
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Protocol
 
 from fluid_build.copilot.context.model_data import PriceOverrides, price_usd
 from fluid_build.copilot.cost_figures import AgentRow as AgentRow
+from fluid_build.copilot.cost_figures import Caller, Sum, Tokens
 from fluid_build.copilot.cost_figures import CostBreakdown as CostBreakdown
 from fluid_build.copilot.cost_figures import CostRow as CostRow
-from fluid_build.copilot.cost_figures import Sum, Tokens
 from fluid_build.copilot.errors import COST_LIMIT_VARIABLE as COST_LIMIT_VARIABLE
 from fluid_build.copilot.errors import CostLimitExceeded as CostLimitExceeded
 from fluid_build.copilot.errors import UnknownPriceError as UnknownPriceError
@@ -31,7 +31,7 @@ from fluid_build.errors import UsageError
 
 
 class Price(Protocol):
-    """What a call costs in US dollars, as ``price_usd`` says it; None if nobody knows."""
+    """A function of a call's tokens that returns US dollars, or None for an unknown price."""
 
     def __call__(
         self,
@@ -43,24 +43,16 @@ class Price(Protocol):
         *,
         cache_write_tokens: int = 0,
     ) -> Decimal | None:
-        """``cached_tokens`` and ``cache_write_tokens`` are parts of ``input_tokens``."""
+        """Return the price; ``input_tokens`` includes those read from and written to a cache."""
 
 
 @dataclass(eq=False, slots=True)
 class Reservation:
-    """Money set aside for one call. Leaving its ``with`` block unsettled gives it back."""
+    """Money reserved for one call. Leaving its ``with`` block unsettled releases it."""
 
     tracker: RunCostTracker = field(repr=False)
-    provider: str
-    model: str
-    stage: str
-    agent_class: str
+    caller: Caller
     reserved_usd: Decimal
-
-    @property
-    def who(self) -> tuple[str, str, str, str]:
-        """Provider, model, stage and agent class: whose call it is."""
-        return self.provider, self.model, self.stage, self.agent_class
 
     def settle(
         self,
@@ -70,7 +62,7 @@ class Reservation:
         cached_tokens: int = 0,
         cache_write_tokens: int = 0,
     ) -> None:
-        """Replaces the reserve by what the call used; a second time it does nothing.
+        """Replace the reserve by what the call used. A second call does nothing.
 
         Raises ``CostLimitExceeded`` as ``RunCostTracker.record_call`` does.
         """
@@ -79,15 +71,15 @@ class Reservation:
         )
 
     def settle_without_usage(self) -> None:
-        """The provider did not say what the call used: the whole reserve counts as spent.
+        """Count the whole reserve as spent, because the provider reported no usage.
 
-        The call is one of no tokens in the breakdown; both ``llm.call_completed`` and
-        ``llm.usage_missing`` tell of it.
+        The breakdown counts a call without tokens, and both ``llm.call_completed`` and
+        ``llm.usage_missing`` are published.
         """
         self.tracker._settle_without_usage(self)
 
     def release(self) -> None:
-        """The call cost nothing: it was not sent, or refused."""
+        """Release the reserve: the call wasn't sent, or was refused, and cost nothing."""
         self.tracker._release(self)
 
     def __enter__(self) -> Reservation:
@@ -103,11 +95,10 @@ class Reservation:
 
 
 class RunCostTracker:
-    """Adds up what a run's calls use. Safe from any thread and from coroutines.
+    """The tokens and costs of a run's calls. Safe from any thread and from coroutines.
 
-    ``limit_usd`` is the ceiling; ``None`` goes by the environment variable
-    ``FLUID_COST_LIMIT_USD``, and without that there is none. ``prices`` are the user's own, which
-    come before the listed ones.
+    ``limit_usd`` is the ceiling; None means the environment variable ``FLUID_COST_LIMIT_USD``, or
+    no ceiling without it. The user's own ``prices`` take precedence over the listed ones.
     """
 
     def __init__(
@@ -125,7 +116,7 @@ class RunCostTracker:
         self.reset()
 
     def reset(self) -> None:
-        """Forgets everything that was recorded; the ceiling stays."""
+        """Forget everything that was recorded; the ceiling stays."""
         with self._lock:
             self._models: dict[tuple[str, str], Sum] = {}
             self._agents: dict[tuple[str, str], Sum] = {}
@@ -138,7 +129,7 @@ class RunCostTracker:
 
     @property
     def limit_usd(self) -> Decimal | None:
-        """The ceiling in US dollars. Raises ``UsageError`` if the variable holds no amount."""
+        """Return the ceiling in US dollars. Raises ``UsageError`` if the variable isn't an amount."""
         if self._limit is not None:
             return self._limit
         text = os.environ.get(COST_LIMIT_VARIABLE, "").strip()
@@ -150,7 +141,7 @@ class RunCostTracker:
 
     @property
     def total_usd(self) -> Decimal:
-        """What was spent, in US dollars, as far as prices are known."""
+        """Return what was spent, in US dollars, as far as prices are known."""
         with self._lock:
             return self._spent
 
@@ -164,7 +155,7 @@ class RunCostTracker:
         stage: str = "",
         agent_class: str = "",
     ) -> Reservation:
-        """Sets aside the most that a call can cost, before it is sent.
+        """Reserve the most that a call can cost, before it is sent.
 
         Raises ``CostLimitExceeded`` if that could pass the ceiling, ``UnknownPriceError`` if there
         is a ceiling and no price. Settle it with the usage, or release it.
@@ -175,7 +166,8 @@ class RunCostTracker:
         if plain is None and limit is not None:
             raise UnknownPriceError(provider, model)
         amount = max(plain or Decimal(0), all_written or Decimal(0))
-        reservation = Reservation(self, provider, model, stage, agent_class, amount)
+        caller = Caller(provider, model, stage, agent_class)
+        reservation = Reservation(self, caller, amount)
         with self._lock:
             total = self._spent + self._reserved + amount
             if limit is not None and total > limit:
@@ -197,28 +189,28 @@ class RunCostTracker:
         cached_tokens: int = 0,
         cache_write_tokens: int = 0,
     ) -> None:
-        """Adds a call that was made, and tells the bus (``llm.call_completed``).
+        """Record a call and publish ``llm.call_completed``.
 
-        ``input_tokens`` counts those read from and written to a cache as well. Raises
-        ``CostLimitExceeded`` once what was spent is over the ceiling; the call is recorded all the
-        same.
+        ``input_tokens`` includes those read from and written to a cache. Raises
+        ``CostLimitExceeded`` once the total is over the ceiling; the call is still recorded.
         """
         tokens = Tokens(input_tokens, output_tokens, cached_tokens, cache_write_tokens)
-        cost = self._cost(provider, model, tokens)
+        caller = Caller(provider, model, stage, agent_class)
+        cost = self._cost(caller, tokens)
         with self._lock:
-            self._add(provider, model, stage, agent_class, tokens, cost)
+            self._add(caller, tokens, cost)
             self._missing_usage_calls += missing_usage
-        self._tell(provider, model, stage, agent_class, tokens, missing_usage)
-        self._refuse_if_over()
+        self._publish(caller, tokens, missing_usage)
+        self._check_limit()
 
     def record_missing_usage(self) -> None:
-        """Counts a call whose provider did not say what it used (``llm.usage_missing``)."""
+        """Count a call without reported usage, and publish ``llm.usage_missing``."""
         with self._lock:
             self._missing_usage_calls += 1
         self._bus.emit("llm.usage_missing", {})
 
     def record_variant_lint(self, variant: str, warning_count: int) -> None:
-        """Adds the validator's warnings about one variant (``validator.variant_lint``)."""
+        """Add the validator's warnings about a variant, and publish ``validator.variant_lint``."""
         with self._lock:
             known = self._variant_lint_findings.get(variant, 0)
             self._variant_lint_findings[variant] = known + warning_count
@@ -227,7 +219,7 @@ class RunCostTracker:
         )
 
     def record_catalog_fetch(self, catalog_name: str, duration_ms: float) -> None:
-        """Adds the milliseconds that a catalog took (``catalog.fetch_completed``)."""
+        """Add the milliseconds that a catalog took, and publish ``catalog.fetch_completed``."""
         with self._lock:
             known = self._catalog_fetch_ms.get(catalog_name, 0.0)
             self._catalog_fetch_ms[catalog_name] = known + duration_ms
@@ -237,7 +229,7 @@ class RunCostTracker:
 
     @property
     def breakdown(self) -> CostBreakdown:
-        """A snapshot of all sums, rows in order of first use."""
+        """Return a snapshot of all sums, rows in order of first use."""
         with self._lock:
             return CostBreakdown(
                 rows=tuple(
@@ -256,31 +248,31 @@ class RunCostTracker:
             )
 
     def _settle(self, reservation: Reservation, tokens: Tokens) -> None:
-        cost = self._cost(reservation.provider, reservation.model, tokens)
+        cost = self._cost(reservation.caller, tokens)
         if self._spend(reservation, tokens, cost):
-            self._tell(*reservation.who, tokens, missing_usage=False)
-            self._refuse_if_over()
+            self._publish(reservation.caller, tokens, missing_usage=False)
+            self._check_limit()
 
     def _settle_without_usage(self, reservation: Reservation) -> None:
         nothing = Tokens(0, 0, 0, 0)
-        is_priced = self._cost(reservation.provider, reservation.model, nothing) is not None
+        is_priced = self._cost(reservation.caller, nothing) is not None
         if self._spend(reservation, nothing, reservation.reserved_usd if is_priced else None):
-            self._tell(*reservation.who, nothing, missing_usage=True)
+            self._publish(reservation.caller, nothing, missing_usage=True)
             self.record_missing_usage()
 
     def _spend(self, reservation: Reservation, tokens: Tokens, cost: Decimal | None) -> bool:
-        """Replaces a reserve by what was spent; False if it had ended already."""
-        # One lock for both: between giving back and spending, another call could reserve.
+        """Replace a reserve by what was spent; return False if it was settled already."""
+        # One lock for both: between releasing and spending, another call could reserve.
         with self._lock:
-            if not self._give_back(reservation):
+            if not self._drop(reservation):
                 return False
-            self._add(*reservation.who, tokens, cost)
+            self._add(reservation.caller, tokens, cost)
             return True
 
-    def _cost(self, provider: str, model: str, tokens: Tokens) -> Decimal | None:
+    def _cost(self, caller: Caller, tokens: Tokens) -> Decimal | None:
         return self._price(
-            provider,
-            model,
+            caller.provider,
+            caller.model,
             tokens.input,
             tokens.output,
             tokens.cached,
@@ -289,68 +281,52 @@ class RunCostTracker:
 
     def _release(self, reservation: Reservation) -> None:
         with self._lock:
-            self._give_back(reservation)
+            self._drop(reservation)
 
-    def _give_back(self, reservation: Reservation) -> bool:
-        """Under the lock."""
+    def _drop(self, reservation: Reservation) -> bool:
+        """Drop a reservation; return False if it was dropped already. The caller has the lock."""
         if reservation not in self._reservations:
             return False
         self._reservations.remove(reservation)
         self._reserved -= reservation.reserved_usd
         return True
 
-    def _add(
-        self,
-        provider: str,
-        model: str,
-        stage: str,
-        agent_class: str,
-        tokens: Tokens,
-        cost: Decimal | None,
-    ) -> None:
-        """Under the lock."""
-        self._models.setdefault((provider, model), Sum()).add(tokens, cost)
-        self._agents.setdefault((stage, agent_class), Sum()).add(tokens, cost)
+    def _add(self, caller: Caller, tokens: Tokens, cost: Decimal | None) -> None:
+        """Add a call to all sums. The caller has the lock."""
+        self._models.setdefault((caller.provider, caller.model), Sum()).add(tokens, cost)
+        self._agents.setdefault((caller.stage, caller.agent_class), Sum()).add(tokens, cost)
         self._spent += cost or Decimal(0)
 
-    def _tell(
-        self,
-        provider: str,
-        model: str,
-        stage: str,
-        agent_class: str,
-        tokens: Tokens,
-        missing_usage: bool,
-    ) -> None:
-        """Outside the lock: an observer may ask the tracker."""
+    def _publish(self, caller: Caller, tokens: Tokens, missing_usage: bool) -> None:
+        """Publish a call. The caller doesn't have the lock: an observer may ask the tracker."""
         self._bus.emit(
             "llm.call_completed",
             {
-                "provider": provider,
-                "model": model,
+                "provider": caller.provider,
+                "model": caller.model,
                 "input_tokens": tokens.input,
                 "output_tokens": tokens.output,
-                "stage": stage,
-                "agent_class": agent_class,
+                "stage": caller.stage,
+                "agent_class": caller.agent_class,
                 "missing_usage": missing_usage,
             },
         )
 
-    def _refuse_if_over(self) -> None:
+    def _check_limit(self) -> None:
         limit, total = self.limit_usd, self.total_usd
         if limit is not None and total > limit:
             raise CostLimitExceeded(total, limit)
 
 
 def parse_cost_limit(value: Decimal | float | str, name: str) -> Decimal:
-    """An amount of US dollars, zero or more; ``name`` is where it stood, for the error."""
+    """Return an amount of US dollars, zero or more; an error names where it came from."""
     try:
         amount = Decimal(str(value))
     except InvalidOperation:
         amount = Decimal("NaN")
     if not amount.is_finite() or amount < 0:
         raise UsageError(
-            f"{name} is {value!r}, which is no amount of dollars.", hint="Give one such as 5.00."
+            f"{name} is {value!r}, which isn't an amount of dollars.", hint="Write it like 5.00."
         )
     return amount
 
@@ -360,13 +336,13 @@ _CURRENT: ContextVar[RunCostTracker | None] = ContextVar("fluid_cost_tracker", d
 
 
 def get_cost_tracker() -> RunCostTracker:
-    """The tracker of the run that this context belongs to, or the process's default."""
+    """Return the tracker of this context's run, or the process's default."""
     return _CURRENT.get() or _DEFAULT
 
 
 @contextmanager
 def use_cost_tracker(tracker: RunCostTracker) -> Generator[RunCostTracker]:
-    """Makes ``tracker`` the one of this run, in this context and the tasks it starts.
+    """Use ``tracker`` in this context and the tasks that it starts.
 
     A thread that the caller starts itself needs ``contextvars.copy_context`` to inherit it.
     """

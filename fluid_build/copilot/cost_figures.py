@@ -1,4 +1,4 @@
-"""What was spent, as figures: of one call, summed up, and laid out by model and by agent."""
+"""The figures of a run's cost: of a call, as sums, by model and by agent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class CostRow:
-    """What one model was used for: calls, tokens, US dollars (None: price unknown)."""
+    """The use of a model: calls, tokens, US dollars (None: the price is unknown)."""
 
     provider: str
     model: str
@@ -23,7 +23,7 @@ class CostRow:
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """What one agent used in one stage: calls, tokens, US dollars (None: price unknown)."""
+    """The use by an agent in a stage: calls, tokens, US dollars (None: the price is unknown)."""
 
     stage: str
     agent_class: str
@@ -36,7 +36,7 @@ class AgentRow:
 
 @dataclass(frozen=True, slots=True)
 class CostBreakdown:
-    """All that a tracker knows at one moment. ``total_usd`` leaves out what has no known price."""
+    """A snapshot of a tracker. ``total_usd`` leaves out calls without a known price."""
 
     rows: tuple[CostRow, ...]
     agent_rows: tuple[AgentRow, ...]
@@ -47,8 +47,17 @@ class CostBreakdown:
     reserved_usd: Decimal
 
 
+class Caller(NamedTuple):
+    """The model that is called, and the stage and agent that call it."""
+
+    provider: str
+    model: str
+    stage: str
+    agent_class: str
+
+
 class Tokens(NamedTuple):
-    """What one call used. ``input`` counts the two others of its kind as well."""
+    """The tokens of a call. ``input`` includes those read from and written to a cache."""
 
     input: int
     output: int
@@ -58,7 +67,7 @@ class Tokens(NamedTuple):
 
 @dataclass(slots=True)
 class Sum:
-    """A running sum; it has a price only as long as each of its calls has one."""
+    """A running sum, which has a cost only if each of its calls has one."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -68,7 +77,7 @@ class Sum:
 
     @property
     def figures(self) -> tuple[int, int, int, int, Decimal | None]:
-        """The end of a row: calls, tokens, US dollars."""
+        """Return the end of a row: calls, tokens, US dollars."""
         return (
             self.calls,
             self.input_tokens,
@@ -78,7 +87,7 @@ class Sum:
         )
 
     def add(self, tokens: Tokens, cost: Decimal | None) -> None:
-        """Adds one call."""
+        """Add a call."""
         self.calls += 1
         self.input_tokens += tokens.input
         self.output_tokens += tokens.output

@@ -1,8 +1,8 @@
-"""Turns what an HTTP client or a provider says into the typed errors of the runtime.
+"""Classification of errors of HTTP clients and providers as the typed errors of the runtime.
 
-Decided by the exception's type, then the HTTP status and the provider's own error code; never by
-words, but for one documented case: the message of a refused request is matched against the ways in
-which providers say that a prompt does not fit. Source: the Typed Errors page.
+Decided by the exception's type, then the HTTP status and the provider's own error code, never by
+words, except in one documented case: the message of a refused request is matched against the
+phrases with which providers say that a prompt doesn't fit. Source: the Typed Errors page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -30,13 +30,15 @@ from fluid_build.copilot.errors import (
     RateLimitError,
     SchemaValidationError,
 )
+from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.secrets import redact
+from fluid_build.text import clip, counted
 
 if TYPE_CHECKING:
     import httpx
 
 MAX_RETRY_AFTER_SECONDS = 300.0
-"""No provider may make a run wait longer than five minutes."""
+"""The longest wait that a provider can ask for: five minutes, as documented."""
 
 _MAX_DETAIL_CHARS = 300
 _SECRET_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
@@ -70,7 +72,7 @@ _OVERFLOW_TEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """What a provider's error body says, whatever its wire format."""
+    """The facts of a provider's error body, whatever its wire format."""
 
     message: str = ""
     codes: tuple[str, ...] = ()
@@ -84,24 +86,24 @@ def classify_provider_error(
     *,
     now: Callable[[], datetime] | None = None,
 ) -> AgentExecutionError:
-    """The typed error for a low-level one; a typed error is returned as it is.
+    """Return the typed error for a low-level one, and a typed error as it is.
 
     ``provider`` names the provider in the result; ``now`` is the clock that a ``Retry-After`` date
-    is measured against. What is neither of the HTTP client nor of the provider becomes a plain
+    is measured against. An error of neither the HTTP client nor the provider becomes a plain
     ``ProviderError``, which is never retried. Raise the result ``from`` the original.
     """
     if isinstance(error, AgentExecutionError):
         return error
     if isinstance(error, ValidationError):
         return _from_validation(error)
-    httpx = sys.modules.get("httpx")  # no error of httpx exists before httpx was imported
+    httpx = sys.modules.get("httpx")  # without the import there is no error of httpx
     if httpx is not None and isinstance(error, httpx.HTTPStatusError):
         return classify_response(error.response, provider, now=now)
     if isinstance(error, TimeoutError) or (
         httpx is not None and isinstance(error, httpx.TimeoutException)
     ):
         return ProviderTimeoutError(
-            f"{_name(provider)} did not answer in time ({type(error).__name__}).",
+            f"{_name(provider)} didn't answer in time ({type(error).__name__}).",
             provider=provider,
             hint="Check the network, or raise FLUID_LLM_TIMEOUT_SECONDS.",
         )
@@ -118,7 +120,7 @@ def classify_response(
     *,
     now: Callable[[], datetime] | None = None,
 ) -> ProviderError:
-    """The typed error for an HTTP answer that is not a success (or is one that holds an error).
+    """Return the typed error for an HTTP answer that isn't a success, or that holds an error.
 
     The provider's own message is quoted, shortened and without secrets.
     """
@@ -158,19 +160,19 @@ def classify_response(
             provider=provider,
             status_code=status,
             error_code=code,
-            hint=f"Check the API key of {_name(provider)}: is it set, current and of this scope?",
+            hint=f"Check the API key of {_name(provider)}: is it set, current and permitted?",
         )
-    kind = ProviderServerError if status >= 500 else ProviderError
-    return kind(message, provider=provider, status_code=status, error_code=code)
+    error_class = ProviderServerError if status >= 500 else ProviderError
+    return error_class(message, provider=provider, status_code=status, error_code=code)
 
 
 def parse_retry_after(
     headers: Mapping[str, str], *, now: Callable[[], datetime] | None = None
 ) -> float | None:
-    """Seconds that the headers ask to wait, from 0 to 300; ``None`` where they do not ask.
+    """Return the seconds that the headers ask to wait, from 0 to 300; None where they don't ask.
 
-    Reads ``retry-after-ms`` and ``x-ms-retry-after-ms`` (milliseconds) before ``Retry-After``
-    (seconds, or a date as of RFC 9110). ``headers`` must not distinguish case, or be lower case.
+    ``retry-after-ms`` and ``x-ms-retry-after-ms`` (milliseconds) come before ``Retry-After``
+    (seconds, or a date as in RFC 9110). ``headers`` must ignore case, or be in lower case.
     """
     for name in ("retry-after-ms", "x-ms-retry-after-ms"):
         milliseconds = _seconds(headers.get(name))
@@ -207,26 +209,26 @@ def _name(provider: str | None) -> str:
 
 def _from_validation(error: ValidationError) -> SchemaValidationError:
     return SchemaValidationError(
-        f"The output breaks the schema {error.title} in {error.error_count()} place(s).",
+        f"The output breaks the schema {error.title} in {counted(error.error_count(), 'place')}.",
         schema_name=error.title,
         validation_errors=error.errors(
             include_input=False, include_url=False, include_context=False
         ),
-        hint="If it happens again and again, choose a stronger model.",
+        hint="If it keeps happening, choose a stronger model.",
     )
 
 
 def _from_lost_connection(error: BaseException, provider: str | None) -> ProviderError:
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error)):
         return ProviderError(
-            f"The certificate of {_name(provider)} could not be verified.",
+            f"The certificate of {_name(provider)} couldn't be verified.",
             provider=provider,
-            hint="Check base_url, and the certificates this machine trusts.",
+            hint="Check base_url and the certificates that this machine trusts.",
         )
     return ProviderServerError(
         f"The connection to {_name(provider)} broke ({type(error).__name__}).",
         provider=provider,
-        hint="Check the network and base_url, then run it again.",
+        hint="Check the network and base_url, then try again.",
     )
 
 
@@ -250,30 +252,28 @@ def _rate_limit_hint(exhausted: bool, retry_after: float | None) -> str:
 def _body(response: httpx.Response) -> str:
     try:
         return response.text
-    except RuntimeError:  # httpx's ResponseNotRead: a streamed answer whose body was not read
+    except RuntimeError:  # httpx's ResponseNotRead: the body of a streamed answer wasn't read
         return ""
 
 
 def _detail(message: str, response: httpx.Response) -> str:
     if not message:
         return "."
-    text = redact(message, _secrets_of(response))
-    if len(text) > _MAX_DETAIL_CHARS:
-        text = text[:_MAX_DETAIL_CHARS] + " …"
+    text = clip(redact(message, _secrets_of(response)), _MAX_DETAIL_CHARS)
     return ": " + " ".join(text.split())
 
 
 def _secrets_of(response: httpx.Response) -> list[str]:
     try:
         sent = response.request.headers
-    except RuntimeError:  # a response that was made by hand has no request
+    except RuntimeError:  # a response made by hand has no request
         return []
     values = [sent[name] for name in _SECRET_HEADERS if name in sent]
     return values + [value.rpartition(" ")[2] for value in values]
 
 
 def _read_refusal(body: str) -> _Refusal:
-    """Reads ``{"error": {...}}``, ``{"error": "..."}``, ``[{"error": ...}]`` and flat bodies."""
+    """Read ``{"error": {...}}``, ``{"error": "..."}``, ``[{"error": ...}]`` and flat bodies."""
     try:
         document = json.loads(body)
     except ValueError:
@@ -287,7 +287,7 @@ def _read_refusal(body: str) -> _Refusal:
         return _Refusal(message=error)
     if not isinstance(error, dict):
         return _Refusal(message=body)
-    details = [d for d in _items(error.get("details")) if isinstance(d, dict)]
+    details = _objects(error.get("details"))
     codes = [error.get("code"), error.get("type"), error.get("status")]
     codes += [detail.get("reason") for detail in details]
     message = error.get("message")
@@ -299,12 +299,13 @@ def _read_refusal(body: str) -> _Refusal:
     )
 
 
-def _items(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _objects(value: JsonValue) -> list[JsonObject]:
+    items = value if isinstance(value, list) else []
+    return [item for item in items if isinstance(item, Mapping)]
 
 
-def _retry_delay(details: list[dict[str, Any]]) -> float | None:
-    """Google's ``RetryInfo``: a duration such as ``34s`` in the body, where others use a header."""
+def _retry_delay(details: list[JsonObject]) -> float | None:
+    """Return Google's ``RetryInfo`` in seconds: a duration such as ``34s`` in the body."""
     for detail in details:
         delay = detail.get("retryDelay")
         if isinstance(delay, str) and delay.endswith("s"):
@@ -313,11 +314,10 @@ def _retry_delay(details: list[dict[str, Any]]) -> float | None:
     return None
 
 
-def _spent_per_day(details: list[dict[str, Any]]) -> bool:
-    """Google's ``QuotaFailure``: a quota by the day will not pass within a run."""
+def _spent_per_day(details: list[JsonObject]) -> bool:
+    """Return whether Google's ``QuotaFailure`` is about a quota by the day, which won't pass."""
     return any(
         "PerDay" in str(violation.get("quotaId", ""))
         for detail in details
-        for violation in _items(detail.get("violations"))
-        if isinstance(violation, dict)
+        for violation in _objects(detail.get("violations"))
     )

@@ -1,8 +1,8 @@
-"""The event bus: a publisher tells what happened in a run, and observers it does not know listen.
+"""The event bus: publishers announce what happened in a run to observers they don't know.
 
-One process has one bus. Observers run on the publisher's thread, in the order in which they
-subscribed. One that raises is logged at DEBUG and otherwise ignored, so that no observer can break
-a run or another observer. Source: Agentic Primitives, "EventBus".
+A process has one bus. Observers run on the publisher's thread, in the order in which they
+subscribed. If one raises, that is logged at DEBUG and ignored, so that no observer can break a run
+or another observer. Source: Agentic Primitives, "EventBus".
 """
 
 from __future__ import annotations
@@ -12,42 +12,44 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
+
+from fluid_build.json_types import JsonValue
 
 LOG = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class Event:
-    """Something that happened: what (``llm.call_completed``), and the facts, ready for JSON.
+    """An event of a run: its type (``llm.call_completed``), and the facts as JSON values.
 
-    Every observer is given one of its own.
+    Every observer gets a copy.
     """
 
     event_type: str
-    payload: dict[str, Any]
+    payload: dict[str, JsonValue]
 
 
 Observer: TypeAlias = Callable[[Event], object]
 
 
 class EventBus:
-    """Hands each event to each observer. Safe from any thread and from coroutines."""
+    """A bus that hands each event to each observer. Safe from any thread and from coroutines."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         # Replaced as a whole on every change, so that publishing needs no lock.
         self._observers: tuple[Observer, ...] = ()
         self.observed = False
-        """Whether anybody listens: without, there is no need to put a payload together."""
+        """Whether anybody listens. If nobody does, there is no need to build a payload."""
 
     def subscribe(self, observer: Observer) -> Callable[[], None]:
-        """Has ``observer`` called for each event from now on; returns what ends that.
+        """Call ``observer`` for each event from now on; return a function that stops it.
 
         Raises ``TypeError`` for a coroutine function: nobody would await it.
         """
         if inspect.iscoroutinefunction(observer):
-            raise TypeError("An observer is a plain function: the bus does not await.")
+            raise TypeError("An observer must be a plain function: the bus awaits nothing.")
         with self._lock:
             self._observers = (*self._observers, observer)
             self.observed = True
@@ -64,11 +66,11 @@ class EventBus:
         return unsubscribe
 
     def publish(self, event: Event) -> None:
-        """Hands ``event`` to every observer."""
+        """Hand ``event`` to every observer."""
         self.emit(event.event_type, event.payload.copy())
 
-    def emit(self, event_type: str, payload: dict[str, Any]) -> None:
-        """As ``publish``, for a payload that the caller gives away."""
+    def emit(self, event_type: str, payload: dict[str, JsonValue]) -> None:
+        """Publish an event whose payload the caller doesn't use any more."""
         observers = self._observers
         for observer in observers:
             try:
@@ -81,5 +83,5 @@ _BUS = EventBus()
 
 
 def get_event_bus() -> EventBus:
-    """The bus of this process."""
+    """Return the bus of this process."""
     return _BUS

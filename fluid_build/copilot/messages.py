@@ -1,4 +1,4 @@
-"""Reads conversation messages: their text, the tool calls in them and the results of such calls.
+"""Conversation messages: their text, the tool calls in them and the results of those calls.
 
 A message is a mapping with ``role`` (``system``, ``user``, ``assistant`` or ``tool``) and
 ``content``. The runtime writes tool use as
@@ -6,7 +6,7 @@ A message is a mapping with ``role`` (``system``, ``user``, ``assistant`` or ``t
     {"role": "assistant", "content": "...", "tool_calls": [{"id", "name", "arguments": {...}}]}
     {"role": "tool", "tool_call_id": "...", "name": "...", "content": "..."}
 
-and reads two more spellings that callers bring along: OpenAI's ``tool_calls`` with ``function`` and
+and reads two more spellings that callers use: OpenAI's ``tool_calls`` with ``function`` and
 JSON text for arguments, and content blocks of type ``text``, ``tool_use`` and ``tool_result``.
 """
 
@@ -15,26 +15,32 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-Message: TypeAlias = Mapping[str, Any]
+from fluid_build.json_types import JsonObject, JsonValue
+
+Message: TypeAlias = JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A model's wish to call a tool.
+    """A model's request to call a tool.
 
-    ``id`` joins it to its result; ``signature`` is what some providers want back with the call.
+    ``id`` joins it to its result; some providers want ``signature`` back with the call.
     """
 
     id: str
     name: str
-    arguments: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, JsonValue] = field(default_factory=dict)
     signature: str | None = None
 
-    def as_entry(self) -> dict[str, Any]:
-        """The entry of a message's ``tool_calls``."""
-        entry: dict[str, Any] = {"id": self.id, "name": self.name, "arguments": self.arguments}
+    def as_entry(self) -> dict[str, JsonValue]:
+        """Return the entry of a message's ``tool_calls``."""
+        entry: dict[str, JsonValue] = {
+            "id": self.id,
+            "name": self.name,
+            "arguments": self.arguments,
+        }
         if self.signature is not None:
             entry["signature"] = self.signature
         return entry
@@ -42,16 +48,16 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool returned, as text. ``call_id`` joins it to its call."""
+    """A tool's result, as text. ``call_id`` joins it to its call."""
 
     call_id: str
     content: str
     name: str | None = None
     is_error: bool = False
 
-    def as_message(self) -> dict[str, Any]:
-        """The message that carries the result back to the model."""
-        message: dict[str, Any] = {
+    def as_message(self) -> dict[str, JsonValue]:
+        """Return the message that carries the result to the model."""
+        message: dict[str, JsonValue] = {
             "role": "tool",
             "tool_call_id": self.call_id,
             "content": self.content,
@@ -64,7 +70,7 @@ class ToolResult:
 
 
 def text_of(message: Message) -> str:
-    """All text of the message that is neither a call's arguments nor a result, blocks joined."""
+    """Return all text of the message but calls' arguments and results, blocks joined."""
     content = message.get("content")
     if isinstance(content, str):
         return "" if message.get("role") == "tool" else content
@@ -74,24 +80,24 @@ def text_of(message: Message) -> str:
 
 
 def tool_calls(message: Message) -> list[ToolCall]:
-    """The calls in the message, in order."""
-    found = [_call_of_entry(entry) for entry in _entries(message)]
-    found += [
+    """Return the calls in the message, in order."""
+    calls = [_call_of_entry(entry) for entry in _entries(message)]
+    calls += [
         ToolCall(str(b.get("id", "")), str(b.get("name", "")), read_arguments(b.get("input")))
         for b in _blocks(message)
         if b.get("type") == "tool_use"
     ]
-    return found
+    return calls
 
 
 def tool_results(message: Message) -> list[ToolResult]:
-    """The results in the message, in order."""
+    """Return the results in the message, in order."""
     if message.get("role") == "tool":
         return [
             ToolResult(
                 str(message.get("tool_call_id", "")),
                 _as_text(message.get("content")),
-                message.get("name"),
+                _name_in(message),
                 bool(message.get("is_error", False)),
             )
         ]
@@ -99,7 +105,7 @@ def tool_results(message: Message) -> list[ToolResult]:
         ToolResult(
             str(b.get("tool_use_id", "")),
             _as_text(b.get("content")),
-            b.get("name"),
+            _name_in(b),
             bool(b.get("is_error", False)),
         )
         for b in _blocks(message)
@@ -108,13 +114,13 @@ def tool_results(message: Message) -> list[ToolResult]:
 
 
 def call_ids(message: Message) -> list[str]:
-    """The ids of the calls in the message; cheaper than reading the calls."""
+    """Return the ids of the calls in the message, which is cheaper than reading the calls."""
     ids = [str(entry.get("id", "")) for entry in _entries(message)]
     return ids + [str(b.get("id", "")) for b in _blocks(message) if b.get("type") == "tool_use"]
 
 
 def result_ids(message: Message) -> list[str]:
-    """The ids of the calls whose results are in the message."""
+    """Return the ids of the calls whose results are in the message."""
     if message.get("role") == "tool":
         return [str(message.get("tool_call_id", ""))]
     return [
@@ -122,8 +128,8 @@ def result_ids(message: Message) -> list[str]:
     ]
 
 
-def read_arguments(value: Any) -> dict[str, Any]:
-    """A call's arguments as a mapping: JSON text is read, anything else goes under ``_raw``."""
+def read_arguments(value: JsonValue) -> dict[str, JsonValue]:
+    """Return a call's arguments: JSON text is read, and what isn't an object goes to ``_raw``."""
     if isinstance(value, str):
         try:
             value = json.loads(value) if value.strip() else {}
@@ -134,31 +140,36 @@ def read_arguments(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {"_raw": value}
 
 
-def _call_of_entry(entry: Mapping[str, Any]) -> ToolCall:
-    function = entry.get("function")
+def _call_of_entry(entry: JsonObject) -> ToolCall:
+    function, signature = entry.get("function"), entry.get("signature")
     source = function if isinstance(function, Mapping) else entry
     return ToolCall(
         str(entry.get("id", "")),
         str(source.get("name", "")),
         read_arguments(source.get("arguments")),
-        entry.get("signature"),
+        signature if isinstance(signature, str) else None,
     )
 
 
-def _entries(message: Message) -> Iterator[Mapping[str, Any]]:
+def _entries(message: Message) -> Iterator[JsonObject]:
     return _mappings(message.get("tool_calls"))
 
 
-def _blocks(message: Message) -> Iterator[Mapping[str, Any]]:
+def _blocks(message: Message) -> Iterator[JsonObject]:
     return _mappings(message.get("content"))
 
 
-def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
+def _mappings(value: JsonValue) -> Iterator[JsonObject]:
     if isinstance(value, Sequence) and not isinstance(value, str):
         yield from (item for item in value if isinstance(item, Mapping))
 
 
-def _as_text(content: Any) -> str:
+def _name_in(holder: JsonObject) -> str | None:
+    name = holder.get("name")
+    return name if isinstance(name, str) else None
+
+
+def _as_text(content: JsonValue) -> str:
     if content is None:
         return ""
     if isinstance(content, str):

@@ -1,6 +1,6 @@
-"""Finds remembered records that are like a query: by their words, their embeddings, or both.
+"""Retrieval of remembered records that are similar to a query, by words, embeddings or both.
 
-Best effort: whatever goes wrong on the way, the answer is fewer records or none, never an error.
+Best effort: whatever goes wrong on the way, the result is fewer records or none, never an error.
 Source: Agentic Primitives, "retrieve_similar_models".
 """
 
@@ -12,7 +12,7 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from fluid_build.copilot.scratchpad import RetrievalResult, Scratchpad
 from fluid_build.copilot.store.base import Hit, Store
@@ -24,24 +24,24 @@ SEMANTIC_MEMORY = "memory/semantic"
 
 RetrievalMode: TypeAlias = Literal["exact", "keyword", "vector", "hybrid"]
 Embed: TypeAlias = Callable[[str], Sequence[float]]
-"""A text's embedding, from the provider. May raise: then there are no vectors."""
+"""A function from a text to its embedding. If it raises, there are no vectors."""
 
 _RANK_CONSTANT = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009)."""
 
 _CANDIDATES = 20
-"""How many of each list are joined, or four times the limit if that is more."""
+"""How many of each list are fused, or four times the limit if that is more."""
 
 _Ranked: TypeAlias = list[tuple[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalConfig:
-    """How to search. ``exact``: the key, or the words of the query one after the other;
-    ``keyword``: any of its words; ``vector``: near embeddings; ``hybrid``: the last two joined.
+    """How to search.
 
-    Without ``embed`` there are no vectors, and ``hybrid`` is ``keyword``. Records below
-    ``min_similarity`` (0 to 1) are left out.
+    ``exact``: the key, or the words of the query in sequence; ``keyword``: any of its words;
+    ``vector``: near embeddings; ``hybrid``: the last two, fused. Without ``embed`` there are no
+    vectors, and ``hybrid`` is ``keyword``. Records below ``min_similarity`` (0 to 1) are left out.
     """
 
     limit: int = 3
@@ -53,7 +53,7 @@ class RetrievalConfig:
     def __post_init__(self) -> None:
         if self.mode not in get_args(RetrievalMode):
             allowed = ", ".join(get_args(RetrievalMode))
-            raise ValueError(f"mode {self.mode!r} is none of: {allowed}")
+            raise ValueError(f"mode is {self.mode!r}, not one of: {allowed}")
 
 
 def retrieve_similar_models(
@@ -63,45 +63,45 @@ def retrieve_similar_models(
     scratchpad: Scratchpad | None = None,
     config: RetrievalConfig | None = None,
 ) -> list[RetrievalResult]:
-    """The records most like ``query``, best first; they are put on the scratchpad as well.
+    """Return the records most similar to ``query``, best first, and add them to the scratchpad.
 
     ``similarity`` is 1 for an exact match; the cosine of the embeddings, 0 if that is negative; a
-    keyword score's share of the best; of two joined lists, the share of the best possible rank.
+    keyword score's share of the best; of two fused lists, the share of the best possible rank.
     """
     config = config or RetrievalConfig()
     if not query.strip() or config.limit <= 0:
         return []
     try:
         ranked = _search(query, store, config)
-        kept = [pair for pair in ranked if pair[1] >= config.min_similarity][: config.limit]
-        records = store.get_many(config.namespace, [key for key, _ in kept])
+        similar = [pair for pair in ranked if pair[1] >= config.min_similarity][: config.limit]
+        records = store.get_many(config.namespace, [key for key, _ in similar])
     except Exception:
         LOG.warning("Retrieval from %s failed.", config.namespace, exc_info=True)
         return []
-    found = [
+    results = [
         RetrievalResult(config.namespace, key, similarity, records[key].value, records[key].text)
-        for key, similarity in kept
+        for key, similarity in similar
         if key in records
     ]
     if scratchpad is not None:
-        for result in found:
+        for result in results:
             scratchpad.add_retrieval(result)
-    return found
+    return results
 
 
 def write_semantic_record(
     store: Store,
     key: str,
-    value: Any,
+    value: object,
     *,
     text: str,
     embed: Embed | None = None,
     namespace: str = SEMANTIC_MEMORY,
     ttl_seconds: float | None = None,
 ) -> None:
-    """Remembers ``value``, to be found by ``text``. Raises ``StoreError``.
+    """Remember ``value``, to be found by ``text``. Raises ``StoreError``.
 
-    If its embedding cannot be had, it is remembered without.
+    If ``embed`` fails, it is remembered without an embedding.
     """
     embedding = None if embed is None else _embedding(text, embed)
     store.put(namespace, key, value, ttl_seconds=ttl_seconds, text=text, embedding=embedding)
@@ -109,41 +109,41 @@ def write_semantic_record(
 
 def _search(query: str, store: Store, config: RetrievalConfig) -> _Ranked:
     if config.mode == "exact":
-        return _exactly(query, store, config)
+        return _search_exactly(query, store, config)
     if config.mode == "keyword":
-        return _by_words(query, store, config, config.limit)
+        return _search_words(query, store, config, config.limit)
     if config.mode == "vector":
-        return _by_vector(query, store, config, config.limit)
+        return _search_vectors(query, store, config, config.limit)
     depth = max(4 * config.limit, _CANDIDATES)
-    by_words = _by_words(query, store, config, depth)
-    by_vector = _by_vector(query, store, config, depth)
-    if not by_vector:
-        return by_words
-    return _joined([by_words, by_vector])
+    word_matches = _search_words(query, store, config, depth)
+    vector_matches = _search_vectors(query, store, config, depth)
+    if not vector_matches:
+        return word_matches
+    return _fused([word_matches, vector_matches])
 
 
-def _exactly(query: str, store: Store, config: RetrievalConfig) -> _Ranked:
+def _search_exactly(query: str, store: Store, config: RetrievalConfig) -> _Ranked:
     keys = [query] if store.get_many(config.namespace, [query]) else []
     keys += [hit.key for hit in store.find_phrase(config.namespace, query, config.limit)]
     return [(key, 1.0) for key in dict.fromkeys(keys)]
 
 
-def _by_words(query: str, store: Store, config: RetrievalConfig, limit: int) -> _Ranked:
+def _search_words(query: str, store: Store, config: RetrievalConfig, limit: int) -> _Ranked:
     hits: list[Hit] = store.search(config.namespace, query, limit)
     best = max((hit.score for hit in hits), default=0.0)
     return [(hit.key, hit.score / best if best > 0 else 1.0) for hit in hits]
 
 
-def _by_vector(query: str, store: Store, config: RetrievalConfig, limit: int) -> _Ranked:
+def _search_vectors(query: str, store: Store, config: RetrievalConfig, limit: int) -> _Ranked:
     if config.embed is None:
         return []
-    wanted = _embedding(query, config.embed)
-    if wanted is None:
+    embedding = _embedding(query, config.embed)
+    if embedding is None:
         return []
     try:
-        return _index_of(store, config.namespace).nearest(wanted, limit)
+        return _index_of(store, config.namespace).nearest(embedding, limit)
     except Exception:
-        LOG.warning("The vectors of %s cannot be searched.", config.namespace, exc_info=True)
+        LOG.warning("The vectors of %s can't be searched.", config.namespace, exc_info=True)
         return []
 
 
@@ -151,20 +151,20 @@ def _embedding(text: str, embed: Embed) -> Sequence[float] | None:
     try:
         embedding = embed(text)
     except Exception:
-        LOG.warning("No embedding could be had.", exc_info=True)
+        LOG.warning("The embedding failed.", exc_info=True)
         return None
     return embedding if len(embedding) and all(map(math.isfinite, embedding)) else None
 
 
-def _joined(lists: Sequence[_Ranked]) -> _Ranked:
-    """Reciprocal rank fusion: 1 for what is first in each list; of a tie, the first list's."""
+def _fused(lists: Sequence[_Ranked]) -> _Ranked:
+    """Fuse lists by reciprocal rank: 1 is first in each list; in a tie, the first list wins."""
     scores: dict[str, float] = {}
     for ranked in lists:
         for place, (key, _) in enumerate(ranked):
             scores[key] = scores.get(key, 0.0) + 1 / (_RANK_CONSTANT + 1 + place)
     best = len(lists) / (_RANK_CONSTANT + 1)
-    joined = [(key, score / best) for key, score in scores.items()]
-    return sorted(joined, key=lambda pair: -pair[1])
+    fused = [(key, score / best) for key, score in scores.items()]
+    return sorted(fused, key=lambda pair: -pair[1])
 
 
 _indexes: weakref.WeakKeyDictionary[Store, dict[str, tuple[str, VectorIndex]]]
@@ -173,14 +173,13 @@ _indexes_lock = threading.Lock()
 
 
 def _index_of(store: Store, namespace: str) -> VectorIndex:
-    """The index, read anew only when the embeddings have changed."""
+    """Return the index, read again only when the embeddings have changed."""
     revision = store.embeddings_revision(namespace)
     with _indexes_lock:
         known = _indexes.setdefault(store, {}).get(namespace)
     if known is not None and known[0] == revision:
         return known[1]
-    found = store.embeddings(namespace)
-    index = VectorIndex(found)
+    index = VectorIndex(store.embeddings(namespace))
     if revision is not None:
         with _indexes_lock:
             _indexes[store][namespace] = (revision, index)

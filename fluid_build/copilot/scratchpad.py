@@ -1,7 +1,7 @@
-"""The scratchpad: what one stage of a run leaves for another to read.
+"""The scratchpad: notes that a stage of a run leaves for other stages.
 
-Every write takes a lock, so that stages that run side by side lose nothing. Every read gives a
-copy, so that nothing a reader does changes the scratchpad.
+Every write takes a lock, so that parallel stages lose nothing. Every read returns a copy, so that
+no reader can change the scratchpad.
 
 Source: Agentic Primitives, "Scratchpad".
 """
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class CriticFinding:
-    """What a reviewer saw in a stage's output; ``target`` is the dotted path of the thing meant.
+    """A reviewer's remark on a stage's output; ``target`` is the dotted path that it is about.
 
     Raises ``ValueError`` for a severity other than ``error``, ``warning`` and ``info``.
     """
@@ -34,12 +34,12 @@ class CriticFinding:
     def __post_init__(self) -> None:
         if self.severity not in get_args(Severity):
             allowed = ", ".join(get_args(Severity))
-            raise ValueError(f"severity {self.severity!r} is none of: {allowed}")
+            raise ValueError(f"severity is {self.severity!r}, not one of: {allowed}")
 
 
 @dataclass(frozen=True, slots=True)
 class StageFeedback:
-    """What one stage asks of another's next run: a sentence, and the same for machines."""
+    """A stage's request for another's next run: a sentence, and the same for machines."""
 
     source_stage: str
     target_stage: str
@@ -49,7 +49,7 @@ class StageFeedback:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
-    """A remembered record, and how near to the query it is: 1 the same, 0 nothing in common."""
+    """A remembered record and its similarity to the query: 1 is the same, 0 nothing in common."""
 
     namespace: str
     key: str
@@ -59,7 +59,7 @@ class RetrievalResult:
 
 
 class Scratchpad:
-    """Findings, retrievals, feedback and free-form slots of one run."""
+    """The findings, retrievals, feedback and free-form slots of a run."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -70,70 +70,70 @@ class Scratchpad:
 
     @property
     def critic_findings(self) -> list[CriticFinding]:
-        """Every finding, oldest first."""
+        """Return every finding, oldest first."""
         return self._copy(self._critic_findings)
 
     @property
     def retrievals(self) -> list[RetrievalResult]:
-        """Every retrieval, oldest first."""
+        """Return every retrieval, oldest first."""
         return self._copy(self._retrievals)
 
     @property
     def feedback(self) -> list[StageFeedback]:
-        """All feedback, oldest first."""
+        """Return all feedback, oldest first."""
         return self._copy(self._feedback)
 
     @property
     def raw(self) -> dict[str, Any]:
-        """The free-form slots; to change one, call ``set_raw``."""
+        """Return the free-form slots; ``set_raw`` changes one."""
         with self._lock:
             return copy.deepcopy(self._raw)
 
     def add_critic_finding(self, finding: CriticFinding) -> None:
-        """Adds one finding."""
+        """Add a finding."""
         self._add(self._critic_findings, finding)
 
     def add_retrieval(self, retrieval: RetrievalResult) -> None:
-        """Adds one retrieved record."""
+        """Add a retrieved record."""
         self._add(self._retrievals, retrieval)
 
     def add_feedback(self, feedback: StageFeedback) -> None:
-        """Adds feedback for one stage."""
+        """Add feedback for a stage."""
         self._add(self._feedback, feedback)
 
     def set_raw(self, key: str, value: Any) -> None:
-        """Sets a free-form slot."""
-        mine = copy.deepcopy(value)
+        """Set a free-form slot."""
+        own_copy = copy.deepcopy(value)
         with self._lock:
-            self._raw[key] = mine
+            self._raw[key] = own_copy
 
     def critic_findings_for_stage(self, stage: str) -> list[CriticFinding]:
-        """The findings about ``stage``, oldest first."""
+        """Return the findings about ``stage``, oldest first."""
         return [finding for finding in self.critic_findings if finding.stage == stage]
 
     def feedback_for_stage(self, stage: str) -> list[StageFeedback]:
-        """The feedback meant for ``stage``, oldest first."""
+        """Return the feedback for ``stage``, oldest first."""
         return [feedback for feedback in self.feedback if feedback.target_stage == stage]
 
     def top_retrievals(self, limit: int = 3, namespace: str | None = None) -> list[RetrievalResult]:
-        """The ``limit`` retrievals nearest to their query, of ``namespace`` or of all.
+        """Return the ``limit`` retrievals most similar to their query, of ``namespace`` or of all.
 
         A record that was retrieved more than once counts once, with its best similarity.
         """
         best: dict[tuple[str, str], RetrievalResult] = {}
-        for found in self.retrievals:
-            if namespace is not None and found.namespace != namespace:
+        for result in self.retrievals:
+            if namespace is not None and result.namespace != namespace:
                 continue
-            known = best.get((found.namespace, found.key))
-            if known is None or found.similarity > known.similarity:
-                best[found.namespace, found.key] = found
-        ranked = sorted(best.values(), key=lambda found: -found.similarity)
+            known = best.get((result.namespace, result.key))
+            if known is None or result.similarity > known.similarity:
+                best[result.namespace, result.key] = result
+        ranked = sorted(best.values(), key=lambda result: -result.similarity)
         return ranked[: max(limit, 0)]
 
     def _add(self, slot: list[T], item: T) -> None:
-        mine = copy.deepcopy(item)
+        own_copy = copy.deepcopy(item)
         with self._lock:
-            slot.append(mine)
+            slot.append(own_copy)
 
     def _copy(self, slot: Iterable[T]) -> list[T]:
         with self._lock:

@@ -1,27 +1,29 @@
-"""One configuration file, ``~/.fluid/config.yaml``, in the place of several.
+"""The configuration file ``~/.fluid/config.yaml``, which replaces several older ones.
 
-A setting comes from the first that has it: flags, environment, the file, the files it replaces
+A setting comes from the first place that has it: flags, environment, the file, the legacy files
 (``ai_config.json``, ``sources.yaml``, ``prices.json``), defaults. Source: Agentic Primitives,
 "Unified config".
 """
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
-import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fluid_build.errors import OutputError, UsageError
+from fluid_build.errors import OutputError, SourceUnreadableError, UsageError
+from fluid_build.json_types import JsonObject, JsonValue
+from fluid_build.regular_files import read_regular
+from fluid_build.secrets import is_secret_name
+from fluid_build.text import did_you_mean, listed
 
 CONFIG_NAME = "config.yaml"
 
@@ -36,12 +38,15 @@ ENVIRONMENT: Mapping[str, str] = {
 """The environment variable of each setting that has one."""
 
 _MAX_FILE_BYTES = 1_000_000
-_TAKEN_OVER = ("provider", "model", "tiered")
-_SECRET = re.compile(r"(?i)(key|token|secret|password)$")
+_MIGRATED = ("provider", "model", "tiered")
+"""The settings of ``ai_config.json`` that still exist."""
+
+_Lines: TypeAlias = Mapping[tuple[str, ...], int]
+"""The line (from 1) of each key, by the names on the way to it."""
 
 
 class ConfigError(UsageError):
-    """A configuration file says what cannot be meant; ``key`` and ``line`` (from 1) say where."""
+    """A configuration that isn't valid; ``key`` and ``line`` (from 1) say where."""
 
     def __init__(
         self,
@@ -61,7 +66,7 @@ class _Section(BaseModel):
 
 
 class LlmSettings(_Section):
-    """Which model is spoken to, if any."""
+    """The model to use, if any."""
 
     provider: str | None = None
     model: str | None = None
@@ -69,13 +74,13 @@ class LlmSettings(_Section):
 
 
 class SourcesConfig(_Section):
-    """Sources by name; what a source needs depends on its catalog."""
+    """Sources by name; their settings depend on the catalog."""
 
-    sources: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    sources: dict[str, dict[str, object]] = Field(default_factory=dict)
 
 
 class PricesConfig(_Section):
-    """Prices by model: US dollars for a million tokens of input, of output, and of cached input."""
+    """Prices by model: US dollars per million tokens of input, of output, and of cached input."""
 
     prices: dict[str, tuple[Decimal, Decimal] | tuple[Decimal, Decimal, Decimal]] = Field(
         default_factory=dict
@@ -83,7 +88,7 @@ class PricesConfig(_Section):
 
 
 class BehaviorConfig(_Section):
-    """How runs behave. The limit is in US dollars; None: there is none."""
+    """The behaviour of runs. The limit is in US dollars; None means no limit."""
 
     quiet: bool = False
     deterministic: bool = False
@@ -91,7 +96,7 @@ class BehaviorConfig(_Section):
 
 
 class UnifiedConfig(_Section):
-    """All settings, each from where it was found first."""
+    """All settings, each from the first place that has it."""
 
     schema_version: int = Field(default=1, ge=1, le=1)
     llm: LlmSettings = LlmSettings()
@@ -102,7 +107,7 @@ class UnifiedConfig(_Section):
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """What a migration did: the file, what was taken over, where copies are, and warnings."""
+    """The result of a migration: the file, the migrated settings, backups and warnings."""
 
     path: Path
     migrated: tuple[str, ...] = ()
@@ -110,32 +115,30 @@ class Migration:
     warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        if self.migrated:
-            first = f"Took over {', '.join(self.migrated)} into {self.path}."
-        else:
-            first = f"Nothing to take over into {self.path}."
-        copies = [f"A copy of the former file is {backup}." for backup in self.backups]
-        return "\n".join([first, *copies, *(f"Warning: {text}" for text in self.warnings)])
+        settings = listed(self.migrated) if self.migrated else "nothing"
+        backups = [f"The previous file is kept as {backup}." for backup in self.backups]
+        warnings = [f"Warning: {text}" for text in self.warnings]
+        return "\n".join([f"Migrated {settings} to {self.path}.", *backups, *warnings])
 
 
 @dataclass(slots=True)
 class _Layer:
-    """Settings from one place, with the line that each key stands on, if it has lines."""
+    """Settings from one place, with the line of each key, if the place has lines."""
 
     name: str
-    settings: dict[str, Any]
-    lines: dict[tuple[str, ...], int] = field(default_factory=dict)
+    settings: JsonObject
+    lines: _Lines = field(default_factory=dict)
 
 
 def load_unified_config(
     *,
     home: str | Path = "~/.fluid",
-    flags: Mapping[str, Any] | None = None,
+    flags: Mapping[str, JsonValue] | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> UnifiedConfig:
-    """The settings that hold now. ``flags`` are by dotted key (``llm.provider``); None is unset.
+    """Return the settings. ``flags`` are by dotted key (``llm.provider``); None is unset.
 
-    Raises ``ConfigError``, with the key and the line, for anything that is not a setting.
+    Raises ``ConfigError``, with the key and the line, for anything that isn't a setting.
     """
     folder = Path(home).expanduser()
     layers = [
@@ -145,113 +148,109 @@ def load_unified_config(
         _legacy_layer(folder, []),
     ]
     for layer in layers:
-        _validated(layer)
-    merged: dict[str, Any] = {}
+        _check(layer)
+    merged: JsonObject = {}
     for layer in reversed(layers):
         merged = _merged(merged, layer.settings)
     return UnifiedConfig.model_validate(merged)
 
 
 def migrate_legacy_to_unified(home: str | Path = "~/.fluid") -> Migration:
-    """Takes the former files' settings over into ``config.yaml``, whose own settings stay.
+    """Add the legacy files' settings to ``config.yaml``, whose own settings win.
 
-    The former files stay as they are, a changed ``config.yaml`` is copied first. A second time
-    there is nothing to do. Raises ``ConfigError`` for files that cannot be read, ``OutputError``
-    if the new one cannot be written.
+    The legacy files stay as they are; ``config.yaml`` is backed up before it changes. Running it
+    twice does nothing the second time. Raises ``ConfigError`` for files that can't be read,
+    ``OutputError`` if ``config.yaml`` can't be written.
     """
     folder = Path(home).expanduser()
     path = folder / CONFIG_NAME
     warnings: list[str] = []
     legacy = _legacy_layer(folder, warnings)
-    _validated(legacy)
-    present = _file_layer(path)
-    _validated(present)
-    merged = _merged({"schema_version": 1, **legacy.settings}, present.settings)
-    taken = tuple(sorted(_keys(merged) - _keys({"schema_version": 1, **present.settings})))
-    if not taken:
+    _check(legacy)
+    current = _file_layer(path)
+    _check(current)
+    merged = _merged({"schema_version": 1, **legacy.settings}, current.settings)
+    migrated = tuple(sorted(_keys(merged) - _keys({"schema_version": 1, **current.settings})))
+    if not migrated:
         return Migration(path, warnings=tuple(warnings))
     try:
-        backups = (_backed_up(path),) if path.exists() else ()
+        backups = (_back_up(path),) if path.exists() else ()
         _write(path, merged)
     except OSError as error:
         raise OutputError(
-            f"{path} cannot be written: {error.strerror}.", hint="Check the folder's permissions."
+            f"{path} can't be written: {error.strerror}.", hint="Check the folder's permissions."
         ) from error
-    return Migration(path, taken, backups, tuple(warnings))
+    return Migration(path, migrated, backups, tuple(warnings))
 
 
-def _flag_layer(flags: Mapping[str, Any]) -> _Layer:
-    given = {key: value for key, value in flags.items() if value is not None}
-    return _Layer("the command line", _nested(given))
+def _flag_layer(flags: Mapping[str, JsonValue]) -> _Layer:
+    return _Layer("the command line", _nested(flags))
 
 
 def _environment_layer(environ: Mapping[str, str]) -> _Layer:
-    given = {
-        key: environ[name].strip()
-        for key, name in ENVIRONMENT.items()
-        if environ.get(name, "").strip()
-    }
-    return _Layer("the environment", _nested(given))
+    values = {key: environ.get(name, "").strip() or None for key, name in ENVIRONMENT.items()}
+    return _Layer("the environment", _nested(values))
 
 
 def _file_layer(path: Path) -> _Layer:
-    text = _read(path)
+    text = _read_text(path)
     if text is None:
         return _Layer(str(path), {})
-    settings, lines = _parsed_yaml(path, text)
+    settings, lines = _parse_yaml(path, text)
     return _Layer(str(path), settings, lines)
 
 
 def _legacy_layer(folder: Path, warnings: list[str]) -> _Layer:
-    """The former files' settings; ``warnings`` gets what is known nowhere."""
-    settings: dict[str, Any] = {}
-    ai_config = _parsed_json(folder / "ai_config.json")
-    llm = {key: ai_config[key] for key in _TAKEN_OVER if key in ai_config}
-    for key in sorted(set(ai_config) - set(llm)):
-        warnings.append(f"ai_config.json: {_left_behind(key)}")
+    """Return the legacy files' settings; add a warning for each that no longer exists."""
+    ai_config = _parse_json(folder / "ai_config.json")
+    llm = {key: ai_config[key] for key in _MIGRATED if key in ai_config}
+    _warn_of("ai_config.json", ai_config.keys() - llm.keys(), warnings)
     sources_path = folder / "sources.yaml"
-    sources, _ = _parsed_yaml(sources_path, _read(sources_path) or "")
-    if isinstance(sources.get("sources"), dict):
-        for key in sorted(set(sources) - {"sources"}):
-            warnings.append(f"sources.yaml: {_left_behind(key)}")
-        sources = sources["sources"]
-    prices = _parsed_json(folder / "prices.json")
-    if isinstance(prices.get("prices"), dict):
-        for key in sorted(set(prices) - {"prices"}):
-            warnings.append(f"prices.json: {_left_behind(key)}")
-        prices = prices["prices"]
-    if llm:
-        settings["llm"] = llm
-    if sources:
-        settings["sources"] = {"sources": sources}
-    if prices:
-        settings["prices"] = {"prices": prices}
-    return _Layer(f"the former files in {folder}", settings)
+    sources, _ = _parse_yaml(sources_path, _read_text(sources_path) or "")
+    prices = _parse_json(folder / "prices.json")
+    sections = {
+        "sources": _unwrapped("sources.yaml", "sources", sources, warnings),
+        "prices": _unwrapped("prices.json", "prices", prices, warnings),
+    }
+    settings: dict[str, JsonValue] = {"llm": llm} if llm else {}
+    settings |= {name: {name: section} for name, section in sections.items() if section}
+    return _Layer(f"the legacy files in {folder}", settings)
 
 
-def _left_behind(key: str) -> str:
-    if _SECRET.search(key):
-        return (
-            f"{key!r} is not taken over: a key belongs in the environment or the keyring, "
-            "not in a configuration file."
+def _unwrapped(file: str, name: str, settings: JsonObject, warnings: list[str]) -> JsonObject:
+    """Return what a legacy file holds under ``name``, or all of it where it has no such key."""
+    inner = settings.get(name)
+    if not isinstance(inner, Mapping):
+        return settings
+    _warn_of(file, settings.keys() - {name}, warnings)
+    return inner
+
+
+def _warn_of(file: str, keys: Iterable[str], warnings: list[str]) -> None:
+    for key in sorted(keys):
+        reason = (
+            "a key belongs in the environment or the keyring, not in a configuration file"
+            if is_secret_name(key) or key.lower().endswith("key")
+            else "there is no such setting"
         )
-    return f"{key!r} is not known, and is not taken over."
+        warnings.append(f"{file}: {key!r} isn't migrated: {reason}.")
 
 
-def _read(path: Path) -> str | None:
+def _read_text(path: Path) -> str | None:
     try:
-        if path.stat().st_size > _MAX_FILE_BYTES:
-            raise ConfigError(f"{path} is too large for a configuration file.")
-        return path.read_text("utf-8")
+        content = read_regular(path, _MAX_FILE_BYTES, too_large="Is it a configuration file?")
+        return content.decode("utf-8")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:
-        raise ConfigError(f"{path} is no UTF-8 text.") from None
+        raise ConfigError(f"{path} isn't UTF-8 text.") from None
+    except SourceUnreadableError as error:
+        raise ConfigError(error.message, hint=error.hint) from None
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+        raise ConfigError(f"{path} can't be read: {error.strerror}.") from error
 
 
-def _parsed_yaml(path: Path, text: str) -> tuple[dict[str, Any], dict[tuple[str, ...], int]]:
+def _parse_yaml(path: Path, text: str) -> tuple[JsonObject, _Lines]:
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         settings = yaml.safe_load(text)
@@ -259,38 +258,43 @@ def _parsed_yaml(path: Path, text: str) -> tuple[dict[str, Any], dict[tuple[str,
         mark = getattr(error, "problem_mark", None)
         line = None if mark is None else mark.line + 1
         where = "" if line is None else f", line {line}"
-        raise ConfigError(f"{path}{where} is no YAML.", line=line) from None
+        raise ConfigError(f"{path}{where} isn't valid YAML.", line=line) from None
     if settings is None:
         return {}, {}
-    if not isinstance(settings, dict):
-        raise ConfigError(f"{path}, line 1, holds no settings but a {type(settings).__name__}.")
-    return settings, dict(_lines(root, ()))
+    return _as_settings(path, settings), dict(_lines_of(root, ()))
 
 
-def _lines(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
+def _lines_of(
+    node: yaml.Node | None, path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], int]]:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            here = (*path, str(key.value))
-            yield here, key.start_mark.line + 1
-            yield from _lines(value, here)
+            key_path = (*path, str(key.value))
+            yield key_path, key.start_mark.line + 1
+            yield from _lines_of(value, key_path)
 
 
-def _parsed_json(path: Path) -> dict[str, Any]:
-    text = _read(path)
+def _parse_json(path: Path) -> JsonObject:
+    text = _read_text(path)
     if text is None:
         return {}
     try:
         settings = json.loads(text)
-    except ValueError as error:
-        line = getattr(error, "lineno", None)
-        raise ConfigError(f"{path}, line {line}, is no JSON.", line=line) from None
-    if not isinstance(settings, dict):
-        raise ConfigError(f"{path} holds no settings but a {type(settings).__name__}.")
+    except json.JSONDecodeError as error:
+        line = error.lineno
+        raise ConfigError(f"{path}, line {line}, isn't valid JSON.", line=line) from None
+    return _as_settings(path, settings)
+
+
+def _as_settings(path: Path, settings: JsonValue) -> JsonObject:
+    if not isinstance(settings, Mapping):
+        name = type(settings).__name__
+        raise ConfigError(f"{path} must hold settings by name, not a {name}.", line=1)
     return settings
 
 
-def _validated(layer: _Layer) -> None:
-    """Raises for the first fault of one layer, in that layer's own terms."""
+def _check(layer: _Layer) -> None:
+    """Raise ``ConfigError`` for the first fault of a layer, in that layer's own terms."""
     try:
         UnifiedConfig.model_validate(layer.settings)
     except ValidationError as error:
@@ -305,50 +309,54 @@ def _validated(layer: _Layer) -> None:
     if layer.name == "the environment" and variable is not None:
         where = f"{where} ({variable})"
     if fault["type"] == "extra_forbidden":
-        message, hint = f"{where}: there is no setting {key}.", _nearest(path)
+        message, hint = f"{where}: there is no setting {key}.", _known_settings(path)
     else:
-        message, hint = f"{where}: {key} is wrong: {fault['msg']}.", None
+        message, hint = f"{where}: {key} isn't valid: {fault['msg']}.", None
     raise ConfigError(message, key=key, line=line, hint=hint)
 
 
-def _line_of(path: tuple[str, ...], lines: Mapping[tuple[str, ...], int]) -> int | None:
-    for length in range(len(path), 0, -1):
-        if path[:length] in lines:
-            return lines[path[:length]]
-    return None
+def _line_of(path: tuple[str, ...], lines: _Lines) -> int | None:
+    enclosing = (path[:length] for length in range(len(path), 0, -1))
+    return next((lines[part] for part in enclosing if part in lines), None)
 
 
-def _nearest(path: Sequence[str]) -> str:
-    model: Any = UnifiedConfig
+def _known_settings(path: tuple[str, ...]) -> str:
+    section: type[BaseModel] = UnifiedConfig
     for part in path[:-1]:
-        model = model.model_fields[part].annotation
-    allowed = list(model.model_fields)
-    close = difflib.get_close_matches(path[-1], allowed, n=1)
-    return f"Did you mean {close[0]}?" if close else f"There are: {', '.join(allowed)}."
+        annotation = section.model_fields[part].annotation
+        assert isinstance(annotation, type)
+        section = annotation
+    names = section.model_fields
+    return did_you_mean(path[-1], names).strip() or f"The settings here are {listed(names)}."
 
 
-def _nested(dotted: Mapping[str, Any]) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
+def _nested(dotted: Mapping[str, JsonValue]) -> JsonObject:
+    """Return settings by dotted keys as nested settings; those that are None are left out."""
+    settings: JsonObject = {}
     for key, value in dotted.items():
-        *sections, name = key.split(".")
-        inner = settings
-        for section in sections:
-            inner = inner.setdefault(section, {})
-        inner[name] = value
+        if value is not None:
+            *sections, name = key.split(".")
+            nested: JsonObject = {name: value}
+            for section in reversed(sections):
+                nested = {section: nested}
+            settings = _merged(settings, nested)
     return settings
 
 
-def _merged(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
-    """``high`` over ``low``: mappings are joined, anything else is replaced."""
+def _merged(low: JsonObject, high: JsonObject) -> dict[str, JsonValue]:
+    """Return ``high`` over ``low``: mappings are merged, anything else is replaced."""
     merged = dict(low)
     for key, value in high.items():
-        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-        merged[key] = _merged(merged[key], value) if both else value
+        below = merged.get(key)
+        if isinstance(value, Mapping) and isinstance(below, Mapping):
+            merged[key] = _merged(below, value)
+        else:
+            merged[key] = value
     return merged
 
 
-def _keys(settings: Mapping[str, Any], depth: int = 3) -> set[str]:
-    """Dotted keys down to single settings, sources and prices."""
+def _keys(settings: JsonObject, depth: int = 3) -> set[str]:
+    """Return the dotted keys down to single settings, sources and prices."""
     keys: set[str] = set()
     for key, value in settings.items():
         inner = _keys(value, depth - 1) if depth > 1 and isinstance(value, Mapping) else set()
@@ -356,15 +364,15 @@ def _keys(settings: Mapping[str, Any], depth: int = 3) -> set[str]:
     return keys
 
 
-def _backed_up(path: Path) -> Path:
+def _back_up(path: Path) -> Path:
     number = 1
-    while (copy := path.with_name(f"{path.name}.bak{number}")).exists():
+    while (backup := path.with_name(f"{path.name}.bak{number}")).exists():
         number += 1
-    shutil.copy2(path, copy)
-    return copy
+    shutil.copy2(path, backup)
+    return backup
 
 
-def _write(path: Path, settings: Mapping[str, Any]) -> None:
+def _write(path: Path, settings: JsonObject) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.tmp")
     try:

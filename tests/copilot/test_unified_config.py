@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -100,13 +101,13 @@ def test_former_files_are_read(tmp_path: Path) -> None:
     [
         ("llm:\n  provder: x", "llm.provder", 2, "no setting llm.provder"),
         ("behaviour: {}", "behaviour", 1, "no setting behaviour"),
-        ("llm:\n  model: m\n  tiered: perhaps", "llm.tiered", 3, "llm.tiered is wrong"),
+        ("llm:\n  model: m\n  tiered: perhaps", "llm.tiered", 3, "llm.tiered isn't valid"),
         ("\nbehavior:\n\n  cost_limit_usd_per_run: -1", None, 4, "cost_limit_usd_per_run"),
         ("prices:\n  prices:\n    a: [1, 2]\n    b: [1]", None, 4, "prices.b"),
         ("schema_version: 2", "schema_version", 1, "schema_version"),
-        ("llm: [1]", "llm", 1, "llm is wrong"),
-        ("a: b\n c: {", None, 2, "no YAML"),
-        ("- a", None, None, "line 1"),
+        ("llm: [1]", "llm", 1, "llm isn't valid"),
+        ("a: b\n c: {", None, 2, "isn't valid YAML"),
+        ("- a", None, None, "not a list"),
         ("&a [*a]", None, None, ""),
     ],
 )
@@ -131,7 +132,7 @@ def test_the_nearest_setting_is_named(tmp_path: Path) -> None:
     write(tmp_path, config__yaml="llm: {provder: x}")
     with pytest.raises(ConfigError) as caught:
         load(tmp_path)
-    assert caught.value.hint == "Did you mean provider?"
+    assert caught.value.hint == "Did you mean 'provider'?"
 
 
 def test_errors_elsewhere_say_where(tmp_path: Path) -> None:
@@ -141,7 +142,7 @@ def test_errors_elsewhere_say_where(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="FLUID_COST_LIMIT_USD"):
         load(tmp_path, {"FLUID_COST_LIMIT_USD": "five"})
     write(tmp_path, prices__json="{")
-    with pytest.raises(ConfigError, match=r"prices.json, line 1, is no JSON"):
+    with pytest.raises(ConfigError, match=r"prices.json, line 1, isn't valid JSON"):
         load(tmp_path)
 
 
@@ -169,7 +170,7 @@ def test_migration(tmp_path: Path) -> None:
     assert done.migrated == ("llm.provider", "prices.prices.m", "sources.sources.prod")
     assert [path.read_text() for path in done.backups] == ["llm: {model: new}"]
     assert len(done.warnings) == 2
-    assert "'theme' is not known" in done.warnings[1]
+    assert "'theme' isn't migrated: there is no such setting" in done.warnings[1]
     text = (tmp_path / "config.yaml").read_text()
     assert "canary" not in text + str(done)
     assert (tmp_path / "ai_config.json").exists()
@@ -184,7 +185,7 @@ def test_migration_is_idempotent(tmp_path: Path) -> None:
     assert first.migrated
     assert (second.migrated, second.backups) == ((), ())
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
-    assert "Nothing to take over" in str(second)
+    assert "Migrated nothing" in str(second)
 
 
 def test_migrating_nothing_writes_nothing(tmp_path: Path) -> None:
@@ -201,7 +202,7 @@ def test_the_documented_command(
     (tmp_path / ".fluid").mkdir()
     write(tmp_path / ".fluid", ai_config__json={"provider": "openai"})
     print(migrate_legacy_to_unified())
-    assert "Took over llm.provider" in capsys.readouterr().out
+    assert "Migrated llm.provider" in capsys.readouterr().out
 
 
 def test_former_files_that_are_wrong_are_not_taken_over(tmp_path: Path) -> None:
@@ -210,3 +211,9 @@ def test_former_files_that_are_wrong_are_not_taken_over(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"prices.prices.m"):
         migrate_legacy_to_unified(home=tmp_path)
     assert not (tmp_path / "config.yaml").exists()
+
+
+def test_a_pipe_in_place_of_the_file_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "config.yaml")
+    with pytest.raises(ConfigError, match="isn't a regular file"):
+        load(tmp_path)
