@@ -129,7 +129,7 @@ class RunCostTracker:
 
     @property
     def limit_usd(self) -> Decimal | None:
-        """Return the ceiling in US dollars. Raises ``UsageError`` if the variable isn't an amount."""
+        """Return the ceiling in US dollars. Raises ``UsageError`` for a bad variable."""
         if self._limit is not None:
             return self._limit
         text = os.environ.get(COST_LIMIT_VARIABLE, "").strip()

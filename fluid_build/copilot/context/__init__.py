@@ -1,1 +1,1 @@
-"""What fits a model's window, and what is left out when not all does."""
+"""Token estimates, and what stays of a conversation that doesn't fit a model's window."""

@@ -1,8 +1,8 @@
 """Compaction of a long agent loop: the goal and the latest turns stay, the middle shrinks.
 
 ``truncate`` clips the texts of the middle and shrinks the arguments of its calls to a marker,
-``summarize`` puts a summary in its place, ``hybrid`` truncates and then summarizes. The result is
-what the loop goes on with: kept, it is not compacted again until it outgrows its budget anew.
+``summarize`` replaces it by a summary, ``hybrid`` truncates and then summarizes. The loop goes on
+with the result, which is compacted again only when it outgrows its budget.
 Source: the Agentic Primitives page, "Token-budget pre-flight & compaction".
 """
 
@@ -11,27 +11,30 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any
 
 from fluid_build.copilot.context.message_clipping import clip_message, clip_to_tokens
-from fluid_build.copilot.context.message_groups import Unit, group_into_units
+from fluid_build.copilot.context.message_groups import MessageGroup, group_messages
 from fluid_build.copilot.context.pruning import by_recency, select
 from fluid_build.copilot.context.summary import Summarizer, is_summary, summarize_messages
 from fluid_build.copilot.context.token_budget import estimate_message_tokens
 from fluid_build.copilot.messages import Message, text_of
 from fluid_build.errors import UsageError
+from fluid_build.json_types import JsonValue
 
 COMPACT_AFTER_VARIABLE = "FLUID_AGENT_COMPACT_AFTER"
 COMPACTION_STRATEGY_VARIABLE = "FLUID_COMPACTION_STRATEGY"
 DEFAULT_COMPACT_AFTER = 6
 DEFAULT_KEEP_TAIL = 4
+"""Messages at the end that stay whole: two exchanges, which the next step usually refers to."""
 
 _SUMMARY_SHARE = 0.25
+"""The share of the budget for a summary, which replaces most of the conversation."""
 _SHORTEST_MIDDLE_TEXT = 80
+"""Characters of a clipped text: about a line, enough to say what it was about."""
 
 
 class CompactionStrategy(Enum):
-    """What becomes of the middle of a long conversation."""
+    """What happens to the middle of a long conversation."""
 
     TRUNCATE = "truncate"
     SUMMARIZE = "summarize"
@@ -39,7 +42,7 @@ class CompactionStrategy(Enum):
 
 
 def compact_after(environ: Mapping[str, str] = os.environ) -> int:
-    """Iterations after which the loop compacts: ``FLUID_AGENT_COMPACT_AFTER``, by default 6.
+    """Return the iterations before the loop compacts: ``FLUID_AGENT_COMPACT_AFTER``, or 6.
 
     Raises ``UsageError`` unless it is a whole number, at least 1.
     """
@@ -48,20 +51,20 @@ def compact_after(environ: Mapping[str, str] = os.environ) -> int:
         return DEFAULT_COMPACT_AFTER
     if not (text.isascii() and text.isdigit()) or int(text) < 1:
         raise UsageError(
-            f"{COMPACT_AFTER_VARIABLE} is {text!r}, which is not a whole number of iterations.",
+            f"{COMPACT_AFTER_VARIABLE} is {text!r}, which isn't a whole number of iterations.",
             hint=f"Set it to 1 or more, or unset it for {DEFAULT_COMPACT_AFTER}.",
         )
     return int(text)
 
 
 def compaction_strategy(environ: Mapping[str, str] = os.environ) -> CompactionStrategy:
-    """``FLUID_COMPACTION_STRATEGY``, by default ``truncate``; ``UsageError`` for another word."""
+    """Return ``FLUID_COMPACTION_STRATEGY``, or ``truncate``. Raises ``UsageError``."""
     text = environ.get(COMPACTION_STRATEGY_VARIABLE, "").strip().lower()
     try:
         return CompactionStrategy(text or "truncate")
     except ValueError:
         raise UsageError(
-            f"{COMPACTION_STRATEGY_VARIABLE} is {text!r}, which is no compaction strategy.",
+            f"{COMPACTION_STRATEGY_VARIABLE} is {text!r}, which isn't a compaction strategy.",
             hint="Set it to truncate, summarize or hybrid, or unset it.",
         ) from None
 
@@ -74,13 +77,13 @@ def compact_messages(
     summarizer: Summarizer | None = None,
     keep_tail: int = DEFAULT_KEEP_TAIL,
     count: Callable[[Message], int] = estimate_message_tokens,
-) -> list[dict[str, Any]]:
-    """The conversation in at most ``max_tokens``; unchanged if it fits already.
+) -> list[dict[str, JsonValue]]:
+    """Return the conversation in at most ``max_tokens``, unchanged if it fits already.
 
     The head (system messages and the first user message) and the last ``keep_tail`` messages stay
-    whole as long as that fits. ``strategy`` is by default that of the environment; without a
-    summarizer, or when it fails, every strategy truncates. Raises ``ContextOverflowError`` where
-    not even the clipped system messages and latest exchange fit.
+    whole as long as they fit. ``strategy`` defaults to the environment's; without a summarizer, or
+    when it fails, every strategy truncates. Raises ``ContextOverflowError`` where not even the
+    clipped system messages and latest exchange fit.
     """
     if sum(map(count, messages)) <= max_tokens:
         return [dict(message) for message in messages]
@@ -98,8 +101,8 @@ def compact_messages(
     )
     if summary is None:
         return _within(truncated, max_tokens, count)
-    gone = frozenset(middle)
-    summarized = [dict(m) for position, m in enumerate(messages) if position not in gone]
+    replaced = frozenset(middle)
+    summarized = [dict(m) for position, m in enumerate(messages) if position not in replaced]
     summarized.insert(middle[0], summary)
     return _within(summarized, max_tokens, count)
 
@@ -107,18 +110,18 @@ def compact_messages(
 def _middle(
     messages: Sequence[Message], keep_tail: int, count: Callable[[Message], int]
 ) -> list[int]:
-    """Positions of whole units that are neither in the head nor in the tail."""
+    """Return the positions of whole groups that are in neither the head nor the tail."""
     first_user = _first_user(messages)
     tail_from = max(len(messages) - max(keep_tail, 1), 0)
 
-    def stays(unit: Unit) -> bool:
-        return unit.is_system or first_user in unit.positions or unit.positions[-1] >= tail_from
+    def stays(group: MessageGroup) -> bool:
+        return group.is_system or first_user in group.positions or group.positions[-1] >= tail_from
 
     return sorted(
         position
-        for unit in group_into_units(messages, count)
-        if not stays(unit)
-        for position in unit.positions
+        for group in group_messages(messages, count)
+        if not stays(group)
+        for position in group.positions
     )
 
 
@@ -127,13 +130,13 @@ def _truncate(
     middle: Sequence[int],
     max_tokens: int,
     count: Callable[[Message], int],
-) -> list[dict[str, Any]]:
-    """The middle clipped so far as the budget asks, at the least to a preview."""
+) -> list[dict[str, JsonValue]]:
+    """Return the messages with the middle clipped as far as the budget asks."""
     result = [dict(message) for message in messages]
-    gone = frozenset(middle)
-    others = sum(count(m) for position, m in enumerate(messages) if position not in gone)
+    clippable = frozenset(middle)
+    fixed = sum(count(m) for position, m in enumerate(messages) if position not in clippable)
     parts = [messages[position] for position in middle]
-    clipped = clip_to_tokens(parts, max_tokens - others, count, shortest=_SHORTEST_MIDDLE_TEXT)
+    clipped = clip_to_tokens(parts, max_tokens - fixed, count, shortest=_SHORTEST_MIDDLE_TEXT)
     if clipped is None:
         clipped = [clip_message(part, _SHORTEST_MIDDLE_TEXT) for part in parts]
     for position, copy in zip(middle, clipped, strict=True):
@@ -142,9 +145,9 @@ def _truncate(
 
 
 def _within(
-    messages: list[dict[str, Any]], max_tokens: int, count: Callable[[Message], int]
-) -> list[dict[str, Any]]:
-    """``messages`` if they fit; else the goal, a summary and the latest of them that do."""
+    messages: list[dict[str, JsonValue]], max_tokens: int, count: Callable[[Message], int]
+) -> list[dict[str, JsonValue]]:
+    """Return the messages if they fit, else the goal, the summary and the latest that fit."""
     if sum(map(count, messages)) <= max_tokens:
         return messages
     return select(
@@ -163,7 +166,7 @@ def _within(
 
 
 def _first_user(messages: Sequence[Message]) -> int | None:
-    """Position of the message that says what the loop is for; results are no such message."""
+    """Return the position of the user's first message, which isn't a result: the loop's goal."""
     return next(
         (
             position

@@ -1,38 +1,36 @@
-"""Makes messages smaller without changing what they are.
+"""Clipping of messages, which stay valid messages.
 
-Texts and results keep their head and their tail; a call keeps its id and name while its arguments
-become the documented marker ``{"_truncated": true, "_preview": ..., "_total_chars": ...}``.
+Texts and results keep their head and tail; a call keeps its id and name while its arguments become
+the documented marker ``{"_truncated": true, "_preview": ..., "_total_chars": ...}``.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from fluid_build.copilot.messages import Message, read_arguments
+from fluid_build.json_types import JsonValue
 
 _CLIPPED_BY_PART = ("text", "tool_use", "tool_result")
 _SMALL_BLOCK = 80
+"""Characters of JSON: a smaller block costs no more than the note that replaces it."""
 
 
 def clip_text(text: str, limit: int) -> str:
-    """``text`` with its middle left out where it is longer than ``limit`` characters."""
+    """Return ``text`` without its middle where it is longer than ``limit`` characters."""
     if len(text) <= limit:
         return text
     note = f" … [{len(text) - limit:,} characters left out] … "
     if limit <= len(note):
         return text[: max(limit - 1, 0)] + "…" if limit > 0 else ""
-    kept = limit - len(note)
-    head = kept * 2 // 3
-    return text[:head] + note + text[len(text) - (kept - head) :]
+    room = limit - len(note)
+    head = room * 2 // 3  # the beginning says more than the end
+    return text[:head] + note + text[len(text) - (room - head) :]
 
 
-def clip_message(message: Message, limit: int) -> dict[str, Any]:
-    """A copy in which no text and no call's arguments are longer than ``limit`` characters.
-
-    What is short enough is kept as it is; the message given is not changed.
-    """
+def clip_message(message: Message, limit: int) -> dict[str, JsonValue]:
+    """Return a copy in which no text and no call's arguments exceed ``limit`` characters."""
     clipped = dict(message)
     if "content" in message:
         clipped["content"] = _clip_content(message["content"], limit)
@@ -48,13 +46,13 @@ def clip_to_tokens(
     count: Callable[[Message], int],
     *,
     shortest: int = 0,
-) -> list[dict[str, Any]] | None:
-    """Copies of at most ``max_tokens`` together, clipped to one length, the longest that fits.
+) -> list[dict[str, JsonValue]] | None:
+    """Return copies of at most ``max_tokens`` together, clipped to the longest length that fits.
 
-    ``None`` if they have more even when clipped to ``shortest`` characters.
+    None if they have more even when clipped to ``shortest`` characters.
     """
 
-    def clipped_to(limit: int) -> tuple[list[dict[str, Any]], bool]:
+    def clipped_to(limit: int) -> tuple[list[dict[str, JsonValue]], bool]:
         copies = [clip_message(message, limit) for message in messages]
         return copies, sum(map(count, copies)) <= max_tokens
 
@@ -72,7 +70,7 @@ def clip_to_tokens(
     return best
 
 
-def _clip_content(content: Any, limit: int) -> Any:
+def _clip_content(content: JsonValue, limit: int) -> JsonValue:
     if isinstance(content, str):
         return clip_text(content, limit)
     if isinstance(content, Sequence):
@@ -80,14 +78,15 @@ def _clip_content(content: Any, limit: int) -> Any:
     return content
 
 
-def _clip_block(block: Any, limit: int) -> Any:
+def _clip_block(block: JsonValue, limit: int) -> JsonValue:
     if isinstance(block, str):
         return clip_text(block, limit)
     if not isinstance(block, Mapping):
         return block
     clipped = dict(block)
-    if isinstance(block.get("text"), str):
-        clipped["text"] = clip_text(block["text"], limit)
+    text = block.get("text")
+    if isinstance(text, str):
+        clipped["text"] = clip_text(text, limit)
     if block.get("type") == "tool_result" and "content" in block:
         clipped["content"] = _clip_content(block["content"], limit)
     if block.get("type") == "tool_use" and "input" in block:
@@ -97,7 +96,7 @@ def _clip_block(block: Any, limit: int) -> Any:
     return clipped
 
 
-def _clip_entry(entry: Any, limit: int) -> Any:
+def _clip_entry(entry: JsonValue, limit: int) -> JsonValue:
     if not isinstance(entry, Mapping):
         return entry
     clipped = dict(entry)
@@ -112,26 +111,26 @@ def _clip_entry(entry: Any, limit: int) -> Any:
     return clipped
 
 
-def _clip_arguments(arguments: Any, limit: int) -> Any:
-    """The arguments, or the marker; JSON text stays JSON text."""
+def _clip_arguments(arguments: JsonValue, limit: int) -> JsonValue:
+    """Return the arguments, or the marker; JSON text stays JSON text."""
     text = arguments if isinstance(arguments, str) else _json(arguments)
     if len(text) <= limit:
         return arguments
     earlier = read_arguments(arguments)
     was_clipped = earlier.get("_truncated") is True
-    marker = {
+    marker: dict[str, JsonValue] = {
         "_truncated": True,
         "_preview": "",
         "_total_chars": earlier.get("_total_chars") if was_clipped else len(text),
     }
     source = str(earlier.get("_preview", "")) if was_clipped else text
     marker["_preview"] = source[: max(limit - len(_json(marker)), 0)]
-    if len(_json(marker)) >= len(text):  # the marker would be the longer of the two
+    if len(_json(marker)) >= len(text):  # the marker would be longer
         return arguments
     return _json(marker) if isinstance(arguments, str) else marker
 
 
-def _json(value: Any) -> str:
+def _json(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 

@@ -1,6 +1,6 @@
-"""Groups a conversation into what may only be kept or left out together.
+"""Groups of messages that can only be kept or left out together.
 
-A message with tool calls and every message with a result of one of them are one unit: a provider
+A message with tool calls and every message with a result of one of them are a group: a provider
 refuses a call without its result, and a result without its call.
 """
 
@@ -13,11 +13,10 @@ from fluid_build.copilot.messages import Message, call_ids, result_ids
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
-    """Positions in the conversation, ascending, and the tokens of those messages together.
+class MessageGroup:
+    """Positions in the conversation, ascending, and the sum of their messages' tokens.
 
-    ``is_open`` says that a call in it waits for its result; ``is_system`` that it is a system
-    message.
+    ``is_open``: a call in it still waits for its result; ``is_system``: it is a system message.
     """
 
     positions: tuple[int, ...]
@@ -26,8 +25,10 @@ class Unit:
     is_open: bool
 
 
-def group_into_units(messages: Sequence[Message], count: Callable[[Message], int]) -> list[Unit]:
-    """The units in the order of their first message. An id used again belongs to the later call."""
+def group_messages(
+    messages: Sequence[Message], count: Callable[[Message], int]
+) -> list[MessageGroup]:
+    """Return the groups by their first message. A repeated id belongs to the later call."""
     owner: dict[str, int] = {}
     members: dict[int, list[int]] = {}
     waiting: dict[int, set[str]] = {}
@@ -44,7 +45,7 @@ def group_into_units(messages: Sequence[Message], count: Callable[[Message], int
             owner[call_id] = home
             waiting[home].add(call_id)
     return [
-        Unit(
+        MessageGroup(
             positions=tuple(sorted(positions)),
             tokens=sum(count(messages[p]) for p in positions),
             is_system=messages[home].get("role") == "system",

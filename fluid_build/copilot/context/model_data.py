@@ -1,8 +1,8 @@
 """Context windows and prices of models.
 
-From genai-prices (bundled data, no network), which is imported on first use because that takes a
-third of a second; a small table stands in for windows that it lacks. A price or window that the
-user configured comes before both.
+They come from genai-prices (bundled data, no network), which is imported on first use because that
+takes a third of a second; a small table has the windows that it lacks. What the user configured
+takes precedence over both.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo
 
 PriceOverrides = Mapping[str, Sequence[float | int | str | Decimal]]
-"""By model, or ``provider/model``: US dollars for a million tokens of input, of output, and
-optionally of input read from the provider's cache."""
+"""US dollars per million tokens of input, of output and, optionally, of input read from the
+provider's cache, by model or ``provider/model``."""
 
 LOCAL_PROVIDERS = frozenset({"ollama", "vllm", "lmstudio"})
-"""Run on the user's own machines: no call costs money."""
+"""Providers that run on the user's own machines, where no call costs money."""
 
 _NAMES_IN_GENAI_PRICES = {"gemini": "google"}
 _PER_MILLION = Decimal(1_000_000)
@@ -52,19 +52,19 @@ _WINDOWS: tuple[tuple[str, int], ...] = (
     ("qwen2.5", 32_768),
     ("qwen3", 40_960),
 )
-"""Beginnings of model names, the more special first, where genai-prices has no window."""
+"""Windows by the beginning of a model's name, the longer first, where genai-prices has none."""
 
 
 def context_window(
     model: str,
     provider: str | None = None,
     *,
-    capability_matrix: Mapping[str, Any] | None = None,
+    capability_matrix: Mapping[str, object] | None = None,
 ) -> int | None:
-    """Tokens that prompt and answer may have together; ``None`` for a model nobody knows.
+    """Return the tokens that prompt and answer may have together; None for an unknown model.
 
-    ``capability_matrix["context_window"]`` comes first: raises ``ValueError`` if it is there and
-    not a positive whole number.
+    ``capability_matrix["context_window"]`` takes precedence: raises ``ValueError`` unless that is
+    a positive whole number.
     """
     override = (capability_matrix or {}).get("context_window")
     if override is not None:
@@ -72,7 +72,7 @@ def context_window(
             raise ValueError('capability_matrix["context_window"] must be a positive whole number')
         return int(override)
     if provider is not None:
-        provider, model = _true_provider(provider, model)
+        provider, model = _split_provider(provider, model)
     info = _model_info(model, provider)
     if info is not None and info.context_window:
         return int(info.context_window)
@@ -90,13 +90,13 @@ def price_usd(
     cache_write_tokens: int = 0,
     overrides: PriceOverrides | None = None,
 ) -> Decimal | None:
-    """US dollars for one call; ``None`` where the price is not known, which is not free.
+    """Return the US dollars that a call costs; None where the price is unknown, which isn't free.
 
-    ``input_tokens`` counts all of the prompt, with the ``cached_tokens`` read from and the
-    ``cache_write_tokens`` written to the provider's cache. Without an own price for these, they
-    cost what other input costs.
+    ``input_tokens`` is the whole prompt, with the ``cached_tokens`` read from and the
+    ``cache_write_tokens`` written to the provider's cache. Without a price of their own, those cost
+    the same as other input.
     """
-    provider, model = _true_provider(provider, model)
+    provider, model = _split_provider(provider, model)
     if min(input_tokens, output_tokens, cached_tokens, cache_write_tokens) < 0:
         raise ValueError("token counts must not be negative")
     cached_tokens = min(cached_tokens, input_tokens)
@@ -129,7 +129,7 @@ def _listed_price(
                 cache_read_tokens=cached,
                 cache_write_tokens=written,
             ),
-            model_ref=_plain(model, provider),
+            model_ref=_plain_model(model, provider),
             provider_id=_NAMES_IN_GENAI_PRICES.get(provider, provider),
         ).total_price
     except LookupError:
@@ -147,30 +147,30 @@ def _model_info(model: str, provider: str | None) -> ModelInfo | None:
     provider_id = _NAMES_IN_GENAI_PRICES.get(provider, provider) if provider else None
     try:
         _, info = data_snapshot.get_snapshot().find_provider_model(
-            _plain(model, provider), None, provider_id, None
+            _plain_model(model, provider), None, provider_id, None
         )
     except LookupError:
         return None
     return info
 
 
-def _true_provider(provider: str, model: str) -> tuple[str, str]:
-    """LiteLLM names the provider in the model: ``anthropic/claude-...``."""
+def _split_provider(provider: str, model: str) -> tuple[str, str]:
+    """Return provider and model where LiteLLM names both: ``anthropic/claude-...``."""
     if provider == "litellm" and "/" in model:
         provider, _, model = model.partition("/")
     return provider, model
 
 
-def _plain(model: str, provider: str | None) -> str:
-    """Google's API calls its models ``models/...``."""
+def _plain_model(model: str, provider: str | None) -> str:
+    """Return a model's name without the ``models/`` that Google's API puts before it."""
     return model.removeprefix("models/") if provider == "gemini" else model
 
 
 def _override(provider: str, model: str, overrides: PriceOverrides) -> tuple[Decimal, ...] | None:
-    found = overrides.get(f"{provider}/{model}", overrides.get(model))
-    if found is None:
+    configured = overrides.get(f"{provider}/{model}", overrides.get(model))
+    if configured is None:
         return None
-    prices = tuple(Decimal(str(price)) for price in found)
+    prices = tuple(Decimal(str(price)) for price in configured)
     if len(prices) not in (2, 3) or any(not p.is_finite() or p < 0 for p in prices):
         raise ValueError(f"the price of {model} must be two or three numbers, none negative")
     return prices

@@ -1,8 +1,8 @@
-"""Chooses what of a conversation stays when not all of it fits.
+"""The choice of what stays of a conversation that doesn't fit.
 
-System messages and the latest exchange always stay; of the rest, the units that rank highest. The
-room that is left over by whole units is filled with the next one, clipped. If even what must stay
-does not fit, it is clipped too, system messages last.
+System messages and the latest exchange always stay; of the other messages, the groups that rank
+highest. The room that whole groups leave is filled with the next one, clipped. If the messages that
+must stay don't fit either, they are clipped too, system messages last.
 """
 
 from __future__ import annotations
@@ -12,37 +12,42 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from fluid_build.copilot.context.message_clipping import clip_to_tokens
-from fluid_build.copilot.context.message_groups import Unit, group_into_units
+from fluid_build.copilot.context.message_groups import MessageGroup, group_messages
 from fluid_build.copilot.errors import ContextOverflowError
 from fluid_build.copilot.messages import Message, text_of, tool_calls, tool_results
+from fluid_build.json_types import JsonValue
 
 _SHORTEST_USEFUL_TEXT = 80
+"""Characters: about a line, enough to say what a clipped message was about."""
 _SHORTEST_FILLING_TEXT = 16
+"""Characters of a message that only fills a gap, where a few words are better than none."""
 _TRIES_TO_FILL = 10
+"""Groups that are tried for a gap: clipping each takes a search, and later ones rank lower."""
 _GAP_NOT_WORTH_FILLING = 0.02
+"""The share of the window below which filling a gap costs more time than the tokens are worth."""
 _LARGEST_GAP = 0.1
+"""The documented goal: less than a tenth of the window is wasted."""
 
 Ranking = Callable[[Sequence[str]], list[float]]
-"""Scores the units' texts, oldest first; the last text is the current query. Higher stays."""
+"""A function from the groups' texts, oldest first and the query last, to scores; higher stays."""
 
 
 @dataclass(slots=True)
 class Selection:
-    """What stays, by position in the conversation, and how many tokens that has.
+    """The messages that stay, by position in the conversation, and their tokens.
 
-    ``lost`` are the positions of what is left out, or filled in clipped.
+    ``lost`` are the positions of messages that are left out, or fill a gap clipped.
     """
 
-    kept: dict[int, dict[str, Any]] = field(default_factory=dict)
+    kept: dict[int, dict[str, JsonValue]] = field(default_factory=dict)
     tokens: int = 0
     lost: list[int] = field(default_factory=list)
 
     @property
-    def messages(self) -> list[dict[str, Any]]:
-        """What stays, in order."""
+    def messages(self) -> list[dict[str, JsonValue]]:
+        """Return the messages that stay, in order."""
         return [self.kept[position] for position in sorted(self.kept)]
 
 
@@ -57,23 +62,23 @@ def select(
     also_keep: frozenset[int] = frozenset(),
     reserved: int = 0,
 ) -> Selection:
-    """What stays of ``messages`` in at most ``limit`` tokens, ``target`` of them if it can be.
+    """Select messages of at most ``limit`` tokens, and of ``target`` where that is possible.
 
-    ``whole_suffix``: stop at the first unit that does not fit, so that what stays has no gaps.
-    ``also_keep``: positions that stay as well, unless that would cost a system message its text.
-    ``reserved``: tokens that are to stay free, if what must stay leaves them.
-    Raises ``ContextOverflowError`` where what must stay does not fit however it is clipped.
+    ``whole_suffix``: stop at the first group that doesn't fit, so that there are no gaps.
+    ``also_keep``: positions that must stay too, unless that would clip a system message.
+    ``reserved``: tokens to leave free, if the messages that must stay allow it.
+    Raises ``ContextOverflowError`` where those don't fit, however they are clipped.
     """
-    units = group_into_units(messages, count)
+    groups = group_messages(messages, count)
     pinned = [
-        unit
-        for unit in units
-        if unit.is_system
-        or _is_current(unit, units, messages)
-        or not also_keep.isdisjoint(unit.positions)
+        group
+        for group in groups
+        if group.is_system
+        or _is_current(group, groups, messages)
+        or not also_keep.isdisjoint(group.positions)
     ]
-    others = [unit for unit in units if unit not in pinned]
-    if sum(unit.tokens for unit in pinned) > limit:
+    optional = [group for group in groups if group not in pinned]
+    if sum(group.tokens for group in pinned) > limit:
         clipped = _clip_current(pinned, messages, limit, count)
         if clipped is None and also_keep:
             return select(
@@ -86,93 +91,97 @@ def select(
                 reserved=reserved,
             )
         selection = clipped or _clip_everything(pinned, messages, limit, count)
-        selection.lost = sorted(p for unit in others for p in unit.positions)
+        selection.lost = sorted(p for group in optional for p in group.positions)
         return selection
     selection = Selection()
-    for unit in pinned:
-        _keep(selection, unit, messages)
+    for group in pinned:
+        _keep(selection, group, messages)
     target = max(target - reserved, selection.tokens)
-    dropped = _keep_best(selection, others, messages, target, ranking, whole_suffix)
+    dropped = _keep_best(selection, optional, messages, target, ranking, whole_suffix)
     _fill(selection, dropped, messages, target, count)
     if selection.tokens + reserved < limit * (1 - _LARGEST_GAP):
         _fill(selection, dropped, messages, limit - reserved, count)
-    selection.lost = sorted(position for unit in dropped for position in unit.positions)
+    selection.lost = sorted(position for group in dropped for position in group.positions)
     return selection
 
 
-def _is_current(unit: Unit, units: Sequence[Unit], messages: Sequence[Message]) -> bool:
-    """The unit of the last message, and calls that may yet be answered."""
-    if len(messages) - 1 in unit.positions:
+def _is_current(
+    group: MessageGroup, groups: Sequence[MessageGroup], messages: Sequence[Message]
+) -> bool:
+    """Return whether a group has the last message, or calls that may yet be answered."""
+    if len(messages) - 1 in group.positions:
         return True
-    return unit.is_open and not any(
+    return group.is_open and not any(
         messages[later.positions[0]].get("role") == "assistant"
-        for later in units
-        if later.positions[0] > unit.positions[0]
+        for later in groups
+        if later.positions[0] > group.positions[0]
     )
 
 
-def _keep(selection: Selection, unit: Unit, messages: Sequence[Message]) -> None:
-    selection.tokens += unit.tokens
-    for position in unit.positions:
+def _keep(selection: Selection, group: MessageGroup, messages: Sequence[Message]) -> None:
+    selection.tokens += group.tokens
+    for position in group.positions:
         selection.kept[position] = dict(messages[position])
 
 
 def _keep_best(
     selection: Selection,
-    others: Sequence[Unit],
+    optional: Sequence[MessageGroup],
     messages: Sequence[Message],
     target: int,
     ranking: Ranking,
     whole_suffix: bool,
-) -> list[Unit]:
-    """Keeps units while they fit; returns the rest, the best first."""
-    texts = ["\n".join(_searchable_text(messages[p]) for p in unit.positions) for unit in others]
+) -> list[MessageGroup]:
+    """Keep groups while they fit; return the others, the best first."""
+    texts = [
+        "\n".join(_searchable_text(messages[p]) for p in group.positions) for group in optional
+    ]
     scores = ranking([*texts, _query(messages)])
-    order = sorted(range(len(others)), key=lambda i: (scores[i], i), reverse=True)
-    dropped: list[Unit] = []
+    order = sorted(range(len(optional)), key=lambda i: (scores[i], i), reverse=True)
+    dropped: list[MessageGroup] = []
     for index in order:
-        unit = others[index]
-        if (whole_suffix and dropped) or selection.tokens + unit.tokens > target:
-            dropped.append(unit)
+        group = optional[index]
+        if (whole_suffix and dropped) or selection.tokens + group.tokens > target:
+            dropped.append(group)
         else:
-            _keep(selection, unit, messages)
+            _keep(selection, group, messages)
     return dropped
 
 
 def _fill(
     selection: Selection,
-    dropped: Sequence[Unit],
+    dropped: Sequence[MessageGroup],
     messages: Sequence[Message],
     target: int,
     count: Callable[[Message], int],
 ) -> None:
-    """Uses the gap that whole units left for the best that were dropped, clipped."""
-    candidates = [unit for unit in dropped if unit.positions[0] not in selection.kept]
-    for unit in candidates[:_TRIES_TO_FILL]:
+    """Fill the gap that whole groups leave with the best of those that were dropped, clipped."""
+    candidates = [group for group in dropped if group.positions[0] not in selection.kept]
+    for group in candidates[:_TRIES_TO_FILL]:
         gap = target - selection.tokens
         if gap < target * _GAP_NOT_WORTH_FILLING:
             return
-        parts = [messages[position] for position in unit.positions]
+        parts = [messages[position] for position in group.positions]
         clipped = clip_to_tokens(parts, gap, count, shortest=_SHORTEST_FILLING_TEXT)
         if clipped is not None:
-            selection.kept.update(zip(unit.positions, clipped, strict=True))
+            selection.kept.update(zip(group.positions, clipped, strict=True))
             selection.tokens += sum(map(count, clipped))
 
 
 def _clip_current(
-    pinned: Sequence[Unit],
+    pinned: Sequence[MessageGroup],
     messages: Sequence[Message],
     limit: int,
     count: Callable[[Message], int],
 ) -> Selection | None:
-    """System messages whole and the rest of ``pinned`` clipped; ``None`` where that is no use."""
-    system = [p for unit in pinned if unit.is_system for p in unit.positions]
-    current = [p for unit in pinned if not unit.is_system for p in unit.positions]
-    taken = sum(unit.tokens for unit in pinned if unit.is_system)
+    """Return system messages whole and the other pinned ones clipped; None if that won't do."""
+    system = [p for group in pinned if group.is_system for p in group.positions]
+    current = [p for group in pinned if not group.is_system for p in group.positions]
+    system_tokens = sum(group.tokens for group in pinned if group.is_system)
     parts = [messages[p] for p in current]
-    copies = clip_to_tokens(parts, limit - taken, count, shortest=_SHORTEST_USEFUL_TEXT)
-    if copies is None and taken <= limit / 2:  # it is the rest's own frame that is large
-        copies = clip_to_tokens(parts, limit - taken, count)
+    copies = clip_to_tokens(parts, limit - system_tokens, count, shortest=_SHORTEST_USEFUL_TEXT)
+    if copies is None and system_tokens <= limit / 2:  # the others' own frames are large
+        copies = clip_to_tokens(parts, limit - system_tokens, count)
     if copies is None:
         return None
     kept = {p: dict(messages[p]) for p in system}
@@ -181,18 +190,18 @@ def _clip_current(
 
 
 def _clip_everything(
-    pinned: Sequence[Unit],
+    pinned: Sequence[MessageGroup],
     messages: Sequence[Message],
     limit: int,
     count: Callable[[Message], int],
 ) -> Selection:
-    """All of ``pinned`` clipped, system messages too: what does not fit otherwise."""
-    positions = [p for unit in pinned for p in unit.positions]
+    """Return all pinned messages clipped, system messages too."""
+    positions = [p for group in pinned for p in group.positions]
     copies = clip_to_tokens([messages[p] for p in positions], limit, count)
     if copies is None:
         raise ContextOverflowError(
-            f"The system messages and the latest exchange do not fit {limit:,} tokens, even "
-            "when their texts are cut.",
+            f"The system messages and the latest exchange don't fit {limit:,} tokens, even when "
+            "their texts are clipped.",
             hint="Give the window more tokens, or use fewer system messages or calls at once.",
             context_window=limit,
         )
@@ -200,7 +209,7 @@ def _clip_everything(
 
 
 def _searchable_text(message: Message) -> str:
-    """Everything in the message that says what it is about: text, calls, results."""
+    """Return the text, calls and results of a message as text."""
     parts = [text_of(message)]
     parts += [f"{call.name} {call.arguments}" for call in tool_calls(message)]
     parts += [result.content for result in tool_results(message)]
@@ -208,19 +217,19 @@ def _searchable_text(message: Message) -> str:
 
 
 def _query(messages: Sequence[Message]) -> str:
-    """What the conversation is at: the last message, and the last that the user wrote."""
+    """Return what the conversation is about now: the user's last message, and the last one."""
     last = _searchable_text(messages[-1])
-    asked = next((text_of(m) for m in reversed(messages) if m.get("role") == "user"), "")
-    return f"{asked}\n{last}"
+    question = next((text_of(m) for m in reversed(messages) if m.get("role") == "user"), "")
+    return f"{question}\n{last}"
 
 
 def by_recency(texts: Sequence[str]) -> list[float]:
-    """The later, the higher: from 0 to 1."""
+    """Score later texts higher, from 0 to 1."""
     return [index / max(len(texts) - 1, 1) for index in range(len(texts))]
 
 
 def by_relevance(texts: Sequence[str]) -> list[float]:
-    """Terms shared with the query, the rarer the heavier, over the text's length: from 0 to 1."""
+    """Score texts by the terms they share with the query, rare ones higher, from 0 to 1."""
     terms = [Counter(re.findall(r"\w{2,}", text.lower())) for text in texts]
     seen_in = Counter(term for counted in terms for term in counted)
     weight = {term: math.log(1 + len(texts) / n) for term, n in seen_in.items()}
@@ -234,11 +243,11 @@ def by_relevance(texts: Sequence[str]) -> list[float]:
     return [score / highest if highest else 0.0 for score in scores]
 
 
-def joined(*rankings: Ranking) -> Ranking:
-    """The mean of several rankings, each with the same weight."""
+def mean_of(*rankings: Ranking) -> Ranking:
+    """Return a ranking by the mean of several."""
 
     def rank(texts: Sequence[str]) -> list[float]:
         scores = zip(*(ranking(texts) for ranking in rankings), strict=True)
-        return [sum(each) / len(rankings) for each in scores]
+        return [sum(parts) / len(rankings) for parts in scores]
 
     return rank

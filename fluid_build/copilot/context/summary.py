@@ -1,23 +1,25 @@
-"""A stretch of conversation in a few sentences, by a summarizer that may fail."""
+"""Summaries of a part of a conversation, by a summarizer that may fail."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from fluid_build.copilot.context.message_clipping import clip_text, clip_to_tokens
 from fluid_build.copilot.messages import Message, text_of, tool_calls, tool_results
+from fluid_build.json_types import JsonValue
 
 LOG = logging.getLogger(__name__)
 
 SUMMARY_HEADING = "[Summary of the earlier conversation]"
 
 Summarizer = Callable[[str], str]
-"""Turns a transcript into a summary."""
+"""A function from a transcript to a summary."""
 
 _LONGEST_PART = 2_000
+"""Characters of a message in a transcript: a summary needs its gist, and it costs money."""
 _LONGEST_TRANSCRIPT = 100_000
+"""Characters of a transcript: about 30,000 tokens, which every fast model takes."""
 
 
 def summarize_messages(
@@ -26,11 +28,11 @@ def summarize_messages(
     *,
     max_tokens: int,
     count: Callable[[Message], int],
-) -> dict[str, Any] | None:
-    """One user message with the summary, in at most ``max_tokens``.
+) -> dict[str, JsonValue] | None:
+    """Return a user message with a summary of at most ``max_tokens``.
 
-    ``None`` where the summarizer raises, says nothing, or there is no room. It is a user message
-    because its words come from a model: they must not speak with the system's authority.
+    None where the summarizer raises, returns nothing, or there is no room. It isn't a system
+    message because its words come from a model.
     """
     try:
         summary = summarizer(transcript(messages))
@@ -38,20 +40,23 @@ def summarize_messages(
         LOG.warning("the summarizer failed (%s), truncating instead", type(error).__name__)
         return None
     if not isinstance(summary, str) or not summary.strip():
-        LOG.warning("the summarizer said nothing, truncating instead")
+        LOG.warning("the summarizer returned nothing, truncating instead")
         return None
-    message = {"role": "user", "content": f"{SUMMARY_HEADING}\n{summary.strip()}"}
+    message: dict[str, JsonValue] = {
+        "role": "user",
+        "content": f"{SUMMARY_HEADING}\n{summary.strip()}",
+    }
     clipped = clip_to_tokens([message], max_tokens, count, shortest=2 * len(SUMMARY_HEADING))
     return clipped[0] if clipped else None
 
 
 def is_summary(message: Message) -> bool:
-    """Whether ``summarize_messages`` made it."""
+    """Return whether a message comes from ``summarize_messages``."""
     return message.get("role") == "user" and text_of(message).startswith(SUMMARY_HEADING)
 
 
 def transcript(messages: Sequence[Message]) -> str:
-    """The messages as plain text, long parts and a long whole clipped in the middle."""
+    """Return the messages as plain text, with long parts and a long whole clipped."""
     lines: list[str] = []
     for message in messages:
         role = message.get("role", "user")

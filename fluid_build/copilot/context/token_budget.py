@@ -1,9 +1,9 @@
-"""How many tokens a prompt has, and whether it fits the model's window.
+"""The tokens of a prompt, and whether it fits the model's window.
 
 The estimate is the documented length / 3.5, which fits prose, or
-``(UTF-8 bytes - digits) / 3.5 + digits / 1.8`` where that is more: figures, identifiers and
-scripts beyond Latin have far more tokens to the character. Once a provider has reported what a
-conversation came to, that figure stands and only what came since is estimated.
+``(UTF-8 bytes - digits) / 3.5 + digits / 1.8`` where that is more: numbers, identifiers and
+scripts other than Latin have far more tokens per character. Once a provider has reported the tokens
+of a conversation, only the messages since then are estimated.
 Source: the Agentic Primitives page, "Token-budget pre-flight & compaction".
 """
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from fluid_build.copilot.context.model_data import context_window
 from fluid_build.copilot.errors import ContextOverflowError
@@ -21,31 +20,33 @@ from fluid_build.copilot.messages import Message
 CHARS_PER_TOKEN = 3.5
 DIGITS_PER_TOKEN = 1.8
 DEFAULT_OUTPUT_RESERVATION = 4096
-"""Tokens kept free for the answer where the caller says nothing; never over a quarter."""
+"""Tokens kept free for the answer by default, and at most a quarter of the window."""
 
 _DIGITS = b"0123456789"
 _TOKENS_PER_MESSAGE = 4
+"""The frame of a message in chat formats: role and separators (OpenAI's cookbook counts 3 to 4)."""
 _TOKENS_PER_CALL = 8
+"""An allowance for the frame of a tool call or definition, set by hand."""
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens in ``text``, rather too many than too few; 0 for the empty text."""
+    """Return the tokens in ``text``, too many rather than too few; 0 for the empty text."""
     data = text.encode("utf-8", "surrogatepass")
-    others = len(data.translate(None, _DIGITS))
-    by_kind = others / CHARS_PER_TOKEN + (len(data) - others) / DIGITS_PER_TOKEN
-    return math.ceil(max(len(text) / CHARS_PER_TOKEN, by_kind))
+    letters = len(data.translate(None, _DIGITS))
+    by_bytes = letters / CHARS_PER_TOKEN + (len(data) - letters) / DIGITS_PER_TOKEN
+    return math.ceil(max(len(text) / CHARS_PER_TOKEN, by_bytes))
 
 
 class HeuristicTokenCounter:
-    """``estimate_tokens`` in the shape of the documented ``TokenCounter`` protocol."""
+    """A ``TokenCounter`` that uses ``estimate_tokens``."""
 
     def count_tokens(self, text: str) -> int:
-        """Tokens in ``text``, by ``estimate_tokens``."""
+        """Return the estimated tokens in ``text``."""
         return estimate_tokens(text)
 
 
 def estimate_message_tokens(message: Message) -> int:
-    """Tokens of one message: its text, calls and results, and what frames them."""
+    """Return the tokens of a message: text, calls and results, with their frames."""
     total = _TOKENS_PER_MESSAGE
     for key, value in message.items():
         if key == "role":
@@ -55,18 +56,18 @@ def estimate_message_tokens(message: Message) -> int:
 
 
 def estimate_prompt_tokens(
-    messages: Sequence[Message], *, system: str = "", tools: Sequence[Mapping[str, Any]] = ()
+    messages: Sequence[Message], *, system: str = "", tools: Sequence[Mapping[str, object]] = ()
 ) -> int:
-    """Tokens of a request of these parts; ``tools`` are definitions and any other schemas."""
-    spoken = sum(map(estimate_message_tokens, messages))
-    return estimate_tokens(system) + _tools_tokens(tools) + spoken
+    """Return the tokens of a request; ``tools`` are definitions and any other schemas."""
+    conversation = sum(map(estimate_message_tokens, messages))
+    return estimate_tokens(system) + _tools_tokens(tools) + conversation
 
 
-def _tools_tokens(tools: Sequence[Mapping[str, Any]]) -> int:
+def _tools_tokens(tools: Sequence[Mapping[str, object]]) -> int:
     return sum(_estimate_value(tool) + _TOKENS_PER_CALL for tool in tools)
 
 
-def _estimate_value(value: Any) -> int:
+def _estimate_value(value: object) -> int:
     if isinstance(value, str):
         return estimate_tokens(value)
     if isinstance(value, Sequence) and not isinstance(value, bytes):
@@ -77,9 +78,9 @@ def _estimate_value(value: Any) -> int:
 
 
 class TokenBudget:
-    """What a conversation comes to, anchored on the usage that the provider reported last.
+    """The tokens of a conversation, based on the usage that the provider reported last.
 
-    One budget serves one conversation; it is not shared between threads.
+    A budget is for one conversation, and not shared between threads.
     """
 
     def __init__(self) -> None:
@@ -93,9 +94,9 @@ class TokenBudget:
         input_tokens: int,
         *,
         system: str = "",
-        tools: Sequence[Mapping[str, Any]] = (),
+        tools: Sequence[Mapping[str, object]] = (),
     ) -> None:
-        """Notes that a request of just these parts had ``input_tokens`` (cached ones included).
+        """Record that a request of these parts had ``input_tokens``, cached ones included.
 
         Zero means that the provider reported nothing, and changes nothing.
         """
@@ -109,9 +110,9 @@ class TokenBudget:
         messages: Sequence[Message],
         *,
         system: str = "",
-        tools: Sequence[Mapping[str, Any]] = (),
+        tools: Sequence[Mapping[str, object]] = (),
     ) -> int:
-        """Tokens of a request of these parts: the anchor plus what came since, if it continues."""
+        """Return the tokens of a request: if it continues the reported one, only the rest is new."""
         extra = (system, _tools_tokens(tools))
         known = len(self._anchored)
         if extra == self._anchored_extra and tuple(messages[:known]) == self._anchored:
@@ -124,13 +125,13 @@ def check_prompt_fits(
     *,
     model: str,
     provider: str | None = None,
-    capability_matrix: Mapping[str, Any] | None = None,
+    capability_matrix: Mapping[str, object] | None = None,
     output_reservation: int | None = None,
 ) -> int | None:
-    """Pre-flight: the window in tokens, if the prompt and the answer fit it.
+    """Check a prompt before it is sent; return the model's window in tokens.
 
-    Raises ``ContextOverflowError`` where ``prompt_tokens`` exceeds window - reservation. A model
-    whose window nobody knows gives ``None`` and passes: the provider will tell.
+    Raises ``ContextOverflowError`` where ``prompt_tokens`` exceeds window - reservation. An unknown
+    model passes, with None: the provider will say.
     """
     window = context_window(model, provider, capability_matrix=capability_matrix)
     if window is None:

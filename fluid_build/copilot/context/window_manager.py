@@ -1,8 +1,8 @@
-"""The context window manager: a conversation that never outgrows its window.
+"""The context window manager, which keeps a conversation within its window.
 
-Once a message would take the window past ``pruning_threshold``, the strategy sees to it that all
-still fits ``max_tokens``: it leaves out only as much as it must, never a system message, never a
-tool call without its result. Source: the implementation plan of agentic primitives, section 1.1.
+Once a message would fill the window past ``pruning_threshold``, the strategy makes everything fit
+``max_tokens``. It leaves out only as much as it must, never a system message, and never a tool call
+without its result. Source: the implementation plan of agentic primitives, section 1.1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fluid_build.copilot.context.pruning import (
     Selection,
     by_recency,
     by_relevance,
-    joined,
+    mean_of,
     select,
 )
 from fluid_build.copilot.context.summary import Summarizer, summarize_messages
@@ -24,27 +24,28 @@ from fluid_build.copilot.context.token_budget import HeuristicTokenCounter
 from fluid_build.copilot.messages import Message
 
 _FILLED_AFTER_PRUNING = 0.95
-"""A little room is left, or every further message would prune (and spoil the provider's cache)."""
+"""Some room is left, or every further message would prune and invalidate the provider's cache."""
 
 _SUMMARY_SHARE = 0.1
+"""The share of the window for a summary: more would push out messages that are still whole."""
 
 
 class ContextPruningStrategy(Enum):
-    """What goes first when a conversation outgrows its window."""
+    """What is dropped first when a conversation outgrows its window."""
 
     RECENCY = "recency"
-    """The oldest goes."""
+    """The oldest messages."""
     RELEVANCE = "relevance"
-    """What has least to do with the current query goes."""
+    """The messages that have least to do with the current query."""
     HYBRID = "hybrid"
-    """Both count."""
+    """Both age and relevance count."""
     SUMMARIZE = "summarize"
-    """The oldest goes, and a summary of it stays."""
+    """The oldest messages, and a summary of them stays."""
 
 
 @dataclass
 class ContextWindow:
-    """A conversation and its size in tokens, as the manager's counter counts."""
+    """A conversation and its tokens by the manager's counter."""
 
     max_tokens: int
     current_tokens: int
@@ -53,30 +54,30 @@ class ContextWindow:
 
     @property
     def utilization(self) -> float:
-        """The share of the window in use, from 0.0 to 1.0."""
+        """Return the share of the window in use, from 0.0 to 1.0."""
         return self.current_tokens / self.max_tokens
 
     @property
     def remaining_tokens(self) -> int:
-        """Tokens that are free."""
+        """Return the free tokens."""
         return self.max_tokens - self.current_tokens
 
 
 class TokenCounter(Protocol):
-    """Anything that counts the tokens of a text."""
+    """A counter of the tokens of a text."""
 
     def count_tokens(self, text: str) -> int:
-        """Tokens in ``text``, not negative."""
+        """Return the tokens in ``text``, not negative."""
         ...
 
 
 class ContextWindowManager:
-    """Makes windows and adds messages to them, pruning by its strategy.
+    """A maker of windows that prunes by its strategy.
 
     ``token_counter`` defaults to the estimate of ``token_budget``; a message is counted as
     ``str(message)``. ``summarizer`` turns a transcript into a summary, for ``SUMMARIZE``; without
     one, or when it fails, that strategy prunes by recency. ``relevance`` scores texts against the
-    last of them, for ``RELEVANCE`` and ``HYBRID``; by default by the rarer words they share.
+    last of them, for ``RELEVANCE`` and ``HYBRID``; by default by the rare words they share.
     """
 
     def __init__(
@@ -101,18 +102,18 @@ class ContextWindowManager:
         self.relevance = relevance
 
     def create_window(self, initial_messages: list[dict[str, Any]] | None = None) -> ContextWindow:
-        """A window with ``initial_messages``, pruned if they do not fit; the list is copied."""
+        """Return a window with a copy of ``initial_messages``, pruned if they don't fit."""
         window = ContextWindow(self.max_tokens, 0, [], {})
         return self._fit(window, list(initial_messages or []))
 
     def add_message(
         self, window: ContextWindow, message: dict[str, Any], auto_prune: bool = True
     ) -> ContextWindow:
-        """The same window with ``message`` at its end, pruned where that is needed.
+        """Add ``message`` to the window, pruned where that is needed; return the same window.
 
         Without ``auto_prune`` the window may outgrow its limit. Raises ``ContextOverflowError``,
-        and leaves the window as it was, where even the clipped message does not fit beside the
-        system messages.
+        and leaves the window as it was, where even the clipped message doesn't fit with the system
+        messages.
         """
         tokens = self._count(message)
         filled = (window.current_tokens + tokens) / window.max_tokens
@@ -123,7 +124,7 @@ class ContextWindowManager:
         return window
 
     def _fit(self, window: ContextWindow, messages: list[dict[str, Any]]) -> ContextWindow:
-        """Gives ``window`` as much of ``messages`` as it can hold; the last one stays."""
+        """Give the window as much of ``messages`` as it can hold; the last one stays."""
         total = sum(map(self._count, messages))
         if total > window.max_tokens:
             messages = self._pruned(messages, window.max_tokens)
@@ -143,7 +144,7 @@ class ContextWindowManager:
     def _summarized(
         self, messages: list[dict[str, Any]], limit: int, summarizer: Summarizer
     ) -> list[dict[str, Any]] | None:
-        """The latest messages after a summary of what is lost, if there is one and it fits."""
+        """Return the latest messages after a summary of the lost ones, if one fits."""
         room = int(limit * _SUMMARY_SHARE)
         lost = self._select(messages, limit, reserved=room).lost
         if not lost:
@@ -158,7 +159,7 @@ class ContextWindowManager:
             return None
         tokens = self._count(summary)
         selection = self._select(messages, limit, reserved=tokens)
-        if selection.tokens + tokens > limit:  # what must stay needs all of the window
+        if selection.tokens + tokens > limit:  # the messages that must stay need all of the window
             return None
         before = [selection.kept[p] for p in sorted(selection.kept) if p < lost[0]]
         return [*before, summary, *selection.messages[len(before) :]]
@@ -182,7 +183,7 @@ class ContextWindowManager:
         if self.pruning_strategy is ContextPruningStrategy.RELEVANCE:
             return relevance
         if self.pruning_strategy is ContextPruningStrategy.HYBRID:
-            return joined(relevance, by_recency)
+            return mean_of(relevance, by_recency)
         return by_recency
 
     def _count(self, message: Message) -> int:
