@@ -47,7 +47,7 @@ from fluid_build.copilot.recovery.error_handler import (
     ErrorRecoveryFramework,
     RecoveryStrategy,
 )
-from fluid_build.copilot.recovery.retry import RetryPolicy
+from fluid_build.copilot.recovery.retry import RetrySchedule
 
 FAULT_RATE = 0.3
 PROMPT = LlmPrompt("test-model", [{"role": "user", "content": "hello"}])
@@ -184,7 +184,7 @@ def measure_recovery(runs: int, attempts: int) -> dict[str, float]:
             async with LlmClient(
                 make_provider("openai", server.base_url("openai")),
                 api_key=server.key,
-                policy=RetryPolicy(attempts=attempts),
+                policy=RetrySchedule(attempts=attempts),
                 sleep=no_wait,
                 tracker=RunCostTracker(bus=EventBus()),
             ) as client:

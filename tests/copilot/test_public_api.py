@@ -24,7 +24,7 @@ PUBLIC = {
         MAX_RETRY_AFTER_SECONDS classify_provider_error classify_response parse_retry_after""",
     "copilot.messages": """
         Message ToolCall ToolResult call_ids result_ids text_of tool_calls tool_results""",
-    "copilot.recovery.retry": "RetryPolicy retry_call retry_call_sync",
+    "copilot.recovery.retry": "RetrySchedule retry_call retry_call_sync",
     "copilot.recovery.error_handler": """
         ErrorCategory ErrorContext ErrorRecoveryFramework ErrorSeverity RecoveryStrategy""",
     "copilot.context.token_budget": """
@@ -84,7 +84,7 @@ PUBLIC = {
         ToolExecutionStatus ToolExecutionTrace ToolObservabilityCollector get_tool_collector""",
     "copilot.tools.otel": "subscribe_opentelemetry",
     "copilot.store.base": """
-        Embeddings Hit Record Store StoreError check_key check_namespace from_json_text
+        Embeddings Hit Store StoreError StoredRecord check_key check_namespace from_json_text
         pack_embedding to_json_text unpack_embedding""",
     "copilot.store.backends.file": "FileBackend",
     "copilot.store.backends.sqlite": "SqliteBackend",

@@ -1,4 +1,4 @@
-"""The session that all agents of a run share, and the base of agents that ask a model one thing.
+"""The session that all agents of a run share, and the base class of agents.
 
 Source: Agentic Primitives, "StageSession".
 """
@@ -18,6 +18,7 @@ from fluid_build.copilot.errors import ProviderMismatchError as ProviderMismatch
 from fluid_build.copilot.errors import SchemaValidationError
 from fluid_build.copilot.scratchpad import Scratchpad
 from fluid_build.copilot.store.base import Store
+from fluid_build.text import counted
 
 if TYPE_CHECKING:
     from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
@@ -31,7 +32,7 @@ M = TypeVar("M", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class PipelineEvent:
-    """Something for the audit trail: ``fallback`` or ``repair``, in which stage, and why."""
+    """An entry of the audit trail: ``fallback`` or ``repair``, the stage and the reason."""
 
     kind: str
     stage: str = ""
@@ -40,12 +41,12 @@ class PipelineEvent:
 
 @dataclass
 class StageSession:
-    """What every agent of a run is given.
+    """The state that all agents of a run share.
 
-    ``active_provider`` is the provider of ``llm_config`` unless given, and the only one of the run:
-    raises ``ProviderMismatchError`` if the two differ. ``capability_matrix`` holds whatever else an
-    answer depends on, and is part of every cache key. ``no_cache`` keeps answers from being read
-    and written.
+    ``active_provider`` defaults to the provider of ``llm_config``, and is the only one of the run:
+    raises ``ProviderMismatchError`` if the two differ. ``capability_matrix`` has everything else
+    that an answer depends on, and is part of every cache key. ``no_cache`` turns the cache of
+    answers off.
     """
 
     store: Store
@@ -63,54 +64,54 @@ class StageSession:
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
         configured = getattr(self.llm_config, "provider", None)
-        named = configured if self.active_provider is None else self.active_provider
-        self.active_provider = None if named is None else _plain_name(named)
+        provider = configured if self.active_provider is None else self.active_provider
+        self.active_provider = None if provider is None else _plain_name(provider)
         if configured is not None:
             self.assert_provider(configured)
 
     def get_scratchpad(self) -> Scratchpad:
-        """The run's scratchpad, made on first use."""
+        """Return the run's scratchpad, created on first use."""
         with self._lock:
             if self.scratchpad is None:
                 self.scratchpad = Scratchpad()
             return self.scratchpad
 
     def assert_provider(self, provider: str) -> None:
-        """Raises ``ProviderMismatchError`` unless ``provider`` is the run's."""
+        """Raise ``ProviderMismatchError`` unless ``provider`` is the run's."""
         if _plain_name(provider) != self.active_provider:
             raise ProviderMismatchError(
-                f"This run speaks to {self.active_provider}, and a stage resolved to {provider}.",
+                f"This run uses {self.active_provider}, but a stage resolved to {provider}.",
                 hint="Configure one provider for the whole run.",
             )
 
-    def cache_key(self, *, model: str, prompt: Any, parameters: Mapping[str, Any]) -> str:
-        """A digest of all that an answer depends on, the capability matrix included.
+    def cache_key(self, *, model: str, prompt: object, parameters: Mapping[str, object]) -> str:
+        """Return a digest of everything that an answer depends on, the capability matrix included.
 
-        Raises ``TypeError`` for parts that JSON cannot hold: their text may differ each time.
+        Raises ``TypeError`` for parts that JSON can't hold: their text may differ each time.
         """
         parts = [self.active_provider, model, prompt, parameters, self.capability_matrix]
         canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=_as_plain)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
     def record_fallback(self, stage: str = "", reason: str = "") -> None:
-        """Notes that a stage had to do with less than a model's answer."""
+        """Record that a stage fell back to something other than a model's answer."""
         with self._lock:
             self.fallback_used = True
             self.audit_trail.append(PipelineEvent("fallback", stage, reason))
 
     def record_repair(self, stage: str = "", reason: str = "") -> None:
-        """Notes that a stage was run again with feedback."""
+        """Record that a stage ran again with feedback."""
         with self._lock:
             self.repair_used = True
             self.audit_trail.append(PipelineEvent("repair", stage, reason))
 
 
 class BaseStageAgent:
-    """An agent that asks the run's model for one typed answer at a time.
+    """An agent that asks the run's model for typed answers.
 
-    ``stage`` is the stage that its calls are counted under. ``client`` is by default made from the
-    session's ``llm_config``, which names ``provider`` and ``model``; give one to share connections.
-    A client of its own is closed with the agent: close it, or use it in a ``with`` block.
+    Its calls are counted under ``stage``. By default its client is made from the session's
+    ``llm_config`` and closed with the agent: close the agent, or use it in a ``with`` block. Pass a
+    ``client`` to share connections.
     """
 
     stage: ClassVar[str] = ""
@@ -118,24 +119,24 @@ class BaseStageAgent:
     def __init__(self, session: StageSession, client: CompletionClient | None = None) -> None:
         self.session = session
         self._client = client
-        self._own: LlmClient | None = None
+        self._own_client: LlmClient | None = None
 
     async def call(self, output: type[M], *, system: str, user: str, **parameters: Any) -> M:
-        """The model's answer as ``output``, from the cache if it was paid for already.
+        """Return the model's answer as ``output``, from the cache if it was paid for already.
 
-        ``parameters`` are further fields of ``LlmPrompt``. Raises ``SchemaValidationError``, a
-        ``ProviderError`` of the kind that the failure is, or ``CostLimitExceeded``.
+        ``parameters`` are further fields of ``LlmPrompt``. Raises ``SchemaValidationError``, the
+        ``ProviderError`` that fits the failure, or ``CostLimitExceeded``.
         """
         prompt, key = self._prompt(output, system, user, parameters)
-        known = self._cached(key, output)
-        return known if known is not None else await self._call_once(output, prompt, key)
+        cached = self._cached(key, output)
+        return cached if cached is not None else await self._call_once(output, prompt, key)
 
     def call_sync(self, output: type[M], *, system: str, user: str, **parameters: Any) -> M:
-        """The blocking twin of ``call``."""
+        """Return the model's answer, as ``call``, and wait for it."""
         prompt, key = self._prompt(output, system, user, parameters)
-        known = self._cached(key, output)
-        if known is not None:
-            return known
+        cached = self._cached(key, output)
+        if cached is not None:
+            return cached
         response = self._ready_client().complete_sync(
             prompt, stage=self.stage, agent_class=type(self).__name__
         )
@@ -176,16 +177,16 @@ class BaseStageAgent:
         return prompt, key
 
     async def aclose(self) -> None:
-        """Closes the connections of the client that the agent made, also of this event loop."""
-        own, self._own = self._own, None
-        if own is not None:
-            await own.aclose()
+        """Close the connections of the agent's own client, those of this event loop included."""
+        client, self._own_client = self._own_client, None
+        if client is not None:
+            await client.aclose()
 
     def close(self) -> None:
-        """The blocking twin of ``aclose``."""
-        own, self._own = self._own, None
-        if own is not None:
-            own.close()
+        """Close the connections of the agent's own client."""
+        client, self._own_client = self._own_client, None
+        if client is not None:
+            client.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -205,13 +206,13 @@ class BaseStageAgent:
             if resolved is not None:
                 self.session.assert_provider(resolved)
             return self._client
-        if self._own is None:
+        if self._own_client is None:
             from fluid_build.copilot.llm.client import LlmClient
 
-            self._own = LlmClient.from_config(
+            self._own_client = LlmClient.from_config(
                 self.session.llm_config, capability_matrix=self.session.capability_matrix
             )
-        return self._own
+        return self._own_client
 
     def _cached(self, key: str, output: type[M]) -> M | None:
         if self.session.no_cache:
@@ -225,7 +226,7 @@ class BaseStageAgent:
             return None
 
     def _accepted(self, output: type[M], text: str, key: str) -> M:
-        """The answer, if it follows the schema; only then is it kept."""
+        """Return the answer if it follows the schema, and cache it."""
         answer = validated(output, text)
         if not self.session.no_cache:
             self.session.store.put(LLM_CACHE, key, text)
@@ -233,25 +234,25 @@ class BaseStageAgent:
 
 
 def validated(output: type[M], text: str) -> M:
-    """``text`` as ``output``. Raises ``SchemaValidationError``, whose errors quote no input."""
+    """Return ``text`` as ``output``. Raises ``SchemaValidationError``, which quotes no input."""
     try:
         return output.model_validate_json(text)
     except ValidationError as error:
-        found = error.errors(include_input=False, include_url=False, include_context=False)
+        faults = error.errors(include_input=False, include_url=False, include_context=False)
     raise SchemaValidationError(
-        f"The model's answer breaks the schema {output.__name__} in {len(found)} places.",
+        f"The answer breaks the schema {output.__name__} in {counted(len(faults), 'place')}.",
         schema_name=output.__name__,
-        validation_errors=found,
+        validation_errors=faults,
         raw_output=text,
     )
 
 
 def _plain_name(provider: str) -> str:
-    """A provider's name as ``make_provider`` reads it."""
+    """Return a provider's name as ``make_provider`` reads it."""
     return provider.strip().lower()
 
 
-def _as_plain(value: Any) -> Any:
+def _as_plain(value: object) -> list[object]:
     if isinstance(value, set | frozenset):
         return sorted(value)
-    raise TypeError(f"a {type(value).__name__} cannot be part of a cache key")
+    raise TypeError(f"a {type(value).__name__} can't be part of a cache key")

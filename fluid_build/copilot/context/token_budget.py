@@ -112,7 +112,7 @@ class TokenBudget:
         system: str = "",
         tools: Sequence[Mapping[str, object]] = (),
     ) -> int:
-        """Return the tokens of a request: if it continues the reported one, only the rest is new."""
+        """Return the tokens of a request, estimating only what is new since the reported one."""
         extra = (system, _tools_tokens(tools))
         known = len(self._anchored)
         if extra == self._anchored_extra and tuple(messages[:known]) == self._anchored:

@@ -39,7 +39,7 @@ from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt, LlmProvider, LlmR
 from fluid_build.copilot.llm.credentials import ApiKey, find_api_key
 from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.recovery.retry import RetryPolicy, retry_call, retry_call_sync
+from fluid_build.copilot.recovery.retry import RetrySchedule, retry_call, retry_call_sync
 from fluid_build.errors import UsageError
 
 TIMEOUT_VARIABLE = "FLUID_LLM_TIMEOUT_SECONDS"
@@ -82,7 +82,7 @@ class LlmClient:
         *,
         api_key: ApiKey | str | None = None,
         timeout: float | None = None,
-        policy: RetryPolicy | None = None,
+        policy: RetrySchedule | None = None,
         capability_matrix: Mapping[str, Any] | None = None,
         tracker: RunCostTracker | None = None,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
@@ -92,7 +92,7 @@ class LlmClient:
         async_transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self.provider = provider
-        self.policy = policy or RetryPolicy()
+        self.policy = policy or RetrySchedule()
         self.timeout = timeout_seconds() if timeout is None else timeout
         self.capability_matrix = {} if capability_matrix is None else capability_matrix
         self._tracker = tracker

@@ -1,1 +1,1 @@
-"""What is done about a failure: try again, recover, fall back, or say so."""
+"""Recovery from failures: the retry envelope, and strategies by category of error."""

@@ -1,7 +1,7 @@
-"""The error recovery framework: an error is classified, counted, and handed to its strategy.
+"""The error recovery framework, which classifies errors, counts them and runs strategies.
 
-Typed errors are classified by their type. Only where the type says nothing is the text read, and an
-ordinary programming error is never taken for a failure that passes, whatever its text says.
+Errors are classified by type, and by text only where the type says nothing. An ordinary programming
+error never counts as a transient failure, whatever its text says.
 Source: the implementation plan of agentic primitives, section 1.2.
 """
 
@@ -35,7 +35,7 @@ from fluid_build.copilot.errors import (
     ToolValidationError,
     UnknownPriceError,
 )
-from fluid_build.copilot.recovery.retry import RetryPolicy
+from fluid_build.copilot.recovery.retry import RetrySchedule
 from fluid_build.errors import FluidError
 from fluid_build.secrets import redact
 
@@ -43,20 +43,20 @@ LOG = logging.getLogger(__name__)
 
 
 class ErrorSeverity(Enum):
-    """How much an error endangers the run."""
+    """The danger of an error to the run."""
 
     LOW = "low"
-    """Recoverable, hardly felt."""
+    """Recoverable, with minimal impact."""
     MEDIUM = "medium"
-    """Recoverable, felt."""
+    """Recoverable, with some impact."""
     HIGH = "high"
-    """Somebody or something has to step in."""
+    """It requires intervention."""
     CRITICAL = "critical"
-    """The system itself fails; never recovered from without a strategy."""
+    """A failure of the system, which only a strategy can recover from."""
 
 
 class ErrorCategory(Enum):
-    """What failed."""
+    """The part that failed."""
 
     LLM_ERROR = "llm_error"
     VALIDATION_ERROR = "validation_error"
@@ -68,7 +68,7 @@ class ErrorCategory(Enum):
 
 @dataclass
 class ErrorContext:
-    """An error, what it was taken for, and where it happened."""
+    """An error, its classification, and where it happened."""
 
     error: Exception
     category: ErrorCategory
@@ -79,14 +79,14 @@ class ErrorContext:
 
 
 Handler: TypeAlias = Callable[[ErrorContext], Awaitable[Any] | Any]
-"""A plain function or a coroutine function of the context."""
+"""A plain or coroutine function of the context."""
 
 
 @dataclass
 class RecoveryStrategy:
-    """What to do about one category of error.
+    """The handling of a category of errors.
 
-    ``handler`` is called at most ``max_retries`` times; ``fallback`` once, when it did not help.
+    ``handler`` is called at most ``max_retries`` times; ``fallback`` once, if that didn't help.
     """
 
     name: str
@@ -116,11 +116,11 @@ _BY_TYPE: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], _Ve
     ),
 )
 
-_PASSING_TEXT: tuple[tuple[re.Pattern[str], _Verdict], ...] = (
+_TRANSIENT_TEXT: tuple[tuple[re.Pattern[str], _Verdict], ...] = (
     (re.compile(r"\brate[ _-]?limit"), (ErrorCategory.LLM_ERROR, ErrorSeverity.MEDIUM)),
     (re.compile(r"\btimed?[ _-]?out"), (ErrorCategory.TIMEOUT_ERROR, ErrorSeverity.MEDIUM)),
 )
-_LASTING_TEXT: tuple[tuple[re.Pattern[str], _Verdict], ...] = (
+_PERMANENT_TEXT: tuple[tuple[re.Pattern[str], _Verdict], ...] = (
     (
         re.compile(r"\b(?:safety|validations?)\b"),
         (ErrorCategory.VALIDATION_ERROR, ErrorSeverity.HIGH),
@@ -129,7 +129,7 @@ _LASTING_TEXT: tuple[tuple[re.Pattern[str], _Verdict], ...] = (
     (re.compile(r"\btools?\b"), (ErrorCategory.TOOL_ERROR, ErrorSeverity.MEDIUM)),
 )
 
-_LASTING_ERRORS = (
+_PERMANENT_ERRORS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -145,17 +145,17 @@ _LASTING_ERRORS = (
 
 
 class ErrorRecoveryFramework:
-    """Classifies errors, counts them and runs the strategy of their category.
+    """The strategies of a run, and how often each category of errors was met.
 
     ``error_counts``, ``recovered_counts`` and ``fallback_counts`` are by category. After a handler
-    failed with a provider's passing error, its next call waits as long as the retry envelope would
-    (``policy``, by ``sleep`` in seconds); after any other failure there is no wait.
+    failed with a transient error of a provider, its next call waits as long as the retry envelope
+    would (``policy``, by ``sleep`` in seconds); after any other failure there is no wait.
     """
 
     def __init__(
         self,
         *,
-        policy: RetryPolicy | None = None,
+        policy: RetrySchedule | None = None,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         draw: Callable[[], float] = random.random,
     ) -> None:
@@ -163,25 +163,25 @@ class ErrorRecoveryFramework:
         self.error_counts: dict[ErrorCategory, int] = {}
         self.recovered_counts: dict[ErrorCategory, int] = {}
         self.fallback_counts: dict[ErrorCategory, int] = {}
-        self._policy = policy or RetryPolicy()
+        self._policy = policy or RetrySchedule()
         self._sleep = sleep
         self._draw = draw
         self._lock = threading.Lock()
 
     def register_strategy(self, strategy: RecoveryStrategy) -> None:
-        """Sets the strategy of its category, in place of an earlier one."""
+        """Set the strategy of its category, in place of an earlier one."""
         self.strategies[strategy.category] = strategy
 
     def classify_error(self, error: Exception) -> tuple[ErrorCategory, ErrorSeverity]:
-        """What failed, and how badly: by type; by text only where the type says nothing."""
+        """Return category and severity, by text only where the type says nothing."""
         typed = classify_provider_error(error)
         for candidate in (error, typed) if type(typed) is not ProviderError else (error,):
-            for kinds, verdict in _BY_TYPE:
-                if isinstance(candidate, kinds):
+            for classes, verdict in _BY_TYPE:
+                if isinstance(candidate, classes):
                     return verdict
-        patterns = _LASTING_TEXT
-        if not isinstance(error, _LASTING_ERRORS):
-            patterns = _PASSING_TEXT + _LASTING_TEXT
+        patterns = _PERMANENT_TEXT
+        if not isinstance(error, _PERMANENT_ERRORS):
+            patterns = _TRANSIENT_TEXT + _PERMANENT_TEXT
         text = str(error).lower()
         for pattern, verdict in patterns:
             if pattern.search(text):
@@ -195,10 +195,10 @@ class ErrorRecoveryFramework:
         workflow_id: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> Any:
-        """What the strategy makes of ``error``: its handler's result, or its fallback's.
+        """Return the result of the strategy's handler, or of its fallback.
 
-        With neither, the handler's last error is raised. Without a strategy a critical error is
-        raised, and any other is logged and gives ``None``.
+        If neither succeeds, the handler's last error is raised. Without a strategy a critical error
+        is raised, and any other is logged and gives None.
         """
         category, severity = self.classify_error(error)
         context = ErrorContext(error, category, severity, agent_id, workflow_id, metadata)
@@ -212,7 +212,7 @@ class ErrorRecoveryFramework:
             if strategy.fallback is None:
                 raise
             LOG.warning(
-                "strategy %s did not help (%s)", strategy.name, type(recovery_error).__name__
+                "strategy %s didn't help (%s)", strategy.name, type(recovery_error).__name__
             )
             self._count(self.fallback_counts, category)
             return await _finish(strategy.fallback(context))
@@ -220,7 +220,7 @@ class ErrorRecoveryFramework:
         return result
 
     async def _recover(self, strategy: RecoveryStrategy, context: ErrorContext) -> Any:
-        """Calls the handler until it succeeds, or until another call cannot help."""
+        """Call the handler until it succeeds, or until another call can't help."""
         last: Exception = context.error
         allowed = strategy.max_retries
         if not _worth_another_call(context.error):
@@ -257,14 +257,14 @@ async def _finish(outcome: Awaitable[Any] | Any) -> Any:
 
 
 def _worth_another_call(error: Exception) -> bool:
-    """Whether a handler may help that already failed with ``error``, or is given it.
+    """Return whether another call of a handler may help against an error.
 
-    Output of the wrong shape can be corrected, so it may; a provider's lasting refusal and a
-    programming error stay what they are.
+    Output of the wrong shape can be corrected; a provider's permanent refusal and a programming
+    error can't.
     """
     typed = classify_provider_error(error)
     if isinstance(typed, (SchemaValidationError, ToolValidationError)):
         return True
     if isinstance(error, AgentExecutionError) or type(typed) is not ProviderError:
         return typed.retryable
-    return not isinstance(error, _LASTING_ERRORS)
+    return not isinstance(error, _PERMANENT_ERRORS)

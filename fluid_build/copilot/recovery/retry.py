@@ -1,9 +1,9 @@
-"""The retry envelope: which failed calls are made again, how often and after what wait.
+"""The retry envelope: which failed calls are retried, how often and after what wait.
 
 Three attempts, with waits of 1, 2 and 4 seconds (capped at 8, up to 10 % of jitter) or exactly what
-the provider asked for (capped at 300 s). Only errors whose ``retryable`` is true are tried again.
-Source: the Typed Errors page. Built on stamina, so its switches (``set_active``, ``set_testing``)
-hold here too.
+the provider asked for (capped at 300 s). Only errors whose ``retryable`` is true are retried.
+Source: the Typed Errors page. Built on stamina, whose switches (``set_active``, ``set_testing``)
+work here too.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """How often a call is made in all, and the waits between: seconds, and a share for jitter."""
+class RetrySchedule:
+    """The number of attempts, and the waits between them: seconds, and a share for jitter."""
 
     attempts: int = 3
     wait_initial: float = 1.0
@@ -41,10 +41,10 @@ class RetryPolicy:
     retry_after_max: float = MAX_RETRY_AFTER_SECONDS
 
     def wait(self, error: AgentExecutionError, failed: int, draw: float) -> float:
-        """Seconds to wait after the ``failed``-th attempt (from 1); ``draw`` is from [0, 1)."""
-        asked = error.retry_after if isinstance(error, ProviderError) else None
-        if asked is not None:
-            return min(max(asked, 0.0), self.retry_after_max)
+        """Return the seconds to wait after attempt ``failed`` (from 1); ``draw`` is from [0, 1)."""
+        requested = error.retry_after if isinstance(error, ProviderError) else None
+        if requested is not None:
+            return min(max(requested, 0.0), self.retry_after_max)
         backoff = self.wait_initial * self.wait_base ** min(failed - 1, 64)
         return min(self.wait_max, backoff * (1 + self.jitter * draw))
 
@@ -52,21 +52,21 @@ class RetryPolicy:
 async def retry_call(
     call: Callable[[], Awaitable[T]],
     *,
-    policy: RetryPolicy | None = None,
+    policy: RetrySchedule | None = None,
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     draw: Callable[[], float] = random.random,
 ) -> T:
-    """What ``call`` returns, tried again while its error is retryable and attempts are left.
+    """Return what ``call`` returns, retried while its error is retryable and attempts are left.
 
     The last error is raised as it came. ``sleep`` (seconds) and ``draw`` (from [0, 1)) are the
-    only time and chance that the envelope knows.
+    envelope's only sources of time and chance.
     """
-    plan = _Plan(policy or RetryPolicy(), draw)
+    decisions = _Decisions(policy or RetrySchedule(), draw)
     async for attempt in stamina.retry_context(
-        on=plan.decide, attempts=plan.policy.attempts, timeout=None
+        on=decisions.decide, attempts=decisions.policy.attempts, timeout=None
     ):
-        if plan.pending:
-            await sleep(plan.pending)
+        if decisions.pending:
+            await sleep(decisions.pending)
         with attempt:
             return await call()
     raise AssertionError("stamina ends with a result or an error")
@@ -75,33 +75,33 @@ async def retry_call(
 def retry_call_sync(
     call: Callable[[], T],
     *,
-    policy: RetryPolicy | None = None,
+    policy: RetrySchedule | None = None,
     sleep: Callable[[float], object] = time.sleep,
     draw: Callable[[], float] = random.random,
 ) -> T:
-    """The blocking twin of ``retry_call``."""
-    plan = _Plan(policy or RetryPolicy(), draw)
+    """Retry a blocking call, as ``retry_call`` does."""
+    decisions = _Decisions(policy or RetrySchedule(), draw)
     for attempt in stamina.retry_context(
-        on=plan.decide, attempts=plan.policy.attempts, timeout=None
+        on=decisions.decide, attempts=decisions.policy.attempts, timeout=None
     ):
-        if plan.pending:
-            sleep(plan.pending)
+        if decisions.pending:
+            sleep(decisions.pending)
         with attempt:
             return call()
     raise AssertionError("stamina ends with a result or an error")
 
 
-class _Plan:
-    """Decides for one call. The wait is kept here, not given to stamina, whose clock is fixed."""
+class _Decisions:
+    """The decisions for one call. They keep the wait, because stamina's clock is fixed."""
 
-    def __init__(self, policy: RetryPolicy, draw: Callable[[], float]) -> None:
+    def __init__(self, policy: RetrySchedule, draw: Callable[[], float]) -> None:
         self.policy = policy
         self.pending = 0.0
         self._draw = draw
         self._failed = 0
 
     def decide(self, error: Exception) -> bool | float:
-        """False: give up. Otherwise stamina's own wait, which is none."""
+        """Return False to give up, else stamina's own wait, which is 0."""
         self._failed += 1
         typed = classify_provider_error(error)
         if not typed.retryable:
@@ -110,7 +110,7 @@ class _Plan:
         self.pending = 0.0 if stamina.is_testing() else wait
         if self._failed < self.policy.attempts:
             LOG.info(
-                "attempt %d of %d failed (%s), the next one is in %.1f s",
+                "attempt %d of %d failed (%s), retrying in %.1f s",
                 self._failed,
                 self.policy.attempts,
                 type(typed).__name__,

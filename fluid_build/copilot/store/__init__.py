@@ -1,1 +1,1 @@
-"""The store: what outlives a run. Caches, memory, checkpoints."""
+"""The store of what outlives a run: caches, memory, checkpoints."""

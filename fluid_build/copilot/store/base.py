@@ -1,9 +1,9 @@
-"""What every store can do: JSON values under a namespace and a key, for good or for a time.
+"""The protocol of stores: JSON values by namespace and key, kept for ever or for some time.
 
-Namespaces are paths such as ``memory/semantic``. A value may come with a text to be found by and
-an embedding to be near to. Times are seconds since the epoch, lives are seconds. A record whose
-life is over is as good as gone, whether or not it was purged. Writes of one record are atomic;
-several threads and processes may use the same store at once.
+Namespaces are paths such as ``memory/semantic``. A value may have a text to search by and an
+embedding to compare. Times are seconds since the epoch, lifetimes are seconds. An expired record
+isn't returned, whether or not it was purged. Writes of one record are atomic; several threads and
+processes may use the same store at once.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _MAX_KEY_CHARS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """What is kept under a key, with the text that it can be found by."""
+class StoredRecord:
+    """A stored value, with the text that it is searched by."""
 
     key: str
     value: Any
@@ -33,7 +33,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A key that a search found; a higher ``score`` is a better match, within one search only."""
+    """A search result; a higher ``score`` is a better match, comparable within one search."""
 
     key: str
     score: float
@@ -41,9 +41,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """All embeddings of a namespace: ``vectors`` are their float32 values, one after the other.
+    """The embeddings of a namespace: ``vectors`` are their float32 values in sequence.
 
-    Only those of ``dimensions`` values are there: the dimensions that most of them have.
+    Embeddings whose number of dimensions isn't the most frequent one are left out.
     """
 
     keys: Sequence[str]
@@ -52,7 +52,7 @@ class Embeddings:
 
     @classmethod
     def of(cls, packed: Sequence[tuple[str, bytes]]) -> Self:
-        """Puts together what a backend read; embeddings of another length are left out."""
+        """Combine what a backend read; embeddings of an unusual length are left out."""
         lengths = [len(vector) for _, vector in packed]
         usual = max(set(lengths), key=lambda length: (lengths.count(length), length), default=0)
         same = [(key, vector) for key, vector in packed if len(vector) == usual]
@@ -61,81 +61,80 @@ class Embeddings:
 
 @runtime_checkable
 class Store(Protocol):
-    """One protocol for all backends."""
+    """The protocol of all backends."""
 
     def put(
         self,
         namespace: str,
         key: str,
-        value: Any,
+        value: object,
         *,
         ttl_seconds: float | None = None,
         text: str = "",
         embedding: Sequence[float] | None = None,
     ) -> None:
-        """Keeps ``value``, in the place of what was there. Raises ``StoreError``."""
+        """Store ``value`` in place of the previous one. Raises ``StoreError``."""
 
     def put_many(
-        self, namespace: str, values: Mapping[str, Any], *, ttl_seconds: float | None = None
+        self, namespace: str, values: Mapping[str, object], *, ttl_seconds: float | None = None
     ) -> None:
-        """Keeps several values: in one transaction, or, of files, in the order given."""
+        """Store several values: in one transaction, or, in files, in the given order."""
 
     def add(
-        self, namespace: str, key: str, value: Any, *, ttl_seconds: float | None = None
+        self, namespace: str, key: str, value: object, *, ttl_seconds: float | None = None
     ) -> bool:
-        """Keeps ``value`` if the key is free; of several that try at once, one succeeds."""
+        """Store ``value`` if the key is free; of several that try at once, one succeeds."""
 
-    def get(self, namespace: str, key: str, default: Any = None) -> Any:
-        """The value, or ``default``."""
+    def get(self, namespace: str, key: str, default: object = None) -> Any:
+        """Return the value, or ``default``."""
 
-    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, Record]:
-        """The records that are there, by key."""
+    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, StoredRecord]:
+        """Return the records that exist, by key."""
 
     def delete(self, namespace: str, key: str) -> bool:
-        """Forgets a record; whether there was one."""
+        """Delete a record; return whether there was one."""
 
     def keys(self, namespace: str, prefix: str = "") -> list[str]:
-        """All keys that begin with ``prefix``, sorted."""
+        """Return all keys that begin with ``prefix``, sorted."""
 
     def namespaces(self) -> list[str]:
-        """All namespaces that hold a record, sorted."""
+        """Return all namespaces that have a record, sorted."""
 
     def search(self, namespace: str, query: str, limit: int) -> list[Hit]:
-        """Records whose text holds words of ``query``, best first (BM25 or near to it)."""
+        """Return records whose text has words of ``query``, best first (by BM25 or similar)."""
 
     def find_phrase(self, namespace: str, phrase: str, limit: int) -> list[Hit]:
-        """Records whose text holds the words of ``phrase``, one after the other."""
+        """Return records whose text has the words of ``phrase`` in sequence."""
 
     def embeddings(self, namespace: str) -> Embeddings:
-        """All embeddings of a namespace."""
+        """Return all embeddings of a namespace."""
 
     def embeddings_revision(self, namespace: str) -> str | None:
-        """Another text whenever ``embeddings`` may have changed; None: always read them anew."""
+        """Return a text that changes with ``embeddings``; None means: always read them again."""
 
     def purge(self) -> int:
-        """Deletes what has outlived its time; returns how many records."""
+        """Delete expired records; return how many."""
 
     def close(self) -> None:
-        """Lets go of files and connections. The store can be used again all the same."""
+        """Close files and connections. The next use opens them again."""
 
 
 def check_namespace(namespace: str) -> str:
-    """``namespace``, if it is one. Raises ``StoreError``."""
+    """Return ``namespace``. Raises ``StoreError`` if it isn't one."""
     if not _NAMESPACE.fullmatch(namespace):
         raise StoreError(
-            "A namespace is made of letters, digits and .-_ with slashes between, such as "
-            "memory/semantic.",
+            "A namespace is letters, digits and .-_ with slashes between, such as memory/semantic.",
             hint="Each part has at most 64 characters.",
         )
     return namespace
 
 
 def check_key(key: str) -> str:
-    """``key``, if it can be one. Raises ``StoreError``."""
+    """Return ``key``. Raises ``StoreError`` if it can't be one."""
     if not key or len(key) > _MAX_KEY_CHARS or not key.isprintable():
         raise StoreError(
-            f"A key is printable text of 1 to {_MAX_KEY_CHARS} characters.",
-            hint="Use a digest of what is longer.",
+            f"A key must be printable text of 1 to {_MAX_KEY_CHARS} characters.",
+            hint="Use a digest of a longer key.",
         )
     return key
 
@@ -143,19 +142,19 @@ def check_key(key: str) -> str:
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
-def to_json_text(value: Any) -> str:
-    """``value`` as JSON in ASCII. Raises ``StoreError`` if it holds anything JSON does not."""
+def to_json_text(value: object) -> str:
+    """Return ``value`` as JSON in ASCII. Raises ``StoreError`` for what JSON can't hold."""
     try:
         return _encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise StoreError(
-            f"The store keeps JSON values only: {error}.",
-            hint="Turn models into dictionaries first (model_dump).",
+            f"A store can only hold JSON values: {error}.",
+            hint="Convert models to dictionaries first (model_dump).",
         ) from None
 
 
 def from_json_text(text: str) -> Any:
-    """The value that ``to_json_text`` wrote. Raises ``StoreError`` for anything else."""
+    """Return the value that ``to_json_text`` wrote. Raises ``StoreError`` for anything else."""
     try:
         return json.loads(text)
     except ValueError:
@@ -165,19 +164,19 @@ def from_json_text(text: str) -> Any:
 
 
 def pack_embedding(embedding: Sequence[float] | None) -> bytes | None:
-    """Float32, little-endian. Raises ``StoreError`` for an empty one."""
+    """Return an embedding as little-endian float32. Raises ``StoreError`` for an empty one."""
     if embedding is None:
         return None
     packed = array("f", embedding)
     if not packed:
-        raise StoreError("An embedding has at least one value.")
+        raise StoreError("An embedding must have at least one value.")
     if sys.byteorder == "big":
         packed.byteswap()
     return packed.tobytes()
 
 
 def unpack_embedding(packed: bytes) -> array[float]:
-    """What ``pack_embedding`` packed."""
+    """Return the values that ``pack_embedding`` packed."""
     values = array("f")
     values.frombytes(packed)
     if sys.byteorder == "big":

@@ -1,4 +1,4 @@
-"""A lock between processes: held on a file, and let go of when its holder ends, however it ends."""
+"""A lock between processes, on a file, which is released when its holder ends in any way."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ else:
 
 @contextmanager
 def locked(path: Path) -> Generator[None]:
-    """Holds the lock on ``path`` for as long as the block lasts; waits for it without end."""
+    """Hold the lock on ``path`` during the block; wait for it as long as it takes."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _acquire(descriptor)

@@ -1,4 +1,4 @@
-"""Splits text into the words that it is searched by, and ranks texts by them (Okapi BM25)."""
+"""Words that a text is searched by, and the ranking of texts by them (Okapi BM25)."""
 
 from __future__ import annotations
 
@@ -12,35 +12,37 @@ from collections.abc import Sequence
 _WORD = re.compile(r"[^\W_]+")
 _K1 = 1.2
 _B = 0.75
+"""The usual parameters of BM25 (Robertson and Zaragoza, 2009), which SQLite's FTS5 uses too."""
 
 
 def words_of(text: str) -> list[str]:
-    """Runs of letters and digits, folded in case and without accents."""
+    """Return the runs of letters and digits, case folded and without accents."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return _WORD.findall("".join(c for c in plain if not unicodedata.combining(c)))
 
 
 def rank(query: str, texts: Sequence[str], limit: int) -> list[tuple[int, float]]:
-    """Places and scores of the ``limit`` texts that fit ``query`` best; those that do not at all
-    are left out. Ties go to the earlier text.
+    """Return places and scores of the ``limit`` best texts; in a tie the earlier one is better.
+
+    Texts without a word of the query are left out.
     """
-    wanted = set(words_of(query))
+    query_words = set(words_of(query))
     counted = [Counter(words_of(text)) for text in texts]
     lengths = [count.total() for count in counted]
     average = sum(lengths) / len(lengths) if any(lengths) else 1.0
     weights = {
-        word: _rarity(sum(word in count for count in counted), len(texts)) for word in wanted
+        word: _rarity(sum(word in count for count in counted), len(texts)) for word in query_words
     }
     scores = [
         sum(
             weights[word] * _saturated(count[word], length / average)
-            for word in wanted
+            for word in query_words
             if word in count
         )
         for count, length in zip(counted, lengths, strict=True)
     ]
     matched = ((place, score) for place, score in enumerate(scores) if score > 0)
-    return heapq.nsmallest(limit, matched, key=lambda found: (-found[1], found[0]))
+    return heapq.nsmallest(limit, matched, key=lambda match: (-match[1], match[0]))
 
 
 def _rarity(texts_with_word: int, texts: int) -> float:

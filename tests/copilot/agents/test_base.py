@@ -51,7 +51,7 @@ def test_flags_begin_unset() -> None:
 def test_the_active_provider_is_the_configured_one() -> None:
     """It is set from the configuration, and may not be another."""
     assert StageSession(NullBackend(), CONFIG).active_provider == "anthropic"
-    with pytest.raises(ProviderMismatchError, match="speaks to openai"):
+    with pytest.raises(ProviderMismatchError, match="uses openai"):
         StageSession(NullBackend(), CONFIG, active_provider="openai")
 
 

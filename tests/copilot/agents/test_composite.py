@@ -553,7 +553,7 @@ def test_width_limits_a_group() -> None:
 def test_odd_groups() -> None:
     """An empty group is done at once; a group in a group is a bug."""
     assert run_sync(Agent([[], completion("a", "A")]), {}).response == "did A"
-    with pytest.raises(TypeError, match="a group holds steps, not list"):
+    with pytest.raises(TypeError, match="a group must hold steps, not list"):
         run_sync(Agent([[[completion("a", "A")]]]), {})
 
 

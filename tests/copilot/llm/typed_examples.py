@@ -26,7 +26,7 @@ from fluid_build.copilot.recovery.error_handler import (
     ErrorSeverity,
     RecoveryStrategy,
 )
-from fluid_build.copilot.recovery.retry import RetryPolicy, retry_call, retry_call_sync
+from fluid_build.copilot.recovery.retry import RetrySchedule, retry_call, retry_call_sync
 
 
 class Words:
@@ -48,7 +48,7 @@ async def retries() -> None:
     async def call() -> int:
         return 1
 
-    number: int = await retry_call(call, policy=RetryPolicy(attempts=2))
+    number: int = await retry_call(call, policy=RetrySchedule(attempts=2))
     text: str = retry_call_sync(lambda: "text")
     assert number
     assert text

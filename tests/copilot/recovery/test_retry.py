@@ -18,7 +18,7 @@ from fluid_build.copilot.agents.errors import (
     SchemaValidationError,
     ToolValidationError,
 )
-from fluid_build.copilot.recovery.retry import RetryPolicy, retry_call, retry_call_sync
+from fluid_build.copilot.recovery.retry import RetrySchedule, retry_call, retry_call_sync
 
 
 class Failing:
@@ -79,7 +79,7 @@ def test_a_call_that_recovers_gives_its_answer(run):
 def test_waits_double_up_to_eight_seconds(run):
     """1, 2, 4, 8, 8: the cap holds however many attempts a caller allows."""
     call = Failing(*[ProviderServerError() for _ in range(5)])
-    run(call, policy=RetryPolicy(attempts=6))
+    run(call, policy=RetrySchedule(attempts=6))
     assert call.waits == [1.0, 2.0, 4.0, 8.0, 8.0]
 
 
@@ -87,7 +87,7 @@ def test_waits_double_up_to_eight_seconds(run):
 def test_jitter_adds_at_most_a_tenth_and_never_passes_the_cap(run):
     """At the largest draw each wait is 10 % longer, but for the capped one."""
     call = Failing(*[ProviderServerError() for _ in range(4)])
-    run(call, draw=1.0, policy=RetryPolicy(attempts=5))
+    run(call, draw=1.0, policy=RetrySchedule(attempts=5))
     assert call.waits == pytest.approx([1.1, 2.2, 4.4, 8.0])
 
 
@@ -165,5 +165,5 @@ def test_staminas_switch_for_tests_takes_the_waits_away():
 )
 def test_every_wait_is_within_the_documented_bounds(failed, draw, asked):
     """Backoff is within [1, 8] s, an asked-for wait within [0, 300] s, for any input."""
-    wait = RetryPolicy().wait(RateLimitError(retry_after=asked), failed, draw)
+    wait = RetrySchedule().wait(RateLimitError(retry_after=asked), failed, draw)
     assert 1.0 <= wait <= 8.0 if asked is None else 0.0 <= wait <= 300.0

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fluid_build.copilot.store.backends.file import FileBackend
 from fluid_build.copilot.store.backends.null import NullBackend
-from fluid_build.copilot.store.base import Record, Store, StoreError, unpack_embedding
+from fluid_build.copilot.store.base import Store, StoredRecord, StoreError, unpack_embedding
 from tests.copilot.store.opening import OpenStore
 
 # Later Pythons warn of a fork beside threads; the children here need nothing that a thread holds.
@@ -121,8 +121,8 @@ def test_put_many_and_get_many(store: Store) -> None:
     """Several values go in and come out at once."""
     store.put_many("n", {"b": 2, "a": {"x": [1]}})
     assert store.get_many("n", ["a", "b", "c"]) == {
-        "a": Record("a", {"x": [1]}),
-        "b": Record("b", 2),
+        "a": StoredRecord("a", {"x": [1]}),
+        "b": StoredRecord("b", 2),
     }
 
 
@@ -342,5 +342,5 @@ def test_a_relative_root_lies_in_the_workspace(tmp_path: Any) -> None:
 def test_an_unusable_place_is_told(tmp_path: Any) -> None:
     """A store whose place is a file says so in a typed error."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot be used"):
+    with pytest.raises(StoreError, match="can't be used"):
         FileBackend(root=tmp_path / "file").put("n", "k", 1)

@@ -1,4 +1,4 @@
-"""Composite agents: work over several turns, other agents and tools, with its steps as state.
+"""Composite agents, which work over several turns, agents and tools, with their steps as state.
 
 Sources: the Composite behaviour page, and section 4 of the design for its form in Python.
 """

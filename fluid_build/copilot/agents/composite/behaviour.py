@@ -1,5 +1,5 @@
-# ruff: noqa: ARG002 - callbacks name what they are given, also where they make no use of it
-"""What an agent says about its own run: where it begins, and what follows from each step."""
+# ruff: noqa: ARG002 - a callback names its arguments even where the default ignores them
+"""The behaviour of a composite agent: its first state, and what follows from each step."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from fluid_build.copilot.errors import AgentExecutionError
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Do the failed step again; of a group, the branches that failed."""
+    """A decision to repeat the failed step, or the failed branches of a group."""
 
     state: Composite
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """Clear the error and go on with the next step."""
+    """A decision to clear the error and go on with the next step."""
 
     state: Composite
 
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """Stop, with the error."""
+    """A decision to stop with the error."""
 
     state: Composite
 
@@ -38,7 +38,7 @@ Decision: TypeAlias = Retry | Skip | Halt
 
 @dataclass(frozen=True, slots=True)
 class CompositeResult:
-    """How a run ended: the last response, or the error that stopped it, and the final state."""
+    """The end of a run: the last response, or the error that stopped it, and the final state."""
 
     ok: bool
     response: Any
@@ -56,49 +56,50 @@ def unwrapped(result: CompositeResult, name: str) -> Any:
 
 
 class CompositeBehaviour(ABC):
-    """The behaviour of a composite agent. Only ``init`` must be written.
+    """The callbacks of a composite agent. Only ``init`` is required.
 
-    Callbacks take a state and return the next one. They are called one at a time, also while the
-    branches of a group run side by side; an exception in one is a bug, and ends the run.
+    A callback takes a state and returns the next one. Callbacks are called one at a time, even
+    while the branches of a group run in parallel; an exception in one is a bug and ends the run.
     """
 
     @abstractmethod
     def init(self, args: Mapping[str, Any]) -> Composite | Halt:
-        """The first state, with its queue of steps; ``Halt`` with an error declines the task.
+        """Return the first state, with its queue of steps, or ``Halt`` to decline the task.
 
-        It is called again when a run is resumed, for what a checkpoint cannot hold: the agent,
-        the toolbox and the steps' functions.
+        It is called again when a run is resumed, for what a checkpoint can't hold: the agent, the
+        toolbox and the steps' functions.
         """
 
     def on_step_start(self, step: Step, state: Composite) -> Composite:
-        """Called before a step is done."""
+        """Return the state with which a step starts."""
         return state
 
     def on_step_complete(self, step: Step, state: Composite) -> Composite:
-        """Called after a step is done: its answer is in ``response`` and in ``messages``.
+        """Return the state after a step, whose answer is in ``response`` and ``messages``.
 
-        A state with an ``error`` says that the step failed after all.
+        A state with an ``error`` means that the step failed after all.
         """
         return state
 
     def get_next_steps(self, step: Step, state: Composite) -> Sequence[Item]:
-        """What to do next, before all that is in the queue: called after each completed step."""
+        """Return steps to put in front of the queue after a completed step."""
         return []
 
     def on_error(self, step: Step, error: Any, state: Composite) -> Decision:
-        """What to do about a failed step; of a group, about the first that failed."""
+        """Decide what to do about a failed step, or the first failed branch of a group."""
         return Halt(state)
 
     def known_steps(self) -> Sequence[Step]:
-        """Steps that ``get_next_steps`` may return and a checkpoint could not hold otherwise:
-        delegations by lambdas, completions with toolboxes.
+        """Return steps of ``get_next_steps`` that a checkpoint can't save by itself.
+
+        These are delegations by lambdas, and completions with toolboxes.
         """
         return []
 
     def dump_internal(self, internal: Mapping[str, Any]) -> Any:
-        """``internal`` as JSON, for a checkpoint."""
+        """Return ``internal`` as JSON, for a checkpoint."""
         return internal
 
     def load_internal(self, dumped: Any) -> Mapping[str, Any]:
-        """The other way round."""
+        """Return ``internal`` from what ``dump_internal`` returned."""
         return dict(dumped)

@@ -1,9 +1,9 @@
-"""Saves a composite's state after each item, and hands it to whoever resumes the run.
+"""Checkpoints: a composite's state, saved after each item for a process that resumes the run.
 
-Only what is new is written: the messages added since, and a head with the rest. A run is owned by
-one process at a time. Whoever takes it over writes under a new number, its epoch, so that a former
-owner that lives on after all disturbs nobody. An agent whose code has changed, or whose steps read
-otherwise, is not resumed unless that is asked for.
+Only changes are written: the messages added since, and a head with everything else. One process at
+a time owns a run. A process that takes it over writes under a new number, its epoch, so that a
+previous owner that still lives disturbs nobody. An agent whose code or steps have changed is only
+resumed on request.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from fluid_build.copilot.agents.composite.behaviour import CompositeBehaviour
-from fluid_build.copilot.agents.composite.ownership import Owner
+from fluid_build.copilot.agents.composite.ownership import RunOwner
 from fluid_build.copilot.agents.composite.saved_steps import StepCatalogue, code_fingerprint
 from fluid_build.copilot.agents.composite.state import Composite, evolve
 from fluid_build.copilot.errors import (
@@ -24,20 +24,22 @@ from fluid_build.copilot.errors import (
     StaleCheckpointError,
 )
 from fluid_build.copilot.store.base import Store, StoreError, to_json_text
+from fluid_build.json_types import JsonValue
 from fluid_build.secrets import redact
 
 _LEASE_SECONDS = 900.0
+"""A quarter of an hour: longer than a step with retries should take."""
 _MAX_ERROR_CHARS = 2000
 
 _LONGEST_FRONT = 16
-"""Steps that were pushed to a queue's front are saved with each head, up to so many."""
+"""Up to so many steps that were pushed to a queue's front are saved with each head."""
 
 
 class Checkpoint:
-    """Where the state of the run ``run_id`` is kept: in ``store``, under ``namespace``.
+    """The saved state of the run ``run_id`` in ``store``, under ``namespace``.
 
-    ``lease_seconds`` is how long an owner on another machine, whose life cannot be seen from here,
-    is believed to live after it last saved. One object serves one run.
+    ``lease_seconds`` is how long an owner on another machine counts as alive after its last save.
+    A checkpoint is for one run.
     """
 
     def __init__(
@@ -50,7 +52,7 @@ class Checkpoint:
         clock: Callable[[], float] = time.time,
     ) -> None:
         if not run_id or "/" in run_id:
-            raise ValueError("a run id is not empty and holds no slash")
+            raise ValueError("a run id can't be empty or have a slash")
         self._store = store
         self._run_id = run_id
         self._namespace = namespace
@@ -61,8 +63,8 @@ class Checkpoint:
 
     @contextmanager
     def begin(self, agent: CompositeBehaviour, state: Composite) -> Generator[None]:
-        """Owns a new run for as long as the block lasts. Raises ``RunExistsError``."""
-        with Owner.here() as owner:
+        """Own a new run during the block. Raises ``RunExistsError``."""
+        with RunOwner.here() as owner:
             self._attach(agent, state)
             epochs = self._epochs()
             if epochs:
@@ -70,8 +72,8 @@ class Checkpoint:
             is_saved = any(self._get(epoch, "head") is not None for epoch in epochs)
             if is_saved or not self._claim(max(epochs, default=0) + 1, owner):
                 raise RunExistsError(
-                    f"There is a run {self._run_id!r} already.",
-                    hint="Resume it, or give the new run another id.",
+                    f"A run {self._run_id!r} exists already.",
+                    hint="Resume it, or choose another id for the new run.",
                 )
             self.save(state, 0)
             yield
@@ -80,12 +82,12 @@ class Checkpoint:
     def take_over(
         self, agent: CompositeBehaviour, fresh: Composite, accept_changed_code: bool
     ) -> Generator[tuple[Composite, int]]:
-        """Owns an interrupted run: its state, and how often its next item was done in vain.
+        """Own an interrupted run; yield its state, and how often its next item has failed.
 
-        ``fresh`` is what the agent begins with: agent, toolbox and functions are taken from it.
+        ``fresh`` is the agent's first state: agent, toolbox and functions are taken from it.
         Raises ``RunNotFoundError``, ``RunOwnedError`` and ``StaleCheckpointError``.
         """
-        with Owner.here() as owner:
+        with RunOwner.here() as owner:
             epoch, newest, head = self._latest()
             self._attach(agent, fresh)
             queue = self._saved_queue(epoch, head["queue"])
@@ -93,13 +95,13 @@ class Checkpoint:
                 self._refuse_changes(head["code"], queue)
             state = self._restored(agent, fresh, epoch, head, queue)
             if not self._claim(newest + 1, owner):
-                raise self._owned("somebody else took it over just now")
+                raise self._owned_error("another process has just taken it over")
             self.save(state, head["retries"])
             self._forget(epoch)
             yield state, head["retries"]
 
     def save(self, state: Composite, retries: int) -> None:
-        """Writes what has changed. Raises ``StoreError`` for what JSON cannot hold."""
+        """Write the changes. Raises ``StoreError`` for what JSON can't hold."""
         queue, written = self._queue.changes(state.steps)
         head = {
             "at": self._clock(),
@@ -108,7 +110,7 @@ class Checkpoint:
             "internal": self._agent.dump_internal(state.internal),
             "request": state.request,
             "response": state.response,
-            "error": _told(state.error),
+            "error": _error_for_people(state.error),
             "model": state.model if _is_json(state.model) else None,
             "retries": retries,
         }
@@ -123,7 +125,7 @@ class Checkpoint:
         self._fingerprint = code_fingerprint(agent)
         self._catalogue = StepCatalogue(fresh.steps, agent.known_steps())
 
-    def _claim(self, epoch: int, owner: Owner) -> bool:
+    def _claim(self, epoch: int, owner: RunOwner) -> bool:
         self._prefix = f"{self._run_id}/{epoch:06d}/"
         self._messages = _MessageLog()
         self._queue = _QueueLog(self._catalogue.dump)
@@ -134,9 +136,9 @@ class Checkpoint:
         return sorted({int(key.split("/")[1]) for key in keys})
 
     def _latest(self) -> tuple[int, int, dict[str, Any]]:
-        """The latest epoch that was saved, the newest there is, and the head, if nobody owns it.
+        """Return the latest saved epoch, the newest epoch, and the head, if nobody owns the run.
 
-        They differ where a successor claimed the run and died before it saved.
+        The epochs differ where a successor claimed the run and died before it saved.
         """
         epochs = self._epochs()
         if epochs:
@@ -153,18 +155,18 @@ class Checkpoint:
         saved = self._get(epoch, "owner")
         if saved is None:
             return
-        owner = Owner.load(saved)
+        owner = RunOwner.load(saved)
         lives = owner.lives()
         if lives is None:
             head = self._get(epoch, "head") or {}
             lives = self._clock() < head.get("at", 0.0) + self._lease_seconds
         if lives:
-            raise self._owned(f"process {owner.pid} on {owner.host} is at it")
+            raise self._owned_error(f"process {owner.pid} on {owner.host} runs it")
 
-    def _owned(self, why: str) -> RunOwnedError:
+    def _owned_error(self, reason: str) -> RunOwnedError:
         return RunOwnedError(
-            f"The run {self._run_id!r} is still being run: {why}.",
-            hint="Wait for it, or end that process first.",
+            f"The run {self._run_id!r} is still running: {reason}.",
+            hint="Wait for it, or stop that process first.",
         )
 
     def _saved_queue(self, epoch: int, saved: Mapping[str, Any]) -> list[Any]:
@@ -174,11 +176,11 @@ class Checkpoint:
     def _refuse_changes(self, code: str, queue: list[Any]) -> None:
         changed = self._catalogue.changed(queue)
         if code != self._fingerprint or changed is not None:
-            what = "its code" if changed is None else f"its step {changed!r}"
+            part = "its code" if changed is None else f"its step {changed!r}"
             raise StaleCheckpointError(
-                f"The agent of run {self._run_id!r} is not what it was when the run was saved: "
-                f"{what} (or Python) has changed.",
-                hint="Resume with the former code, or accept the change.",
+                f"The agent of run {self._run_id!r} isn't the one that saved it: {part} (or "
+                "Python) has changed.",
+                hint="Resume with the previous code, or accept the change.",
             )
 
     def _restored(
@@ -209,7 +211,7 @@ class Checkpoint:
         if chunk is None:
             raise StoreError(
                 f"A part of run {self._run_id!r} is missing from the store.",
-                hint="Restore the store, or begin the run anew.",
+                hint="Restore the store, or start the run again.",
             )
         return chunk
 
@@ -222,7 +224,7 @@ class Checkpoint:
 
 
 class _MessageLog:
-    """The conversation in chunks: one more for what was added, all anew once it was rewritten."""
+    """The conversation in chunks: one more for added messages, new ones once it is rewritten."""
 
     def __init__(self) -> None:
         self._saved: Sequence[Any] = []
@@ -231,11 +233,11 @@ class _MessageLog:
 
     @property
     def extent(self) -> dict[str, int]:
-        """Which chunks there are."""
+        """Return which chunks exist."""
         return {"generation": self._generation, "chunks": self._chunks}
 
     def changes(self, messages: Sequence[Any]) -> dict[str, Any]:
-        """The chunks to write so that all of ``messages`` is saved."""
+        """Return the chunks to write so that all of ``messages`` are saved."""
         known = len(self._saved)
         if messages[:known] != self._saved:
             self._generation += 1
@@ -249,7 +251,7 @@ class _MessageLog:
 
 
 class _QueueLog:
-    """The queue as what was pushed to its front, and the rest of a longer one that is saved."""
+    """The queue as steps pushed to its front, and the end of a longer queue that is saved."""
 
     def __init__(self, dump: Callable[[Sequence[Any]], list[Any]]) -> None:
         self._dump = dump
@@ -258,7 +260,7 @@ class _QueueLog:
         self._generation = 0
 
     def changes(self, queue: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What describes the queue in the head, and the base to write first, if it is new."""
+        """Return the queue's entry in the head, and the base to write first, if it is new."""
         steps = queue if isinstance(queue, list) else list(queue)
         left = min(self._left, len(steps))
         written: dict[str, Any] = {}
@@ -271,8 +273,8 @@ class _QueueLog:
         return {"base": self._generation, "left": left, "front": front}, written
 
 
-def _ends_alike(one: list[Any], other: list[Any], length: int) -> bool:
-    return not length or one[-length:] == other[-length:]
+def _ends_alike(queue: list[Any], base: list[Any], length: int) -> bool:
+    return not length or queue[-length:] == base[-length:]
 
 
 def _chunk_name(generation: int, number: int) -> str:
@@ -283,7 +285,7 @@ def _queue_name(generation: int) -> str:
     return f"queue/{generation:06d}"
 
 
-def _is_json(value: Any) -> bool:
+def _is_json(value: object) -> bool:
     try:
         to_json_text(value)
     except StoreError:
@@ -291,8 +293,8 @@ def _is_json(value: Any) -> bool:
     return True
 
 
-def _told(error: Any) -> Any:
-    """An error for whoever looks at a halted run; none is needed to go on with it."""
+def _error_for_people(error: object) -> JsonValue:
+    """Return an error for people who look at a halted run: resuming doesn't need it."""
     if error is None or isinstance(error, str):
         return error
     return {"type": type(error).__name__, "message": redact(str(error))[:_MAX_ERROR_CHARS]}

@@ -1,8 +1,7 @@
-"""Runs a composite agent: takes the next item off the queue, does it, asks what follows.
+"""The engine of composite agents: take the next item off the queue, execute it, ask what follows.
 
-The order of events, the failures and the join of a group are those of the Composite Agents page and
-section 4 of the design. Between two items everything there is to know is in the state, so that is
-where a checkpoint is taken.
+The order of events, the failures and the join of a group are those of the Composite Agents page.
+Between two items the state holds everything, so a checkpoint is taken there.
 """
 
 from __future__ import annotations
@@ -32,16 +31,17 @@ from fluid_build.copilot.agents.composite.state import (
     push_steps,
 )
 from fluid_build.copilot.agents.composite.step_execution import (
-    Done,
+    Completed,
     Failed,
     Outcome,
+    execute,
     failure_message,
-    take,
 )
 from fluid_build.copilot.blocking import run_blocking
+from fluid_build.copilot.messages import Message
 
 DEFAULT_WIDTH = 128
-"""Branches of one group that run at the same time."""
+"""Branches of a group that run at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ class _Options:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """A failed item: the step to ask about, what it failed with, and what to do again."""
+    """A failed item: the step to ask about, its error, and the item to repeat."""
 
     step: Step
-    error: Any
-    again: Item
+    error: object
+    repeated: Item
 
 
 async def run(
@@ -69,13 +69,13 @@ async def run(
     width: int = DEFAULT_WIDTH,
     checkpoint: Checkpoint | None = None,
 ) -> CompositeResult:
-    """Runs ``impl`` until its queue is empty or a failed step halts it.
+    """Run ``impl`` until its queue is empty or a failed step halts it.
 
-    Never raises for a failed step, only for a bug in a callback. ``max_retries`` is how often in a
-    row an item may be done again (``None``: as often as ``on_error`` says), ``width`` how many
-    branches of a group run at a time. With ``checkpoint`` the state is saved after each item.
-    Agents that are plain functions run on threads. If the caller is cancelled, everything that was
-    started has ended before the cancellation goes on.
+    Raises for a bug in a callback only, never for a failed step. ``max_retries`` is how often in a
+    row an item may be repeated (None: as often as ``on_error`` says), ``width`` how many branches
+    of a group run at a time. With ``checkpoint`` the state is saved after each item. Agents that
+    are plain functions run on threads. If the caller is cancelled, everything that was started ends
+    before the cancellation is passed on.
     """
     return await _start(impl, args, _Options(max_retries, width, checkpoint, threads=True))
 
@@ -88,7 +88,7 @@ def run_sync(
     width: int = DEFAULT_WIDTH,
     checkpoint: Checkpoint | None = None,
 ) -> CompositeResult:
-    """The blocking twin of ``run``. Here a plain function outside of a group needs no thread."""
+    """Run an agent and wait, as ``run``; a plain function outside of a group needs no thread."""
     options = _Options(max_retries, width, checkpoint, threads=False)
     return run_blocking(_start(impl, args, options))
 
@@ -102,10 +102,10 @@ async def resume(
     width: int = DEFAULT_WIDTH,
     accept_changed_code: bool = False,
 ) -> CompositeResult:
-    """Goes on with a run that was interrupted or halted, at the item that it was in.
+    """Resume a run that was interrupted or halted, at the item that it was in.
 
-    Raises ``RunNotFoundError`` if there is none, ``RunOwnedError`` if it is still being run,
-    ``StaleCheckpointError`` if the agent's code is another now and that was not accepted.
+    Raises ``RunNotFoundError`` if there is none, ``RunOwnedError`` if it is still running,
+    ``StaleCheckpointError`` if the agent's code has changed and that wasn't accepted.
     """
     options = _Options(max_retries, width, checkpoint, threads=True)
     return await _resume(impl, args, options, accept_changed_code)
@@ -120,7 +120,7 @@ def resume_sync(
     width: int = DEFAULT_WIDTH,
     accept_changed_code: bool = False,
 ) -> CompositeResult:
-    """The blocking twin of ``resume``."""
+    """Resume a run and wait, as ``resume``."""
     options = _Options(max_retries, width, checkpoint, threads=False)
     return run_blocking(_resume(impl, args, options, accept_changed_code))
 
@@ -158,14 +158,14 @@ async def _resume(
 async def _drive(
     agent: CompositeBehaviour, state: Composite, retries: int, options: _Options
 ) -> CompositeResult:
-    """``retries``: how often in a row the item at the front of the queue was done again."""
+    """Run the queue; ``retries`` is how often in a row its first item was repeated."""
     while state.steps:
         item = state.steps[0]
         state = evolve(state, steps=state.steps[1:], error=None)
         if isinstance(item, CompletionStep | DelegateStep):
-            state, failure = await _do_step(agent, state, item, options)
+            state, failure = await _execute_step(agent, state, item, options)
         else:
-            state, failure = await _do_group(agent, state, item, options)
+            state, failure = await _execute_group(agent, state, item, options)
         if failure is None:
             retries = 0
         else:
@@ -176,7 +176,7 @@ async def _drive(
             state = evolve(decision.state, error=None)
             retries = retries + 1 if isinstance(decision, Retry) else 0
             if isinstance(decision, Retry):
-                state = push_steps(state, [failure.again])
+                state = push_steps(state, [failure.repeated])
         if options.checkpoint is not None:
             options.checkpoint.save(state, retries)
     return CompositeResult(True, state.response, None, state)
@@ -186,7 +186,7 @@ def _halted(state: Composite, failure: _Failure, options: _Options) -> Composite
     error = failure.error if state.error is None else state.error
     final = evolve(state, error=error)
     if options.checkpoint is not None:
-        options.checkpoint.save(push_steps(final, [failure.again]), 0)
+        options.checkpoint.save(push_steps(final, [failure.repeated]), 0)
     return CompositeResult(False, final.response, error, final)
 
 
@@ -200,11 +200,11 @@ def _decide(agent: CompositeBehaviour, state: Composite, failure: _Failure) -> D
     return decision
 
 
-async def _do_step(
+async def _execute_step(
     agent: CompositeBehaviour, state: Composite, step: Step, options: _Options
 ) -> tuple[Composite, _Failure | None]:
     state = _checked(agent.on_step_start(step, state), agent, "on_step_start")
-    outcome = await take(step, state, threads=options.threads)
+    outcome = await execute(step, state, threads=options.threads)
     if isinstance(outcome, Failed):
         return state, _Failure(step, outcome.error, step)
     history = state.messages if outcome.rewritten is None else outcome.rewritten
@@ -217,16 +217,16 @@ async def _do_step(
     return push_steps(state, following), None
 
 
-async def _do_group(
+async def _execute_group(
     agent: CompositeBehaviour, state: Composite, steps: Sequence[Step], options: _Options
 ) -> tuple[Composite, _Failure | None]:
     for step in steps:
         if not isinstance(step, CompletionStep | DelegateStep):
-            raise TypeError(f"a group holds steps, not {type(step).__name__}")
+            raise TypeError(f"a group must hold steps, not {type(step).__name__}")
     for step in steps:
         state = _checked(agent.on_step_start(step, state), agent, "on_step_start")
-    outcomes = await _side_by_side(steps, state, options.width)
-    failures: list[tuple[Step, Any]] = []
+    outcomes = await _execute_in_parallel(steps, state, options.width)
+    failures: list[tuple[Step, object]] = []
     following: list[Item] = []
     for step, outcome in zip(steps, outcomes, strict=True):
         state, error, next_steps = _join(agent, state, step, outcome)
@@ -240,15 +240,18 @@ async def _do_group(
     return state, _Failure(first, error, [step for step, _ in failures])
 
 
-async def _side_by_side(steps: Sequence[Step], state: Composite, width: int) -> list[Outcome]:
-    """The outcomes in list order. A failed branch disturbs no other; a cancelled group has ended
-    all of its branches when it passes the cancellation on.
+async def _execute_in_parallel(
+    steps: Sequence[Step], state: Composite, width: int
+) -> list[Outcome]:
+    """Return the outcomes in list order. A failed branch disturbs no other.
+
+    A cancelled group ends all of its branches before it passes the cancellation on.
     """
     places = asyncio.Semaphore(max(width, 1))
 
     async def branch(step: Step) -> Outcome:
         async with places:
-            return await take(step, state, threads=True)
+            return await execute(step, state, threads=True)
 
     async with _task_group() as group:
         tasks = [group.create_task(branch(step)) for step in steps]
@@ -257,7 +260,7 @@ async def _side_by_side(steps: Sequence[Step], state: Composite, width: int) -> 
 
 @contextlib.asynccontextmanager
 async def _task_group() -> AsyncGenerator[asyncio.TaskGroup]:
-    """A task group whose only error, one that is no ``Exception``, comes out as it is."""
+    """Open a task group whose only error, which isn't an ``Exception``, is raised as it is."""
     try:
         async with asyncio.TaskGroup() as group:
             yield group
@@ -267,11 +270,11 @@ async def _task_group() -> AsyncGenerator[asyncio.TaskGroup]:
 
 def _join(
     agent: CompositeBehaviour, state: Composite, step: Step, outcome: Outcome
-) -> tuple[Composite, Any, Sequence[Item]]:
-    """Adds one branch to the state: the state, the error of the branch, and its next steps."""
+) -> tuple[Composite, object, Sequence[Item]]:
+    """Add a branch to the state; return the state, the branch's error and its next steps."""
     if isinstance(outcome, Failed):
-        told = failure_message(step, outcome.error)
-        return evolve(state, messages=[*state.messages, told]), outcome.error, []
+        failed = failure_message(step, outcome.error)
+        return evolve(state, messages=[*state.messages, failed]), outcome.error, []
     state = evolve(
         state,
         messages=[*state.messages, *_own_messages(outcome)],
@@ -282,8 +285,8 @@ def _join(
     return evolve(state, error=None), state.error, following
 
 
-def _own_messages(outcome: Done) -> list[Mapping[str, Any]]:
-    """A branch that rewrote its copy of the conversation adds its answer and leaves ours alone."""
+def _own_messages(outcome: Completed) -> list[Message]:
+    """Return the messages a branch adds: its answer, where it rewrote its own conversation."""
     if outcome.rewritten is None:
         return outcome.messages
     return [*outcome.messages, {"role": "assistant", "content": outcome.response}]
@@ -296,7 +299,7 @@ def _completed(
     return state, [] if state.error is not None else agent.get_next_steps(step, state)
 
 
-def _checked(state: Any, agent: CompositeBehaviour, callback: str) -> Composite:
+def _checked(state: object, agent: CompositeBehaviour, callback: str) -> Composite:
     if isinstance(state, Composite):
         return state
     raise TypeError(

@@ -1,4 +1,4 @@
-"""Who runs a run: a process that may still live, or one that can be succeeded."""
+"""The owner of a run: a process that may still live, or has left the run to others."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from fluid_build.json_types import JsonValue
+
 _RUNNING_HERE: set[str] = set()
-"""The tokens of the owners that this process is running at the moment."""
+"""The tokens of the runs that this process owns at the moment."""
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
-    """A run's owner: machine, process (with the moment it began, as ids are used again), token."""
+class RunOwner:
+    """A run's owner: machine, process (with its start, because ids are reused) and token."""
 
     host: str
     pid: int
@@ -27,8 +29,8 @@ class Owner:
 
     @classmethod
     @contextmanager
-    def here(cls) -> Generator[Owner]:
-        """The owner that this process is for as long as the block lasts."""
+    def here(cls) -> Generator[RunOwner]:
+        """Make this process an owner during the block."""
         pid = os.getpid()
         owner = cls(socket.gethostname(), pid, _birth(pid), uuid.uuid4().hex)
         _RUNNING_HERE.add(owner.token)
@@ -38,16 +40,16 @@ class Owner:
             _RUNNING_HERE.discard(owner.token)
 
     @classmethod
-    def load(cls, saved: Mapping[str, Any]) -> Owner:
-        """What ``dump`` gave."""
+    def load(cls, saved: Mapping[str, Any]) -> RunOwner:
+        """Return the owner that ``dump`` returned."""
         return cls(saved["host"], saved["pid"], saved["born"], saved["token"])
 
-    def dump(self) -> dict[str, Any]:
-        """As JSON."""
+    def dump(self) -> dict[str, JsonValue]:
+        """Return the owner as JSON."""
         return asdict(self)
 
     def lives(self) -> bool | None:
-        """Whether the owner still runs; None if that cannot be seen from here."""
+        """Return whether the owner still runs; None if this process can't know."""
         if self.host != socket.gethostname():
             return None
         if self.pid == os.getpid() and self.born == _birth(self.pid):
@@ -68,7 +70,7 @@ def _is_running(pid: int) -> bool:
 
 
 def _birth(pid: int) -> str:
-    """When a process began, in clock ticks since the machine did; empty where nobody tells."""
+    """Return when a process began, in clock ticks since the machine did; empty if unknown."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

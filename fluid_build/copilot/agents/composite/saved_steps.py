@@ -1,8 +1,8 @@
-"""Steps as JSON, and back: a queue that outlives its process.
+"""Steps as JSON, so that a queue outlives its process.
 
-A step that the agent declares, in its first queue or in ``known_steps``, is saved by its place and
-a digest of what it says. Any other is saved whole, a delegation by the import paths of its agent
-and its function.
+A step that the agent declares, in its first queue or in ``known_steps``, is saved as its place and
+a digest of its content. Any other step is saved whole, a delegation by the import paths of its
+agent and its function.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class StepCatalogue:
             self._places.setdefault(step.name, []).append(place)
 
     def dump(self, queue: StepQueue) -> list[Any]:
-        """The queue as JSON. Raises ``UnsavableStepError``."""
+        """Return the queue as JSON. Raises ``UnsavableStepError``."""
         return [
             self._dump(item)
             if isinstance(item, CompletionStep | DelegateStep)
@@ -53,7 +53,7 @@ class StepCatalogue:
         ]
 
     def load(self, saved: Sequence[Any]) -> list[Item]:
-        """The queue that was saved. Raises ``StaleCheckpointError``."""
+        """Return the queue that was saved. Raises ``StaleCheckpointError``."""
         return [
             [self._load(step) for step in item] if isinstance(item, list) else self._load(item)
             for item in saved
@@ -85,13 +85,13 @@ class StepCatalogue:
         step = self._steps[place] if place < len(self._steps) else None
         if step is None or step.name != saved["name"]:
             raise StaleCheckpointError(
-                f"The agent no longer declares the step {saved['name']!r} where it did.",
-                hint="Resume with the code and arguments that the run was begun with.",
+                f"The agent no longer declares the step {saved['name']!r} in its former place.",
+                hint="Resume with the code and arguments that started the run.",
             )
         return step
 
     def changed(self, saved: Sequence[Any]) -> str | None:
-        """The name of a saved step that says something else now, or None."""
+        """Return the name of a saved step whose declaration has changed, or None."""
         for item in saved:
             for step in item if isinstance(item, list) else [item]:
                 if "known" in step and _digest(self._declared(step)) != step["digest"]:
@@ -100,12 +100,12 @@ class StepCatalogue:
 
 
 def code_fingerprint(agent: CompositeBehaviour) -> str:
-    """A digest of the agent's own code and of the Python version, which the code depends on."""
+    """Return a digest of the agent's own code and of Python's version, which it depends on."""
     digest = hashlib.sha256(sys.version.split()[0].encode())
-    for kind in type(agent).__mro__:
-        if kind.__module__.startswith(_PACKAGE) or kind is object:
+    for cls in type(agent).__mro__:
+        if cls.__module__.startswith(_PACKAGE) or cls is object:
             continue
-        for name, member in sorted(vars(kind).items()):
+        for name, member in sorted(vars(cls).items()):
             function = inspect.unwrap(getattr(member, "__func__", member))
             if isinstance(function, types.FunctionType):
                 digest.update(name.encode())
@@ -120,7 +120,7 @@ def _parts_of_code(code: types.CodeType) -> Iterator[bytes]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _parts_of_code(constant)
-        elif not isinstance(constant, frozenset):  # whose order is another in each process
+        elif not isinstance(constant, frozenset):  # its order changes with the process
             yield repr(constant).encode()
 
 
@@ -132,10 +132,12 @@ def _flat(queue: StepQueue) -> Iterator[Step]:
 
 def _digest(step: Step) -> str:
     if isinstance(step, DelegateStep):
-        said = f"{step.name}\0{getattr(step.agent, '__qualname__', type(step.agent).__qualname__)}"
+        content = (
+            f"{step.name}\0{getattr(step.agent, '__qualname__', type(step.agent).__qualname__)}"
+        )
     else:
-        said = f"{step.name}\0{step.prompt}\0{step.response_format!r}\0{step.keep_prompt}"
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
+        content = f"{step.name}\0{step.prompt}\0{step.response_format!r}\0{step.keep_prompt}"
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def _dump_completion(step: CompletionStep) -> dict[str, Any]:
@@ -150,41 +152,41 @@ def _dump_completion(step: CompletionStep) -> dict[str, Any]:
     try:
         to_json_text(saved)
     except StoreError:
-        raise _unsavable(step, "its model or toolbox is no JSON value") from None
+        raise _unsavable(step, "its model or toolbox isn't a JSON value") from None
     return saved
 
 
-def _reference(value: Any, step: DelegateStep) -> str:
-    """``module:qualified.name`` of a class or function that can be imported."""
+def _reference(value: object, step: DelegateStep) -> str:
+    """Return ``module:qualified.name`` of a class or function that can be imported."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if module is None or name is None or module == "__main__":
-        raise _unsavable(step, f"its {type(value).__name__} cannot be imported")
+        raise _unsavable(step, f"its {type(value).__name__} can't be imported")
     reference = f"{module}:{name}"
     try:
-        found = _imported(reference)
+        imported = _imported(reference)
     except StaleCheckpointError:
-        found = None
-    if found is not value:
-        raise _unsavable(step, f"{reference} cannot be imported")
+        imported = None
+    if imported is not value:
+        raise _unsavable(step, f"{reference} can't be imported")
     return reference
 
 
 def _imported(reference: str) -> Any:
     module, _, name = reference.partition(":")
     try:
-        found: Any = importlib.import_module(module)
+        member: Any = importlib.import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
+            member = getattr(member, part)
     except (ImportError, AttributeError):
         raise StaleCheckpointError(
-            f"{reference}, which a saved step needs, is not there any more.",
-            hint="Resume with the code that the run was begun with.",
+            f"{reference}, which a saved step needs, doesn't exist any more.",
+            hint="Resume with the code that started the run.",
         ) from None
-    return found
+    return member
 
 
-def _unsavable(step: Step, why: str) -> UnsavableStepError:
+def _unsavable(step: Step, reason: str) -> UnsavableStepError:
     return UnsavableStepError(
-        f"Step {step.name!r} cannot be saved: {why}.",
+        f"Step {step.name!r} can't be saved: {reason}.",
         hint="Declare it in the agent's first queue or in known_steps.",
     )

@@ -1,27 +1,29 @@
-"""Does one step: a completion or a delegation. Whatever goes wrong is an outcome, no crash."""
+"""Execution of a step, a completion or a delegation. Its failure is an outcome, not a crash."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from fluid_build.copilot.agents.composite.behaviour import CompositeResult, unwrapped
 from fluid_build.copilot.agents.composite.state import CompletionStep, Composite, DelegateStep, Step
 from fluid_build.copilot.blocking import call_in_thread
+from fluid_build.copilot.messages import Message
 
 LOG = logging.getLogger(__name__)
 
-Messages: TypeAlias = list[Mapping[str, Any]]
+Messages: TypeAlias = list[Message]
 
 
 @dataclass(slots=True)
-class Done:
-    """A step's answer, the messages it adds, and, of a completion that rewrote the conversation
-    (compacted it), all of the conversation.
+class Completed:
+    """A step's answer and the messages that it adds.
+
+    ``rewritten`` is the whole conversation, where a completion has rewritten (compacted) it.
     """
 
     response: Any
@@ -31,16 +33,16 @@ class Done:
 
 @dataclass(slots=True)
 class Failed:
-    """What a step failed with."""
+    """A step's error."""
 
     error: Exception
 
 
-Outcome: TypeAlias = Done | Failed
+Outcome: TypeAlias = Completed | Failed
 
 
-async def take(step: Step, state: Composite, *, threads: bool) -> Outcome:
-    """Does ``step``. With ``threads`` a plain function runs on a thread, and blocks nobody."""
+async def execute(step: Step, state: Composite, *, threads: bool) -> Outcome:
+    """Execute a step. With ``threads`` a plain function runs on a thread and blocks nobody."""
     try:
         if isinstance(step, CompletionStep):
             return await _complete(step, state, threads)
@@ -54,14 +56,14 @@ async def take(step: Step, state: Composite, *, threads: bool) -> Outcome:
         return Failed(error)
 
 
-def failure_message(step: Step, error: Any) -> dict[str, Any]:
-    """Tells the conversation that a branch failed: an exception's class, never its text (S-013)."""
+def failure_message(step: Step, error: object) -> Message:
+    """Return the message that a branch failed: an exception's class, never its text (S-013)."""
     reason = type(error).__name__ if isinstance(error, BaseException) else str(error)
     return _headed(step.name, f"**FAILED**: {reason}")
 
 
-async def _complete(step: CompletionStep, state: Composite, threads: bool) -> Done:
-    prompt: Mapping[str, Any] = {"role": "system", "content": step.prompt}
+async def _complete(step: CompletionStep, state: Composite, threads: bool) -> Completed:
+    prompt: Message = {"role": "system", "content": step.prompt}
     answer = await _call(
         state.agent.get_completion,
         threads,
@@ -72,29 +74,29 @@ async def _complete(step: CompletionStep, state: Composite, threads: bool) -> Do
     )
     response = answer.response
     after = list(answer.messages or [])
-    made, is_rewritten = _made(state.messages, prompt, after)
+    added, is_rewritten = _added_messages(state.messages, prompt, after)
     if is_rewritten:
-        return Done(response, [], after if step.keep_prompt else made)
-    if not made:
-        made = [{"role": "assistant", "content": response}]
-    return Done(response, [prompt, *made] if step.keep_prompt else made)
+        return Completed(response, [], after if step.keep_prompt else added)
+    if not added:
+        added = [{"role": "assistant", "content": response}]
+    return Completed(response, [prompt, *added] if step.keep_prompt else added)
 
 
-async def _delegate(step: DelegateStep, state: Composite, threads: bool) -> Done:
+async def _delegate(step: DelegateStep, state: Composite, threads: bool) -> Completed:
     response = await _call(_agent_of(step).get_response, threads, step.args_builder(state))
     if isinstance(response, CompositeResult):
         response = unwrapped(response, f"The agent of step {step.name!r}")
-    return Done(response, [_headed(step.name, str(response))])
+    return Completed(response, [_headed(step.name, str(response))])
 
 
 def _is_cancelled() -> bool:
-    """Whether this task was asked to stop, rather than something that it awaited."""
+    """Return whether this task was cancelled, rather than something that it awaited."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 def _agent_of(step: DelegateStep) -> Any:
-    """The agent; of a class whose ``get_response`` needs an instance, a new one."""
+    """Return the agent, or an instance of a class whose ``get_response`` needs one."""
     if isinstance(step.agent, type):
         method = inspect.getattr_static(step.agent, "get_response", None)
         if inspect.isfunction(method):
@@ -110,23 +112,23 @@ async def _call(function: Callable[..., Any], threads: bool, *args: Any, **kwarg
     return await answer if hasattr(answer, "__await__") else answer
 
 
-def _made(
-    before: Sequence[Mapping[str, Any]], prompt: Mapping[str, Any], after: Messages
+def _added_messages(
+    before: Sequence[Message], prompt: Message, after: Messages
 ) -> tuple[Messages, bool]:
-    """The messages that a completion added to ``before`` and ``prompt``, and False; or all of the
-    conversation but the prompt, and True, if the agent rewrote it.
+    """Return the messages that a completion added to ``before`` and ``prompt``, and False.
 
-    An agent answers with the conversation as it now stands, or with its own messages alone.
+    If the agent rewrote the conversation, return all of it but the prompt, and True. An agent
+    answers with the whole conversation, or with its own messages alone.
     """
     length = len(before)
     if len(after) > length and (
         after[length] is prompt or after[: length + 1] == [*before, prompt]
     ):
         return after[length + 1 :], False
-    rest = [message for message in after if message is not prompt and message != prompt]
-    return rest, len(rest) < len(after) or any(message in before for message in rest)
+    others = [message for message in after if message is not prompt and message != prompt]
+    return others, len(others) < len(after) or any(message in before for message in others)
 
 
-def _headed(name: str, text: str) -> dict[str, Any]:
+def _headed(name: str, text: str) -> Message:
     title = " ".join(word.capitalize() for word in name.split("_"))
     return {"role": "user", "content": f"## {title}\n\n{text}"}

@@ -1,1 +1,1 @@
-"""The store's backends, each behind the same protocol."""
+"""The backends of the store, all with the same protocol."""

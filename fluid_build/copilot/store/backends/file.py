@@ -1,6 +1,6 @@
-"""A store in plain files: one JSON file a record, to be read, copied and deleted by hand.
+"""A store in plain files: a JSON file per record, which people can read, copy and delete.
 
-For some thousands of records; a search reads them all.
+It suits some thousands of records: a search reads them all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from fluid_build.copilot.store.base import (
     Embeddings,
     Hit,
-    Record,
+    StoredRecord,
     StoreError,
     check_key,
     check_namespace,
@@ -37,10 +37,10 @@ _SAFE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
 class FileBackend:
-    """Keeps records in folders below ``root``, one a namespace, which are made on first use.
+    """Records in folders below ``root``, one per namespace, which are created on first use.
 
-    A relative ``root`` lies in ``workspace_root``. ``clock`` gives the time that lives are measured
-    by, in seconds since the epoch.
+    A relative ``root`` is below ``workspace_root``. ``clock`` returns the time by which records
+    expire, in seconds since the epoch.
     """
 
     def __init__(
@@ -57,21 +57,21 @@ class FileBackend:
         self,
         namespace: str,
         key: str,
-        value: Any,
+        value: object,
         *,
         ttl_seconds: float | None = None,
         text: str = "",
         embedding: Sequence[float] | None = None,
     ) -> None:
-        """Keeps ``value``; its text and embedding replace those that were there."""
+        """Store ``value``; its text and embedding replace the previous ones."""
         content = self._content(key, value, ttl_seconds, text, pack_embedding(embedding))
         with self._writing(namespace) as folder:
             _write(folder / _file_name(key), content)
 
     def put_many(
-        self, namespace: str, values: Mapping[str, Any], *, ttl_seconds: float | None = None
+        self, namespace: str, values: Mapping[str, object], *, ttl_seconds: float | None = None
     ) -> None:
-        """Keeps the values one after the other."""
+        """Store the values one after the other."""
         contents = {
             _file_name(key): self._content(key, value, ttl_seconds, "", None)
             for key, value in values.items()
@@ -81,9 +81,9 @@ class FileBackend:
                 _write(folder / name, content)
 
     def add(
-        self, namespace: str, key: str, value: Any, *, ttl_seconds: float | None = None
+        self, namespace: str, key: str, value: object, *, ttl_seconds: float | None = None
     ) -> bool:
-        """Keeps ``value`` if the key is free."""
+        """Store ``value`` if the key is free; return whether it was."""
         content = self._content(key, value, ttl_seconds, "", None)
         with self._writing(namespace) as folder:
             path = folder / _file_name(key)
@@ -92,27 +92,27 @@ class FileBackend:
             _write(path, content)
             return True
 
-    def get(self, namespace: str, key: str, default: Any = None) -> Any:
-        """The value, or ``default``."""
-        with _told(self._root):
-            found = self._alive(self._folder(namespace) / _file_name(key))
-        return default if found is None else found["value"]
+    def get(self, namespace: str, key: str, default: object = None) -> Any:
+        """Return the value, or ``default``."""
+        with _store_errors(self._root):
+            record = self._alive(self._folder(namespace) / _file_name(key))
+        return default if record is None else record["value"]
 
-    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, Record]:
-        """The records that are there, by key."""
+    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, StoredRecord]:
+        """Return the records that exist, by key."""
         folder = self._folder(namespace)
-        with _told(self._root):
-            found = {key: self._alive(folder / _file_name(key)) for key in keys}
+        with _store_errors(self._root):
+            records = {key: self._alive(folder / _file_name(key)) for key in keys}
         return {
-            key: Record(key, kept["value"], kept["text"])
-            for key, kept in found.items()
-            if kept is not None
+            key: StoredRecord(key, record["value"], record["text"])
+            for key, record in records.items()
+            if record is not None
         }
 
     def delete(self, namespace: str, key: str) -> bool:
-        """Forgets a record; whether there was one."""
+        """Delete a record; return whether there was one."""
         folder = self._folder(namespace)
-        with _told(self._root):
+        with _store_errors(self._root):
             if not folder.is_dir():
                 return False
         with self._writing(namespace):
@@ -122,25 +122,25 @@ class FileBackend:
             return was_alive
 
     def keys(self, namespace: str, prefix: str = "") -> list[str]:
-        """All keys that begin with ``prefix``, sorted."""
-        found = (kept["key"] for kept in self._all(namespace))
-        return sorted(key for key in found if key.startswith(prefix))
+        """Return all keys that begin with ``prefix``, sorted."""
+        keys = (record["key"] for record in self._all(namespace))
+        return sorted(key for key in keys if key.startswith(prefix))
 
     def namespaces(self) -> list[str]:
-        """All namespaces that hold a record, sorted."""
-        with _told(self._root):
+        """Return all namespaces that have a record, sorted."""
+        with _store_errors(self._root):
             folders = [folder for folder in self._root.glob("**/") if folder != self._root]
         names = (_namespace_of(folder.relative_to(self._root)) for folder in folders)
         return sorted(name for name in names if any(self._all(name)))
 
     def search(self, namespace: str, query: str, limit: int) -> list[Hit]:
-        """Records whose text holds words of ``query``, best first."""
-        kept = sorted(self._all(namespace), key=lambda record: str(record["key"]))
-        ranked = rank(query, [record["text"] for record in kept], limit)
-        return [Hit(kept[place]["key"], score) for place, score in ranked]
+        """Return records whose text has words of ``query``, best first."""
+        records = sorted(self._all(namespace), key=lambda record: str(record["key"]))
+        ranked = rank(query, [record["text"] for record in records], limit)
+        return [Hit(records[place]["key"], score) for place, score in ranked]
 
     def find_phrase(self, namespace: str, phrase: str, limit: int) -> list[Hit]:
-        """Records whose text holds the words of ``phrase``, one after the other."""
+        """Return records whose text has the words of ``phrase`` in sequence."""
         wanted = " ".join(words_of(phrase))
         if not wanted:
             return []
@@ -152,7 +152,7 @@ class FileBackend:
         return [Hit(key, 1.0) for key in sorted(found)[: max(limit, 0)]]
 
     def embeddings(self, namespace: str) -> Embeddings:
-        """All embeddings of a namespace."""
+        """Return all embeddings of a namespace."""
         packed = [
             (record["key"], base64.b64decode(record["embedding"]))
             for record in self._all(namespace)
@@ -161,13 +161,13 @@ class FileBackend:
         return Embeddings.of(sorted(packed))
 
     def embeddings_revision(self, namespace: str) -> str | None:  # noqa: ARG002
-        """Files tell no revision that could not be the same for two contents."""
+        """Return None: nothing about files changes for certain when their content does."""
         return None
 
     def purge(self) -> int:
-        """Deletes what has outlived its time."""
+        """Delete expired records; return how many."""
         purged = 0
-        with _told(self._root):
+        with _store_errors(self._root):
             folders = [path for path in self._root.glob("**/") if (path / _LOCK).exists()]
         for folder in folders:
             namespace = _namespace_of(folder.relative_to(self._root))
@@ -179,7 +179,7 @@ class FileBackend:
         return purged
 
     def close(self) -> None:
-        """Nothing stays open."""
+        """Do nothing: no file stays open."""
 
     def _folder(self, namespace: str) -> Path:
         parts = check_namespace(namespace).split("/")
@@ -187,15 +187,15 @@ class FileBackend:
 
     @contextmanager
     def _writing(self, namespace: str) -> Generator[Path]:
-        """The namespace's folder, and the sole right to write in it."""
+        """Yield the namespace's folder, with the sole right to write in it."""
         folder = self._folder(namespace)
-        with _told(self._root):
+        with _store_errors(self._root):
             folder.mkdir(parents=True, exist_ok=True)
             with locked(folder / _LOCK):
                 yield folder
 
     def _content(
-        self, key: str, value: Any, ttl_seconds: float | None, text: str, embedding: bytes | None
+        self, key: str, value: object, ttl_seconds: float | None, text: str, embedding: bytes | None
     ) -> str:
         return to_json_text(
             {
@@ -208,7 +208,7 @@ class FileBackend:
         )
 
     def _all(self, namespace: str) -> Iterator[dict[str, Any]]:
-        with _told(self._root):
+        with _store_errors(self._root):
             paths = list(_records(self._folder(namespace)))
             for path in paths:
                 record = self._alive(path)
@@ -234,8 +234,10 @@ def _file_name(key: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A file name that is legal everywhere, its own inverse, and another one for another name, also
-    where upper and lower case are the same; of a name that is too long, its digest.
+    """Return a file name that is legal everywhere and can be turned back into the name.
+
+    Two names never share a file name, even where upper and lower case are the same. Of a name that
+    is too long, it has the digest.
     """
     quoted = "".join(
         character if character in _SAFE else "".join(f"%{byte:02x}" for byte in character.encode())
@@ -251,7 +253,7 @@ def _namespace_of(folder: Path) -> str:
 
 
 def _write(path: Path, content: str) -> None:
-    """Whole or not at all, also if the power fails."""
+    """Write a file whole or not at all, even if the power fails."""
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("w", encoding="ascii") as file:
@@ -266,11 +268,11 @@ def _write(path: Path, content: str) -> None:
 
 
 @contextmanager
-def _told(root: Path) -> Generator[None]:
+def _store_errors(root: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
         raise StoreError(
-            f"The store {root} cannot be used: {error.strerror or error}.",
-            hint="Check that its folder exists and can be written.",
+            f"The store {root} can't be used: {error.strerror or error}.",
+            hint="Check that its folder exists and is writable.",
         ) from error

@@ -1,5 +1,5 @@
 # ruff: noqa: ARG002 - the protocol has the arguments, and nothing is done with them
-"""A store that keeps nothing, for runs that shall leave no trace."""
+"""A store that keeps nothing, for runs that leave no trace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from fluid_build.copilot.store.base import (
     Embeddings,
     Hit,
-    Record,
+    StoredRecord,
     check_key,
     check_namespace,
     pack_embedding,
@@ -18,77 +18,77 @@ from fluid_build.copilot.store.base import (
 
 
 class NullBackend:
-    """Takes what every other store takes, refuses what they refuse, and holds nothing."""
+    """A store that accepts what every other store accepts, and keeps nothing."""
 
     def put(
         self,
         namespace: str,
         key: str,
-        value: Any,
+        value: object,
         *,
         ttl_seconds: float | None = None,
         text: str = "",
         embedding: Sequence[float] | None = None,
     ) -> None:
-        """Checks the value and forgets it."""
+        """Check the value and forget it."""
         pack_embedding(embedding)
         self.put_many(namespace, {key: value}, ttl_seconds=ttl_seconds)
 
     def put_many(
-        self, namespace: str, values: Mapping[str, Any], *, ttl_seconds: float | None = None
+        self, namespace: str, values: Mapping[str, object], *, ttl_seconds: float | None = None
     ) -> None:
-        """Checks the values and forgets them."""
+        """Check the values and forget them."""
         check_namespace(namespace)
         for key, value in values.items():
             check_key(key)
             to_json_text(value)
 
     def add(
-        self, namespace: str, key: str, value: Any, *, ttl_seconds: float | None = None
+        self, namespace: str, key: str, value: object, *, ttl_seconds: float | None = None
     ) -> bool:
-        """Every key is free."""
+        """Return True: every key is free."""
         self.put_many(namespace, {key: value}, ttl_seconds=ttl_seconds)
         return True
 
-    def get(self, namespace: str, key: str, default: Any = None) -> Any:
-        """The default."""
+    def get(self, namespace: str, key: str, default: object = None) -> Any:
+        """Return the default."""
         return default
 
-    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, Record]:
-        """None of them."""
+    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, StoredRecord]:
+        """Return no records."""
         return {}
 
     def delete(self, namespace: str, key: str) -> bool:
-        """There was none."""
+        """Return False: there was no record."""
         return False
 
     def keys(self, namespace: str, prefix: str = "") -> list[str]:
-        """No keys."""
+        """Return no keys."""
         return []
 
     def namespaces(self) -> list[str]:
-        """No namespaces."""
+        """Return no namespaces."""
         return []
 
     def search(self, namespace: str, query: str, limit: int) -> list[Hit]:
-        """Finds nothing."""
+        """Return no hits."""
         return []
 
     def find_phrase(self, namespace: str, phrase: str, limit: int) -> list[Hit]:
-        """Finds nothing."""
+        """Return no hits."""
         return []
 
     def embeddings(self, namespace: str) -> Embeddings:
-        """No embeddings."""
+        """Return no embeddings."""
         return Embeddings([], 0, b"")
 
     def embeddings_revision(self, namespace: str) -> str | None:
-        """Nothing ever changes."""
+        """Return a constant: nothing ever changes."""
         return ""
 
     def purge(self) -> int:
-        """Nothing to delete."""
+        """Return 0: there is nothing to delete."""
         return 0
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: nothing is open."""

@@ -14,7 +14,7 @@ import psycopg
 from fluid_build.copilot.store.base import (
     Embeddings,
     Hit,
-    Record,
+    StoredRecord,
     StoreError,
     check_key,
     check_namespace,
@@ -26,7 +26,7 @@ from fluid_build.copilot.store.word_ranking import words_of
 from fluid_build.secrets import redact
 
 _SCHEMA_LOCK = 0x464C5549
-"""Two processes that create the same table at once would disturb each other."""
+"""The advisory lock under which a process creates the tables: two at once would fail."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS fluid_records (
@@ -58,9 +58,9 @@ _Row = tuple[str, str, str, float | None, str, list[str], bytes | None]
 
 
 class PostgresBackend:
-    """Keeps records in two tables of the database ``dsn``, which are made on first use.
+    """Records in two tables of the database ``dsn``, which are created on first use.
 
-    ``clock`` gives the time that lives are measured by, in seconds since the epoch.
+    ``clock`` returns the time by which records expire, in seconds since the epoch.
     """
 
     def __init__(self, dsn: str, *, clock: Callable[[], float] = time.time) -> None:
@@ -74,36 +74,36 @@ class PostgresBackend:
         self,
         namespace: str,
         key: str,
-        value: Any,
+        value: object,
         *,
         ttl_seconds: float | None = None,
         text: str = "",
         embedding: Sequence[float] | None = None,
     ) -> None:
-        """Keeps ``value``; its text and embedding replace those that were there."""
+        """Store ``value``; its text and embedding replace the previous ones."""
         packed = pack_embedding(embedding)
         row = self._row(namespace, key, value, ttl_seconds, text, packed)
         with self._transaction() as cursor:
-            self._note_change(cursor, namespace, [key], may_add=packed is not None)
+            self._count_change(cursor, namespace, [key], may_add=packed is not None)
             cursor.execute(_UPSERT, row)
 
     def put_many(
-        self, namespace: str, values: Mapping[str, Any], *, ttl_seconds: float | None = None
+        self, namespace: str, values: Mapping[str, object], *, ttl_seconds: float | None = None
     ) -> None:
-        """Keeps all values or none."""
+        """Store all values or none."""
         rows = [
             self._row(namespace, key, value, ttl_seconds, "", None) for key, value in values.items()
         ]
         with self._transaction() as cursor:
-            self._note_change(cursor, namespace, list(values), may_add=False)
-            # In one order everywhere, so that two writers cannot wait for each other.
+            self._count_change(cursor, namespace, list(values), may_add=False)
+            # In one order everywhere, so that two writers can't wait for each other.
             for row in sorted(rows, key=lambda row: row[1]):
                 cursor.execute(_UPSERT, row)
 
     def add(
-        self, namespace: str, key: str, value: Any, *, ttl_seconds: float | None = None
+        self, namespace: str, key: str, value: object, *, ttl_seconds: float | None = None
     ) -> bool:
-        """Keeps ``value`` if the key is free."""
+        """Store ``value`` if the key is free; return whether it was."""
         row = self._row(namespace, key, value, ttl_seconds, "", None)
         with self._transaction() as cursor:
             cursor.execute(
@@ -111,71 +111,71 @@ class PostgresBackend:
             )
             return cursor.fetchone() is not None
 
-    def get(self, namespace: str, key: str, default: Any = None) -> Any:
-        """The value, or ``default``."""
-        found = self._read(
+    def get(self, namespace: str, key: str, default: object = None) -> Any:
+        """Return the value, or ``default``."""
+        rows = self._select(
             f"SELECT value FROM fluid_records WHERE namespace = %s AND key = %s AND {_ALIVE}",
             (namespace, key, self._clock()),
         )
-        return from_json_text(found[0][0]) if found else default
+        return from_json_text(rows[0][0]) if rows else default
 
-    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, Record]:
-        """The records that are there, by key."""
-        found = self._read(
+    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, StoredRecord]:
+        """Return the records that exist, by key."""
+        rows = self._select(
             "SELECT key, value, text FROM fluid_records"
             f" WHERE namespace = %s AND key = ANY(%s) AND {_ALIVE}",
             (namespace, list(keys), self._clock()),
         )
-        return {key: Record(key, from_json_text(value), text) for key, value, text in found}
+        return {key: StoredRecord(key, from_json_text(value), text) for key, value, text in rows}
 
     def delete(self, namespace: str, key: str) -> bool:
-        """Forgets a record; whether there was one."""
+        """Delete a record; return whether there was one."""
         with self._transaction() as cursor:
-            self._note_change(cursor, namespace, [key], may_add=False)
+            self._count_change(cursor, namespace, [key], may_add=False)
             cursor.execute(
                 "DELETE FROM fluid_records WHERE namespace = %s AND key = %s RETURNING expires_at",
                 (namespace, key),
             )
-            gone = cursor.fetchone()
-            return gone is not None and (gone[0] is None or gone[0] > self._clock())
+            deleted = cursor.fetchone()
+            return deleted is not None and (deleted[0] is None or deleted[0] > self._clock())
 
     def keys(self, namespace: str, prefix: str = "") -> list[str]:
-        """All keys that begin with ``prefix``, sorted."""
-        found = self._read(
+        """Return all keys that begin with ``prefix``, sorted."""
+        rows = self._select(
             "SELECT key FROM fluid_records"
             f" WHERE namespace = %s AND starts_with(key, %s) AND {_ALIVE} ORDER BY key",
             (namespace, prefix, self._clock()),
         )
-        return [key for (key,) in found]
+        return [key for (key,) in rows]
 
     def namespaces(self) -> list[str]:
-        """All namespaces that hold a record, sorted."""
-        found = self._read(
+        """Return all namespaces that have a record, sorted."""
+        rows = self._select(
             f"SELECT DISTINCT namespace FROM fluid_records WHERE {_ALIVE} ORDER BY 1",
             (self._clock(),),
         )
-        return [namespace for (namespace,) in found]
+        return [namespace for (namespace,) in rows]
 
     def search(self, namespace: str, query: str, limit: int) -> list[Hit]:
-        """Records whose text holds words of ``query``, best first by cover density."""
+        """Return records whose text has words of ``query``, best first by cover density."""
         words = list(dict.fromkeys(words_of(query)))
         return self._matches(namespace, " | ".join(f"'{word}'" for word in words), limit)
 
     def find_phrase(self, namespace: str, phrase: str, limit: int) -> list[Hit]:
-        """Records whose text holds the words of ``phrase``, one after the other."""
+        """Return records whose text has the words of ``phrase`` in sequence."""
         words = words_of(phrase)
-        wanted = f" {' '.join(words)} "
+        sequence = _spaced(words)
         candidates = self._matches(namespace, " & ".join(f"'{word}'" for word in words), None)
         texts = self.get_many(namespace, [hit.key for hit in candidates])
-        found = [
-            key for key, record in texts.items() if wanted in f" {' '.join(words_of(record.text))} "
-        ]
-        return [Hit(key, 1.0) for key in sorted(found)[: max(limit, 0)]]
+        keys = sorted(
+            key for key, record in texts.items() if sequence in _spaced(words_of(record.text))
+        )
+        return [Hit(key, 1.0) for key in keys[: max(limit, 0)]]
 
     def embeddings(self, namespace: str) -> Embeddings:
-        """All embeddings of a namespace."""
+        """Return all embeddings of a namespace."""
         return Embeddings.of(
-            self._read(
+            self._select(
                 "SELECT key, embedding FROM fluid_records"
                 f" WHERE namespace = %s AND embedding IS NOT NULL AND {_ALIVE} ORDER BY key",
                 (namespace, self._clock()),
@@ -183,32 +183,32 @@ class PostgresBackend:
         )
 
     def embeddings_revision(self, namespace: str) -> str | None:
-        """Counts the changes, and the embeddings whose life has ended but not been purged."""
-        found = self._read(
+        """Count the changes, and the embeddings that have expired but aren't purged."""
+        rows = self._select(
             "SELECT revision, (SELECT count(*) FROM fluid_records WHERE namespace = %s"
             " AND embedding IS NOT NULL AND expires_at <= %s)"
             " FROM fluid_revisions WHERE namespace = %s",
             (namespace, self._clock(), namespace),
         )
-        return f"{found[0][0]}.{found[0][1]}" if found else None
+        return f"{rows[0][0]}.{rows[0][1]}" if rows else None
 
     def purge(self) -> int:
-        """Deletes what has outlived its time."""
+        """Delete expired records; return how many."""
         with self._transaction() as cursor:
             cursor.execute(
                 "DELETE FROM fluid_records WHERE expires_at <= %s"
                 " RETURNING namespace, embedding IS NOT NULL",
                 (self._clock(),),
             )
-            gone = cursor.fetchall()
+            deleted = cursor.fetchall()
             cursor.execute(
                 "UPDATE fluid_revisions SET revision = revision + 1 WHERE namespace = ANY(%s)",
-                (sorted({namespace for namespace, was_embedded in gone if was_embedded}),),
+                (sorted({namespace for namespace, was_embedded in deleted if was_embedded}),),
             )
-            return len(gone)
+            return len(deleted)
 
     def close(self) -> None:
-        """Closes the connection; the next use opens another."""
+        """Close the connection; the next use opens another."""
         with self._lock:
             if self._connection is not None and self._opened_by == os.getpid():
                 self._connection.close()
@@ -218,7 +218,7 @@ class PostgresBackend:
         self,
         namespace: str,
         key: str,
-        value: Any,
+        value: object,
         ttl_seconds: float | None,
         text: str,
         embedding: bytes | None,
@@ -236,16 +236,16 @@ class PostgresBackend:
     def _matches(self, namespace: str, expression: str, limit: int | None) -> list[Hit]:
         if not expression or (limit is not None and limit <= 0):
             return []
-        found = self._read(
+        rows = self._select(
             "SELECT key, ts_rank(words, query) AS score"
             " FROM fluid_records, CAST(%s AS tsquery) AS query"
             f" WHERE words @@ query AND namespace = %s AND {_ALIVE}"
             " ORDER BY score DESC, key LIMIT %s",
             (expression, namespace, self._clock(), limit),
         )
-        return [Hit(key, score) for key, score in found]
+        return [Hit(key, score) for key, score in rows]
 
-    def _note_change(
+    def _count_change(
         self,
         cursor: psycopg.Cursor[tuple[Any, ...]],
         namespace: str,
@@ -253,7 +253,7 @@ class PostgresBackend:
         *,
         may_add: bool,
     ) -> None:
-        """Counts the change if it adds, replaces or removes an embedding."""
+        """Count the change if it adds, replaces or removes an embedding."""
         cursor.execute(
             "INSERT INTO fluid_revisions SELECT %s, 1 WHERE %s OR EXISTS (SELECT 1 FROM"
             " fluid_records WHERE namespace = %s AND key = ANY(%s) AND embedding IS NOT NULL)"
@@ -261,7 +261,7 @@ class PostgresBackend:
             (namespace, may_add, namespace, keys),
         )
 
-    def _read(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    def _select(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         with self._transaction() as cursor:
             cursor.execute(statement, values)
             return cursor.fetchall()
@@ -275,12 +275,12 @@ class PostgresBackend:
                     yield cursor
             except psycopg.Error as error:
                 raise StoreError(
-                    f"The store's database cannot be used: {redact(str(error)).strip()}",
+                    f"The store's database can't be used: {redact(str(error)).strip()}",
                     hint="Check that the server runs and that the connection string is right.",
                 ) from None
 
     def _open(self) -> psycopg.Connection[tuple[Any, ...]]:
-        """A connection is not for a child process to use, nor to close."""
+        """Return the connection; a child process opens its own and leaves its parent's alone."""
         usable = self._connection is not None and not self._connection.closed
         if not usable or self._opened_by != os.getpid():
             self._connection = psycopg.connect(self._dsn, autocommit=True)
@@ -290,3 +290,7 @@ class PostgresBackend:
                 self._connection.execute(_SCHEMA)
         assert self._connection is not None
         return self._connection
+
+
+def _spaced(words: list[str]) -> str:
+    return f" {' '.join(words)} "

@@ -17,7 +17,7 @@ from typing import Any
 from fluid_build.copilot.store.base import (
     Embeddings,
     Hit,
-    Record,
+    StoredRecord,
     StoreError,
     check_key,
     check_namespace,
@@ -30,7 +30,7 @@ from fluid_build.copilot.store.word_ranking import words_of
 _BUSY_SECONDS = 30.0
 
 _MATCHES_TO_RANK = 1_000
-"""BM25 is worked out for each match: rare words first, until there are this many."""
+"""BM25 is computed for each match: rare words first, until there are this many."""
 
 _LOG_PAGES = 8_000
 """Pages (4 KiB) in the write-ahead log before they are moved to the file, which takes a sync."""
@@ -58,8 +58,8 @@ CREATE TABLE IF NOT EXISTS revisions (namespace TEXT PRIMARY KEY, revision INTEG
 CREATE VIRTUAL TABLE IF NOT EXISTS texts USING fts5 (text);
 """
 
-# An item is what a record can be found by: a text and an embedding, each under the item's id.
-# Records that have neither, such as checkpoints, cost one b-tree only.
+# An item is a text and an embedding by which a record can be rows, each with the item's id.
+# Records that have neither, such as checkpoints, need one b-tree only.
 _UPSERT = """
 INSERT INTO records (namespace, key, value, expires_at) VALUES (?, ?, ?, ?)
 ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at
@@ -67,7 +67,7 @@ RETURNING item
 """
 _ALIVE = "(expires_at IS NULL OR expires_at > ?)"
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM texts WHERE texts MATCH ? LIMIT ?)"
-# The best are found before their items are looked at; rarely are some of another namespace.
+# The best matches are ranked before their items are read: few belong to another namespace.
 _RANK = f"""
 SELECT items.key, -score FROM (
     SELECT rowid AS item, bm25(texts) AS score FROM texts WHERE texts MATCH ? LIMIT ?
@@ -77,9 +77,9 @@ WHERE namespace = ? AND {_ALIVE} ORDER BY score, items.key LIMIT ?
 
 
 class SqliteBackend:
-    """Keeps records in the file ``path``, which is made with its folder on first use.
+    """Records in the file ``path``, which is created with its folder on first use.
 
-    ``clock`` gives the time that lives are measured by, in seconds since the epoch.
+    ``clock`` returns the time by which records expire, in seconds since the epoch.
     """
 
     def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
@@ -93,89 +93,91 @@ class SqliteBackend:
         self,
         namespace: str,
         key: str,
-        value: Any,
+        value: object,
         *,
         ttl_seconds: float | None = None,
         text: str = "",
         embedding: Sequence[float] | None = None,
     ) -> None:
-        """Keeps ``value``; its text and embedding replace those that were there."""
+        """Store ``value``; its text and embedding replace the previous ones."""
         packed = pack_embedding(embedding)
         row = self._row(namespace, key, value, ttl_seconds)
         with self._writing() as connection:
             _write(connection, row, text, packed)
 
     def put_many(
-        self, namespace: str, values: Mapping[str, Any], *, ttl_seconds: float | None = None
+        self, namespace: str, values: Mapping[str, object], *, ttl_seconds: float | None = None
     ) -> None:
-        """Keeps all values or none."""
+        """Store all values or none."""
         rows = [self._row(namespace, key, value, ttl_seconds) for key, value in values.items()]
         with self._writing() as connection:
             for row in rows:
                 _write(connection, row, "", None)
 
     def add(
-        self, namespace: str, key: str, value: Any, *, ttl_seconds: float | None = None
+        self, namespace: str, key: str, value: object, *, ttl_seconds: float | None = None
     ) -> bool:
-        """Keeps ``value`` if the key is free."""
+        """Store ``value`` if the key is free; return whether it was."""
         row = self._row(namespace, key, value, ttl_seconds)
         with self._writing() as connection:
-            taken = connection.execute(
+            existing = connection.execute(
                 f"SELECT 1 FROM records WHERE namespace = ? AND key = ? AND {_ALIVE}",
                 (namespace, key, self._clock()),
             ).fetchone()
-            if taken is None:
+            if existing is None:
                 _write(connection, row, "", None)
-            return taken is None
+            return existing is None
 
-    def get(self, namespace: str, key: str, default: Any = None) -> Any:
-        """The value, or ``default``."""
-        found = self._read(
+    def get(self, namespace: str, key: str, default: object = None) -> Any:
+        """Return the value, or ``default``."""
+        rows = self._select(
             f"SELECT value FROM records WHERE namespace = ? AND key = ? AND {_ALIVE}",
             (namespace, key, self._clock()),
         )
-        return from_json_text(found[0][0]) if found else default
+        return from_json_text(rows[0][0]) if rows else default
 
-    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, Record]:
-        """The records that are there, by key."""
-        found = self._read(
+    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, StoredRecord]:
+        """Return the records that exist, by key."""
+        rows = self._select(
             "SELECT key, value, texts.text FROM records LEFT JOIN texts ON texts.rowid = item"
             f" WHERE namespace = ? AND key IN (SELECT value FROM json_each(?)) AND {_ALIVE}",
             (namespace, to_json_text(list(keys)), self._clock()),
         )
-        return {key: Record(key, from_json_text(value), text or "") for key, value, text in found}
+        return {
+            key: StoredRecord(key, from_json_text(value), text or "") for key, value, text in rows
+        }
 
     def delete(self, namespace: str, key: str) -> bool:
-        """Forgets a record; whether there was one."""
+        """Delete a record; return whether there was one."""
         with self._writing() as connection:
-            gone = connection.execute(
+            deleted = connection.execute(
                 "DELETE FROM records WHERE namespace = ? AND key = ? RETURNING item, expires_at",
                 (namespace, key),
             ).fetchall()
-            for item, _ in gone:
+            for item, _ in deleted:
                 _forget(connection, namespace, item)
-            return any(end is None or end > self._clock() for _, end in gone)
+            return any(end is None or end > self._clock() for _, end in deleted)
 
     def keys(self, namespace: str, prefix: str = "") -> list[str]:
-        """All keys that begin with ``prefix``, sorted."""
-        found = self._read(
+        """Return all keys that begin with ``prefix``, sorted."""
+        rows = self._select(
             "SELECT key FROM records WHERE namespace = ? AND key >= ?"
             f" AND substr(key, 1, length(?)) = ? AND {_ALIVE} ORDER BY key",
             (namespace, prefix, prefix, prefix, self._clock()),
         )
-        return [key for (key,) in found]
+        return [key for (key,) in rows]
 
     def namespaces(self) -> list[str]:
-        """All namespaces that hold a record, sorted."""
-        found = self._read(
+        """Return all namespaces that have a record, sorted."""
+        rows = self._select(
             f"SELECT DISTINCT namespace FROM records WHERE {_ALIVE} ORDER BY 1", (self._clock(),)
         )
-        return [namespace for (namespace,) in found]
+        return [namespace for (namespace,) in rows]
 
     def search(self, namespace: str, query: str, limit: int) -> list[Hit]:
-        """Records whose text holds words of ``query``, best first.
+        """Return records whose text has words of ``query``, best first.
 
-        Of a query with more matches than are worth ranking, the most frequent words are left out.
+        If more records match than are worth ranking, the most frequent words are left out.
         """
         words = list(dict.fromkeys(words_of(query)))
         if not words or limit <= 0:
@@ -188,16 +190,16 @@ class SqliteBackend:
         )
 
     def find_phrase(self, namespace: str, phrase: str, limit: int) -> list[Hit]:
-        """Records whose text holds the words of ``phrase``, one after the other."""
+        """Return records whose text has the words of ``phrase`` in sequence."""
         words = words_of(phrase)
         if not words or limit <= 0:
             return []
         return self._ranked('"' + " ".join(words) + '"', namespace, limit)
 
     def embeddings(self, namespace: str) -> Embeddings:
-        """All embeddings of a namespace."""
+        """Return all embeddings of a namespace."""
         return Embeddings.of(
-            self._read(
+            self._select(
                 "SELECT key, vector FROM embeddings JOIN items ON items.id = embeddings.item"
                 f" WHERE namespace = ? AND {_ALIVE} ORDER BY key",
                 (namespace, self._clock()),
@@ -205,27 +207,27 @@ class SqliteBackend:
         )
 
     def embeddings_revision(self, namespace: str) -> str | None:
-        """Counts the changes, and the embeddings whose life has ended but not been purged."""
-        found = self._read(
+        """Count the changes, and the embeddings that have expired but aren't purged."""
+        rows = self._select(
             "SELECT revision, (SELECT count(*) FROM items WHERE namespace = ? AND expires_at <= ?"
             " AND id IN (SELECT item FROM embeddings)) FROM revisions WHERE namespace = ?",
             (namespace, self._clock(), namespace),
         )
-        return f"{found[0][0]}.{found[0][1]}" if found else None
+        return f"{rows[0][0]}.{rows[0][1]}" if rows else None
 
     def purge(self) -> int:
-        """Deletes what has outlived its time."""
+        """Delete expired records; return how many."""
         with self._writing() as connection:
-            gone = connection.execute(
+            deleted = connection.execute(
                 "DELETE FROM records WHERE expires_at <= ? RETURNING namespace, item",
                 (self._clock(),),
             ).fetchall()
-            for namespace, item in gone:
+            for namespace, item in deleted:
                 _forget(connection, namespace, item)
-            return len(gone)
+            return len(deleted)
 
     def close(self) -> None:
-        """Closes the file; the next use opens it again."""
+        """Close the file; the next use opens it again."""
         with self._lock:
             if self._connection is not None and self._opened_by == os.getpid():
                 self._connection.close()
@@ -235,7 +237,7 @@ class SqliteBackend:
         self.close()
 
     def _row(
-        self, namespace: str, key: str, value: Any, ttl_seconds: float | None
+        self, namespace: str, key: str, value: object, ttl_seconds: float | None
     ) -> tuple[str, str, str, float | None]:
         expires_at = None if ttl_seconds is None else self._clock() + ttl_seconds
         return (
@@ -246,36 +248,36 @@ class SqliteBackend:
         )
 
     def _rare(self, words: list[str]) -> list[str]:
-        """The rarest words that together have few enough matches to rank them all."""
+        """Return the rarest words that together have few enough matches to rank them all."""
         counts = {
-            word: self._read(_COUNT, (f'"{word}"', _MATCHES_TO_RANK + 1))[0][0] for word in words
+            word: self._select(_COUNT, (f'"{word}"', _MATCHES_TO_RANK + 1))[0][0] for word in words
         }
-        kept: list[str] = []
+        rare: list[str] = []
         matches = 0
         for word in sorted(words, key=counts.__getitem__):
             matches += counts[word]
             if matches > _MATCHES_TO_RANK:
                 break
-            kept.append(word)
-        return kept if matches else []
+            rare.append(word)
+        return rare if matches else []
 
     def _ranked(self, expression: str, namespace: str, limit: int) -> list[Hit]:
-        """The best of the first matches; of all, if those are of other namespaces."""
+        """Return the best of the first matches, or of all if those belong to other namespaces."""
         for most in (max(_MATCHES_TO_RANK, limit), -1):
             values = (expression, most, namespace, self._clock(), limit)
-            found = self._read(_RANK, values)
-            if found:
+            rows = self._select(_RANK, values)
+            if rows:
                 break
-        return [Hit(key, score) for key, score in found]
+        return [Hit(key, score) for key, score in rows]
 
-    def _read(self, statement: str, values: Sequence[Any]) -> list[Any]:
-        with self._lock, _told(self._path):
+    def _select(self, statement: str, values: Sequence[object]) -> list[Any]:
+        with self._lock, _store_errors(self._path):
             return self._open().execute(statement, values).fetchall()
 
     @contextmanager
     def _writing(self) -> Generator[sqlite3.Connection]:
-        """One transaction, which holds the write lock from its beginning."""
-        with self._lock, _told(self._path):
+        """Run a transaction that has the write lock from its beginning."""
+        with self._lock, _store_errors(self._path):
             connection = self._open()
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -286,7 +288,7 @@ class SqliteBackend:
             connection.execute("COMMIT")
 
     def _open(self) -> sqlite3.Connection:
-        """A connection is not for a child process to use, nor to close."""
+        """Return the connection; a child process opens its own and leaves its parent's alone."""
         if self._connection is None or self._opened_by != os.getpid():
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = _connect(self._path)
@@ -299,11 +301,11 @@ def _connect(path: Path) -> sqlite3.Connection:
         path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
     try:
-        _patiently(connection, "PRAGMA journal_mode = WAL")
+        _execute_patiently(connection, "PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-            _patiently(connection, "BEGIN IMMEDIATE")
+            _execute_patiently(connection, "BEGIN IMMEDIATE")
             for statement in _SCHEMA.split(";\n"):
                 connection.execute(statement)
             connection.execute("PRAGMA user_version = 1")
@@ -314,8 +316,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _patiently(connection: sqlite3.Connection, statement: str) -> None:
-    """Changing to the write-ahead log does not wait for the busy timeout by itself."""
+def _execute_patiently(connection: sqlite3.Connection, statement: str) -> None:
+    """Execute a statement that doesn't wait for the busy timeout by itself."""
     give_up_at = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
@@ -361,7 +363,7 @@ def _link(connection: sqlite3.Connection, namespace: str, key: str, item: int | 
 
 
 def _forget(connection: sqlite3.Connection, namespace: str, item: int | None) -> None:
-    """Takes a record out of the indexes that it is in."""
+    """Remove a record from the indexes."""
     if item is None:
         return
     connection.execute("DELETE FROM texts WHERE rowid = ?", (item,))
@@ -387,11 +389,11 @@ def _all(words: list[str]) -> str:
 
 
 @contextmanager
-def _told(path: Path) -> Generator[None]:
+def _store_errors(path: Path) -> Generator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
         raise StoreError(
-            f"The store {path} cannot be used: {error}.",
-            hint="Check that its folder exists and can be written, and that it is a store.",
+            f"The store {path} can't be used: {error}.",
+            hint="Check that its folder is writable, and that the file is a store.",
         ) from error
