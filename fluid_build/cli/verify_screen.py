@@ -51,7 +51,7 @@ def verified_document(verified: Verified) -> dict[str, object]:
 
 def warehouse_document(verified: WarehouseVerified) -> dict[str, object]:
     """Return the result for a warehouse as one JSON document."""
-    warehouse = verified.found
+    warehouse = verified.contents
     return {
         "holds": verified.holds,
         "warehouse": {
@@ -85,7 +85,7 @@ def _dbt_document(verified: DbtVerified) -> dict[str, object]:
         "failed": [_node_document(node) for node in result.failed],
         "skipped": [node.name for node in result.skipped],
         "warnings": list(result.warnings),
-        "standing": None if verified.standing is None else verified.standing.name,
+        "standing": None if verified.own_database is None else verified.own_database.name,
         "proof": _proof_document(verified.proof),
     }
 
@@ -130,7 +130,7 @@ def verified_screen(verified: Verified) -> Iterator[Part]:
 
 def warehouse_screen(verified: WarehouseVerified) -> Iterator[Part]:
     """Yield the result for a warehouse, for people."""
-    warehouse = verified.found
+    warehouse = verified.contents
     yield _title(verified.forged, "the warehouse as it stands")
     if warehouse.faults:
         remark = f"compared with the schema {warehouse.schema}"
@@ -195,12 +195,12 @@ def _dbt_section(verified: DbtVerified, tick: str) -> Iterator[Part]:
         yield _not_proven(_NOT_ALL_BUILT)
     else:
         yield from proof_section(verified.proof, "What dbt built", tick=tick)
-    if verified.copied and not verified.holds:
+    if verified.uses_copies and not verified.holds:
         yield text(_STALE_COPIES, "yellow")
-    if verified.standing is not None:
+    if verified.own_database is not None:
         yield Text()
-        yield text(f"dbt built in a new database; {verified.standing} was not checked.")
-        yield text(f"To prove it as it stands, add --warehouse {verified.standing}", "dim")
+        yield text(f"dbt built in a new database; {verified.own_database} was not checked.")
+        yield text(f"To prove it as it stands, add --warehouse {verified.own_database}", "dim")
 
 
 def _dbt_figures(verified: DbtVerified) -> Iterator[str]:

@@ -147,8 +147,8 @@ def test_a_model_that_was_edited_without_a_new_forge_is_told_by_verify(
     done = fluid("verify", fluid_vault, "--json")
     outdated = json.loads(done.out)["outdated"]
     assert done.code == 1
-    assert "hub_buyer is in model.json, and dbt/ doesn't build it" in outdated
-    assert "hub_customer is built by dbt/, and model.json lacks it" in outdated
+    assert "hub_buyer is in model.json but isn't built by dbt/" in outdated
+    assert "hub_customer is built by dbt/ but isn't in model.json" in outdated
 
 
 @pytest.fixture

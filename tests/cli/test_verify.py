@@ -118,9 +118,9 @@ def test_a_loss_is_shown_and_fails(
     fluid: Fluid, duckdb_shop: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the model's SQL loses a row there is no green tick, and the row is shown."""
-    from fluid_build import verification
+    from fluid_build.verification import untrusted_model
 
-    derive = verification.transform_plan
+    derive = untrusted_model.transform_plan
 
     def losing(model: Any) -> Any:
         plan = derive(model)
@@ -132,7 +132,7 @@ def test_a_loss_is_shown_and_fails(
         )
         return plan.model_copy(update={"builds": builds})
 
-    monkeypatch.setattr(verification, "transform_plan", losing)
+    monkeypatch.setattr(untrusted_model, "transform_plan", losing)
     done = fluid("verify", folder)
     assert done.code == 1
     assert "✓" not in done.out
@@ -301,7 +301,7 @@ def test_a_model_without_its_layer_is_refused(fluid: Fluid, folder: Path) -> Non
         edit(folder / name, lambda document: document.update(technique="data_vault_2"))
     done = fluid("verify", folder)
     assert done.code == 2
-    assert "it is data_vault_2 and lacks that layer" in done.err
+    assert "its technique is data_vault_2, but that layer is missing" in done.err
 
 
 _INJECTED = "INTEGER) AS x; ATTACH '{}' AS evil; SELECT CAST(1 AS INTEGER"
@@ -372,7 +372,7 @@ def test_a_model_whose_parts_do_not_fit_is_refused(
     edit(star / "model.json", change)
     done = fluid("verify", star, "--uri", dated_once / "dated.duckdb")
     assert (done.code, done.out) == (2, "")
-    assert "its parts do not fit together" in done.err
+    assert "its parts don't fit together" in done.err
 
 
 def test_a_password_is_never_shown(fluid: Fluid, folder: Path) -> None:
@@ -426,7 +426,7 @@ def test_dbt_builds_beside_the_database_that_stands(fluid: Fluid, folder: Path) 
     assert "To prove it as it stands, add --warehouse" in done.out
     (folder / "dbt" / "profiles.yml").write_text("two: {}")
     refused = fluid("verify", folder, "--dbt", "--trust")
-    assert (refused.code, "doesn't build where FLUID_DATABASE_PATH says" in refused.err) == (
+    assert (refused.code, "doesn't use FLUID_DATABASE_PATH" in refused.err) == (
         2,
         True,
     )

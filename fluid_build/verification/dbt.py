@@ -1,0 +1,106 @@
+"""What dbt builds of a forge's project, compared with the source."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from fluid_build.contract.write.exposes import DBT_FOLDER
+from fluid_build.errors import SourceNotFoundError, UsageError
+from fluid_build.progress import OnProgress, ignore
+from fluid_build.sources.base import Source
+from fluid_build.sources.kinds import ServerKind
+from fluid_build.sources.uri import locate
+from fluid_build.temporary import owned_folder
+from fluid_build.transform.dbt.built_database import built_by_dbt
+from fluid_build.transform.dbt.portable_paths import (
+    DATABASE_VARIABLE,
+    DSN_VARIABLE,
+    PATH_VARIABLE,
+    base_of,
+)
+from fluid_build.transform.dbt.project_names import duckdb_database
+from fluid_build.transform.dbt.running import DbtResult, run_dbt
+from fluid_build.transform.dbt.table_copies import COPIES_FOLDER
+from fluid_build.transform.proof.manifest import read_text
+from fluid_build.transform.proof.proof import Proof, prove
+from fluid_build.verification.forged_folder import ForgedFolder
+from fluid_build.verification.untrusted_model import MOST_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class DbtVerified:
+    """What dbt built of a model, and its proof; None where dbt didn't build all of it.
+
+    dbt builds in a new database. ``uses_copies`` says that it read tables from copies that the
+    forge made; ``own_database`` is the project's own, if there is one: it was neither read nor
+    changed.
+    """
+
+    result: DbtResult
+    proof: Proof | None
+    uses_copies: bool
+    own_database: Path | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether dbt built everything without a failure, and nothing was lost."""
+        return self.result.ok and self.proof is not None and self.proof.verdict == "proven"
+
+
+def verify_dbt(
+    forged: ForgedFolder,
+    source: Source,
+    place: str | None = None,
+    *,
+    on_progress: OnProgress = ignore,
+) -> DbtVerified:
+    """Let dbt build a forge's project in a new database, and compare that with the source.
+
+    ``place`` is where the source is, if it isn't where the project looks for it. Raises UsageError
+    where the project isn't for DuckDB, DbtError where dbt can't be run, and BuildFailedError where
+    dbt built other relations than planned.
+    """
+    target = forged.manifest.target
+    if target != "duckdb":
+        raise UsageError(
+            f"The dbt project in {forged.folder} is for {target}, but only a project for DuckDB can"
+            " be verified with dbt.",
+            hint="Forge with --target duckdb to prove what dbt builds.",
+        )
+    project = forged.folder / DBT_FOLDER
+    if not (project / "dbt_project.yml").is_file():
+        raise SourceNotFoundError(
+            f"There is no dbt project in {project}.", hint="Forge the folder again."
+        )
+    name = f"{duckdb_database(forged.plan)}.duckdb"
+    _check_builds_where_told(project)
+    with owned_folder() as fresh:
+        file = fresh.path / name
+        environment = {DATABASE_VARIABLE: str(file)}
+        if place is not None:
+            environment |= _environment(place, project)
+        result = run_dbt(project, environment=environment, on_progress=on_progress)
+        uses_copies = (project / COPIES_FOLDER).is_dir()
+        own_database = project / name if (project / name).is_file() else None
+        if not result.ok:
+            return DbtVerified(result, None, uses_copies, own_database)
+        with built_by_dbt(source, forged.plan, file) as database:
+            proof = prove(database, forged.model, on_progress=on_progress)
+    return DbtVerified(result, proof, uses_copies, own_database)
+
+
+def _check_builds_where_told(project: Path) -> None:
+    """Refuse a project that would build in its own database: that one must stay as it is."""
+    profile = project / "profiles.yml"
+    if not profile.is_file() or DATABASE_VARIABLE not in read_text(profile, MOST_BYTES):
+        raise UsageError(
+            f"{profile} doesn't use {DATABASE_VARIABLE}, so dbt would change the project's own"
+            " database.",
+            hint="Forge the folder again, or prove the database as it is with --warehouse.",
+        )
+
+
+def _environment(place: str, project: Path) -> dict[str, str]:
+    address = locate(place)
+    if isinstance(address.kind, ServerKind):
+        return {DSN_VARIABLE: address.place}
+    return {PATH_VARIABLE: str(base_of(address.place, project).path)}

@@ -1,0 +1,91 @@
+"""Whether a forge's model still fits its source, and gives it back."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fluid_build.artifacts import write_artifacts
+from fluid_build.errors import OutputError
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.progress import OnProgress, ignore
+from fluid_build.sources.base import Source
+from fluid_build.transform.proof.manifest import digest
+from fluid_build.transform.proof.proof import Proof, build_and_prove
+from fluid_build.transform.proof.source_changes import check_unchanged, key_changes
+from fluid_build.transform.proof.written_proof import PROOF_FILE, proof_json
+from fluid_build.verification.dbt import DbtVerified
+from fluid_build.verification.forged_folder import ForgedFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The result of a verification.
+
+    ``row_changes`` are sentences, and no fault. ``unread`` are tables of the source that couldn't
+    be read, so nothing is known about them, each with the reason. ``broken_keys`` held when the
+    source was forged, and the model relies on them: the next load would fail.
+    """
+
+    forged: ForgedFolder
+    proof: Proof
+    row_changes: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+    broken_keys: tuple[str, ...] = ()
+    dbt: DbtVerified | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether every check passed."""
+        proven = self.proof.verdict == "proven" and not self.unread and not self.broken_keys
+        return proven and self.forged.agrees and (self.dbt is None or self.dbt.holds)
+
+
+def verify(forged: ForgedFolder, source: Source, *, on_progress: OnProgress = ignore) -> Verified:
+    """Build a forge's model from its source, and compare the two.
+
+    Raises SourceChangedError, which names the table and the change, where the model no longer fits
+    the source, and BuildFailedError where it can't be built for another reason.
+    """
+    check_unchanged(source, forged.model, forged.plan)
+    proof = build_and_prove(source, forged.plan, forged.model, on_progress=on_progress)
+    return Verified(
+        forged,
+        proof,
+        row_changes=tuple(_row_changes(forged.model, proof)),
+        unread=tuple(unread_tables(source, forged.model)),
+        broken_keys=tuple(map(str, key_changes(source, forged.model, forged.plan))),
+    )
+
+
+def unread_tables(source: Source, model: LogicalModel) -> Iterator[str]:
+    """Return the tables that couldn't be read, now or by the forge, with the reason."""
+    reasons = {skipped.name: skipped.reason for skipped in source.skipped}
+    for name in model.conceptual.skipped:
+        reasons.setdefault(
+            name, "it was skipped when the source was forged, and isn't in the model"
+        )
+    for name, reason in reasons.items():
+        yield f"{name}: {reason}"
+
+
+def _row_changes(model: LogicalModel, proof: Proof) -> Iterator[str]:
+    before = {entity.name: entity.rows for entity in model.conceptual.entities}
+    for table in proof.tables:
+        if table.rows != before[table.table]:
+            yield f"{table.table} had {before[table.table]:,} rows and has {table.rows:,} now"
+
+
+def refresh_proof(folder: Path, proof: Proof) -> bool:
+    """Replace the folder's proof with this one, and return whether the folder has it now.
+
+    False where the folder can't be written to, which a verification doesn't need.
+    """
+    text = proof_json(proof)
+    path = folder / PROOF_FILE
+    if path.is_file() and digest(path) == digest(text):
+        return True
+    try:
+        write_artifacts(folder, {PROOF_FILE: text})
+    except OutputError:
+        return False
+    return True

@@ -1,0 +1,54 @@
+"""What a warehouse holds, compared with the source; nothing in it is changed."""
+
+from dataclasses import dataclass
+
+from fluid_build.progress import OnProgress, ignore
+from fluid_build.secrets import redact
+from fluid_build.sources.base import Source
+from fluid_build.transform.proof.source_changes import check_unchanged, key_changes
+from fluid_build.transform.proof.warehouse import WarehouseProof, prove_warehouse
+from fluid_build.verification.forged_folder import ForgedFolder
+from fluid_build.verification.source import unread_tables
+
+
+@dataclass(frozen=True, slots=True)
+class WarehouseVerified:
+    """The result of verifying a warehouse; ``place`` is its address without a password."""
+
+    forged: ForgedFolder
+    place: str
+    contents: WarehouseProof
+    unread: tuple[str, ...] = ()
+    broken_keys: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether the warehouse holds everything, every table could be read and every key holds."""
+        proven = self.contents.holds and not self.unread and not self.broken_keys
+        return proven and not self.forged.disagreements
+
+
+def verify_warehouse(
+    forged: ForgedFolder,
+    source: Source,
+    place: str,
+    *,
+    schema: str | None = None,
+    on_progress: OnProgress = ignore,
+) -> WarehouseVerified:
+    """Compare a warehouse with the source; nothing is built or changed in it.
+
+    ``schema`` is where the model's relations are, if it isn't the project's. Raises
+    SourceChangedError where the model no longer fits the source.
+    """
+    check_unchanged(source, forged.model, forged.plan)
+    contents = prove_warehouse(
+        source, forged.plan, forged.model, place, schema=schema, on_progress=on_progress
+    )
+    return WarehouseVerified(
+        forged,
+        redact(place),
+        contents,
+        unread=tuple(unread_tables(source, forged.model)),
+        broken_keys=tuple(map(str, key_changes(source, forged.model, forged.plan))),
+    )
