@@ -1,1 +1,1 @@
-"""The logical model: what a profile means, in one layer for each way of storing it."""
+"""The logical model of a profile, by one technique or another of storing it."""

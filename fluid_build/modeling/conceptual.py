@@ -1,6 +1,6 @@
 """The conceptual layer: entities with their attributes and keys, and how they relate.
 
-It is the same for every technique: what the business has, before anyone decides how to store it.
+Every technique shares it. It says what the business has, before anyone decides how to store it.
 """
 
 from typing import Literal
@@ -16,10 +16,10 @@ KeyKind = Literal["primary", "declared", "candidate"]
 
 
 class Conversion(ModelPart):
-    """How text that really holds another type is read as that type.
+    """How to read text that really holds another type.
 
-    ``to_type`` is DuckDB's name of it. ``format`` is how a date is spelled, in the letters of
-    strptime, "" for ISO. ``reversible`` means that every value, written back, is spelled as before.
+    ``to_type`` is DuckDB's name of that type. ``format`` is the strptime format of a date, "" for
+    ISO. ``reversible`` means that every value, written back as text, is spelled as before.
     """
 
     to_type: str
@@ -31,10 +31,10 @@ class Attribute(Element):
     """A property of an entity.
 
     ``type`` is a type name of the contract (``decimal(10,2)``), ``source_type`` DuckDB's name of
-    what is read from the source; where they part, ``conversion`` leads from one to the other.
-    ``required`` means that it is never null, declared so or measured so; ``evidence`` holds the
+    the type at the source. Where they differ, ``conversion`` says how to get from one to the other.
+    ``required`` means that it's never null, by declaration or measurement; ``evidence`` has the
     figures. ``accepted_values`` are all values of a closed domain, empty where there is none.
-    ``measure`` says how it is added up, None where it is no measure.
+    ``measure`` says how to add it up, None where it's no measure.
     """
 
     name: str
@@ -51,10 +51,10 @@ class Attribute(Element):
 
 
 class EntityKey(Element):
-    """Attributes whose values, taken together, identify an instance of the entity.
+    """Attributes whose values together identify a row of the entity.
 
-    The one of kind ``primary`` was chosen; ``declared`` ones stand in the source, whether the data
-    bears them out (``holds``) or not; ``candidate`` ones hold in the data and nobody declared them.
+    The ``primary`` key was chosen. The source declares ``declared`` keys, whether the data obeys
+    them (``holds``) or not. ``candidate`` keys hold in the data, and nobody declared them.
     """
 
     kind: KeyKind
@@ -65,7 +65,7 @@ class EntityKey(Element):
 
 
 class Entity(Element):
-    """A kind of thing that the data speaks of. ``rows`` is how many instances were seen.
+    """Something that the data describes, with one row for each instance.
 
     ``place`` is where its table is at the source, quoted for SQL.
     """
@@ -79,16 +79,16 @@ class Entity(Element):
 
     @property
     def sql(self) -> str:
-        """The name of its table in a query on the source."""
+        """Return the name of its table in a query on the source."""
         return self.place or quote(self.name)
 
     @property
     def primary_key(self) -> EntityKey | None:
-        """The key that was chosen; None where nothing identifies an instance."""
+        """Return the key that was chosen; None where nothing identifies a row."""
         return next((key for key in self.keys if key.kind == "primary"), None)
 
     def attribute(self, name: str) -> Attribute:
-        """The attribute of that exact name; KeyError if there is none."""
+        """Return the attribute of that exact name; raise KeyError if there is none."""
         for attribute in self.attributes:
             if attribute.name == name:
                 return attribute
@@ -96,12 +96,13 @@ class Entity(Element):
 
 
 class Relationship(Element):
-    """``from_entity``, the child, refers to ``to_entity``, the parent; attributes pair by position.
+    """A reference of ``from_entity``, the child, to ``to_entity``, the parent.
 
-    ``cardinality`` reads from child to parent. ``from_participation`` is mandatory where every
-    child has its parent (no nulls, no orphans), ``to_participation`` where every parent has a
-    child. ``coverage`` is the share of parents that have one, None where that was not measured.
-    ``role`` is what the child calls this parent, "" where its columns don't tell.
+    Attributes pair by position. ``cardinality`` reads from child to parent. ``from_participation``
+    is mandatory where every child has its parent (no nulls, no orphans), ``to_participation`` where
+    every parent has a child. ``coverage`` is the share of parents with a child, None where it
+    wasn't measured. ``role`` is what the child calls this parent, "" where its columns don't say.
+    ``implied`` means that other references imply this one.
     """
 
     name: str
@@ -123,7 +124,7 @@ class Relationship(Element):
 class ConceptualModel(ModelPart):
     """Entities in the order of the source, and the relationships between them.
 
-    ``skipped`` names the tables that are there and could not be read.
+    ``skipped`` are the names of tables that couldn't be read.
     """
 
     entities: tuple[Entity, ...]
@@ -131,7 +132,7 @@ class ConceptualModel(ModelPart):
     skipped: tuple[str, ...] = ()
 
     def entity(self, name: str) -> Entity:
-        """The entity of that exact name; KeyError if there is none."""
+        """Return the entity of that exact name; raise KeyError if there is none."""
         for entity in self.entities:
             if entity.name == name:
                 return entity

@@ -1,7 +1,4 @@
-"""The conceptual layer of a profile: one entity a table, with its own names.
-
-Every technique starts from it, so what is true of the data is worked out here once.
-"""
+"""The conceptual layer of a profile: one entity for each table, under the table's own names."""
 
 from collections import Counter
 from collections.abc import Set
@@ -36,7 +33,7 @@ from fluid_build.profiling.profile import (
 
 
 def conceptual_model(profile: Profile) -> ConceptualModel:
-    """Entities, keys and relationships as the profile bears them out."""
+    """Return the entities, keys and relationships that a profile has evidence for."""
     keys = key_columns(profile)
     return ConceptualModel(
         entities=tuple(
@@ -56,7 +53,7 @@ def _entity(table: TableProfile, keys: Set[str], has_data: bool) -> Entity:
         attributes=tuple(_attribute(table, column, keys, has_data) for column in table.columns),
         keys=entity_keys(table, has_data),
         mapped_source_tables=(table.name,),
-        reason="One entity for one table of the source, under its own name.",
+        reason="One entity for one source table, under its own name.",
     )
 
 
@@ -100,7 +97,7 @@ def _conversion(column: ColumnProfile) -> Conversion | None:
 
 
 def _requirement(column: ColumnProfile, has_data: bool) -> tuple[bool, Origin, str]:
-    """Whether a value must be there, who says so, and the sentence for it."""
+    """Return whether an attribute is required, who says so, and the sentence for it."""
     if has_data and column.nulls > 0:
         declared = "" if column.nullable else ", though it is declared NOT NULL"
         return False, "measured", f"{column.nulls} of {column.rows} rows are null{declared}."
@@ -108,41 +105,41 @@ def _requirement(column: ColumnProfile, has_data: bool) -> tuple[bool, Origin, s
         return True, "declared", "Declared NOT NULL."
     if has_data and column.rows > 0:
         return True, "measured", f"Never null in {column.rows} rows."
-    return False, "declared" if not has_data else "measured", "Nothing says that it is never null."
+    return False, "declared" if not has_data else "measured", "Nothing says that it's never null."
 
 
 def entity_keys(table: TableProfile, has_data: bool) -> tuple[EntityKey, ...]:
-    """The chosen key, then the declared ones, then single columns that hold without being declared.
+    """Return the chosen key, then declared keys, then undeclared single columns that are unique.
 
-    Undeclared composite candidates stay in the profile: most of them are accidents of the data.
+    Undeclared composite candidates stay in the profile: most of them are unique by accident.
     """
     keys: list[EntityKey] = []
     if table.primary_key is not None:
-        keys.append(_primary(table, table.primary_key, has_data))
+        keys.append(_primary_key(table, table.primary_key, has_data))
     for claim in table.declared_keys:
         if claim.columns != table.primary_key:
-            keys.append(_declared_unique(table, claim))
-    taken = {key.attributes for key in keys}
+            keys.append(_declared_key(table, claim))
+    known = {key.attributes for key in keys}
     for columns in table.candidate_keys:
-        if len(columns) == 1 and columns not in taken:
-            claim = KeyClaim(columns=columns, evidence=_measured(table, columns))
+        if len(columns) == 1 and columns not in known:
+            claim = KeyClaim(columns=columns, evidence=_measured_evidence(table, columns))
             reason = f"Unique and never null in {table.rows} rows."
             keys.append(_key(table, "candidate", claim, reason))
     return tuple(keys)
 
 
-def _declared_unique(table: TableProfile, claim: KeyClaim) -> EntityKey:
-    """A declared key beside the primary one; SQL lets such a key be null."""
+def _declared_key(table: TableProfile, claim: KeyClaim) -> EntityKey:
+    """Return a declared key other than the primary one; SQL allows nulls in it."""
     holds = claim.evidence.violations == 0
-    reason = "Declared as a key." if holds else "Declared as a key, and the data violates it."
+    reason = "Declared as a key." if holds else "Declared as a key, but the data violates it."
     return _key(table, "declared", claim, reason).model_copy(update={"holds": holds})
 
 
-def _primary(table: TableProfile, columns: tuple[str, ...], has_data: bool) -> EntityKey:
+def _primary_key(table: TableProfile, columns: tuple[str, ...], has_data: bool) -> EntityKey:
     declared = next((claim for claim in table.declared_keys if claim.columns == columns), None)
     origin = table.primary_key_origin or ("declared" if declared else "measured")
     if declared is None:
-        measured = table.primary_key_evidence or _measured(table, columns)
+        measured = table.primary_key_evidence or _measured_evidence(table, columns)
         evidence = measured.model_copy(update={"origin": origin})
         declared = KeyClaim(columns=columns, evidence=evidence)
     reason = table.primary_key_reason or ("Declared." if not has_data else "Unique, never null.")
@@ -167,7 +164,7 @@ def _key(table: TableProfile, kind: KeyKind, claim: KeyClaim, reason: str) -> En
     )
 
 
-def _measured(table: TableProfile, columns: tuple[str, ...]) -> Evidence:
+def _measured_evidence(table: TableProfile, columns: tuple[str, ...]) -> Evidence:
     return Evidence(
         origin="measured",
         rows=table.rows,
@@ -178,9 +175,9 @@ def _measured(table: TableProfile, columns: tuple[str, ...]) -> Evidence:
 
 def _relationships(profile: Profile) -> tuple[Relationship, ...]:
     tables = {table.name: table for table in profile.tables}
-    # A declared key may point at a table that was skipped: there is no entity to relate to.
+    # A declared key may refer to a table that was skipped, which is no entity.
     related = [key for key in profile.foreign_keys if {key.from_table, key.to_table} <= set(tables)]
-    labels = _labels(related)
+    labels = _distinct_labels(related)
     names = identifiers(labels)
     return tuple(
         _relationship(
@@ -190,21 +187,20 @@ def _relationships(profile: Profile) -> tuple[Relationship, ...]:
     )
 
 
-def _labels(keys: list[ForeignKey]) -> list[str]:
-    """A text for each key that no other key has, as short as that allows."""
+def _distinct_labels(keys: list[ForeignKey]) -> list[str]:
+    """Return a distinct text for each key, as short as that allows."""
     short = [f"{key.from_table} {' '.join(key.from_columns)} to {key.to_table}" for key in keys]
     count = Counter(short)
     full = [
         f"{text} {' '.join(key.to_columns)}" if count[text] > 1 else text
         for text, key in zip(short, keys, strict=True)
     ]
-    taken: set[str] = set()
-    for place, text in enumerate(full):
-        while text in taken:
+    labels: dict[str, None] = {}
+    for text in full:
+        while text in labels:
             text += " again"
-        taken.add(text)
-        full[place] = text
-    return full
+        labels[text] = None
+    return list(labels)
 
 
 def _relationship(
@@ -239,7 +235,7 @@ def _relationship(
 
 
 def _cardinality(key: ForeignKey, child: TableProfile) -> RelationshipCardinality:
-    """One-to-one where the child's columns hold a key of the child, as no parent repeats then."""
+    """Return one-to-one where the referring columns contain a key: no parent repeats then."""
     columns = set(key.from_columns)
     declared = (claim.columns for claim in child.declared_keys if claim.evidence.violations == 0)
     keys = [*declared, *child.candidate_keys, *filter(None, (child.primary_key,))]

@@ -1,7 +1,7 @@
-"""Names for places that take fewer characters than a source does: identifiers and tags.
+"""Identifiers and tags made of any name.
 
-A source's own name is a stranger's text. What comes out of here is plain ASCII, bounded in length,
-and depends on nothing but the names that go in.
+A source's names are a stranger's text. Identifiers are plain ASCII, bounded in length, and depend
+only on the names that they're made of.
 """
 
 import hashlib
@@ -10,9 +10,9 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
 
-# Digits stay with the letters that they follow: Address2 is address2, not address_2.
+# Digits belong to the letters in front of them: Address2 is address2, not address_2.
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
-# What Unicode decomposition leaves as it is, though a plain spelling is customary.
+# Letters that Unicode doesn't decompose, though people have a plain spelling for them.
 _SPELLINGS = str.maketrans(
     {
         "ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O",
@@ -21,13 +21,14 @@ _SPELLINGS = str.maketrans(
     }
 )  # fmt: skip
 LONGEST_IDENTIFIER = 63
+"""Characters that PostgreSQL keeps of a name, the fewest of all targets."""
 
 
 def identifier(name: str) -> str:
-    """A snake_case identifier of at most 63 characters.
+    """Return a snake_case identifier of at most 63 characters.
 
-    A name without a Latin letter or digit becomes ``n_`` and a hash, a longer one ends in a hash,
-    so that different names seldom meet. ``identifiers`` makes sure of it for a whole set.
+    A name without a Latin letter or digit becomes ``n_`` and a hash, and a longer one ends in a
+    hash. Different names seldom get the same identifier, in ``identifiers`` never.
     """
     parts = [part.lower() for part in _WORD.findall(_latin(name))]
     if not parts:
@@ -41,42 +42,42 @@ def identifier(name: str) -> str:
 
 
 def identifiers(names: Iterable[str]) -> dict[str, str]:
-    """An identifier for each of the names, no two the same.
+    """Return a distinct identifier for each of the names.
 
-    Where several names would get the same one, the name that is spelled just so keeps it and the
-    others end in a hash of their own spelling: a name's identifier does not change with the order
-    of the names.
+    Where several names would get the same one, the name that is spelled like it gets it. The others
+    end in a hash of their spelling, so identifiers don't depend on the order of the names.
     """
     by_identifier: dict[str, list[str]] = defaultdict(list)
     for name in dict.fromkeys(names):
         by_identifier[identifier(name)].append(name)
     result: dict[str, str] = {}
-    taken = set(by_identifier)
+    used = set(by_identifier)
     for base in sorted(by_identifier):
-        claimants = by_identifier[base]
-        for name in sorted(claimants):
-            alone = len(claimants) == 1 or name == base
-            result[name] = base if alone else _distinct(base, name, taken)
+        names_of_base = by_identifier[base]
+        for name in sorted(names_of_base):
+            is_plain = len(names_of_base) == 1 or name == base
+            result[name] = base if is_plain else _hashed_identifier(base, name, used)
     return result
 
 
 def tag(text: str) -> str:
-    """A kebab-case tag."""
+    """Return a kebab-case tag."""
     return identifier(text).strip("_").replace("_", "-")
 
 
 def _latin(name: str) -> str:
-    """The name in ASCII: accents dropped, customary spellings used, other scripts left out."""
+    """Return the name in ASCII: without accents and without letters of other scripts."""
     plain = unicodedata.normalize("NFKD", name.translate(_SPELLINGS))
     return plain.encode("ascii", "ignore").decode()
 
 
-def _distinct(base: str, name: str, taken: set[str]) -> str:
+def _hashed_identifier(base: str, name: str, used: set[str]) -> str:
+    """Return an identifier that isn't used yet, with as short a hash as that allows."""
     for length in range(6, 65):
         stem = base[: LONGEST_IDENTIFIER - length - 1].rstrip("_")
         candidate = f"{stem}_{_digest(name, length)}" if stem else f"n_{_digest(name, length)}"
-        if candidate not in taken:
-            taken.add(candidate)
+        if candidate not in used:
+            used.add(candidate)
             return candidate
     message = f"no free identifier for {name!r}"
     raise AssertionError(message)

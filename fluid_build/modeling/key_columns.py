@@ -1,10 +1,10 @@
-"""Which columns of a table identify or refer, and so are neither measures nor categories."""
+"""The columns of a table that identify or refer, which are neither measures nor categories."""
 
 from fluid_build.profiling.profile import Profile, TableProfile
 
 
 def key_columns(profile: Profile) -> dict[str, set[str]]:
-    """For each table, the columns that are part of its key or of a reference to another table."""
+    """Return for each table the columns that are part of a key or of a reference."""
     columns = {table.name: _own_keys(table) for table in profile.tables}
     for key in profile.foreign_keys:
         columns.setdefault(key.from_table, set()).update(key.from_columns)

@@ -1,4 +1,4 @@
-"""The logical model: one description of the data, in as many layers as its technique fills."""
+"""The logical model: one description of the data in several layers."""
 
 from typing import Literal
 
@@ -14,8 +14,8 @@ Technique = Literal["flat", "data_vault_2", "dimensional"]
 class LogicalModel(ModelPart):
     """A model of one source.
 
-    ``conceptual`` is always there. ``dv2`` and ``dimensional`` are filled by the technique of that
-    name and None otherwise; ``osi`` is None only where there is no table to describe.
+    Every model has the ``conceptual`` layer, and ``osi`` unless the source has no tables. ``dv2``
+    and ``dimensional`` are the layers of the technique of that name, else None.
     """
 
     name: str
@@ -28,5 +28,5 @@ class LogicalModel(ModelPart):
 
 
 def model_json(model: LogicalModel) -> str:
-    """The model as ``model.json`` holds it: the documents' field names, absent fields left out."""
+    """Return the model as ``model.json``: by the documents' field names, without absent fields."""
     return model.model_dump_json(by_alias=True, exclude_none=True, indent=2) + "\n"

@@ -1,7 +1,7 @@
-"""Which columns are measures, which are categories, and how a measure may be added up.
+"""Which columns are measures, which are categories, and how to add up a measure.
 
-Names rank and the data vetoes: a numeric column is a measure unless it identifies, refers, encodes
-or dates something. The word lists are general English of databases.
+Names suggest and the data has a veto. A numeric column is a measure unless it identifies, refers,
+encodes or dates something. The word lists are general English of databases.
 """
 
 from collections.abc import Sequence, Set
@@ -16,18 +16,18 @@ Additivity = Literal["additive", "semi-additive", "non-additive"]
 Aggregation = Literal["sum", "avg", "count", "count_distinct", "min", "max", "median"]
 
 
-def _set(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_QUANTITY = _set(
+_QUANTITY_WORDS = _word_set(
     """
     amount amt balance budget charge cost count distance duration expense fee freight height income
     length margin mass minutes payment pay price profit qty quantity revenue salary sales score
     seconds size sold spend stock sum total units value volume wage weight width
     """
 )
-_PER_UNIT = _set(
+_PER_UNIT_WORDS = _word_set(
     """
     age altitude average avg bound degree density discount elevation expectancy fraction humidity
     index interest latitude lim limit longitude lvl max maximum mean median min minimum offset pct
@@ -36,19 +36,19 @@ _PER_UNIT = _set(
     unit
     """
 )
-_SHARE_OF_MONEY = _set(
+_SHARE_OF_MONEY_WORDS = _word_set(
     """
     commission deduction discount duty interest levy margin markup rebate royalty surcharge tax tip
     vat
     """
 )
-"""Amounts or percentages, which the values tell apart."""
-_PERCENT = 100
-_OF_ONE_UNIT = _set("discount price unit")
-_OF_ALL_UNITS = _set("amount amt ext extended total")
-"""The price of a line is added up, other than the price of one piece."""
-_STATE = _set("avail available balance hand inventory onhand outstanding stock")
-_ENCODES = _set(
+"""Words for amounts and percentages alike; the values say which."""
+_LARGEST_PERCENTAGE = 100
+_ONE_UNIT_WORDS = _word_set("discount price unit")
+_ALL_UNITS_WORDS = _word_set("amount amt ext extended total")
+"""Words that make a price additive: the price of a line, unlike the price of one piece."""
+_LEVEL_WORDS = _word_set("avail available balance hand inventory onhand outstanding stock")
+_CODE_ENDINGS = _word_set(
     """
     barcode category cd class code date day decade dom dow doy dt ean epoch epochms flag group hour
     id identifier idx is isbn key kind level line lineno minute month moy no nr num number order
@@ -56,32 +56,37 @@ _ENCODES = _set(
     sort status timezone type uid uuid version via week weekday year zip zone
     """
 )
-_LEADS_A_CODE = _set("code day fk has id is month pk sk week year")
-_CODE_WORDS = _set(
+_CODE_BEGINNINGS = _word_set("code day fk has id is month pk sk week year")
+_CATEGORY_WORDS = _word_set(
     """
     active category class code enabled flag gender group has is kind level mode phase priority
     state status tier type
     """
 )
-_GLUED = tuple(
+_GLUED_WORDS = tuple(
     """
     amount amt balance charge cost date discount expense freight hours level minutes month number
     pct percent percentage price priority profit qty quantity quota range rate rating ratio revenue
     salary score seconds sequence status total type version weight year
     """.split()
 )
-"""Words that are written together with the one before: ``unitprice``, ``orderqty``."""
+"""Words that are written together with the word before: ``unitprice``, ``orderqty``."""
 _SHORTEST_HEAD = 2
-_ROWS_TO_TELL = 20
+"""Letters that must precede a glued word, so that ``rate`` in ``prate`` isn't one."""
+_FEWEST_ROWS_FOR_NUMBERING = 20
+"""Rows from which on distinct whole numbers are a numbering; in fewer, amounts are distinct too."""
 _NEAR_UNIQUE = 0.95
-_DENSE = 10
-_OPEN_WORDS = _set("comment desc description label name note text title")
-_CALENDAR = _set("day month quarter weekday")
-_OF_A_MEASURE = {None, "money", "percentage"}
+"""Share of distinct values of a numbering, which may have been repeated by mistake now and then."""
+_WIDEST_NUMBERING = 10
+"""Width of the range of a numbering per row: assigned numbers are close together, even if nine in
+ten were deleted. Measured numbers aren't."""
+_NAME_WORDS = _word_set("comment desc description label name note text title")
+_CALENDAR_WORDS = _word_set("day month quarter weekday")
+_MEASURE_TYPES = {None, "money", "percentage"}
 
 
 class MeasureRole(ModelPart):
-    """How a measure may be aggregated, and the sentence that says why."""
+    """How to aggregate a measure, and why."""
 
     aggregation: Aggregation
     additivity: Additivity
@@ -89,24 +94,24 @@ class MeasureRole(ModelPart):
 
 
 def measure_role(column: ColumnProfile, key_columns: Set[str]) -> MeasureRole | None:
-    """What kind of measure a column is; None where it is none.
+    """Return how to aggregate a column; None where it's no measure.
 
     ``key_columns`` are the columns of its table that are part of a key or refer to another table.
     """
-    kind = family(column_type(column))
-    if kind not in {"integer", "decimal", "float"} or column.name in key_columns:
+    type_family = family(column_type(column))
+    if type_family not in {"integer", "decimal", "float"} or column.name in key_columns:
         return None
-    if column.pii or column.semantic_type not in _OF_A_MEASURE:
+    if column.pii or column.semantic_type not in _MEASURE_TYPES:
         return None
     if column.rows > 0 and column.nulls == column.rows:
         return None
     parts = _parts(column.name)
-    if kind != "float" and _encodes(parts):
+    if type_family != "float" and _is_code_name(parts):
         return None
-    if kind == "integer" and not _QUANTITY & set(parts) and _is_code_by_its_values(column):
+    if type_family == "integer" and not _QUANTITY_WORDS & set(parts) and _has_code_values(column):
         return None
-    if column.semantic_type == "percentage" or _is_share(column, kind, parts):
-        return _role("avg", "non-additive", "shares do not add up")
+    if column.semantic_type == "percentage" or _is_share(column, type_family, parts):
+        return _role("avg", "non-additive", "shares don't add up")
     return _aggregation(frozenset(parts))
 
 
@@ -115,82 +120,83 @@ def _role(aggregation: Aggregation, additivity: Additivity, reason: str) -> Meas
 
 
 def is_code(name: str) -> bool:
-    """Whether a column's name says that its values are codes out of a short list."""
+    """Return whether a column's name says that its values are codes of a short list."""
     parts = words(name)
-    return bool(parts) and (parts[-1] in _CODE_WORDS or parts[0] in {"is", "has"})
+    return bool(parts) and (parts[-1] in _CATEGORY_WORDS or parts[0] in {"is", "has"})
 
 
 def is_quantity(name: str) -> bool:
-    """Whether a column's name says that it counts or weighs something."""
-    return bool(_QUANTITY & set(_parts(name)))
+    """Return whether a column's name says that it counts or weighs something."""
+    return bool(_QUANTITY_WORDS & set(_parts(name)))
 
 
-def names_things(name: str) -> bool:
-    """Whether a column's name says that its values are names or text, of which more may come."""
+def holds_names(name: str) -> bool:
+    """Return whether a column's name says that its values are names or text, an open domain."""
     parts = words(name)
-    return bool(parts) and parts[-1] in _OPEN_WORDS and not _CALENDAR & set(parts)
+    return bool(parts) and parts[-1] in _NAME_WORDS and not _CALENDAR_WORDS & set(parts)
 
 
 def _aggregation(parts: frozenset[str]) -> MeasureRole:
-    per_unit = sorted(parts & _PER_UNIT)
-    if per_unit and not (set(per_unit) <= _OF_ONE_UNIT and parts & _OF_ALL_UNITS):
+    per_unit = sorted(parts & _PER_UNIT_WORDS)
+    if per_unit and not (set(per_unit) <= _ONE_UNIT_WORDS and parts & _ALL_UNITS_WORDS):
         return _role(
-            "avg", "non-additive", f"'{per_unit[0]}' is a value for one unit: sums mean nothing"
+            "avg", "non-additive", f"'{per_unit[0]}' is a value per unit, so sums mean nothing"
         )
-    state = sorted(parts & _STATE)
-    if state:
+    level = sorted(parts & _LEVEL_WORDS)
+    if level:
         return _role(
-            "avg", "semi-additive", f"'{state[0]}' is a state: it does not add up over time"
+            "avg", "semi-additive", f"'{level[0]}' is a level, which adds up except over time"
         )
-    return _role("sum", "additive", "a number that is neither key, code nor date")
+    return _role("sum", "additive", "a number that is no key, code or date")
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """The words of a name; what is glued to its last word is a word of its own."""
+    """Return the words of a name, with a word that is glued to the last one split off."""
     parts = words(name)
-    if not parts or parts[-1] in _QUANTITY | _PER_UNIT | _STATE | _ENCODES:
+    if not parts or parts[-1] in _QUANTITY_WORDS | _PER_UNIT_WORDS | _LEVEL_WORDS | _CODE_ENDINGS:
         return parts
     *first, last = parts
-    # The longest ending counts: a percentage is no age.
     whole = last.removesuffix("per")
-    if whole != last and whole in _SHARE_OF_MONEY:
+    if whole != last and whole in _SHARE_OF_MONEY_WORDS:
         return (*first, whole, "per")
-    for ending in sorted(_GLUED, key=lambda word: (-len(word), word)):
+    # The longest ending counts: a percentage is no age.
+    for ending in sorted(_GLUED_WORDS, key=lambda word: (-len(word), word)):
         head = last.removesuffix(ending)
         if head != last and len(head) >= _SHORTEST_HEAD:
             return (*first, head, ending)
     return parts
 
 
-def _encodes(parts: Sequence[str]) -> bool:
-    """Whether the name is of something that is written in digits and not counted with them."""
-    if not parts or parts[-1] in _ENCODES:
+def _is_code_name(parts: Sequence[str]) -> bool:
+    """Return whether a name is of something that is written in digits, but isn't a quantity."""
+    if not parts or parts[-1] in _CODE_ENDINGS:
         return bool(parts)
-    return parts[0] in _LEADS_A_CODE and not _QUANTITY & set(parts)
+    return parts[0] in _CODE_BEGINNINGS and not _QUANTITY_WORDS & set(parts)
 
 
-def _is_code_by_its_values(column: ColumnProfile) -> bool:
-    """Whether whole numbers look like something else: digits in text, flags, a row's own number."""
+def _has_code_values(column: ColumnProfile) -> bool:
+    """Return whether whole numbers look like codes: digits in text, flags, a numbering of rows."""
     low, high = value_bounds(column)
     if column.measured_type is not None or (low, high) == (0, 1):
         return True
     filled = column.rows - column.nulls
-    near_unique = filled >= _ROWS_TO_TELL and column.distinct >= _NEAR_UNIQUE * filled
-    # Numbers that were given out lie close together, numbers that were measured do not.
-    return near_unique and high - low < _DENSE * filled
+    is_near_unique = (
+        filled >= _FEWEST_ROWS_FOR_NUMBERING and column.distinct >= _NEAR_UNIQUE * filled
+    )
+    return is_near_unique and high - low < _WIDEST_NUMBERING * filled
 
 
-def _is_share(column: ColumnProfile, kind: str, parts: Sequence[str]) -> bool:
-    """Whether the values are shares of one, or whole per cents of what the name speaks of."""
+def _is_share(column: ColumnProfile, type_family: str, parts: Sequence[str]) -> bool:
+    """Return whether the values are shares of one, or whole percentages of a sum of money."""
     low, high = value_bounds(column)
-    if kind != "integer":
-        return 0 <= low < high <= 1 and not _QUANTITY & set(parts)
-    named = set(parts) & _SHARE_OF_MONEY and not set(parts) & _OF_ALL_UNITS
-    return bool(named) and 0 <= low <= high <= _PERCENT
+    if type_family != "integer":
+        return 0 <= low < high <= 1 and not _QUANTITY_WORDS & set(parts)
+    may_be_share = set(parts) & _SHARE_OF_MONEY_WORDS and not set(parts) & _ALL_UNITS_WORDS
+    return bool(may_be_share) and 0 <= low <= high <= _LARGEST_PERCENTAGE
 
 
 def value_bounds(column: ColumnProfile) -> tuple[float, float]:
-    """The least and the greatest value; not a number where they are not known."""
+    """Return the least and the greatest value; NaN where they aren't known."""
     try:
         return float(column.min or "nan"), float(column.max or "nan")
     except ValueError:

@@ -29,14 +29,14 @@ class Expression(ModelPart):
 
 
 class CustomExtension(ModelPart):
-    """What the specification has no field for; ``data`` is a JSON text."""
+    """Data that the specification has no field for; ``data`` is a JSON text."""
 
     vendor_name: Vendor
     data: str
 
 
 class DimensionMetadata(ModelPart):
-    """Marks a field that one may group by, over time or otherwise."""
+    """A mark for fields to group by; ``is_time`` for those that hold dates."""
 
     is_time: bool | None = None
 
@@ -53,7 +53,7 @@ class OsiField(ModelPart):
 
 
 class Dataset(ModelPart):
-    """A table, or a query, that stands for one business entity."""
+    """A table or query that represents one business entity."""
 
     name: str
     source: str
@@ -65,7 +65,7 @@ class Dataset(ModelPart):
 
 
 class OsiRelationship(ModelPart):
-    """``from_`` is the dataset on the many side, ``to`` the one on the one side."""
+    """A reference of ``from_``, the dataset on the many side, to the dataset ``to``."""
 
     name: str
     from_: str = Field(validation_alias=AliasChoices("from", "from_"), serialization_alias="from")

@@ -23,7 +23,7 @@ from fluid_build.sources.sql import quote
 
 
 def osi_document(profile: Profile, conceptual: ConceptualModel) -> OsiDocument | None:
-    """The semantic model; None for a source without tables, which OSI cannot express."""
+    """Return the semantic model; None for a source without tables, which OSI can't express."""
     if not conceptual.entities:
         return None
     measures = {
@@ -32,7 +32,7 @@ def osi_document(profile: Profile, conceptual: ConceptualModel) -> OsiDocument |
     }
     model = SemanticModel(
         name=profile.source_name,
-        description=f"The tables of {profile.source_name} and what may be asked of them.",
+        description=f"The tables of {profile.source_name}, how they relate, and their metrics.",
         datasets=tuple(
             _dataset(profile.source_name, entity, measures[entity.name])
             for entity in conceptual.entities
@@ -94,12 +94,14 @@ def _relationship(relationship: Relationship) -> OsiRelationship:
 def _metrics(
     conceptual: ConceptualModel, measures: dict[str, dict[str, MeasureRole]]
 ) -> tuple[Metric, ...]:
-    wanted = [
-        (e.name, c, role) for e in conceptual.entities for c, role in measures[e.name].items()
+    columns = [
+        (entity.name, column, role)
+        for entity in conceptual.entities
+        for column, role in measures[entity.name].items()
     ]
     labels = [
         json.dumps([role.aggregation, table, column], ensure_ascii=False)
-        for table, column, role in wanted
+        for table, column, role in columns
     ]
     names = identifiers(labels)
     return tuple(
@@ -108,7 +110,7 @@ def _metrics(
             expression=_ansi(f"{role.aggregation.upper()}({quote(table)}.{quote(column)})"),
             description=f"{role.additivity.capitalize()}: {role.reason}.",
         )
-        for label, (table, column, role) in zip(labels, wanted, strict=True)
+        for label, (table, column, role) in zip(labels, columns, strict=True)
     )
 
 

@@ -1,8 +1,8 @@
-"""The names that tables and columns get where a model is built: legal on every target, unquoted.
+"""The SQL names of a model's tables and columns: legal on every target without quotes.
 
-They are ``naming.identifiers`` without the words that some target reserves and those that the
-builds need for themselves. Reserved words: the keyword lists of DuckDB, PostgreSQL, Snowflake,
-BigQuery and Databricks (ANSI mode).
+They are ``identifiers`` that avoid the words that some target reserves and the columns that builds
+add. Reserved words: the keyword lists of DuckDB, PostgreSQL, Snowflake, BigQuery and Databricks
+(ANSI mode).
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -18,7 +18,7 @@ TECHNICAL = frozenset(
     valid_to
     """.split()
 )
-"""Columns that builds add; a source column of such a name gives way."""
+"""Columns that builds add; a source column of such a name gets a final underscore."""
 
 RESERVED = frozenset(
     """
@@ -40,7 +40,7 @@ RESERVED = frozenset(
     variadic verbose view when whenever where window with within
     """.split()
 )
-"""Words that at least one target does not take for a name without quotes."""
+"""Words that at least one target doesn't accept as a name without quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,28 +52,28 @@ class SqlNames:
     columns: Mapping[str, Mapping[str, str]]
 
     def table(self, entity: str) -> str:
-        """The id of an entity: ``source.<id>``, ``stg_<id>``."""
+        """Return the id of an entity, as in ``source.<id>`` and ``stg_<id>``."""
         return self.tables[entity]
 
     def staging(self, entity: str) -> str:
-        """The name of an entity's staging relation."""
+        """Return the name of an entity's staging relation."""
         return self.stagings[entity]
 
     def column(self, entity: str, attribute: str) -> str:
-        """The column that an attribute becomes."""
+        """Return the column that an attribute becomes."""
         return self.columns[entity][attribute]
 
     def columns_of(self, entity: str, attributes: Iterable[str]) -> tuple[str, ...]:
-        """The columns that several attributes of one entity become, in their order."""
+        """Return the columns that attributes of one entity become, in their order."""
         return tuple(self.columns[entity][attribute] for attribute in attributes)
 
 
 def sql_names(conceptual: ConceptualModel) -> SqlNames:
-    """The names of everything in a model; they depend on the names that go in and nothing else."""
+    """Return the SQL names of a model, which depend on the source's names alone."""
     tables = legal_names(entity.name for entity in conceptual.entities)
     stagings: dict[str, str] = {}
     for entity, table in tables.items():
-        # A source may have a table of its own that is called stg_something.
+        # A source may have a table that is called stg_something itself.
         stagings[entity] = free_identifier(
             fit("stg", table), {*tables.values(), *stagings.values()}
         )
@@ -88,7 +88,7 @@ def sql_names(conceptual: ConceptualModel) -> SqlNames:
 
 
 def legal_names(names: Iterable[str]) -> dict[str, str]:
-    """An identifier for each name, no two the same, none of them reserved or technical.
+    """Return a distinct identifier for each name, none of them reserved or technical.
 
     A reserved word gets a final underscore, which no other identifier has.
     """
@@ -99,13 +99,13 @@ def legal_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a name has to change because a target or a build needs it."""
+    """Return whether a target or a build needs a name for itself."""
     plain = identifier(name)
     return plain in RESERVED or plain in TECHNICAL
 
 
 def fit(prefix: str, *stems: str) -> str:
-    """``prefix_stem_stem``, cut to the longest identifier with a hash where it would be longer."""
+    """Return ``prefix_stem_stem``, cut and with a hash where it would be too long."""
     name = "_".join((prefix, *stems))
     return name if len(name) <= LONGEST_IDENTIFIER else identifier(name)
 

@@ -1,8 +1,8 @@
 """The types of a logical model: names that the FLUID contract knows, made from DuckDB's.
 
-DuckDB: https://duckdb.org/docs/stable/sql/data_types/overview. Precision and scale are kept, an
-integer wider than every SQL integer becomes a decimal that holds it, and a nested type keeps only
-its kind (the source's full spelling stays in the profile).
+DuckDB: https://duckdb.org/docs/stable/sql/data_types/overview. Precision and scale stay. An integer
+wider than every SQL integer becomes a decimal that holds it. A nested type is only named ``array``,
+``struct`` or ``map``; the profile has its full spelling.
 """
 
 import re
@@ -80,7 +80,9 @@ _FAMILIES: dict[str, Family] = {
     "json": "nested",
     "variant": "nested",
 }
+# Semantic types whose digits name something: a number would drop their leading zeros.
 _CODES = frozenset({"ean", "isbn", "vin", "phone", "postal_code", "hash", "version"})
+# Personal data is mostly identifiers, which are codes; these are measured.
 _PERSONAL_QUANTITIES = frozenset({"date_of_birth", "latitude", "longitude"})
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 _LIST = re.compile(r"\[\d*\]$")
@@ -93,12 +95,12 @@ _LIMITED_TEXT = re.compile(
 
 
 def is_number(type_: str) -> bool:
-    """Whether values of a DuckDB type are numbers, whatever their width."""
+    """Return whether values of a DuckDB type are numbers, whatever their width."""
     return type_.partition("(")[0] in _NUMBERS
 
 
 def type_name(duckdb_type: str) -> str:
-    """The contract's name of a DuckDB type; ``string`` for one that nothing is known of."""
+    """Return the contract's name of a DuckDB type, ``string`` for an unknown one."""
     known = _NAMES.get(duckdb_type)
     if known is not None:
         return known
@@ -107,35 +109,35 @@ def type_name(duckdb_type: str) -> str:
     decimal = _DECIMAL.fullmatch(duckdb_type)
     if decimal is not None:
         return f"decimal({decimal[1]},{decimal[2]})"
-    # A date found in text carries the format it is written in: "DATE (%d.%m.%Y)".
+    # The type of a date in text has the format that it's written in: "DATE (%d.%m.%Y)".
     bare, _, _ = duckdb_type.partition("(")
     return _NESTED.get(bare) or _NAMES.get(bare.rstrip(), "string")
 
 
 def column_type(column: ColumnProfile) -> str:
-    """The type of a column's values: the one they really have, within the declared length.
+    """Return the type that a column's values really have, with the declared length.
 
-    A code that is stored as text stays text: as a number the next one loses its leading zeros.
+    A code that is stored as text stays text: the next value may start with a zero.
     """
     measured = None if is_code(column) and column.type == "VARCHAR" else column.measured_type
     name = type_name(measured or column.type)
-    return _limited(column) or name if name == "string" else name
+    return _limited_text_type(column) or name if name == "string" else name
 
 
 def is_code(column: ColumnProfile) -> bool:
-    """Whether text is right for digits, because they name something and are never added up."""
+    """Return whether a column's digits belong in text, since they name something."""
     if column.semantic_type in _CODES:
         return True
     return column.pii and column.semantic_type not in _PERSONAL_QUANTITIES
 
 
 def family(name: str) -> Family:
-    """The kind of values that a type of ``type_name`` holds."""
+    """Return the family of a type that ``type_name`` returned."""
     return _FAMILIES.get(name.partition("(")[0], "other")
 
 
-def _limited(column: ColumnProfile) -> str | None:
-    """``varchar(n)`` or ``char(n)`` where a length is declared and no value is longer."""
+def _limited_text_type(column: ColumnProfile) -> str | None:
+    """Return ``varchar(n)`` or ``char(n)`` where a length is declared and no value is longer."""
     declared = _LIMITED_TEXT.fullmatch(column.declared_type)
     if declared is None or (declared["fixed"] is None) == (declared["varying"] is None):
         return None

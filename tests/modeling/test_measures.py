@@ -2,7 +2,7 @@
 
 import pytest
 
-from fluid_build.modeling.measures import is_code, measure_role, names_things
+from fluid_build.modeling.measures import holds_names, is_code, measure_role
 from tests.modeling.profiles import column
 
 
@@ -98,5 +98,5 @@ def test_codes_and_names_are_told_by_their_last_word() -> None:
     assert is_code("order_status")
     assert is_code("IsActive")
     assert not is_code("status_date")
-    assert names_things("ProductName")
-    assert not names_things("day_name")
+    assert holds_names("ProductName")
+    assert not holds_names("day_name")
