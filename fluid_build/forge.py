@@ -4,7 +4,7 @@ Each stage hands typed values to the next. Nothing is written before the contrac
 validator, and then everything is written at once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +30,6 @@ from fluid_build.report.markdown_document import model_document
 from fluid_build.report.profile_json import profile_json
 from fluid_build.report.view import source_view
 from fluid_build.sources.base import Source
-from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.kinds import KINDS, Kind, ServerKind
 from fluid_build.sources.origin import InDatabase
 from fluid_build.temporary import owned_folder
@@ -60,16 +59,6 @@ _NEVER_SHOWN = (PROFILE_FILE, PROOF_FILE)
 
 class InvalidOwnContractError(AssertionError):
     """The contract that we made ourselves breaks the FLUID schema: a bug of ours, not a user's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """What a source was opened by: its URI or path, and the options that went with it."""
-
-    place: str
-    schemas: Sequence[str] = ()
-    dialect: str | None = None
-    conventions: Conventions = NO_ANSWERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +97,14 @@ def forge(
     technique: str = "flat",
     variant: str | None = None,
     target: str = "duckdb",
-    opened: Opened | None = None,
     out: Path | None = None,
     overwrite: bool = False,
     on_progress: OnProgress = ignore,
 ) -> Forged:
     """Profile a source, model it, build it, prove it, and write everything to ``out``.
 
-    ``opened`` says where the source lies, so that the folder can find it again; without it there
-    is no dbt project, and ``fluid verify`` has to be told. Files in ``out`` that somebody edited
+    A source that ``open_source`` didn't open has no address: it gets no dbt project, and
+    ``fluid verify`` has to be told where it is. Files in ``out`` that somebody edited
     since they were forged, and files that no forge wrote, are kept unless ``overwrite`` says
     otherwise. Raises UsageError for an unknown technique, variant or target, SourceError where the
     source cannot be read or holds no readable table, BuildFailedError where the model does not
@@ -127,7 +115,7 @@ def forge(
     made = _made(source, technique, variant, target, on_progress)
     if out is None:
         return made.forged
-    with _contents(made, source, opened, out, on_progress) as contents:
+    with _contents(made, source, out, on_progress) as contents:
         _report(on_progress, "write")
         files = contents.files
         changes = folder_changes(out, files, overwrite=overwrite)
@@ -135,7 +123,7 @@ def forge(
         foreign = [change.name for change in kept if change.owner == "foreign"]
         manifest = manifest_json(
             made.forged.model,
-            _origin(source, opened, out),
+            _origin(source, out),
             files,
             target=made.target,
             foreign=foreign,
@@ -153,7 +141,6 @@ def preview(
     technique: str = "flat",
     variant: str | None = None,
     target: str = "duckdb",
-    opened: Opened | None = None,
     overwrite: bool = False,
     on_progress: OnProgress = ignore,
 ) -> Preview:
@@ -162,7 +149,7 @@ def preview(
     Takes and raises the same.
     """
     made = _made(source, technique, variant, target, on_progress)
-    with _contents(made, source, opened, out, on_progress) as contents:
+    with _contents(made, source, out, on_progress) as contents:
         files = contents.files
         changes = folder_changes(out, files, overwrite=overwrite)
         differences = {
@@ -234,16 +221,16 @@ class _Contents:
 
 @contextmanager
 def _contents(
-    made: _Made, source: Source, opened: Opened | None, out: Path, on_progress: OnProgress
+    made: _Made, source: Source, out: Path, on_progress: OnProgress
 ) -> Iterator[_Contents]:
     """What is to be written to a folder; copies of tables are there as long as the block lasts."""
-    if opened is None:
+    if source.opened_as is None:
         yield _Contents(made.documents)
         return
     _report(on_progress, "project")
     plan, folder = made.forged.plan, out / DBT_FOLDER
     access = source_access(
-        source, plan, project_dir=folder, location=opened.place, target=made.target
+        source, plan, source.opened_as.address, project_dir=folder, target=made.target
     )
     project = dbt_project(plan, made.forged.model, target=made.target, access=access)
     with owned_folder() as aside:
@@ -254,15 +241,16 @@ def _contents(
         yield _Contents(files, access.notes)
 
 
-def _origin(source: Source, opened: Opened | None, out: Path) -> ManifestSource:
-    if opened is None:
+def _origin(source: Source, out: Path) -> ManifestSource:
+    if source.opened_as is None:
         return ManifestSource(kind=cast("Kind", source.kind), location=None)
+    options = source.opened_as.options
     return manifest_source(
-        opened.place,
+        source.opened_as.address,
         out,
-        schemas=opened.schemas or _schemas_read(source),
-        dialect=opened.dialect,
-        conventions=opened.conventions,
+        schemas=options.schemas or _schemas_read(source),
+        dialect=options.dialect,
+        conventions=options.conventions,
     )
 
 

@@ -17,7 +17,7 @@ from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.validation import validate
 from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import EmptySourceError, OutputError, UsageError
-from fluid_build.forge import Forged, InvalidOwnContractError, Opened, artifacts, forge
+from fluid_build.forge import Forged, InvalidOwnContractError, artifacts, forge
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
@@ -73,9 +73,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def forged(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+def forged(shop: Path) -> Mapping[str, str]:
     """The text of each file that a forge of the shop writes."""
-    out = tmp_path_factory.mktemp("out")
+    out = shop.parent / "out"
     with open_source(shop) as source:
         result = forge(source, out=out)
     texts = {
@@ -152,11 +152,11 @@ def test_same_input_same_bytes_in_another_process_and_place(
     copy.parent.mkdir()
     build_shop(copy)
     subprocess.run(
-        [sys.executable, "-c", script, str(copy), str(tmp_path / "out")],
+        [sys.executable, "-c", script, str(copy), str(copy.parent / "out")],
         check=True,
         env={**os.environ, "PYTHONHASHSEED": "12345", "TZ": "Asia/Tokyo", "LC_ALL": "C"},
     )
-    again = {name: (tmp_path / "out" / name).read_text(encoding="utf-8") for name in forged}
+    again = {name: (copy.parent / "out" / name).read_text(encoding="utf-8") for name in forged}
     assert again == dict(forged)
 
 
@@ -187,8 +187,7 @@ def test_stages_are_reported_in_order(shop: Path, tmp_path: Path) -> None:
     """Whoever waits hears of each stage once it begins."""
     heard: list[Progress] = []
     with open_source(shop) as source:
-        opened = Opened(str(shop))
-        forge(source, opened=opened, out=tmp_path / "out", on_progress=heard.append)
+        forge(source, out=tmp_path / "out", on_progress=heard.append)
     stages = list(dict.fromkeys(progress.stage for progress in heard))
     assert stages[-6:] == ["model", "build", "prove", "contract", "project", "write"]
 
@@ -233,7 +232,7 @@ def test_a_file_in_the_way_of_the_output_is_an_output_error(shop: Path, tmp_path
 def forge_to(shop: Path, out: Path, technique: str) -> Forged:
     """Forge the shop to a folder, as the command does."""
     with open_source(shop) as source:
-        return forge(source, technique=technique, opened=Opened(str(shop)), out=out)
+        return forge(source, technique=technique, out=out)
 
 
 def files_of(folder: Path) -> set[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.forge import Opened, forge
+from fluid_build.forge import forge
 from fluid_build.sources import open_source
 from fluid_build.sources.sql import quote
 
@@ -67,7 +67,7 @@ def test_no_document_holds_a_character_that_acts(
     """
     out = tmp_path / "out"
     with open_source(source) as opened:
-        forge(opened, technique=technique, opened=Opened(source), out=out)
+        forge(opened, technique=technique, out=out)
     found = {
         f"{path.relative_to(out)}: {match[0]!r}"
         for path in out.rglob("*")
@@ -82,7 +82,7 @@ def test_the_document_links_to_nothing_of_a_strangers(tmp_path: Path, source: st
     """Text that is a link in Markdown or HTML is shown as it's written."""
     out = tmp_path / "out"
     with open_source(source) as opened:
-        forge(opened, technique="flat", opened=Opened(source), out=out)
+        forge(opened, technique="flat", out=out)
     for name in ("MODEL.md", "dbt/README.md"):
         prose = re.sub(r"```.*?```|`[^`\n]*`", "", (out / name).read_text(), flags=re.S)
         assert not re.search(r"https?://evil|\]\(https?://evil|<a |<https?:", prose)

@@ -15,7 +15,7 @@ from fluid_build.cli.next_steps import Step, next_steps
 from fluid_build.cli.options import Debug
 from fluid_build.cli.source_session import source_session
 from fluid_build.demo import build_shop
-from fluid_build.forge import Forged, Opened, forge
+from fluid_build.forge import Forged, forge
 from fluid_build.report.terminal.model_screen import model_section
 from fluid_build.report.terminal.parts import Part, text
 from fluid_build.report.terminal.printing import show
@@ -44,7 +44,7 @@ def demo(
         messages.progress() as on_progress,
         source_session(str(database), context.obj, on_progress=on_progress) as source,
     ):
-        forged = forge(source, opened=Opened(str(database)), out=out, on_progress=on_progress)
+        forged = forge(source, out=out, on_progress=on_progress)
     contradicting = contradictions(out, forged.kept)
     show(_story(database, forged, contradicting))
     return failures.CHECK_FAILED if forged.profile.skipped or contradicting else failures.DONE

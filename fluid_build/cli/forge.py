@@ -32,14 +32,15 @@ from fluid_build.cli.profile import tell_notes
 from fluid_build.cli.source_options import CHOICES, check_kind, check_outside, conventions
 from fluid_build.cli.source_session import source_session
 from fluid_build.errors import UsageError
-from fluid_build.forge import Forged, Opened, Preview
+from fluid_build.forge import Forged, Preview
 from fluid_build.forge import forge as forge_source
 from fluid_build.forge import preview as preview_source
 from fluid_build.modeling.techniques import check_technique
 from fluid_build.report.terminal.printing import show
 from fluid_build.secrets import redact
 from fluid_build.sources.kinds import DDL
-from fluid_build.sources.uri import locate
+from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.uri import Address, locate
 from fluid_build.transform.dbt.targets import check_target
 
 
@@ -83,9 +84,9 @@ def from_source(
             hint="To forge it, run:",
             command=f"fluid forge data-model from-ddl {shlex.quote(redact(uri))}",
         )
-    opened = Opened(uri, schemas=schema or (), conventions=answers)
+    options = OpenOptions(schemas=tuple(schema or ()), conventions=answers)
     requested = _Requested(technique, variant, target, out, force)
-    return _run(opened, context.obj, requested, diff=diff, json=json)
+    return _run(address, options, context.obj, requested, diff=diff, json=json)
 
 
 def from_ddl(
@@ -111,13 +112,15 @@ def from_ddl(
     """
     check_technique(technique, variant)
     check_target(target)
-    if locate(file).kind is not DDL:
+    address = locate(file)
+    if address.kind is not DDL:
         raise UsageError(
             f"{redact(file)} isn't a SQL file.",
             hint="Name a file that ends in .sql, or use from-source for data.",
         )
     requested = _Requested(technique, variant, target, out, force)
-    return _run(Opened(file, dialect=dialect), context.obj, requested, diff=diff, json=json)
+    options = OpenOptions(dialect=dialect)
+    return _run(address, options, context.obj, requested, diff=diff, json=json)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,17 +135,23 @@ class _Requested:
 
 
 def _run(
-    opened: Opened, interrupts: Interrupts, requested: _Requested, *, diff: bool, json: bool
+    address: Address,
+    options: OpenOptions,
+    interrupts: Interrupts,
+    requested: _Requested,
+    *,
+    diff: bool,
+    json: bool,
 ) -> int:
     work = preview_source if diff else forge_source
     with (
         messages.progress() as on_progress,
         source_session(
-            opened.place,
+            address,
             interrupts,
-            schemas=opened.schemas,
-            dialect=opened.dialect,
-            conventions=opened.conventions,
+            schemas=options.schemas,
+            dialect=options.dialect,
+            conventions=options.conventions,
             on_progress=on_progress,
         ) as source,
     ):
@@ -152,14 +161,13 @@ def _run(
             technique=requested.technique,
             variant=requested.variant,
             target=requested.target,
-            opened=opened,
             out=out,
             overwrite=requested.overwrite,
             on_progress=on_progress,
         )
     if isinstance(result, Preview):
         return _report_preview(out, result, json=json)
-    return _report(out, result, opened, requested.target, json=json)
+    return _report(out, result, address, requested.target, json=json)
 
 
 def _file_name(name: str) -> str:
@@ -174,13 +182,13 @@ def _report_preview(out: Path, preview: Preview, *, json: bool) -> int:
     return failures.DONE if _holds(preview.forged) else failures.CHECK_FAILED
 
 
-def _report(out: Path, forged: Forged, opened: Opened, target: str, *, json: bool) -> int:
+def _report(out: Path, forged: Forged, address: Address, target: str, *, json: bool) -> int:
     contradicting = contradictions(out, forged.kept)
     if json:
         messages.show_json(_forged_document(out, forged, contradicting))
         tell_notes(forged.profile)
     else:
-        show(forged_screen(forged, contradicting, after_forge(out, forged, opened, target)))
+        show(forged_screen(forged, contradicting, after_forge(out, forged, address, target)))
     return failures.DONE if _holds(forged) and not contradicting else failures.CHECK_FAILED
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from fluid_build.cli.invocation import dbt_command, fluid, install_command, is_dbt_installed
 from fluid_build.contract.write.exposes import DBT_FOLDER
-from fluid_build.forge import CONTRACT_FILE, Forged, Opened
+from fluid_build.forge import CONTRACT_FILE, Forged
 from fluid_build.report.terminal.parts import Copyable, Part, heading
 from fluid_build.secrets import surely_without_passwords
 from fluid_build.sources.kinds import ServerKind
 from fluid_build.sources.neighbourhood import stray
-from fluid_build.sources.uri import locate
+from fluid_build.sources.uri import Address
 from fluid_build.transform.dbt.project_names import duckdb_database
 
 _DBT_PACKAGES = ("dbt-core>=1.11,<1.12", "dbt-duckdb>=1.11,<1.12")
@@ -35,7 +35,7 @@ def next_steps(steps: Sequence[Step]) -> Iterator[Part]:
             yield Copyable(step.command)
 
 
-def after_forge(folder: Path, forged: Forged, opened: Opened, target: str) -> tuple[Step, ...]:
+def after_forge(folder: Path, forged: Forged, address: Address, target: str) -> tuple[Step, ...]:
     """Return what to do with a forged folder: only what works for its source and its target."""
     if not forged.profile.has_data:
         contract = str(folder / CONTRACT_FILE)
@@ -43,8 +43,8 @@ def after_forge(folder: Path, forged: Forged, opened: Opened, target: str) -> tu
             Step(fluid("validate", contract), "check the contract once you have completed it"),
             Step("", f"{folder / DBT_FOLDER}/README.md says how to build it, once there is data."),
         )
-    verify = ("verify", str(folder), *_uri(folder, opened))
-    prove = Step(fluid(*verify), f"prove again that nothing was lost{_password_remark(opened)}")
+    verify = ("verify", str(folder), *_uri(folder, address))
+    prove = Step(fluid(*verify), f"prove again that nothing was lost{_password_remark(address)}")
     if target != "duckdb":
         return (
             prove,
@@ -62,21 +62,20 @@ def after_forge(folder: Path, forged: Forged, opened: Opened, target: str) -> tu
     )
 
 
-def _uri(folder: Path, opened: Opened) -> tuple[str, ...]:
+def _uri(folder: Path, address: Address) -> tuple[str, ...]:
     """Return --uri where the folder may not choose the source: a server, or files far from it.
 
     A server's password is left out.
     """
-    address = locate(opened.place)
     if not isinstance(address.kind, ServerKind):
         far = stray(str(Path(address.place).absolute()), folder) is not None
-        return ("--uri", opened.place) if far else ()
-    place = surely_without_passwords(opened.place)
+        return ("--uri", address.place) if far else ()
+    place = surely_without_passwords(address.place)
     return () if place is None else ("--uri", place)
 
 
-def _password_remark(opened: Opened) -> str:
-    if not isinstance(locate(opened.place).kind, ServerKind):
+def _password_remark(address: Address) -> str:
+    if not isinstance(address.kind, ServerKind):
         return ""
-    has_password = surely_without_passwords(opened.place) != opened.place
+    has_password = surely_without_passwords(address.place) != address.place
     return " (add the password)" if has_password else ""

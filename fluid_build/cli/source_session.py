@@ -11,12 +11,13 @@ from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.table_choice import OnTables, any_tables
+from fluid_build.sources.uri import Address
 from fluid_build.temporary import owned_folder
 
 
 @contextmanager
 def source_session(
-    place: str,
+    place: str | Address,
     interrupts: Interrupts,
     *,
     schemas: Sequence[str] = (),
@@ -26,7 +27,7 @@ def source_session(
     on_progress: OnProgress,
 ) -> Iterator[Source]:
     """Yield the source at a URI or path, open as long as the block lasts."""
-    if not place.strip():
+    if isinstance(place, str) and not place.strip():
         raise UsageError("The source is empty.", hint="Name a URI, a file or a folder.")
     with (
         _temporary_files(interrupts),

@@ -43,6 +43,8 @@ def open_source(
     _check_option(address, "schemas", bool(schemas), "--schema")
     _check_option(address, "dialect", dialect is not None, "--dialect")
     _check_option(address, "conventions", conventions != NO_ANSWERS, "--decimal and --date-order")
+    from fluid_build.sources.base import OpenedAs
+
     options = OpenOptions(
         schemas=tuple(schemas),
         dialect=dialect,
@@ -53,7 +55,7 @@ def open_source(
     )
     module, _, function = address.kind.opener.partition(":")
     opened: Source = getattr(importlib.import_module(module), function)(address.place, options)
-    opened.address = address
+    opened.opened_as = OpenedAs(address, options)
     opened.conventions = conventions
     return opened
 

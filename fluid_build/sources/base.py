@@ -8,6 +8,7 @@ from typing import Protocol, Self, runtime_checkable
 import duckdb
 
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
+from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import Origin
 from fluid_build.sources.uri import Address
 
@@ -85,6 +86,14 @@ class Skipped:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class OpenedAs:
+    """The address that a source was opened at, and the options it was opened with."""
+
+    address: Address
+    options: OpenOptions
+
+
 @runtime_checkable
 class Source(Protocol):
     """A place that data is read from, and never written to.
@@ -92,7 +101,8 @@ class Source(Protocol):
     ``kind`` is the name of its kind (see ``fluid_build.sources.kinds``). ``name`` is short and
     holds neither a path nor a password, fit for a title or an identifier. ``has_data`` is False
     where there is only structure (DDL), so that an empty table proves nothing. ``conventions`` are
-    the user's answers on how text is written. ``address`` is where ``open_source`` found it. Every
+    the user's answers on how text is written. ``opened_as`` is where
+    ``open_source`` found it. Every
     table of ``tables`` can be read on ``connection``. A source is a context manager; leaving it
     frees the connection and any temporary files. A Ctrl-C while a query runs leaves the ``with``
     block as a KeyboardInterrupt.
@@ -106,7 +116,7 @@ class Source(Protocol):
     skipped: tuple[Skipped, ...]
     notes: tuple[str, ...]
     conventions: Conventions
-    address: Address | None
+    opened_as: OpenedAs | None
 
     def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
         """The rows of a table, lazily."""
@@ -167,7 +177,7 @@ class OpenSource:
     has_data: bool = True
     cleanup: list[Cleanable] = field(default_factory=list)
     conventions: Conventions = NO_ANSWERS
-    address: Address | None = None
+    opened_as: OpenedAs | None = None
 
     def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
         """The rows of a table, lazily."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 
-from fluid_build.forge import Opened, forge
+from fluid_build.forge import forge
 from fluid_build.sources import open_source
 
 COMMAND = (sys.executable, "-m", "fluid_build.cli.main")
@@ -40,7 +40,7 @@ STATEMENTS = (
 def forged(source: Path, folder: Path, technique: str = "flat") -> Path:
     """A folder that was forged from a source."""
     with open_source(source) as opened:
-        forge(opened, technique=technique, opened=Opened(str(source)), out=folder)
+        forge(opened, technique=technique, out=folder)
     return folder
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import psycopg
 
-from fluid_build.forge import Opened, forge
+from fluid_build.forge import forge
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.running import run_dbt
 from tests.cli.running import Fluid, forged, run
@@ -81,7 +81,6 @@ def test_postgresql_keeps_them_as_well(
             opened,
             technique="dimensional",
             target="postgres",
-            opened=Opened(postgres.uri),
             out=tmp_path / "star",
         )
     server = {"PGHOST": str(postgres.folder), "PGUSER": "postgres", "PGDATABASE": postgres.name}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.forge import Opened, forge
+from fluid_build.forge import forge
 from fluid_build.regular_files import read_regular
 from fluid_build.sources import open_source
 from tests.cli.running import Fluid
@@ -36,7 +36,7 @@ def make(request: pytest.FixtureRequest) -> Callable[[Path], None]:
 def folder(duckdb_shop: Path, tmp_path: Path) -> Path:
     """A forged folder, beside its source."""
     with open_source(duckdb_shop) as source:
-        forge(source, opened=Opened(str(duckdb_shop)), out=tmp_path / "shop-model")
+        forge(source, out=tmp_path / "shop-model")
     return tmp_path / "shop-model"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fluid_build.forge import Opened, forge
+from fluid_build.forge import forge
 from fluid_build.sources import open_source
 from tests.cli.running import COMMAND, Fluid, Outcome
 from tests.cli.servers import PasswordThief, password_thief
@@ -40,7 +40,7 @@ def passwords_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def folder(duckdb_shop: Path, tmp_path: Path) -> Path:
     """A forged folder, beside its source."""
     with open_source(duckdb_shop) as source:
-        forge(source, opened=Opened(str(duckdb_shop)), out=tmp_path / "shop-model")
+        forge(source, out=tmp_path / "shop-model")
     return tmp_path / "shop-model"
 
 
@@ -170,7 +170,7 @@ def test_a_folder_of_files_holds_no_link_to_a_far_file(fluid: Fluid, tmp_path: P
     (data / "parts").mkdir(parents=True)
     (data / "shops.csv").write_text("id,city\n1,Bonn\n2,Ulm\n")
     with open_source(data) as source:
-        forge(source, opened=Opened(str(data)), out=tmp_path / "mine" / "model")
+        forge(source, out=tmp_path / "mine" / "model")
     assert fluid("verify", tmp_path / "mine" / "model").code == 0
     (data / "parts" / "more.csv").symlink_to(tmp_path / "secret.csv")
     done = fluid("verify", tmp_path / "mine" / "model")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fluid_build.forge import Opened, forge
+from fluid_build.forge import forge
 from fluid_build.modeling.techniques import TECHNIQUES
 from fluid_build.sources import open_source
 from tests.cli.running import STATEMENTS, Fluid, forged, run
@@ -461,7 +461,7 @@ def test_dbt_for_another_database_is_not_proven_here(
 ) -> None:
     """What a warehouse would build cannot be read here, and is not passed over in silence."""
     with open_source(duckdb_shop) as opened:
-        forge(opened, target="snowflake", opened=Opened(str(duckdb_shop)), out=tmp_path / "out")
+        forge(opened, target="snowflake", out=tmp_path / "out")
     done = fluid("verify", tmp_path / "out", "--dbt", "--trust")
     assert done.code == 2
     assert "is for snowflake" in done.err
@@ -474,7 +474,7 @@ def test_a_database_on_a_server_is_found_again(
     postgres.run(";".join(STATEMENTS))
     uri = postgres.uri_of("postgres", "geheim")
     with open_source(uri) as opened:
-        forge(opened, opened=Opened(uri), out=tmp_path / "out")
+        forge(opened, out=tmp_path / "out")
     for path in (tmp_path / "out").rglob("*"):
         assert path.is_dir() or "geheim" not in path.read_text(), path
     refused = fluid("verify", tmp_path / "out")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError, UsageError
+from fluid_build.sources.uri import locate
 from fluid_build.transform.proof.manifest import (
     ManifestSource,
     manifest_json,
@@ -23,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "out"
     folder.mkdir()
     with modelled(path) as one:
-        source = manifest_source(str(path), folder)
+        source = manifest_source(locate(str(path)), folder)
         text = manifest_json(one.model, source, {"b.txt": "b", "a.txt": b"a"})
     (folder / "forge.json").write_text(text)
     return folder
@@ -49,7 +50,7 @@ def test_a_glob_is_relative_as_well(tmp_path: Path) -> None:
     """Its wildcards stay as they are."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "a.csv").write_text("a\n1\n")
-    source = manifest_source(str(tmp_path / "data" / "*.csv"), tmp_path / "out")
+    source = manifest_source(locate(str(tmp_path / "data" / "*.csv")), tmp_path / "out")
     assert source == ManifestSource(kind="files", location="../data/*.csv")
 
 
@@ -58,7 +59,7 @@ def test_a_folder_behind_a_link_finds_its_source(tmp_path: Path) -> None:
     (tmp_path / "deep" / "out").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "deep" / "out")
     (tmp_path / "a.csv").write_text("a\n1\n")
-    source = manifest_source(str(tmp_path / "a.csv"), tmp_path / "link")
+    source = manifest_source(locate(str(tmp_path / "a.csv")), tmp_path / "link")
     assert source.location == "../../a.csv"
 
 
@@ -78,12 +79,12 @@ def test_a_folder_behind_a_link_finds_its_source(tmp_path: Path) -> None:
 )
 def test_no_password_is_kept(dsn: str, bare: str, tmp_path: Path) -> None:
     """What is left still connects, for those who need no password or have it elsewhere."""
-    assert manifest_source(dsn, tmp_path).location == bare
+    assert manifest_source(locate(dsn), tmp_path).location == bare
 
 
 def test_what_cannot_be_told_from_a_password_is_not_kept(tmp_path: Path) -> None:
     """Rather no location than a part of a password."""
-    assert manifest_source("postgresql://u:p/q@h/db", tmp_path).location is None
+    assert manifest_source(locate("postgresql://u:p/q@h/db"), tmp_path).location is None
 
 
 def test_without_a_location_the_user_is_asked(folder: Path) -> None:

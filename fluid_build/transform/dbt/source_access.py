@@ -21,7 +21,7 @@ from fluid_build.sources.kinds import (
 )
 from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.sql import literal, quote
-from fluid_build.sources.uri import locate
+from fluid_build.sources.uri import Address
 from fluid_build.transform.dbt.file_access import file_access
 from fluid_build.transform.dbt.portable_paths import (
     base_of,
@@ -48,26 +48,25 @@ from fluid_build.transform.plan.elements import PlanSource, TransformPlan
 def source_access(
     source: Source,
     plan: TransformPlan,
+    address: Address,
     *,
     project_dir: Path,
-    location: str,
     target: Target = "duckdb",
 ) -> SourceAccess:
-    """How a project in ``project_dir`` reads a source that was opened at ``location``.
+    """Say how a project in ``project_dir`` reads a source that was opened at an address.
 
-    ``location`` is what the user named the source by; only its path from the project gets into
-    the files, or its connection string without a password. Copies that are needed are named, and
-    not yet written: see ``write_copies``.
+    Of the address only its path from the project gets into the files, or its connection string
+    without a password. Copies that are needed are named, and not yet written: see ``write_copies``.
     """
     tables = {table.name: table for table in source.tables}
     pairs = [(one, tables[one.table]) for one in plan.sources]
     if target != "duckdb":
         return warehouse_access(source, plan, pairs, target)
     if source.kind == FILES.name:
-        return file_access(source, plan, pairs, base_of(locate(location).place, project_dir))
+        return file_access(source, plan, pairs, base_of(address.place, project_dir))
     if source.kind == DDL.name:
         return _without_data(plan, pairs)
-    return _from_database(source, plan, pairs, project_dir, location)
+    return _from_database(source, plan, pairs, project_dir, address.place)
 
 
 def write_copies(
@@ -85,12 +84,11 @@ def _from_database(
     plan: TransformPlan,
     pairs: Sequence[tuple[PlanSource, Table]],
     project_dir: Path,
-    location: str,
+    place: str,
 ) -> SourceAccess:
     database, alias = duckdb_names(plan)
     kind = KINDS[source.kind]
     scanner = kind.scanner
-    place = locate(location).place
     notes: tuple[str, ...] = ()
     if isinstance(kind, ServerKind):
         path = connection_string(place)

@@ -30,7 +30,7 @@ from fluid_build.sources.conventions import (
     DecimalMark,
 )
 from fluid_build.sources.kinds import KINDS, Kind, ServerKind
-from fluid_build.sources.uri import locate, path_from
+from fluid_build.sources.uri import Address, path_from
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.proof.written_proof import PROOF_FILE
 
@@ -81,15 +81,14 @@ class Manifest(ModelPart):
 
 
 def manifest_source(
-    place: str,
+    address: Address,
     folder: Path,
     *,
     schemas: Sequence[str] = (),
     dialect: str | None = None,
     conventions: Conventions = NO_ANSWERS,
 ) -> ManifestSource:
-    """The source at a URI or path, as the manifest of a folder names it."""
-    address = locate(place)
+    """Return the source at an address, as the manifest of a folder names it."""
     return ManifestSource(
         kind=address.kind.name,
         location=surely_without_passwords(address.place)

@@ -16,7 +16,7 @@ from fluid_build.contract.exports.formats import export
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.read.files import read_contract
 from fluid_build.contract.validation import parse_contract
-from fluid_build.forge import Opened, forge
+from fluid_build.forge import forge
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.running import run_dbt
 from tests.transform.databases import database
@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("shop")
     path = database(place / "shop.duckdb", *SHOP)
     with open_source(path) as source:
-        forge(source, opened=Opened(str(path)), out=place / "forged")
+        forge(source, out=place / "forged")
     return place / "forged"
 
 

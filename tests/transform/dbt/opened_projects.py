@@ -17,6 +17,7 @@ from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.uri import locate
 from fluid_build.transform.dbt.built_database import built_by_dbt
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.running import DbtResult
@@ -125,7 +126,7 @@ def project_of(uri: str, folder: Path, *, target: Target = "duckdb") -> Iterator
     with open_source(uri) as source:
         model = build_model(profile_source(source), "flat")
         plan = transform_plan(model)
-        access = source_access(source, plan, project_dir=folder, location=uri, target=target)
+        access = source_access(source, plan, locate(uri), project_dir=folder, target=target)
         for name, text in dbt_project(plan, model, target=target, access=access).items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)

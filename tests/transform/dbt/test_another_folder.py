@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from fluid_build.forge import Opened, forge
+from fluid_build.forge import forge
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.running import run_dbt
 
@@ -43,7 +43,7 @@ def of_sqlite(folder: Path) -> Path:
 def forged(source: Path, out: Path) -> Path:
     """The dbt project of a source."""
     with open_source(source) as opened:
-        forge(opened, opened=Opened(str(source)), out=out)
+        forge(opened, out=out)
     return out / "dbt"
 
 

@@ -11,6 +11,7 @@ import pytest
 from psycopg import sql
 
 from fluid_build.sources.sql import literal
+from fluid_build.sources.uri import locate
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.running import run_dbt
 from fluid_build.transform.dbt.source_access import source_access
@@ -58,7 +59,7 @@ def test_dbt_builds_on_postgres_what_duckdb_builds(
     with modelled(postgres.uri, technique) as shop:
         plan = transform_plan(shop.model)
         access = source_access(
-            shop.source, plan, project_dir=tmp_path, location=postgres.uri, target="postgres"
+            shop.source, plan, locate(postgres.uri), project_dir=tmp_path, target="postgres"
         )
         project = dbt_project(plan, shop.model, target="postgres", access=access)
         with built(shop.source, plan, load_date=LOAD_DATE) as result:

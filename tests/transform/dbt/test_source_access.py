@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 from fluid_build.sources import open_source
+from fluid_build.sources.uri import locate
 from fluid_build.transform.dbt.running import run_dbt
 from fluid_build.transform.dbt.source_access import source_access
 from tests.postgres import PostgresDatabase
@@ -172,7 +173,7 @@ def test_no_password_gets_into_the_project(postgres: PostgresDatabase, project: 
     keywords = f"host='{postgres.folder}' dbname={postgres.name} user=reader password='hush-hush'"
     for uri in (postgres.uri_of("reader", "hush-hush"), keywords):
         with open_source(uri) as source, project_of(postgres.uri, project) as made:
-            access = source_access(source, made.plan, project_dir=project, location=uri)
+            access = source_access(source, made.plan, locate(uri), project_dir=project)
             assert "hush" not in repr(access)
             assert "reader" in access.profiles_yml
             assert "in no file of the project" in access.variables["PGPASSWORD"]
