@@ -5,7 +5,7 @@ it does not tell which keys or words would have been right. The types do.
 """
 
 import types
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.fluid.common import NumberRule, TextPattern, named
+from fluid_build.contract.fluid.plain_parts import PlainPart
 
 Part = str | int
 Path = tuple[Part, ...]
@@ -43,10 +44,11 @@ class Allowed:
         return get_args(self.type) if get_origin(self.type) is Literal else ()
 
     @property
-    def model(self) -> type[BaseModel] | None:
-        """The model, where a mapping with known keys is allowed."""
-        is_model = isinstance(self.type, type) and issubclass(self.type, BaseModel)
-        return self.type if is_model else None
+    def part(self) -> type[BaseModel] | PlainPart | None:
+        """The part of the contract, where a mapping with known keys is allowed."""
+        if isinstance(self.type, type) and issubclass(self.type, BaseModel):
+            return self.type
+        return next((rule for rule in self.rules if isinstance(rule, PlainPart)), None)
 
     @property
     def branches(self) -> dict[str, "Allowed"]:
@@ -97,15 +99,19 @@ def _of_field(field: FieldInfo) -> Allowed:
 
 
 @cache
-def keys_of(model: type[BaseModel]) -> dict[str, Allowed]:
-    """The keys that a model knows, as the document spells them, and what each allows."""
-    return {field.alias or name: _of_field(field) for name, field in model.model_fields.items()}
+def keys_of(part: type[BaseModel] | PlainPart) -> dict[str, Allowed]:
+    """Return the keys that a part knows, as the document spells them, and what each allows."""
+    if isinstance(part, PlainPart):
+        return {key: allowed(type_) for key, type_ in part.keys.items()}
+    return {field.alias or name: _of_field(field) for name, field in part.model_fields.items()}
 
 
-def required_keys(model: type[BaseModel]) -> tuple[str, ...]:
-    """The keys that must be there, as the document spells them."""
-    fields = model.model_fields.items()
-    return tuple(field.alias or name for name, field in fields if field.is_required())
+def required_keys(part: type[BaseModel] | PlainPart) -> Collection[str]:
+    """Return the keys that must be there, as the document spells them."""
+    if isinstance(part, PlainPart):
+        return part.required
+    fields = part.model_fields.items()
+    return [field.alias or name for name, field in fields if field.is_required()]
 
 
 def resolve(location: Sequence[Part]) -> tuple[Path, Allowed | None, Allowed | None]:
@@ -128,7 +134,7 @@ def resolve(location: Sequence[Part]) -> tuple[Path, Allowed | None, Allowed | N
 def _below(here: Allowed | None, part: Part) -> Allowed | None:
     if here is None:
         return None
-    if here.model is not None:
-        return keys_of(here.model).get(str(part))
+    if here.part is not None:
+        return keys_of(here.part).get(str(part))
     inner = get_args(here.type)
     return allowed(inner[-1]) if get_origin(here.type) in (list, dict) else None

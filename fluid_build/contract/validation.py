@@ -140,8 +140,8 @@ def _missing(path: Path, here: Allowed | None) -> _Placed:
 
 def _unknown_key(path: Path, above: Allowed | None) -> _Placed:
     key = str(path[-1])
-    model = above.model if above is not None else None
-    known = tuple(keys_of(model)) if model is not None else ()
+    part = above.part if above is not None else None
+    known = tuple(keys_of(part)) if part is not None else ()
     close = nearest(key, known)
     hint = f"; did you mean `{close}`?" if close else ""
     message = f"`{escaped(key)}` is not known here{hint}"
@@ -186,9 +186,8 @@ def _plain(path: Path, message: str, value: object, meaning: str) -> _Placed:
 
 
 def _may_be_left_out(path: Path, above: Allowed | None) -> bool:
-    return (
-        above is not None and above.model is not None and path[-1] not in required_keys(above.model)
-    )
+    part = above.part if above is not None else None
+    return part is not None and path[-1] not in required_keys(part)
 
 
 def _is_text(here: Allowed) -> bool:

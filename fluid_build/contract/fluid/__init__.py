@@ -1,33 +1,8 @@
-"""The FLUID 0.7.2 contract as Pydantic types, one module a subject."""
+"""The FLUID 0.7.2 contract as Pydantic types, and as tables for what no code reads."""
 
-from fluid_build.contract.fluid.binding import (
-    Binding,
-    BindingFormat,
-    BindingLocation,
-    IcebergConfig,
-    Platform,
-)
-from fluid_build.contract.fluid.build import (
-    Build,
-    BuildExecution,
-    EmbeddedLogic,
-    EmbeddedLogicBuild,
-    HybridReference,
-    HybridReferenceBuild,
-    MultiStage,
-    MultiStageBuild,
-    Stage,
-    Transformation,
-    UnpatternedBuild,
-)
-from fluid_build.contract.fluid.column import (
-    COLUMN_TYPES,
-    ContractColumn,
-    Sensitivity,
-    ValidationRule,
-)
+from fluid_build.contract.fluid.binding import Binding, BindingLocation
+from fluid_build.contract.fluid.column import COLUMN_TYPES, ContractColumn, Sensitivity
 from fluid_build.contract.fluid.contract import (
-    FLUID_VERSION,
     BusinessContext,
     FluidContract,
     Generator,
@@ -35,121 +10,35 @@ from fluid_build.contract.fluid.contract import (
     ProductOwner,
     Provenance,
 )
-from fluid_build.contract.fluid.environment import EnvironmentConfig
-from fluid_build.contract.fluid.expose import Expose, ExposeContract, ExposeKind, Guarantees
-from fluid_build.contract.fluid.lifecycle import (
-    ChangePolicy,
-    DeprecationPolicy,
-    Docs,
-    Lifecycle,
-    SchemaEvolution,
-)
-from fluid_build.contract.fluid.lineage import (
-    ConsumeRef,
-    Downstream,
-    FieldMapping,
-    FieldTransformation,
-    Lineage,
-    Upstream,
-)
-from fluid_build.contract.fluid.machine_learning import MachineLearning, MlModel
-from fluid_build.contract.fluid.orchestration import (
-    AirflowOrchestration,
-    AirflowTask,
-    Orchestration,
-)
-from fluid_build.contract.fluid.policy import (
-    AccessPolicy,
-    AgentPolicy,
-    ExposePolicy,
-    Masking,
-    Privacy,
-    Sovereignty,
-)
-from fluid_build.contract.fluid.quality import (
-    DefaultSlis,
-    DqMonitoring,
-    DqRule,
-    DqSpec,
-    ExposeQoS,
-    Observability,
-    QualityExpression,
-)
+from fluid_build.contract.fluid.expose import Expose, ExposeContract
+from fluid_build.contract.fluid.quality import DqRule, DqSpec
 from fluid_build.contract.fluid.semantics import (
     DimensionParams,
     SemanticDimension,
     SemanticEntity,
     SemanticMeasure,
-    SemanticMetric,
     Semantics,
 )
 
 __all__ = [
     "COLUMN_TYPES",
-    "FLUID_VERSION",
-    "AccessPolicy",
-    "AgentPolicy",
-    "AirflowOrchestration",
-    "AirflowTask",
     "Binding",
-    "BindingFormat",
     "BindingLocation",
-    "Build",
-    "BuildExecution",
     "BusinessContext",
-    "ChangePolicy",
-    "ConsumeRef",
     "ContractColumn",
-    "DefaultSlis",
-    "DeprecationPolicy",
     "DimensionParams",
-    "Docs",
-    "Downstream",
-    "DqMonitoring",
     "DqRule",
     "DqSpec",
-    "EmbeddedLogic",
-    "EmbeddedLogicBuild",
-    "EnvironmentConfig",
     "Expose",
     "ExposeContract",
-    "ExposeKind",
-    "ExposePolicy",
-    "ExposeQoS",
-    "FieldMapping",
-    "FieldTransformation",
     "FluidContract",
     "Generator",
-    "Guarantees",
-    "HybridReference",
-    "HybridReferenceBuild",
-    "IcebergConfig",
-    "Lifecycle",
-    "Lineage",
-    "MachineLearning",
-    "Masking",
     "Metadata",
-    "MlModel",
-    "MultiStage",
-    "MultiStageBuild",
-    "Observability",
-    "Orchestration",
-    "Platform",
-    "Privacy",
     "ProductOwner",
     "Provenance",
-    "QualityExpression",
-    "SchemaEvolution",
     "SemanticDimension",
     "SemanticEntity",
     "SemanticMeasure",
-    "SemanticMetric",
     "Semantics",
     "Sensitivity",
-    "Sovereignty",
-    "Stage",
-    "Transformation",
-    "UnpatternedBuild",
-    "Upstream",
-    "ValidationRule",
 ]

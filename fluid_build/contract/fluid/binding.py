@@ -4,16 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fluid_build.contract.fluid.common import (
-    ClosedModel,
-    FreeForm,
-    Integer,
-    Labels,
-    Maybe,
-    NumberRule,
-    OpenModel,
-    TaggedModel,
-)
+from fluid_build.contract.fluid.common import ClosedModel, FreeForm, Maybe, TaggedModel
+from fluid_build.contract.fluid.sections import SECTIONS
 
 Platform = Literal[
     "gcp",
@@ -42,35 +34,6 @@ BindingFormat = Literal[
     "json",
     "other",
 ]
-IcebergFileFormat = Literal["parquet", "orc", "avro"]
-
-
-class PartitionField(OpenModel):
-    """A column by which an Iceberg table is partitioned."""
-
-    name: Maybe[str] = None
-    source_column: str
-    transform: Literal["identity", "year", "month", "day", "hour", "bucket", "truncate"]
-    num_buckets: Maybe[Integer] = None
-    width: Maybe[Integer] = None
-
-
-class SortField(OpenModel):
-    """A column by which an Iceberg table is sorted."""
-
-    column: str
-    direction: Maybe[Literal["asc", "desc"]] = None
-    null_order: Maybe[Literal["nulls-first", "nulls-last"]] = None
-
-
-class IcebergConfig(ClosedModel):
-    """How an Iceberg table is laid out."""
-
-    write_version: Maybe[Annotated[int, NumberRule(whole=True, words=(1, 2))]] = None
-    file_format: Maybe[IcebergFileFormat] = None
-    partition_spec: Maybe[list[PartitionField]] = None
-    sort_order: Maybe[list[SortField]] = None
-    properties: Maybe[Labels] = None
 
 
 class BindingLocation(ClosedModel):
@@ -97,6 +60,6 @@ class Binding(TaggedModel):
 
     platform: Platform
     format: BindingFormat
-    iceberg_config: Maybe[IcebergConfig] = None
+    iceberg_config: Maybe[Annotated[FreeForm, SECTIONS["iceberg-config"]]] = None
     location: BindingLocation
     properties: Maybe[FreeForm] = None

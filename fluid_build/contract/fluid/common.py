@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -191,9 +191,6 @@ Distinct = AfterValidator(_distinct)
 Tags = Annotated[list[Tag], Distinct]
 Labels = dict[str, str]
 FreeForm = dict[str, Any]
-
-AlertSeverity = Literal["info", "warning", "critical"]
-OrchestrationEngine = Literal["airflow", "dagster", "prefect", "kubeflow", "custom", "none"]
 
 
 @cache

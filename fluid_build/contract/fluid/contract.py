@@ -2,11 +2,12 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
-from fluid_build.contract.fluid.build import Build
+from fluid_build.contract.fluid.binding import Binding
 from fluid_build.contract.fluid.common import (
     ClosedModel,
+    FreeForm,
     Identifier,
     Integer,
     Labels,
@@ -15,15 +16,22 @@ from fluid_build.contract.fluid.common import (
     OpenModel,
     Tags,
 )
-from fluid_build.contract.fluid.environment import EnvironmentConfig
 from fluid_build.contract.fluid.expose import Expose
-from fluid_build.contract.fluid.lifecycle import Docs, Lifecycle, SchemaEvolution
-from fluid_build.contract.fluid.lineage import ConsumeRef, Lineage
-from fluid_build.contract.fluid.machine_learning import MachineLearning
-from fluid_build.contract.fluid.orchestration import Orchestration
-from fluid_build.contract.fluid.policy import AccessPolicy, Sovereignty
+from fluid_build.contract.fluid.sections import BUILDS, SECTIONS, pattern_of
 
 FLUID_VERSION = "0.7.2"
+_ENVIRONMENT = SECTIONS["environment"].with_keys(
+    {"exposes": SECTIONS["environment-expose"].with_keys({"binding": Binding}).list_type}
+)
+"""What is different in one environment (development, staging, production …)."""
+
+Build = Annotated[
+    Annotated[FreeForm, BUILDS["hybrid-reference"], Tag("hybrid-reference")]
+    | Annotated[FreeForm, BUILDS["embedded-logic"], Tag("embedded-logic")]
+    | Annotated[FreeForm, BUILDS["multi-stage"], Tag("multi-stage")]
+    | Annotated[FreeForm, BUILDS["unpatterned"], Tag("unpatterned")],
+    Discriminator(pattern_of),
+]
 
 
 class Generator(OpenModel):
@@ -85,15 +93,15 @@ class FluidContract(ClosedModel):
     labels: Maybe[Labels] = None
     metadata: Metadata
     exposes: Annotated[list[Expose], Field(min_length=1)]
-    consumes: Maybe[list[ConsumeRef]] = None
+    consumes: Maybe[list[Annotated[FreeForm, SECTIONS["consume"]]]] = None
     builds: Maybe[list[Build]] = None
     build: Maybe[Build] = None
-    lineage: Maybe[Lineage] = None
-    schema_evolution: Maybe[SchemaEvolution] = None
-    machine_learning: Maybe[MachineLearning] = None
-    environments: Maybe[dict[str, EnvironmentConfig]] = None
-    lifecycle: Maybe[Lifecycle] = None
-    docs: Maybe[Docs] = None
-    sovereignty: Maybe[Sovereignty] = None
-    access_policy: Maybe[AccessPolicy] = None
-    orchestration: Maybe[Orchestration] = None
+    lineage: Maybe[Annotated[FreeForm, SECTIONS["lineage"]]] = None
+    schema_evolution: Maybe[Annotated[FreeForm, SECTIONS["schema-evolution"]]] = None
+    machine_learning: Maybe[Annotated[FreeForm, SECTIONS["machine-learning"]]] = None
+    environments: Maybe[dict[str, Annotated[FreeForm, _ENVIRONMENT]]] = None
+    lifecycle: Maybe[Annotated[FreeForm, SECTIONS["lifecycle"]]] = None
+    docs: Maybe[Annotated[FreeForm, SECTIONS["docs"]]] = None
+    sovereignty: Maybe[Annotated[FreeForm, SECTIONS["sovereignty"]]] = None
+    access_policy: Maybe[Annotated[FreeForm, SECTIONS["access-policy"]]] = None
+    orchestration: Maybe[Annotated[FreeForm, SECTIONS["orchestration"]]] = None

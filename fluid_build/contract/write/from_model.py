@@ -4,19 +4,13 @@ from fluid_build import __version__
 from fluid_build.contract.evidence_labels import Labels, names_label
 from fluid_build.contract.fluid import (
     BusinessContext,
-    FieldMapping,
-    FieldTransformation,
     FluidContract,
     Generator,
-    HybridReference,
-    HybridReferenceBuild,
-    Lifecycle,
-    Lineage,
     Metadata,
     ProductOwner,
     Provenance,
-    Upstream,
 )
+from fluid_build.contract.fluid.common import FreeForm
 from fluid_build.contract.write.exposes import DBT_FOLDER, Measured, expose
 from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.identifiers import identifier, tag
@@ -27,8 +21,6 @@ from fluid_build.transform.plan.elements import PlanColumn, TransformPlan
 
 UNASSIGNED = "unassigned"
 _UNNAMED = "unnamed"
-_COPIED = FieldTransformation(type="direct_mapping")
-_CALCULATED = FieldTransformation(type="calculation")
 
 
 def contract_from_model(
@@ -57,7 +49,7 @@ def contract_from_model(
         builds=[_build(plan, target)],
         exposes=[expose(build, measured, plan, target) for build in plan.published],
         lineage=_lineage(profile, plan),
-        lifecycle=Lifecycle(state="preview"),
+        lifecycle={"state": "preview"},
     )
 
 
@@ -67,7 +59,7 @@ def _description(profile: Profile, model: LogicalModel) -> str:
     how = "measured on its data" if profile.has_data else "as its DDL declares it"
     return (
         f"{profile.source_name}: {tables} and {relationships} between tables, {how}. "
-        "ProductOwner and domain are to be assigned by a person."
+        "Owner and domain are to be assigned by a person."
     )
 
 
@@ -97,52 +89,53 @@ def _metadata() -> Metadata:
     )
 
 
-def _build(plan: TransformPlan, target: str) -> HybridReferenceBuild:
-    """The dbt project beside the contract, which makes everything that is exposed."""
-    return HybridReferenceBuild(
-        id=f"{plan.name}_dbt",
-        description="The dbt project beside this contract builds every table that it exposes.",
-        pattern="hybrid-reference",
-        engine=f"dbt-{target}",
-        repository=f"./{DBT_FOLDER}",
-        properties=HybridReference(
-            model=plan.name,
-            materializations={build.name: build.materialization for build in plan.published},
-        ),
-        outputs=[build.name for build in plan.published],
-    )
+def _build(plan: TransformPlan, target: str) -> FreeForm:
+    """Return the dbt project next to the contract, which builds everything that is exposed."""
+    return {
+        "id": f"{plan.name}_dbt",
+        "description": "The dbt project next to this contract builds every table that it exposes.",
+        "pattern": "hybrid-reference",
+        "engine": f"dbt-{target}",
+        "repository": f"./{DBT_FOLDER}",
+        "outputs": [build.name for build in plan.published],
+        "properties": {
+            "model": plan.name,
+            "materializations": {build.name: build.materialization for build in plan.published},
+        },
+    }
 
 
-def _lineage(profile: Profile, plan: TransformPlan) -> Lineage:
-    """Each column from the columns of the source; the source has no contract of its own."""
+def _lineage(profile: Profile, plan: TransformPlan) -> FreeForm:
+    """Return each column with its source columns; the source has no contract of its own."""
     product = f"source.{identifier(profile.source_name)}"
-    mappings: dict[str, list[FieldMapping]] = {source.table: [] for source in plan.sources}
+    mappings: dict[str, list[FreeForm]] = {source.table: [] for source in plan.sources}
     for build in plan.published:
         for column in build.columns:
-            target = f"{build.name}.{column.name}"
-            transformation = _COPIED if _is_copied(column) else _CALCULATED
+            type_ = "direct_mapping" if _is_copied(column) else "calculation"
             for origin in column.source_columns:
-                mappings[origin.table].append(
-                    FieldMapping(
-                        source_field=origin.column,
-                        target_field=target,
-                        transformation=transformation,
-                    )
-                )
-    return Lineage(
-        granularity="field_level",
-        upstream=[
-            Upstream(
-                product_id=product,
-                expose_id=source.id,
-                relationship="direct_consumption",
-                field_mappings=mappings[source.table] or None,
-                labels={"source-tables": names_label([source.table])},
-            )
-            for source in plan.sources
-        ],
-        labels={"upstream-kind": "source system without a contract"},
-    )
+                mapping = {
+                    "sourceField": origin.column,
+                    "targetField": f"{build.name}.{column.name}",
+                    "transformation": {"type": type_},
+                }
+                mappings[origin.table].append(mapping)
+    upstream = []
+    for source in plan.sources:
+        of_source = mappings[source.table]
+        upstream.append(
+            {
+                "productId": product,
+                "exposeId": source.id,
+                **({"fieldMappings": of_source} if of_source else {}),
+                "relationship": "direct_consumption",
+                "labels": {"source-tables": names_label([source.table])},
+            }
+        )
+    return {
+        "granularity": "field_level",
+        "upstream": upstream,
+        "labels": {"upstream-kind": "source system without a contract"},
+    }
 
 
 def _is_copied(column: PlanColumn) -> bool:

@@ -4,8 +4,6 @@ What FLUID has a key for is read natively; everything else is kept as a label of
 about, and goes back out as a custom property.
 """
 
-from typing import get_args
-
 from fluid_build.contract.exports.format import Imported, summed, without_infinite
 from fluid_build.contract.exports.odcs.custom_properties import (
     KeptAsLabels,
@@ -35,8 +33,7 @@ from fluid_build.contract.exports.odcs.writing import (
 )
 from fluid_build.contract.exports.tracking import Json, TrackedMapping, without_none
 from fluid_build.contract.fluid.common import Identifier, IsoDuration, SemVer, fits
-from fluid_build.contract.fluid.policy import Permission
-from fluid_build.contract.fluid.quality import ExposeQoS
+from fluid_build.contract.fluid.sections import PERMISSIONS, SECTIONS
 from fluid_build.contract.validation import parse_contract
 from fluid_build.errors import ContractError
 from fluid_build.modeling.identifiers import identifier
@@ -202,7 +199,7 @@ def _read_access_policy(read: TrackedMapping, own: Json) -> Json | None:
     for role in read.parts("roles"):
         grant, _ = read_custom_properties(role, GRANT_KEYS)
         permissions = str(role.peek("access")).split(", ")
-        if all(word in get_args(Permission) for word in permissions):
+        if all(word in PERMISSIONS for word in permissions):
             role.take("access")
             grant = {"permissions": permissions, **grant}
         grants.append({"principal": role.text("role"), **grant})
@@ -218,7 +215,7 @@ def _read_service(read: TrackedMapping, exposes: list[Json]) -> None:
         key = known.get(str(promise.peek("property")))
         expose = by_id.get(str(promise.peek("element")))
         value = promise.peek("value")
-        if key is None or expose is None or not fits(ExposeQoS, {key: value}):
+        if key is None or expose is None or not fits(SECTIONS["qos"].type, {key: value}):
             continue
         for word in ("property", "element", "value"):
             promise.take(word)
