@@ -16,30 +16,35 @@ from fluid_build.sources.ddl.tokens import Spelling, Token, spell, tokens_of, wr
 
 # Words that begin an attribute we read, so that a type ends before them.
 _READ = frozenset(
-    ("ALIAS", "AS", "AUTOINCREMENT", "AUTO_INCREMENT", "CHECK", "COLLATE", "COMMENT", "CONSTRAINT",
-     "DEFAULT", "FOREIGN", "GENERATED", "IDENTITY", "KEY", "MATERIALIZED", "NOT", "NULL",
-     "OPTIONS", "PRIMARY", "REFERENCES", "UNIQUE")
+    ("ALIAS", "AS", "AUTOINCREMENT", "AUTO_INCREMENT", "COMMENT", "CONSTRAINT", "FOREIGN",
+     "GENERATED", "IDENTITY", "KEY", "MATERIALIZED", "NOT", "NULL", "OPTIONS", "PRIMARY",
+     "REFERENCES", "UNIQUE")
 )  # fmt: skip
-# Words that begin an attribute without bearing on structure: storage, order, enforcement.
+_COMPUTED = frozenset(("AS", "ALIAS", "MATERIALIZED"))
+# Words that begin an attribute without bearing on structure: defaults, storage, enforcement.
+# What sqlglot can't read of these is left out without a word.
 _IRRELEVANT = frozenset(
     (
-        "AFTER", "ASC", "BITMAP_UNION", "CASCADE", "CASESPECIFIC", "CHARSET", "CLUSTERED", "CODEC",
-        "COLUMN_FORMAT", "COMPRESS", "COMPRESSION", "DEFERRABLE", "DESC", "DISABLE", "DISTKEY",
-        "ENABLE", "ENCODE", "ENCRYPTED", "ENFORCED", "EPHEMERAL", "FILESTREAM", "FIRST", "FORMAT",
-        "HIDDEN", "HLL_UNION", "INCREMENT", "INDEX", "INITIALLY", "INLINE", "INVISIBLE", "MASKED",
-        "MATCH", "MAX", "MIN", "NONCLUSTERED", "NOORDER", "NORELY", "NOVALIDATE", "ON", "ORDER",
-        "PERSISTED", "PERSISTENT", "PROPERTIES", "RELY", "REPLACE", "REPLACE_IF_NOT_NULL",
-        "RESTRICT", "ROWGUIDCOL", "SALT", "SECURED", "SORTKEY", "SPARSE", "SRID", "START",
-        "STATISTICS", "STORAGE", "STORED", "SUM", "TAG", "TITLE", "TTL", "UPPERCASE", "USING",
-        "VALIDATE", "VIRTUAL", "VISIBLE", "WITH",
+        "AFTER", "ASC", "BITMAP_UNION", "CACHE", "CASCADE", "CASESPECIFIC", "CHARSET", "CHECK",
+        "CLUSTERED", "CODEC", "COLLATE", "COLUMN_FORMAT", "COMPACT", "COMPRESS", "COMPRESSION",
+        "CYCLE", "DEFAULT", "DEFERRABLE", "DESC", "DISABLE", "DISTKEY", "ENABLE", "ENCODE",
+        "ENCRYPTED", "ENFORCED", "EPHEMERAL", "FILESTREAM", "FIRST", "FORMAT", "HIDDEN",
+        "HLL_UNION", "INCREMENT", "INDEX", "INITIALLY", "INLINE", "INVISIBLE", "LOGGED", "MASKED",
+        "MATCH", "MAX", "MAXVALUE", "MIN", "MINVALUE", "NOCACHE", "NOCYCLE", "NONCLUSTERED",
+        "NOORDER", "NORELY", "NOVALIDATE", "ON", "ORDER", "PERSISTED", "PERSISTENT", "PROPERTIES",
+        "RELY", "REPLACE", "REPLACE_IF_NOT_NULL", "RESTRICT", "ROWGUIDCOL", "SALT", "SECURED",
+        "SORTKEY", "SPARSE", "SRID", "START", "STATISTICS", "STORAGE", "STORED", "SUM", "TAG",
+        "TITLE", "TTL", "UPPERCASE", "USING", "VALIDATE", "VIRTUAL", "VISIBLE", "WITH",
     )
 )  # fmt: skip
 # What sqlglot trips over wherever it appears, and that says nothing we read.
 _NOISE = re.compile(
     r"\b(?:ON NULL(?: FOR INSERT ONLY)?|FOR INSERT(?: AND UPDATE)?|NULLS (?:NOT )?DISTINCT"
-    r"|NOT FOR REPLICATION|(?:NON)?CLUSTERED|(?:COLUMN_FORMAT|STORAGE) DEFAULT)\b",
+    r"|NOT FOR REPLICATION|(?:NON)?CLUSTERED|(?:COLUMN_FORMAT|STORAGE) DEFAULT|WITH(?= DEFAULT))\b",
     re.IGNORECASE,
 )
+# Otherwise sqlglot takes CONSTRAINT for the name of the unique key.
+_UNIQUE = re.compile(r"\bUNIQUE(?= CONSTRAINT\b)", re.IGNORECASE)
 _MASK = "\ue000"
 _MASKED = re.compile(rf"'{_MASK}(\d+)'")
 # An attribute list is rarely wrong in more than one place; this bounds the time on nonsense.
@@ -124,13 +129,18 @@ def shortened(tokens: Sequence[Token]) -> str:
 def _attributes(text: str, dialect: Dialect) -> Attributes:
     if not text:
         return Attributes()
-    tokens = list(tokens_of(_NOISE.sub(" ", text), dialect))
+    text = _UNIQUE.sub("UNIQUE CHECK (1)", _NOISE.sub(" ", text))
+    tokens = list(tokens_of(text, dialect))
+    is_computed = _take_out_expression(tokens)
     unread: list[Token] = []
     for _ in range(_MOST_REPAIRS):
         spelling = spell(tokens, dialect)
         constraints = _parse(spelling, dialect)
         if not isinstance(constraints, int):
-            return replace(_read(constraints, dialect), faults=_phrases(unread))
+            attributes = _read(constraints, dialect)
+            attributes.generated = attributes.generated or is_computed
+            attributes.faults = _phrases(unread)
+            return attributes
         unread += _take_out(tokens, constraints)
     return Attributes(faults=[shortened(tokens_of(text, dialect))])
 
@@ -156,6 +166,26 @@ def _parse(spelling: Spelling, dialect: Dialect) -> Sequence[exp.Expression] | i
         return len(spelling.starts) - 1
     column = tree.find(exp.ColumnDef)
     return column.args["constraints"] if column else 0
+
+
+def _take_out_expression(tokens: list[Token]) -> bool:
+    """Remove what a column is computed from; sqlglot misreads ``AS (a) NOT NULL``.
+
+    Return whether there was such an expression.
+    """
+    depths = _depths(tokens)
+    for begin, token in enumerate(tokens[:-1]):
+        following = tokens[begin + 1].upper
+        if depths[begin] or token.upper not in _COMPUTED or following in ("IDENTITY", "ROW"):
+            continue
+        end = begin + 2
+        while end < len(tokens) and (depths[end] or not _starts_attribute(tokens, end)):
+            end += 1
+        while begin and tokens[begin - 1].upper in ("GENERATED", "ALWAYS"):
+            begin -= 1
+        del tokens[begin:end]
+        return True
+    return False
 
 
 def _take_out(tokens: list[Token], place: int) -> list[Token]:
@@ -232,8 +262,6 @@ def _read(constraints: Sequence[exp.Expression], dialect: Dialect) -> Attributes
             attributes.keys.append((is_primary, name))
         elif isinstance(kind, exp.Reference):
             attributes.references.append((*_read_reference(kind, dialect), name))
-        elif isinstance(kind, exp.ComputedColumnConstraint) or _is_computed(kind):
-            attributes.generated = True
         elif isinstance(kind, _NUMBERING):
             attributes.nullable = False
         elif isinstance(kind, exp.CommentColumnConstraint):
@@ -246,12 +274,6 @@ def _read(constraints: Sequence[exp.Expression], dialect: Dialect) -> Attributes
 
 
 _NUMBERING = (exp.AutoIncrementColumnConstraint, exp.GeneratedAsIdentityColumnConstraint)
-
-
-def _is_computed(kind: exp.Expression | None) -> bool:
-    return isinstance(kind, exp.GeneratedAsIdentityColumnConstraint) and bool(
-        kind.args.get("expression")
-    )
 
 
 def _read_reference(

@@ -21,6 +21,7 @@ _LINES = (
     ("db2", 20, "db2look's header", r"^-- This CLP file was created using DB2LOOK"),
     ("postgres", 6, r"\restrict", r"^\\(?:un)?restrict\b"),
     ("postgres", 6, "COPY … FROM stdin", r"^COPY\b[^;\n]*\bFROM\s+stdin\b"),
+    ("postgres", 4, r"\connect", r"^\\c(?:onnect)?[ \t]"),
     ("mysql", 4, "/*!40101 … */", r"^/\*M?!\d{5}"),
     ("mysql", 4, "DELIMITER", r"^[ \t]*DELIMITER[ \t]+\S"),
     ("tsql", 6, "GO", r"^[ \t]*GO[ \t]*;?[ \t]*$"),

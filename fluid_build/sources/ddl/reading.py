@@ -27,17 +27,17 @@ from fluid_build.sources.ddl.tokens import Token, tokens_of
 
 _IRRELEVANT = frozenset(
     (
-        "ABORT", "ANALYZE", "ANALYSE", "ATTACH", "AUDIT", "BACKUP", "BEGIN", "BULK", "CACHE",
-        "CALL", "CHECKPOINT", "CLOSE", "CLUSTER", "COMMENT", "COMMIT", "COPY", "DBCC",
+        "ABORT", "ANALYSE", "ANALYZE", "ATTACH", "AUDIT", "BACKUP", "BEGIN", "BULK", "CACHE",
+        "CALL", "CHECKPOINT", "CLOSE", "CLUSTER", "COMMENT", "COMMIT", "CONNECT", "COPY", "DBCC",
         "DEALLOCATE", "DECLARE", "DELETE", "DELIMITER", "DENY", "DESC", "DESCRIBE", "DETACH",
         "DISABLE", "DO", "ELSE", "ENABLE", "END", "EXEC", "EXECUTE", "EXPLAIN", "EXPORT", "FETCH",
-        "FLUSH", "GET", "GO", "GOTO", "GRANT", "IF", "IMPORT", "INSERT", "INSTALL", "KILL", "LIST",
-        "LISTEN", "LOAD", "LOCK", "MERGE", "MSCK", "NOAUDIT", "NOTIFY", "OPEN", "OPTIMIZE",
+        "FLUSH", "GET", "GO", "GOTO", "GRANT", "IF", "IMPORT", "INSERT", "INSTALL", "KILL", "LABEL",
+        "LIST", "LISTEN", "LOAD", "LOCK", "MERGE", "MSCK", "NOAUDIT", "NOTIFY", "OPEN", "OPTIMIZE",
         "PRAGMA", "PRINT", "PURGE", "PUT", "RAISERROR", "REASSIGN", "RECONFIGURE", "REFRESH",
-        "REINDEX", "RELEASE", "RENAME", "REPAIR", "REPLACE", "RESET", "RESTORE", "RETURN",
-        "REVOKE", "ROLLBACK", "SAVEPOINT", "SECURITY", "SELECT", "SET", "SHOW", "SOURCE", "START",
-        "THROW", "TRUNCATE", "UNDROP", "UNLOCK", "UPDATE", "USE", "VACUUM", "VALUES", "WAITFOR",
-        "WHILE", "WITH",
+        "REINDEX", "RELEASE", "RENAME", "REPAIR", "REPLACE", "RESET", "RESTORE", "RETURN", "REVOKE",
+        "ROLLBACK", "SAVEPOINT", "SECURITY", "SELECT", "SET", "SHOW", "SOURCE", "START",
+        "TERMINATE", "THROW", "TRUNCATE", "UNDROP", "UNLOCK", "UPDATE", "USE", "VACUUM", "VALUES",
+        "WAITFOR", "WHILE", "WITH",
     )
 )  # fmt: skip
 _BEHIND_BASE = frozenset(("NOT", "NULL", "CHECK", "CONSTRAINT", "DEFAULT", "COLLATE"))
