@@ -1,7 +1,7 @@
-"""A conversation as the stricter wire formats want it.
+"""A conversation as alternating turns, for the stricter wire formats.
 
-Anthropic and Google know no system message but one in front, want user and model to take turns, the
-user first, and all results of a turn's calls together in the next.
+Anthropic and Google accept a system message only in front, want user and model to take turns, the
+user first, and all results of a turn's calls together in the next turn.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from fluid_build.copilot.llm.base import LlmPrompt
 from fluid_build.copilot.messages import Message, ToolCall, ToolResult, text_of, tool_calls
 from fluid_build.copilot.messages import tool_results as results_of
 
-_NOTHING_SAID = "(no text)"
+_EMPTY_TURN = "(no text)"
 
 
 @dataclass(slots=True)
 class Turn:
-    """What one side says at once: results come first, then texts, then calls."""
+    """A turn of one side: results come first, then texts, then calls."""
 
     is_user: bool
     results: list[ToolResult] = field(default_factory=list)
@@ -27,10 +27,10 @@ class Turn:
 
 
 def split_system(prompt: LlmPrompt) -> tuple[list[str], list[Message]]:
-    """The system texts in front, and the messages after them.
+    """Return the system texts in front, and the messages after them.
 
-    A system message further on stays where it is, to be spoken by the user; so does the last one
-    of a conversation that has no other message, because a model has to be asked something.
+    A later system message stays where it is, as the user's; so does the last one of a conversation
+    that has no other message, because a model needs a question.
     """
     messages = list(prompt.messages)
     front = 0
@@ -43,7 +43,7 @@ def split_system(prompt: LlmPrompt) -> tuple[list[str], list[Message]]:
 
 
 def alternate(messages: Iterable[Message]) -> list[Turn]:
-    """The messages as turns of alternating sides, the first one the user's, none of them empty."""
+    """Return the messages as turns of alternating sides, the user's first, none of them empty."""
     turns: list[Turn] = []
     for message in messages:
         is_user = message.get("role") != "assistant"
@@ -59,5 +59,5 @@ def alternate(messages: Iterable[Message]) -> list[Turn]:
         turns.insert(0, Turn(is_user=True))
     for turn in turns:
         if not (turn.results or turn.texts or turn.calls):
-            turn.texts.append(_NOTHING_SAID)
+            turn.texts.append(_EMPTY_TURN)
     return turns

@@ -1,14 +1,13 @@
 """Anthropic's Messages API (``POST /v1/messages``, version 2023-06-01).
 
-Structured output is the input of a tool that the model is made to call, which every model can do.
+Structured output is the input of a tool that the model must call, which every model can do.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from fluid_build.copilot.llm.alternating_turns import Turn, alternate, split_system
 from fluid_build.copilot.llm.base import (
@@ -21,6 +20,7 @@ from fluid_build.copilot.llm.base import (
     whole_number,
 )
 from fluid_build.copilot.messages import ToolCall
+from fluid_build.json_types import JsonObject, JsonValue
 
 _VERSION = "2023-06-01"
 _CACHED = {"type": "ephemeral"}
@@ -35,7 +35,7 @@ _STOP_REASONS: dict[str, StopReason] = {
 
 
 class AnthropicProvider(LlmProvider):
-    """Claude, and servers that speak its format."""
+    """Claude, and servers that use its format."""
 
     name = "anthropic"
     default_base_url = "https://api.anthropic.com"
@@ -43,34 +43,33 @@ class AnthropicProvider(LlmProvider):
     fast_model = "claude-haiku-4-5"
 
     def auth_headers(self, key: str) -> dict[str, str]:
-        """``x-api-key``."""
+        """Return ``x-api-key``."""
         return {"x-api-key": key}
 
     def build_request(self, prompt: LlmPrompt) -> LlmRequest:
-        """The Messages request; with caching, the prompt up to its end is a cached prefix."""
+        """Return the Messages request; with caching, the whole prompt is a cached prefix."""
         system, messages = split_system(prompt)
-        body: dict[str, Any] = {
+        mark = _end_cached if prompt.cache_prompt else list[JsonObject]
+        body: dict[str, JsonValue] = {
             "model": prompt.model,
             "max_tokens": prompt.max_output_tokens,
-            "messages": _messages(alternate(messages)),
+            "messages": _messages(alternate(messages), mark),
         }
         if system:
-            body["system"] = [{"type": "text", "text": text} for text in system]
+            body["system"] = mark([{"type": "text", "text": text} for text in system])
         if prompt.temperature is not None:
             body["temperature"] = prompt.temperature
         tools = _tools(prompt)
         if tools:
-            body["tools"] = tools
+            body["tools"] = mark(tools)
         if prompt.response_schema is not None:
             only = {"type": "tool", "name": prompt.answer_name}
             body["tool_choice"] = {"type": "any"} if prompt.tools else only
-        if prompt.cache_prompt:
-            _mark_for_caching(body)
         body = {**prompt.extra, **body}
         return LlmRequest(self.endpoint("/v1/messages"), body, {"anthropic-version": _VERSION})
 
-    def parse_response(self, body: Mapping[str, Any], prompt: LlmPrompt) -> LlmResponse:
-        """Text, calls and usage of a Messages answer."""
+    def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:
+        """Return text, calls and usage of a Messages answer."""
         content = body.get("content")
         if not isinstance(content, list):
             raise self.unreadable("no content")
@@ -88,17 +87,20 @@ class AnthropicProvider(LlmProvider):
         )
 
 
-def _messages(turns: list[Turn]) -> list[dict[str, Any]]:
+def _messages(turns: list[Turn], mark: Callable[[list[JsonObject]], JsonValue]) -> JsonValue:
+    """Return the turns as messages, with the last one's content marked."""
+    contents: list[JsonValue] = [_blocks(turn) for turn in turns]
+    contents[-1] = mark(_blocks(turns[-1]))
     return [
-        {"role": "user" if turn.is_user else "assistant", "content": _blocks(turn)}
-        for turn in turns
+        {"role": "user" if turn.is_user else "assistant", "content": content}
+        for turn, content in zip(turns, contents, strict=True)
     ]
 
 
-def _blocks(turn: Turn) -> list[dict[str, Any]]:
-    blocks: list[dict[str, Any]] = []
+def _blocks(turn: Turn) -> list[JsonObject]:
+    blocks: list[JsonObject] = []
     for result in turn.results:
-        block: dict[str, Any] = {
+        block: dict[str, JsonValue] = {
             "type": "tool_result",
             "tool_use_id": _safe_id(result.call_id),
             "content": result.content,
@@ -106,7 +108,7 @@ def _blocks(turn: Turn) -> list[dict[str, Any]]:
         if result.is_error:
             block["is_error"] = True
         blocks.append(block)
-    # the API refuses an assistant's text that ends in blanks
+    # the API refuses an assistant's text with trailing blanks
     blocks += [
         {"type": "text", "text": text if turn.is_user else text.rstrip()} for text in turn.texts
     ]
@@ -118,35 +120,26 @@ def _blocks(turn: Turn) -> list[dict[str, Any]]:
 
 
 def _safe_id(call_id: str) -> str:
-    """Ids made elsewhere may have characters that this API refuses."""
+    """Return an id without the characters that this API refuses."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", call_id) or "_"
 
 
-def _tools(prompt: LlmPrompt) -> list[dict[str, Any]]:
-    tools = [
-        {"name": t.name, "description": t.description, "input_schema": dict(t.input_schema)}
-        for t in prompt.tool_specs
-    ]
+def _tools(prompt: LlmPrompt) -> list[JsonObject]:
+    specs = prompt.tool_specs
     if prompt.response_schema is not None:
-        tools.append(
-            {
-                "name": prompt.answer_name,
-                "description": "Gives the final answer, in the form that was asked for.",
-                "input_schema": dict(prompt.response_schema),
-            }
-        )
-    return tools
+        specs.append(prompt.answer_tool)
+    return [
+        {"name": t.name, "description": t.description, "input_schema": dict(t.input_schema)}
+        for t in specs
+    ]
 
 
-def _mark_for_caching(body: dict[str, Any]) -> None:
-    """Breakpoints after the tools, the system text and the conversation so far."""
-    for part in ("tools", "system"):
-        if part in body:
-            body[part][-1]["cache_control"] = _CACHED
-    body["messages"][-1]["content"][-1]["cache_control"] = _CACHED
+def _end_cached(entries: list[JsonObject]) -> list[JsonObject]:
+    """Return the entries with a cache breakpoint after the last one."""
+    return [*entries[:-1], {**entries[-1], "cache_control": _CACHED}]
 
 
-def _call(block: Mapping[str, Any]) -> ToolCall:
+def _call(block: JsonObject) -> ToolCall:
     arguments = block.get("input")
     return ToolCall(
         str(block.get("id", "")),
@@ -155,8 +148,8 @@ def _call(block: Mapping[str, Any]) -> ToolCall:
     )
 
 
-def _usage(usage: Any) -> Usage | None:
-    """Anthropic counts cached tokens apart from the other input; here they are part of it."""
+def _usage(usage: JsonValue) -> Usage | None:
+    """Return the usage; Anthropic counts cached tokens separately from the other input."""
     if not isinstance(usage, Mapping):
         return None
     cached = whole_number(usage.get("cache_read_input_tokens"))

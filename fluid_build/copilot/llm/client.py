@@ -1,9 +1,9 @@
-"""The one place from which bytes go to a model.
+"""The client, the only place from which bytes go to a model.
 
-Everything that leaves passes here, in this order: secrets are taken out, the prompt is checked
-against the model's window, the most that the call can cost is reserved, and the request is sent
-inside the retry envelope. What comes back is bounded in size and time, read by the provider, and
-settled for. Callers neither reserve nor retry themselves.
+For every call, in this order: secrets are removed, the prompt is checked against the model's
+window, the most that the call can cost is reserved, and the request is sent inside the retry
+envelope. The answer is bounded in size and time, read by the provider, and settled for. Callers
+neither reserve nor retry themselves.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Literal, TypedDict, Unpack
 
 import httpx
 
@@ -41,14 +41,16 @@ from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.recovery.retry import RetrySchedule, retry_call, retry_call_sync
 from fluid_build.errors import UsageError
+from fluid_build.json_types import JsonObject, JsonValue
 
 TIMEOUT_VARIABLE = "FLUID_LLM_TIMEOUT_SECONDS"
 DEFAULT_TIMEOUT_SECONDS = 120.0
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
+"""Far more than any model writes: it only stops a server that floods."""
 
 
 def timeout_seconds(environ: Mapping[str, str] = os.environ) -> float:
-    """Seconds that one attempt may take: ``FLUID_LLM_TIMEOUT_SECONDS``, by default 120.
+    """Return the seconds that an attempt may take: ``FLUID_LLM_TIMEOUT_SECONDS``, or 120.
 
     Raises ``UsageError`` unless it is a number over 0.
     """
@@ -61,19 +63,41 @@ def timeout_seconds(environ: Mapping[str, str] = os.environ) -> float:
         seconds = 0.0
     if not 0 < seconds < float("inf"):
         raise UsageError(
-            f"{TIMEOUT_VARIABLE} is {text!r}, which is not a number of seconds.",
+            f"{TIMEOUT_VARIABLE} is {text!r}, which isn't a number of seconds.",
             hint=f"Set it to a number over 0, or unset it for {DEFAULT_TIMEOUT_SECONDS:g}.",
         )
     return seconds
 
 
-class LlmClient:
-    """Answers prompts through one provider; the async core and its blocking twin.
+class _Post(TypedDict):
+    """The arguments of httpx's ``stream``."""
 
-    ``api_key`` is by default looked for as ``credentials`` says. ``timeout`` is in seconds for one
-    attempt. ``capability_matrix`` is read at each call, so what a run sets there holds at once.
-    ``tracker`` is by default that of the current run. ``sleep``, ``sleep_sync`` and ``draw`` are
-    the envelope's time and chance. Close it, or use it in a ``with`` block.
+    method: Literal["POST"]
+    url: str
+    json: JsonObject
+    headers: Mapping[str, str]
+
+
+class ClientOptions(TypedDict, total=False):
+    """The keyword arguments of ``LlmClient``, but for its transports."""
+
+    api_key: ApiKey | str | None
+    timeout: float | None
+    policy: RetrySchedule | None
+    capability_matrix: JsonObject | None
+    tracker: RunCostTracker | None
+    sleep: Callable[[float], Awaitable[object]]
+    sleep_sync: Callable[[float], object]
+    draw: Callable[[], float]
+
+
+class LlmClient:
+    """A client of one provider, asynchronous and blocking.
+
+    By default ``credentials`` finds the ``api_key``. ``timeout`` is in seconds for an attempt.
+    ``capability_matrix`` is read at each call, so a run's changes apply at once. ``tracker``
+    defaults to the current run's. ``sleep``, ``sleep_sync`` and ``draw`` are the envelope's time
+    and chance. Close it, or use it in a ``with`` block.
     """
 
     def __init__(
@@ -83,7 +107,7 @@ class LlmClient:
         api_key: ApiKey | str | None = None,
         timeout: float | None = None,
         policy: RetrySchedule | None = None,
-        capability_matrix: Mapping[str, Any] | None = None,
+        capability_matrix: JsonObject | None = None,
         tracker: RunCostTracker | None = None,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         sleep_sync: Callable[[float], object] = time.sleep,
@@ -106,8 +130,8 @@ class LlmClient:
         ] = weakref.WeakKeyDictionary()
 
     @classmethod
-    def from_config(cls, config: LlmConfig, **options: Any) -> LlmClient:
-        """A client for ``config``; ``options`` are those of the constructor."""
+    def from_config(cls, config: LlmConfig, **options: Unpack[ClientOptions]) -> LlmClient:
+        """Return a client for ``config``; ``options`` are those of the constructor."""
         return cls(make_provider(config.provider, config.base_url), **options)
 
     async def complete(
@@ -118,11 +142,11 @@ class LlmClient:
         agent_class: str = "",
         prompt_tokens: int | None = None,
     ) -> LlmResponse:
-        """The model's answer to ``prompt``.
+        """Return the model's answer to ``prompt``.
 
-        ``stage`` and ``agent_class`` say whose cost it is; ``prompt_tokens`` is the prompt's size
-        where the caller knows it better than the estimate. Raises a ``ProviderError`` of the kind
-        that the failure is, ``CostLimitExceeded``, or ``UnknownPriceError``.
+        Its cost counts for ``stage`` and ``agent_class``; ``prompt_tokens`` is the prompt's size
+        where the caller knows it better than the estimate. Raises the ``ProviderError`` that fits
+        the failure, ``CostLimitExceeded``, or ``UnknownPriceError``.
         """
         with self._permit(prompt, stage, agent_class, prompt_tokens) as (request, reservation):
             response = await retry_call(
@@ -141,7 +165,7 @@ class LlmClient:
         agent_class: str = "",
         prompt_tokens: int | None = None,
     ) -> LlmResponse:
-        """The blocking twin of ``complete``."""
+        """Return the model's answer, as ``complete``, and wait for it."""
         with self._permit(prompt, stage, agent_class, prompt_tokens) as (request, reservation):
             response = retry_call_sync(
                 lambda: self._attempt_sync(request, prompt),
@@ -155,7 +179,7 @@ class LlmClient:
     def _permit(
         self, prompt: LlmPrompt, stage: str, agent_class: str, prompt_tokens: int | None
     ) -> Iterator[tuple[LlmRequest, Reservation]]:
-        """What may be sent, and the money for it, which is given back unless it is settled."""
+        """Yield the request to send and the money for it, which is released unless settled."""
         window = context_window(
             prompt.model, self.provider.name, capability_matrix=self.capability_matrix
         )
@@ -179,7 +203,7 @@ class LlmClient:
         with (self._tracker or get_cost_tracker()).reserve(
             provider=self.provider.name,
             model=prompt.model,
-            # a token is at least one byte, and no more of them than the window holds are accepted
+            # a token is at least one byte, and no prompt over the window is accepted
             input_tokens=size if window is None else min(size, window),
             max_output_tokens=prompt.max_output_tokens,
             stage=stage,
@@ -188,7 +212,7 @@ class LlmClient:
             try:
                 yield request, reservation
             except ProviderServerError as error:
-                if error.status_code == 200:  # an answer that could not be read was paid for
+                if error.status_code == 200:  # an unreadable answer was paid for too
                     reservation.settle_without_usage()
                 raise
 
@@ -222,14 +246,14 @@ class LlmClient:
         return self._read(response, bytes(content), prompt)
 
     def _extend(self, content: bytearray, chunk: bytes, started: float) -> None:
-        """Adds a chunk, within bounds: a server that trickles or floods is cut off."""
+        """Add a chunk, within bounds: a server that trickles or floods is cut off."""
         content += chunk
         if len(content) > MAX_ANSWER_BYTES:
-            raise httpx.ReadError("the answer is larger than any answer is")
+            raise httpx.ReadError("the answer is too large")
         if time.monotonic() - started > self.timeout:
             raise httpx.ReadTimeout("the answer takes longer than the timeout")
 
-    def _arguments(self, request: LlmRequest) -> dict[str, Any]:
+    def _arguments(self, request: LlmRequest) -> _Post:
         headers = dict(request.headers)
         if self._key is not None:
             headers |= self.provider.auth_headers(self._key.reveal())
@@ -246,7 +270,7 @@ class LlmClient:
             raise classify_response(whole, self.provider.name)
         body = _json_object(content)
         if body is None:
-            raise self.provider.unreadable("it is not a JSON object")
+            raise self.provider.unreadable("it isn't a JSON object")
         if body.get("error"):  # some gateways put a failure into a success
             raise classify_response(whole, self.provider.name)
         return self.provider.parse_response(body, prompt)
@@ -260,7 +284,7 @@ class LlmClient:
             return self._sync_client
 
     def _async_client(self) -> httpx.AsyncClient:
-        """One client for each event loop: its connections belong to the loop that made them."""
+        """Return this event loop's client: connections belong to the loop that made them."""
         loop = asyncio.get_running_loop()
         with self._lock:
             client = self._async_clients.get(loop)
@@ -274,7 +298,7 @@ class LlmClient:
             return client
 
     async def aclose(self) -> None:
-        """Closes the connections of this event loop and the blocking ones."""
+        """Close the connections of this event loop and the blocking ones."""
         with self._lock:
             client = self._async_clients.pop(asyncio.get_running_loop(), None)
         if client is not None:
@@ -282,7 +306,7 @@ class LlmClient:
         self.close()
 
     def close(self) -> None:
-        """Closes the blocking connections."""
+        """Close the blocking connections."""
         with self._lock:
             client, self._sync_client = self._sync_client, None
         if client is not None:
@@ -304,17 +328,17 @@ class LlmClient:
         return f"LlmClient({self.provider.name}, {self.provider.base_url!r})"
 
 
-def _key_for(provider: LlmProvider, given: ApiKey | str | None) -> ApiKey | None:
-    if isinstance(given, ApiKey):
-        return given
-    if given is not None:
-        return ApiKey(given)
+def _key_for(provider: LlmProvider, api_key: ApiKey | str | None) -> ApiKey | None:
+    if isinstance(api_key, ApiKey):
+        return api_key
+    if api_key is not None:
+        return ApiKey(api_key)
     if provider.needs_key or any(os.environ.get(name) for name in provider.key_variables):
         return find_api_key(provider.name, provider.key_variables)
     return None
 
 
-def _json_object(content: bytes) -> dict[str, Any] | None:
+def _json_object(content: bytes) -> dict[str, JsonValue] | None:
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
@@ -324,7 +348,7 @@ def _json_object(content: bytes) -> dict[str, Any] | None:
 
 @cache
 def _trusted_certificates() -> ssl.SSLContext:
-    """Read once for all clients: it takes longer than everything else about a client."""
+    """Return the trusted certificates, read once: nothing else about a client takes as long."""
     return httpx.create_ssl_context()
 
 

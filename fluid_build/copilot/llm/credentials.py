@@ -1,7 +1,7 @@
-"""Where keys come from, and a wrapper that does not give them away.
+"""The sources of API keys, and a wrapper that doesn't show them.
 
-A key is looked for in the environment, then in the keyring of the operating system (if the
-``keyring`` package is there), then in a file that only its owner may read.
+A key is looked for in the environment, then in the operating system's keyring (if the ``keyring``
+package is installed), then in a file that only its owner may read.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from fluid_build.secrets import REDACTED
 KEYRING_SERVICE = "fluid-forge"
 
 _LARGEST_KEY_FILE = 64 * 1024
+_CAREFULLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+"""Links aren't followed, and a pipe isn't waited for."""
 
 
 class ApiKey:
-    """A key that shows itself to ``reveal`` only: not to print, format, pickle or JSON."""
+    """A key that only ``reveal`` returns: it can't be printed, formatted, pickled or dumped."""
 
     __slots__ = ("_key",)
 
@@ -37,7 +39,7 @@ class ApiKey:
         self._key = key
 
     def reveal(self) -> str:
-        """The key itself, to be put into a header and nowhere else."""
+        """Return the key itself, for a header and nothing else."""
         return self._key
 
     def __repr__(self) -> str:
@@ -49,14 +51,14 @@ class ApiKey:
         return repr(self)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a key is not to be pickled")
+        raise TypeError("a key can't be pickled")
 
     def __deepcopy__(self, memo: object) -> ApiKey:
         return self
 
 
 def default_key_file() -> Path:
-    """``~/.fluid/credentials.json``: an object of provider names and keys."""
+    """Return ``~/.fluid/credentials.json``, an object of provider names and keys."""
     return Path.home() / ".fluid" / "credentials.json"
 
 
@@ -67,10 +69,10 @@ def find_api_key(
     environ: Mapping[str, str] = os.environ,
     key_file: Path | None = None,
 ) -> ApiKey:
-    """The key of ``provider``, from the first of the three places that has it.
+    """Return the key of ``provider``, from the first of the three places that has it.
 
-    Raises ``ProviderAuthError`` where none has, ``UsageError`` where the file may be read by
-    others or is not what it should be.
+    Raises ``ProviderAuthError`` where none has it, ``UsageError`` where others may read the file,
+    or it isn't valid.
     """
     for variable in variables:
         value = environ.get(variable, "").strip()
@@ -82,12 +84,12 @@ def find_api_key(
     raise ProviderAuthError(
         f"There is no API key for {provider}.",
         provider=provider,
-        hint=f"Set {' or '.join(variables)}." if variables else "Give one to the client.",
+        hint=f"Set {' or '.join(variables)}." if variables else "Pass one to the client.",
     )
 
 
 def save_api_key(provider: str, key: str, key_file: Path | None = None) -> Path:
-    """Writes the key to the file, readable by its owner only; returns the file."""
+    """Write the key to the file, readable by its owner only; return the file."""
     path = key_file or default_key_file()
     keys = _read_keys(path)
     keys[provider] = ApiKey(key.strip()).reveal()
@@ -111,7 +113,7 @@ def _from_keyring(provider: str) -> str | None:
         return None
     try:
         return keyring.get_password(KEYRING_SERVICE, provider)
-    except KeyringError:  # no keyring on this machine, or it is locked
+    except KeyringError:  # this machine has no keyring, or it is locked
         return None
 
 
@@ -121,15 +123,15 @@ def _from_file(provider: str, path: Path) -> str | None:
 
 
 def _read_keys(path: Path) -> dict[str, str]:
-    """The file's keys. What is checked is the file that was opened, not what its name leads to."""
+    """Return the file's keys. The checks are on the opened file, not on its name."""
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        handle = os.open(path, os.O_RDONLY | _CAREFULLY)
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise UsageError(
-            f"The file of API keys could not be opened ({type(error).__name__}).",
-            hint="It must be a plain file (no link) that you own: credentials.json in ~/.fluid.",
+            f"The file of API keys couldn't be opened ({type(error).__name__}).",
+            hint="credentials.json in ~/.fluid must be a regular file, not a link, and yours.",
         ) from None
     with os.fdopen(handle, "rb") as file:
         _refuse_unless_private(os.fstat(file.fileno()))
@@ -140,17 +142,17 @@ def _read_keys(path: Path) -> dict[str, str]:
         keys = None
     if not isinstance(keys, dict):
         raise UsageError(
-            "The file of API keys is not a JSON object of provider names and keys.",
+            "The file of API keys isn't a JSON object of provider names and keys.",
             hint='Write it like {"anthropic": "..."}, or remove it.',
         )
     return keys
 
 
 def _refuse_unless_private(info: os.stat_result) -> None:
-    foreign = hasattr(os, "getuid") and info.st_uid != os.getuid()
-    readable = os.name == "posix" and bool(info.st_mode & 0o077)
-    if foreign or readable or not stat.S_ISREG(info.st_mode):
+    is_foreign = hasattr(os, "getuid") and info.st_uid != os.getuid()
+    is_readable = os.name == "posix" and bool(info.st_mode & 0o077)
+    if is_foreign or is_readable or not stat.S_ISREG(info.st_mode):
         raise UsageError(
-            "The file of API keys may be read by others, so it is not used.",
-            hint="Make it yours alone: chmod 600 ~/.fluid/credentials.json.",
+            "Others may read the file of API keys, so it isn't used.",
+            hint="Make it private: chmod 600 ~/.fluid/credentials.json.",
         )

@@ -1,14 +1,13 @@
 """Google's Gemini API (``POST /v1beta/models/MODEL:generateContent``).
 
-The older models do not combine tools with structured output; with both, the answer is the arguments
-of a function that the model is made to call.
+The older models don't combine tools with structured output; with both, the answer is the arguments
+of a function that the model must call.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import quote
 
 from fluid_build.copilot.llm.alternating_turns import Turn, alternate, split_system
@@ -23,6 +22,7 @@ from fluid_build.copilot.llm.base import (
     whole_number,
 )
 from fluid_build.copilot.messages import ToolCall, ToolResult
+from fluid_build.json_types import JsonObject, JsonValue
 
 _STOP_REASONS: dict[str, StopReason] = {
     "STOP": "end",
@@ -36,7 +36,7 @@ _STOP_REASONS: dict[str, StopReason] = {
 
 
 class GeminiProvider(LlmProvider):
-    """Gemini."""
+    """Google's Gemini models."""
 
     name = "gemini"
     default_base_url = "https://generativelanguage.googleapis.com"
@@ -44,13 +44,13 @@ class GeminiProvider(LlmProvider):
     fast_model = "gemini-2.5-flash"
 
     def auth_headers(self, key: str) -> dict[str, str]:
-        """``x-goog-api-key``: never in the address, which ends up in logs."""
+        """Return ``x-goog-api-key``; in the address, the key would end up in logs."""
         return {"x-goog-api-key": key}
 
     def build_request(self, prompt: LlmPrompt) -> LlmRequest:
-        """The generateContent request. Caching needs nothing said: the provider does it."""
+        """Return the generateContent request. The provider caches without being asked."""
         system, messages = split_system(prompt)
-        body: dict[str, Any] = {"contents": _contents(alternate(messages))}
+        body: dict[str, JsonValue] = {"contents": _contents(alternate(messages))}
         if system:
             body["systemInstruction"] = {"parts": [{"text": text} for text in system]}
         declarations = _declarations(prompt)
@@ -63,8 +63,8 @@ class GeminiProvider(LlmProvider):
         model = quote(prompt.model.removeprefix("models/"), safe="")
         return LlmRequest(self.endpoint(f"/v1beta/models/{model}:generateContent"), body)
 
-    def parse_response(self, body: Mapping[str, Any], prompt: LlmPrompt) -> LlmResponse:
-        """Text, calls and usage of the first candidate; a blocked prompt is a refusal."""
+    def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:
+        """Return text, calls and usage of the first candidate; a blocked prompt is a refusal."""
         usage = _usage(body.get("usageMetadata"))
         model = str(body.get("modelVersion", ""))
         candidates = body.get("candidates")
@@ -89,7 +89,7 @@ class GeminiProvider(LlmProvider):
         )
 
 
-def _contents(turns: list[Turn]) -> list[dict[str, Any]]:
+def _contents(turns: list[Turn]) -> list[dict[str, JsonValue]]:
     names = {call.id: call.name for turn in turns for call in turn.calls}
     return [
         {"role": "user" if turn.is_user else "model", "parts": _parts(turn, names)}
@@ -97,45 +97,39 @@ def _contents(turns: list[Turn]) -> list[dict[str, Any]]:
     ]
 
 
-def _parts(turn: Turn, names: Mapping[str, str]) -> list[dict[str, Any]]:
-    parts: list[dict[str, Any]] = [_result_part(result, names) for result in turn.results]
+def _parts(turn: Turn, names: Mapping[str, str]) -> list[dict[str, JsonValue]]:
+    parts: list[dict[str, JsonValue]] = [_result_part(result, names) for result in turn.results]
     parts += [{"text": text} for text in turn.texts]
     for call in turn.calls:
-        part: dict[str, Any] = {"functionCall": {"name": call.name, "args": call.arguments}}
-        if call.signature is not None:  # the model refuses its own call without it
+        part: dict[str, JsonValue] = {"functionCall": {"name": call.name, "args": call.arguments}}
+        if call.signature is not None:  # without it, the model refuses its own call
             part["thoughtSignature"] = call.signature
         parts.append(part)
     return parts
 
 
-def _result_part(result: ToolResult, names: Mapping[str, str]) -> dict[str, Any]:
+def _result_part(result: ToolResult, names: Mapping[str, str]) -> dict[str, JsonValue]:
     name = result.name or names.get(result.call_id, result.call_id)
     key = "error" if result.is_error else "result"
     return {"functionResponse": {"name": name, "response": {key: result.content}}}
 
 
-def _declarations(prompt: LlmPrompt) -> list[dict[str, Any]]:
-    declarations = [
+def _declarations(prompt: LlmPrompt) -> list[JsonObject]:
+    specs = prompt.tool_specs
+    if specs and prompt.response_schema is not None:
+        specs.append(prompt.answer_tool)
+    return [
         {
             "name": tool.name,
             "description": tool.description,
             "parametersJsonSchema": dict(tool.input_schema),
         }
-        for tool in prompt.tool_specs
+        for tool in specs
     ]
-    if declarations and prompt.response_schema is not None:
-        declarations.append(
-            {
-                "name": prompt.answer_name,
-                "description": "Gives the final answer, in the form that was asked for.",
-                "parametersJsonSchema": dict(prompt.response_schema),
-            }
-        )
-    return declarations
 
 
-def _generation_config(prompt: LlmPrompt) -> dict[str, Any]:
-    config: dict[str, Any] = {"maxOutputTokens": prompt.max_output_tokens}
+def _generation_config(prompt: LlmPrompt) -> dict[str, JsonValue]:
+    config: dict[str, JsonValue] = {"maxOutputTokens": prompt.max_output_tokens}
     if prompt.temperature is not None:
         config["temperature"] = prompt.temperature
     if prompt.response_schema is not None and not prompt.tools:
@@ -144,7 +138,7 @@ def _generation_config(prompt: LlmPrompt) -> dict[str, Any]:
     return config
 
 
-def _calls(parts: list[Mapping[str, Any]], body: Mapping[str, Any]) -> list[ToolCall]:
+def _calls(parts: list[JsonObject], body: JsonObject) -> list[ToolCall]:
     calls: list[ToolCall] = []
     for index, part in enumerate(parts):
         function = part.get("functionCall")
@@ -162,8 +156,8 @@ def _calls(parts: list[Mapping[str, Any]], body: Mapping[str, Any]) -> list[Tool
     return calls
 
 
-def _usage(usage: Any) -> Usage | None:
-    """Thinking is output; cached tokens are part of the prompt's."""
+def _usage(usage: JsonValue) -> Usage | None:
+    """Return the usage; thinking is output, and cached tokens are part of the prompt."""
     if not isinstance(usage, Mapping):
         return None
     return Usage(

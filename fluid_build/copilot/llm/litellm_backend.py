@@ -1,9 +1,9 @@
 """LiteLLM as an opt-in backend, for providers that have no module here (extra ``litellm``).
 
-It takes the place of the network under the ordinary client: what the client would send to a server
-that speaks OpenAI's format goes to ``litellm`` instead. So the window, the cost ceiling, redaction
-and the retry envelope hold here as everywhere; LiteLLM's own retries are off. Models are named as
-LiteLLM names them (``provider/model``), and it finds their keys in the environment itself.
+It replaces the network under the ordinary client: what the client would send to a server with
+OpenAI's format goes to ``litellm`` instead. So the window, the cost ceiling, redaction and the
+retry envelope apply as always; LiteLLM's own retries are off. Models are named as in LiteLLM
+(``provider/model``), which finds their keys in the environment itself.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar, Unpack
 
 import httpx
 
-from fluid_build.copilot.llm.client import LlmClient
+from fluid_build.copilot.llm.client import ClientOptions, LlmClient
 from fluid_build.copilot.llm.openai import OpenAIProvider
 from fluid_build.errors import UsageError
+from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.secrets import redact
 
 _NO_RETRIES = {"num_retries": 0, "max_retries": 0}
@@ -27,7 +28,7 @@ _WAIT_HEADERS: tuple[str, ...] = ("retry-after", "retry-after-ms")
 
 
 class LiteLlmProvider(OpenAIProvider):
-    """OpenAI's format, as LiteLLM takes and gives it for every provider."""
+    """OpenAI's format, which LiteLLM uses for every provider."""
 
     name = "litellm"
     default_base_url = "http://litellm.invalid/v1"
@@ -36,9 +37,9 @@ class LiteLlmProvider(OpenAIProvider):
 
 
 class LiteLlmTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Answers Chat Completions requests by calling ``litellm``; ``options`` go into each call."""
+    """A transport that answers Chat Completions requests by calling ``litellm``."""
 
-    def __init__(self, options: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, options: JsonObject | None = None) -> None:
         self._litellm = _import_litellm()
         self._secrets = [
             str(value) for name, value in (options or {}).items() if "key" in name.lower()
@@ -46,7 +47,7 @@ class LiteLlmTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         self._options = {**(options or {}), **_NO_RETRIES, "stream": False}
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """One blocking completion."""
+        """Answer a request with a blocking completion."""
         request.read()
         try:
             answer = self._litellm.completion(**self._arguments(request))
@@ -55,7 +56,7 @@ class LiteLlmTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return httpx.Response(200, json=answer.model_dump())
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The asynchronous twin."""
+        """Answer a request with an asynchronous completion."""
         await request.aread()
         try:
             answer = await self._litellm.acompletion(**self._arguments(request))
@@ -63,53 +64,53 @@ class LiteLlmTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
             return _refusal(error, self._secrets)
         return httpx.Response(200, json=answer.model_dump())
 
-    def _arguments(self, request: httpx.Request) -> dict[str, Any]:
+    def _arguments(self, request: httpx.Request) -> dict[str, JsonValue]:
         timeout = request.extensions.get("timeout", {}).get("read")
         return {"timeout": timeout, **json.loads(request.content), **self._options}
 
     def _errors(self) -> tuple[type[Exception], ...]:
-        """LiteLLM's exceptions descend from those of the ``openai`` package, which it brings."""
+        """Return the base of LiteLLM's exceptions, of the ``openai`` package that it depends on."""
         return (importlib.import_module("openai").OpenAIError,)
 
 
 def make_litellm_client(
-    *, call_options: Mapping[str, Any] | None = None, **options: Any
+    *, call_options: JsonObject | None = None, **options: Unpack[ClientOptions]
 ) -> LlmClient:
-    """A client whose calls go through LiteLLM.
+    """Return a client whose calls go through LiteLLM.
 
-    ``call_options`` go into each of its calls (``api_base``, ``api_key``, ...), ``options`` are
-    those of ``LlmClient``. Raises ``UsageError`` where LiteLLM is not installed.
+    ``call_options`` are added to each call (``api_base``, ``api_key``, …), ``options`` are those
+    of ``LlmClient``. Raises ``UsageError`` where LiteLLM isn't installed.
     """
     transport = LiteLlmTransport(call_options)
     return LlmClient(LiteLlmProvider(), transport=transport, async_transport=transport, **options)
 
 
 def _import_litellm() -> ModuleType:
-    # without this the import itself fetches a price list from the network
+    # otherwise the import itself fetches a price list from the network
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     try:
         litellm = importlib.import_module("litellm")
     except ImportError:
         raise UsageError(
-            "LiteLLM is not installed.", hint="Install the extra: pip install fluid-forge[litellm]."
+            "LiteLLM isn't installed.", hint="Install the extra: pip install fluid-forge[litellm]."
         ) from None
     vars(litellm).update(telemetry=False, suppress_debug_info=True)
     return litellm
 
 
 def _refusal(error: Exception, secrets: Iterable[str]) -> httpx.Response:
-    """A provider's failure as the HTTP answer that it was; without one, a timeout or a break."""
+    """Return a failure as the HTTP answer that it was. Raises what httpx would without one."""
     status = getattr(error, "status_code", None)
-    kind = type(error).__name__
-    if kind == "Timeout":
+    error_name = type(error).__name__
+    if error_name == "Timeout":
         raise httpx.ReadTimeout("the provider did not answer in time")
-    if kind == "APIConnectionError" or not isinstance(status, int):
+    if error_name == "APIConnectionError" or not isinstance(status, int):
         raise httpx.ConnectError("the provider could not be reached")
     headers = getattr(error, "litellm_response_headers", None) or {}
-    kept: dict[str, str] = {name: headers[name] for name in _WAIT_HEADERS if name in headers}
+    wait_headers = {name: headers[name] for name in _WAIT_HEADERS if name in headers}
     body = getattr(error, "body", None)
     code = body.get("code") if isinstance(body, dict) else None
-    if kind == "ContextWindowExceededError":
+    if error_name == "ContextWindowExceededError":
         code = "context_length_exceeded"
-    refusal = {"error": {"message": redact(str(error), secrets), "code": code or kind}}
-    return httpx.Response(status, json=refusal, headers=kept)
+    refusal = {"error": {"message": redact(str(error), secrets), "code": code or error_name}}
+    return httpx.Response(status, json=refusal, headers=wait_headers)

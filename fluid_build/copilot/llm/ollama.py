@@ -1,6 +1,6 @@
 """Ollama's own API (``POST /api/chat``), for models on the user's machine.
 
-The server cuts a prompt in silence at its own default length, so each request says how much context
+The server silently cuts a prompt at its own default length, so each request says how much context
 it needs (``num_ctx``).
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from fluid_build.copilot.context.token_budget import estimate_message_tokens, estimate_tokens
 from fluid_build.copilot.llm.base import (
@@ -23,15 +22,16 @@ from fluid_build.copilot.llm.base import (
 )
 from fluid_build.copilot.messages import Message, ToolCall, read_arguments, text_of, tool_calls
 from fluid_build.copilot.messages import tool_results as results_of
+from fluid_build.json_types import JsonObject, JsonValue
 
 _SMALLEST_CONTEXT = 4096
 _ASK_FOR_JSON = "When you need no more tools, answer with JSON alone that follows this schema: "
-"""With ``format`` the model could not call a tool."""
+"""The instruction where there are tools: with ``format`` the model couldn't call them."""
 _STOP_REASONS: dict[str, StopReason] = {"stop": "end", "length": "length"}
 
 
 class OllamaProvider(LlmProvider):
-    """Models that Ollama serves."""
+    """Models that Ollama serves on the user's machine."""
 
     name = "ollama"
     default_base_url = "http://localhost:11434"
@@ -40,42 +40,32 @@ class OllamaProvider(LlmProvider):
     needs_key = False
 
     def auth_headers(self, key: str) -> dict[str, str]:
-        """A bearer token, for a server behind a proxy that asks for one."""
+        """Return a bearer token, for a server behind a proxy that asks for one."""
         return {"authorization": f"Bearer {key}"}
 
     def build_request(self, prompt: LlmPrompt) -> LlmRequest:
-        """The chat request, answered in one piece."""
-        options: dict[str, Any] = {
+        """Return the chat request, to be answered in one piece."""
+        options: dict[str, JsonValue] = {
             "num_predict": prompt.max_output_tokens,
             "num_ctx": _context_needed(prompt),
         }
         if prompt.temperature is not None:
             options["temperature"] = prompt.temperature
-        body: dict[str, Any] = {
+        body: dict[str, JsonValue] = {
             "model": prompt.model,
             "messages": _messages(prompt),
             "stream": False,
             "options": options,
         }
         if prompt.tools:
-            body["tools"] = [
-                {
-                    "type": "function",
-                    "function": {
-                        "name": tool.name,
-                        "description": tool.description,
-                        "parameters": dict(tool.input_schema),
-                    },
-                }
-                for tool in prompt.tool_specs
-            ]
+            body["tools"] = [tool.as_function() for tool in prompt.tool_specs]
         if prompt.response_schema is not None and not prompt.tools:
             body["format"] = dict(prompt.response_schema)
         body = {**prompt.extra, **body}
         return LlmRequest(self.endpoint("/api/chat"), body)
 
-    def parse_response(self, body: Mapping[str, Any], prompt: LlmPrompt) -> LlmResponse:  # noqa: ARG002 - the format needs no look back
-        """Text, calls and usage of a chat answer."""
+    def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:  # noqa: ARG002 - the format needs no prompt
+        """Return text, calls and usage of a chat answer."""
         message = body.get("message")
         if not isinstance(message, Mapping):
             raise self.unreadable("no message")
@@ -99,8 +89,8 @@ class OllamaProvider(LlmProvider):
         )
 
 
-def _messages(prompt: LlmPrompt) -> list[dict[str, Any]]:
-    rendered: list[dict[str, Any]] = []
+def _messages(prompt: LlmPrompt) -> list[dict[str, JsonValue]]:
+    rendered: list[dict[str, JsonValue]] = []
     names = {c.id: c.name for message in prompt.messages for c in tool_calls(message)}
     if prompt.system.strip():
         rendered.append({"role": "system", "content": prompt.system})
@@ -112,8 +102,8 @@ def _messages(prompt: LlmPrompt) -> list[dict[str, Any]]:
     return rendered
 
 
-def _message(message: Message, names: Mapping[str, str]) -> list[dict[str, Any]]:
-    rendered: list[dict[str, Any]] = [
+def _message(message: Message, names: Mapping[str, str]) -> list[dict[str, JsonValue]]:
+    rendered: list[dict[str, JsonValue]] = [
         {
             "role": "tool",
             "tool_name": result.name or names.get(result.call_id, ""),
@@ -123,7 +113,9 @@ def _message(message: Message, names: Mapping[str, str]) -> list[dict[str, Any]]
     ]
     text, calls = text_of(message), tool_calls(message)
     if calls:
-        functions = [{"function": {"name": c.name, "arguments": c.arguments}} for c in calls]
+        functions: list[JsonValue] = [
+            {"function": {"name": call.name, "arguments": call.arguments}} for call in calls
+        ]
         rendered.append({"role": "assistant", "content": text, "tool_calls": functions})
     elif text or not rendered:
         rendered.append({"role": message.get("role", "user"), "content": text})
@@ -131,7 +123,7 @@ def _message(message: Message, names: Mapping[str, str]) -> list[dict[str, Any]]
 
 
 def _context_needed(prompt: LlmPrompt) -> int:
-    """Room for prompt and answer, as a power of two: a new length makes the server load anew."""
+    """Return room for prompt and answer, in powers of two: a new length reloads the model."""
     needed = estimate_tokens(prompt.system) + prompt.max_output_tokens
     needed += sum(map(estimate_message_tokens, prompt.messages))
     needed += sum(
@@ -144,7 +136,7 @@ def _context_needed(prompt: LlmPrompt) -> int:
     return min(size, prompt.context_window) if prompt.context_window else size
 
 
-def _usage(body: Mapping[str, Any]) -> Usage | None:
+def _usage(body: JsonObject) -> Usage | None:
     if "prompt_eval_count" not in body and "eval_count" not in body:
         return None
     return Usage(whole_number(body.get("prompt_eval_count")), whole_number(body.get("eval_count")))

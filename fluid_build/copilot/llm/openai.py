@@ -1,7 +1,7 @@
-"""OpenAI's Chat Completions API, which most other servers speak as well.
+"""OpenAI's Chat Completions API, which most other servers offer too.
 
-``base_url`` leads to Azure (``https://NAME.openai.azure.com/openai/v1``), vLLM, OpenRouter or LM
-Studio; see ``fluid_build.copilot.llm.providers`` for their names. ``FLUID_OPENAI_STRICT_SCHEMA=1``
+``base_url`` may be Azure (``https://NAME.openai.azure.com/openai/v1``), vLLM, OpenRouter or LM
+Studio; ``fluid_build.copilot.llm.providers`` has their names. ``FLUID_OPENAI_STRICT_SCHEMA=1``
 turns strict structured output on.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from fluid_build.copilot.llm.base import (
@@ -26,6 +26,7 @@ from fluid_build.copilot.llm.base import (
 from fluid_build.copilot.llm.strict_schema import harden, restore, strict_schema_enabled
 from fluid_build.copilot.messages import Message, ToolCall, read_arguments, text_of, tool_calls
 from fluid_build.copilot.messages import tool_results as results_of
+from fluid_build.json_types import JsonObject, JsonValue
 
 _STOP_REASONS: dict[str, StopReason] = {
     "stop": "end",
@@ -37,7 +38,7 @@ _STOP_REASONS: dict[str, StopReason] = {
 
 
 class OpenAIProvider(LlmProvider):
-    """OpenAI, and servers that speak its format."""
+    """OpenAI, and servers that use its format."""
 
     name = "openai"
     default_base_url = "https://api.openai.com/v1"
@@ -52,7 +53,7 @@ class OpenAIProvider(LlmProvider):
         self._host = urlsplit(self.base_url).hostname or ""
 
     def auth_headers(self, key: str) -> dict[str, str]:
-        """A bearer token; ``api-key`` for Azure."""
+        """Return a bearer token; ``api-key`` for Azure."""
         return {"api-key": key} if self._is_azure else {"authorization": f"Bearer {key}"}
 
     @property
@@ -60,31 +61,21 @@ class OpenAIProvider(LlmProvider):
         return self._host.endswith(".azure.com")
 
     def build_request(self, prompt: LlmPrompt) -> LlmRequest:
-        """The Chat Completions request. Caching needs nothing said: the provider does it."""
-        body: dict[str, Any] = {"model": prompt.model, "messages": _messages(prompt)}
+        """Return the Chat Completions request. The provider caches without being asked."""
+        body: dict[str, JsonValue] = {"model": prompt.model, "messages": _messages(prompt)}
         # compatible servers know only the older name
         own = self._is_azure or self._host == "api.openai.com"
         body["max_completion_tokens" if own else "max_tokens"] = prompt.max_output_tokens
         if prompt.temperature is not None:
             body["temperature"] = prompt.temperature
         if prompt.tools:
-            body["tools"] = [
-                {
-                    "type": "function",
-                    "function": {
-                        "name": tool.name,
-                        "description": tool.description,
-                        "parameters": dict(tool.input_schema),
-                    },
-                }
-                for tool in prompt.tool_specs
-            ]
+            body["tools"] = [tool.as_function() for tool in prompt.tool_specs]
         if prompt.response_schema is not None:
             body["response_format"] = self._response_format(prompt)
         body = {**prompt.extra, **body}
         return LlmRequest(self.endpoint("/chat/completions"), body)
 
-    def _response_format(self, prompt: LlmPrompt) -> dict[str, Any]:
+    def _response_format(self, prompt: LlmPrompt) -> dict[str, JsonValue]:
         schema = prompt.response_schema or {}
         return {
             "type": "json_schema",
@@ -95,8 +86,8 @@ class OpenAIProvider(LlmProvider):
             },
         }
 
-    def parse_response(self, body: Mapping[str, Any], prompt: LlmPrompt) -> LlmResponse:
-        """Text, calls and usage of the first choice."""
+    def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:
+        """Return text, calls and usage of the first choice."""
         choices = body.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = choice.get("message") if isinstance(choice, Mapping) else None
@@ -116,8 +107,8 @@ class OpenAIProvider(LlmProvider):
         )
 
 
-def _messages(prompt: LlmPrompt) -> list[dict[str, Any]]:
-    rendered: list[dict[str, Any]] = []
+def _messages(prompt: LlmPrompt) -> list[dict[str, JsonValue]]:
+    rendered: list[dict[str, JsonValue]] = []
     if prompt.system.strip():
         rendered.append({"role": "system", "content": prompt.system})
     for message in prompt.messages:
@@ -125,9 +116,9 @@ def _messages(prompt: LlmPrompt) -> list[dict[str, Any]]:
     return rendered
 
 
-def _message(message: Message) -> list[dict[str, Any]]:
-    """One message, or several where results stand together with text."""
-    rendered: list[dict[str, Any]] = [
+def _message(message: Message) -> list[dict[str, JsonValue]]:
+    """Return a message as one entry, or several where it has results and text."""
+    rendered: list[dict[str, JsonValue]] = [
         {"role": "tool", "tool_call_id": result.call_id, "content": result.content}
         for result in results_of(message)
     ]
@@ -155,13 +146,13 @@ def _message(message: Message) -> list[dict[str, Any]]:
     return rendered
 
 
-def _content(message: Mapping[str, Any]) -> str:
-    """Text, or the texts of content parts, which some compatible servers send."""
+def _content(message: JsonObject) -> str:
+    """Return the text, or the texts of content parts, which some compatible servers send."""
     content = message.get("content")
     return content if isinstance(content, str) else text_of(message)
 
 
-def _calls(message: Mapping[str, Any], body: Mapping[str, Any]) -> list[ToolCall]:
+def _calls(message: JsonObject, body: JsonObject) -> list[ToolCall]:
     entries = message.get("tool_calls")
     calls: list[ToolCall] = []
     for index, entry in enumerate(entries if isinstance(entries, list) else []):
@@ -177,15 +168,15 @@ def _calls(message: Mapping[str, Any], body: Mapping[str, Any]) -> list[ToolCall
     return calls
 
 
-def _restored(text: str, schema: Mapping[str, Any]) -> str:
-    """What strict mode made text or null of, as the caller's own schema has it."""
+def _restored(text: str, schema: JsonObject) -> str:
+    """Return the answer in the shape of the caller's own schema, without strict mode's."""
     try:
         return json.dumps(restore(json.loads(text), schema), ensure_ascii=False)
-    except (ValueError, RecursionError):  # not JSON: validation says so, with the text as it came
+    except (ValueError, RecursionError):  # validation reports it, with the text as it came
         return text
 
 
-def _usage(usage: Any) -> Usage | None:
+def _usage(usage: JsonValue) -> Usage | None:
     if not isinstance(usage, Mapping):
         return None
     details = usage.get("prompt_tokens_details")

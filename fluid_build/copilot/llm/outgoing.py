@@ -1,23 +1,24 @@
-"""The last look at what is about to be sent: no secret of this machine may be in it."""
+"""The last check of a request: no secret of this machine may be in it."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.secrets import redact_keys, secrets_of_environment
 
 _SHORTEST = 8
+"""Characters of a secret of the environment; shorter ones occur in ordinary text."""
 
 
 def outgoing_secrets(
     api_key: str | None, environ: Mapping[str, str] = os.environ
 ) -> tuple[str, ...]:
-    """The key, and the environment's secrets that are no plain words.
+    """Return the key, and the environment's secrets that aren't plain words.
 
-    A password such as ``postgres`` would be taken out of every sentence about Postgres.
+    A password such as ``postgres`` would be removed from every sentence about Postgres.
     """
     strong = (
         value
@@ -27,21 +28,25 @@ def outgoing_secrets(
     return tuple(dict.fromkeys((*([api_key] if api_key else []), *strong)))
 
 
-def without_secrets(value: Any, secrets: Iterable[str]) -> Any:
-    """A JSON value of the same shape without ``secrets`` and without keys in its texts.
+def without_secrets(body: JsonObject, secrets: Iterable[str]) -> dict[str, JsonValue]:
+    """Return a body of the same shape without ``secrets`` and without keys in its texts.
 
-    What JSON cannot carry is replaced as well: halves of characters by ``?``, NaN by null.
+    What JSON can't carry is replaced too: halves of characters by ``?``, NaN by null.
     """
     known = tuple(secrets)
+    return {
+        redact_keys(str(name), known): _without_secrets(value, known)
+        for name, value in body.items()
+    }
+
+
+def _without_secrets(value: JsonValue, known: tuple[str, ...]) -> JsonValue:
     if isinstance(value, str):
         return redact_keys(value.encode("utf-8", "replace").decode(), known)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {
-            redact_keys(str(name), known): without_secrets(inner, known)
-            for name, inner in value.items()
-        }
+        return without_secrets(value, known)
     if isinstance(value, list | tuple):
-        return [without_secrets(inner, known) for inner in value]
+        return [_without_secrets(inner, known) for inner in value]
     return value

@@ -1,4 +1,4 @@
-"""The providers by name, and the servers that speak OpenAI's format under names of their own."""
+"""The providers by name, and servers that use OpenAI's format under their own names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class AzureProvider(OpenAIProvider):
 
 
 class OpenRouterProvider(OpenAIProvider):
-    """OpenRouter."""
+    """OpenRouter, which routes to many providers."""
 
     name = "openrouter"
     default_base_url = "https://openrouter.ai/api/v1"
@@ -30,7 +30,7 @@ class OpenRouterProvider(OpenAIProvider):
 
 
 class VllmProvider(OpenAIProvider):
-    """A vLLM server; its key is asked for only if the server was started with one."""
+    """A vLLM server, which needs a key only if it was started with one."""
 
     name = "vllm"
     default_base_url = "http://localhost:8000/v1"
@@ -63,17 +63,18 @@ PROVIDERS: dict[str, type[LlmProvider]] = {
 
 
 def make_provider(name: str, base_url: str | None = None) -> LlmProvider:
-    """The provider called ``name``, at its own address or at ``base_url``.
+    """Return the provider called ``name``, at its own address or at ``base_url``.
 
-    Raises ``UsageError`` for a name that is none, or where an address is needed and not given.
+    Raises ``UsageError`` for an unknown name, or where ``base_url`` is missing.
     """
-    kind = PROVIDERS.get(name.strip().lower())
-    if kind is None:
+    provider = PROVIDERS.get(name.strip().lower())
+    if provider is None:
         raise UsageError(
             f"There is no provider called {name!r}.", hint=f"Choose one of {', '.join(PROVIDERS)}."
         )
-    if not (base_url or kind.default_base_url):
+    if not (base_url or provider.default_base_url):
         raise UsageError(
-            f"The provider {kind.name} needs a base_url.", hint=f"See {kind.__name__} for its form."
+            f"The provider {provider.name} needs a base_url.",
+            hint=f"See {provider.__name__} for its form.",
         )
-    return kind(base_url)
+    return provider(base_url)

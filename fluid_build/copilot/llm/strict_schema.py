@@ -1,9 +1,9 @@
-"""OpenAI's strict mode: hardens a JSON schema, and reads back what the hardening changed.
+"""Hardening of JSON schemas for OpenAI's strict mode, and restoring of the answers.
 
 Strict mode wants every object closed (``additionalProperties: false``) and every property required.
-An object that is free-form on purpose becomes text that holds JSON; ``restore`` reads that text
-again. An optional property becomes a required one that may be null; ``restore`` leaves out the
-nulls that the original does not allow. Source: Typed Errors, "OpenAI strict-schema mode".
+A free-form object becomes text with JSON in it, which ``restore`` parses. An optional property
+becomes a required one that may be null; ``restore`` leaves out nulls that the original schema
+doesn't allow. Source: Typed Errors, "OpenAI strict-schema mode".
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import Any, TypeAlias
 STRICT_SCHEMA_VARIABLE = "FLUID_OPENAI_STRICT_SCHEMA"
 
 Schema: TypeAlias = Mapping[str, Any]
+"""A JSON schema: what it holds under a keyword depends on the keyword."""
+_Node: TypeAlias = dict[str, Any]
 
 _JSON_TEXT = "JSON, written as text."
 _DEFINITIONS = ("$defs", "definitions")
@@ -27,23 +29,23 @@ _TYPE_NAMES: tuple[tuple[type, str], ...] = (
     (str, "string"),
     (type(None), "null"),
 )
-_KEPT = frozenset(
+_SUPPORTED = frozenset(
     {
         "$ref", "anyOf", "const", "description", "enum", "exclusiveMaximum", "exclusiveMinimum",
         "format", "items", "maxItems", "maximum", "minItems", "minimum", "multipleOf", "pattern",
         "properties", "title", "type", *_DEFINITIONS,
     }
 )  # fmt: skip
-"""What strict mode understands; everything else is left to validation afterwards."""
+"""The keywords of strict mode; all others are left to validation afterwards."""
 
 
 def strict_schema_enabled(environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether ``FLUID_OPENAI_STRICT_SCHEMA`` is ``1``; off by default."""
+    """Return whether ``FLUID_OPENAI_STRICT_SCHEMA`` is ``1``; off by default."""
     return environ.get(STRICT_SCHEMA_VARIABLE, "").strip() == "1"
 
 
-def harden(schema: Schema) -> dict[str, Any]:
-    """A copy of ``schema``, an object, that strict mode accepts; the one given is not changed."""
+def harden(schema: Schema) -> _Node:
+    """Return a copy of ``schema``, of an object, that strict mode accepts."""
     root = _resolve(copy.deepcopy(dict(schema)), schema)
     hardened = _closed_object(root, schema)
     for group in _DEFINITIONS:
@@ -52,32 +54,32 @@ def harden(schema: Schema) -> dict[str, Any]:
     return hardened
 
 
-def restore(value: Any, schema: Schema) -> Any:
-    """``value``, which follows ``harden(schema)``, in the shape of ``schema`` itself.
+def restore(value: object, schema: Schema) -> Any:
+    """Return ``value``, which follows ``harden(schema)``, in the shape of ``schema`` itself.
 
-    Text that should hold JSON and does not is left as it is: validation will say so.
+    Text that should be JSON and isn't is left as it is: validation will say so.
     """
     root = _resolve(schema, schema)
     return _restore_object(value, root, schema) if isinstance(value, dict) else value
 
 
-def _harden(node: Any, root: Schema) -> dict[str, Any]:
+def _harden(node: object, root: Schema) -> _Node:
     if not isinstance(node, Mapping):  # the schemas true and false
         return {"type": "string", "description": _JSON_TEXT}
     node = _merge_all_of(node, root)
     if "$ref" in node:
         reference = {"$ref": node["$ref"]}
-        description = node.get("description")  # strict mode allows nothing beside a reference
+        description = node.get("description")  # strict mode allows nothing next to a reference
         return {"anyOf": [reference], "description": description} if description else reference
     union = node.get("anyOf", node.get("oneOf"))
     if isinstance(union, list):
-        kept = {key: node[key] for key in ("title", "description") if key in node}
-        return {**kept, "anyOf": [_harden(branch, root) for branch in union]}
+        labels = {key: node[key] for key in ("title", "description") if key in node}
+        return {**labels, "anyOf": [_harden(branch, root) for branch in union]}
     if _is_free_form(node):
         return _as_json_text(node)
     if _is_object(node):
         return _closed_object(node, root)
-    hardened = {key: copy.deepcopy(value) for key, value in node.items() if key in _KEPT}
+    hardened = {key: copy.deepcopy(value) for key, value in node.items() if key in _SUPPORTED}
     if "const" in hardened:
         hardened["enum"] = [hardened.pop("const")]
     if "type" not in hardened:
@@ -87,13 +89,13 @@ def _harden(node: Any, root: Schema) -> dict[str, Any]:
     return hardened
 
 
-def _closed_object(node: Schema, root: Schema) -> dict[str, Any]:
+def _closed_object(node: Schema, root: Schema) -> _Node:
     properties = node.get("properties") or {}
     required = set(node.get("required") or ())
     hardened = {
         key: copy.deepcopy(value)
         for key, value in node.items()
-        if key in _KEPT and key not in ("properties", *_DEFINITIONS)
+        if key in _SUPPORTED and key not in ("properties", *_DEFINITIONS)
     }
     hardened["type"] = node.get("type", "object")
     hardened["properties"] = {
@@ -105,7 +107,7 @@ def _closed_object(node: Schema, root: Schema) -> dict[str, Any]:
     return hardened
 
 
-def _as_json_text(node: Schema) -> dict[str, Any]:
+def _as_json_text(node: Schema) -> _Node:
     description = node.get("description")
     types = node.get("type")
     nullable = isinstance(types, list) and "null" in types
@@ -115,8 +117,8 @@ def _as_json_text(node: Schema) -> dict[str, Any]:
     }
 
 
-def _nullable(node: dict[str, Any], root: Schema) -> dict[str, Any]:
-    """``node``, or null: how strict mode says that a property may be missing."""
+def _nullable(node: _Node, root: Schema) -> _Node:
+    """Return ``node`` or null, which is how strict mode says that a property is optional."""
     if _allows_null(node, root):
         return node
     if "anyOf" in node:
@@ -127,7 +129,7 @@ def _nullable(node: dict[str, Any], root: Schema) -> dict[str, Any]:
     return {**node, "type": [*types, "null"]}
 
 
-def _allows_null(node: Any, root: Schema) -> bool:
+def _allows_null(node: object, root: Schema) -> bool:
     if not isinstance(node, Mapping):
         return node is True
     if "$ref" in node:
@@ -152,7 +154,7 @@ def _is_object(node: Schema) -> bool:
 
 
 def _is_free_form(node: Schema) -> bool:
-    """Anything at all, or an object with properties that the schema does not name."""
+    """Return whether anything is allowed, or properties that the schema doesn't name."""
     if _is_object(node):
         open_ended = node.get("additionalProperties", not node.get("properties"))
         return open_ended is not False
@@ -160,15 +162,15 @@ def _is_free_form(node: Schema) -> bool:
 
 
 def _merge_all_of(node: Schema, root: Schema) -> Schema:
-    """``allOf`` does not exist in strict mode: its parts become one schema."""
+    """Merge the parts of ``allOf``, which strict mode doesn't have, into one schema."""
     parts = node.get("allOf")
     if not isinstance(parts, list):
         return node
-    rest = {key: value for key, value in node.items() if key not in ("allOf", "default")}
+    siblings = {key: value for key, value in node.items() if key not in ("allOf", "default")}
     if len(parts) == 1 and isinstance(parts[0], Mapping):
-        return {**parts[0], **rest}
-    merged: dict[str, Any] = {}
-    for part in [*parts, rest]:
+        return {**parts[0], **siblings}
+    merged: _Node = {}
+    for part in [*parts, siblings]:
         part = _merge_all_of(_resolve(part, root), root) if isinstance(part, Mapping) else {}
         properties = {**merged.get("properties", {}), **part.get("properties", {})}
         required = [*merged.get("required", []), *part.get("required", [])]
@@ -179,7 +181,7 @@ def _merge_all_of(node: Schema, root: Schema) -> Schema:
 
 
 def _resolve(node: Schema, root: Schema) -> Schema:
-    """What a reference within the schema leads to; the node itself if it is none."""
+    """Return the schema that a reference leads to, or the node itself if it isn't a reference."""
     for _ in range(32):  # a chain of references longer than this is a circle
         reference = node.get("$ref")
         if not isinstance(reference, str) or not reference.startswith("#/"):
@@ -203,7 +205,7 @@ def _types_of(values: list[Any]) -> str | list[str]:
     return unique[0] if len(unique) == 1 else unique
 
 
-def _restore(value: Any, node: Any, root: Schema) -> Any:
+def _restore(value: object, node: object, root: Schema) -> Any:
     if not isinstance(node, Mapping):
         return _read_json_text(value)
     node = _merge_all_of(_resolve(node, root), root)
@@ -221,7 +223,7 @@ def _restore(value: Any, node: Any, root: Schema) -> Any:
     return value
 
 
-def _restore_object(value: dict[str, Any], node: Schema, root: Schema) -> dict[str, Any]:
+def _restore_object(value: _Node, node: Schema, root: Schema) -> _Node:
     properties = node.get("properties") or {}
     required = node.get("required") or ()
     return {
@@ -234,8 +236,8 @@ def _restore_object(value: dict[str, Any], node: Schema, root: Schema) -> dict[s
     }
 
 
-def _branch_for(value: Any, union: list[Any], root: Schema) -> Any:
-    """The branch that ``value`` was written for: by its kind, objects by their properties."""
+def _branch_for(value: object, union: list[Any], root: Schema) -> Any:
+    """Return the branch that ``value`` follows: by its type, objects by their properties."""
     branches = [
         _merge_all_of(_resolve(b, root), root) if isinstance(b, Mapping) else {} for b in union
     ]
@@ -257,7 +259,7 @@ def _as_list(types: Any) -> list[Any]:
     return types if isinstance(types, list) else [types]
 
 
-def _read_json_text(value: Any) -> Any:
+def _read_json_text(value: object) -> Any:
     if not isinstance(value, str):
         return value
     try:

@@ -13,13 +13,14 @@ SUMMARY_INSTRUCTIONS = (
 )
 
 _MAX_SUMMARY_TOKENS = 512
+"""Five sentences need about 200 tokens; the limit only stops a model that goes on and on."""
 
 
 def make_summarizer(client: CompletionClient, fast_model: str) -> Callable[[str], str]:
-    """A blocking function from transcript to summary; one call, with what errors it has.
+    """Return a blocking function from a transcript to a summary, which raises what a call raises.
 
-    ``fast_model`` is ``LlmProvider.fast_model`` of the run's provider. In an event loop call it on
-    a thread, as compaction does not await.
+    ``fast_model`` is the provider's ``LlmProvider.fast_model``. In an event loop, call it on a
+    thread.
     """
 
     def summarize(transcript: str) -> str:

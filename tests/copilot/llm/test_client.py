@@ -166,7 +166,7 @@ def test_an_answer_of_another_format_is_no_answer(bench, ask):
         client = bench.client(
             wire, "http://127.0.0.1:9", transport=transport, async_transport=transport
         )
-        with pytest.raises(ProviderServerError, match="not in its format"):
+        with pytest.raises(ProviderServerError, match="isn't in its format"):
             ask(client, HELLO)
 
 

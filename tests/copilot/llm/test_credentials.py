@@ -97,7 +97,7 @@ def test_a_link_in_the_files_place_is_not_followed(key_file, tmp_path):
     """What it leads to could be changed between the check and the use."""
     link = tmp_path / "link.json"
     link.symlink_to(key_file)
-    with pytest.raises(UsageError, match="could not be opened"):
+    with pytest.raises(UsageError, match="couldn't be opened"):
         find({}, link)
 
 
@@ -107,7 +107,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path, content):
     path = tmp_path / "credentials.json"
     path.write_text(content)
     path.chmod(0o600)
-    with pytest.raises(UsageError, match="not a JSON object"):
+    with pytest.raises(UsageError, match="isn't a JSON object"):
         find({}, path)
 
 
@@ -142,3 +142,10 @@ def test_what_cannot_be_a_key_is_refused_without_being_quoted(text):
     with pytest.raises(UsageError) as caught:
         ApiKey(text)
     assert not text or text not in str(caught.value)
+
+
+def test_a_pipe_in_the_files_place_is_refused_without_waiting(tmp_path):
+    path = tmp_path / "credentials.json"
+    os.mkfifo(path, 0o600)
+    with pytest.raises(UsageError):
+        find_api_key("openai", [], environ={}, key_file=path)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import json
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
 
 from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.llm.base import LlmPrompt, LlmResponse, Usage
+from fluid_build.json_types import JsonObject
 
-Answer: TypeAlias = "str | Mapping[str, Any] | LlmResponse | Exception"
+Answer: TypeAlias = "str | JsonObject | LlmResponse | Exception"
 """A text, an object that is answered as JSON, a whole response, or an error to raise."""
 
 Script: TypeAlias = "Sequence[Answer] | Callable[[LlmPrompt], Answer | Awaitable[Answer]]"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from fluid_build.copilot.llm.testing.faults import Fault
 from fluid_build.copilot.llm.testing.wire import (
@@ -19,6 +19,7 @@ from fluid_build.copilot.llm.testing.wire import (
     render_fault,
     render_reply,
 )
+from fluid_build.json_types import JsonValue
 
 Step: TypeAlias = Reply | Fault
 
@@ -30,7 +31,7 @@ class ReceivedRequest:
     wire: str
     path: str
     headers: dict[str, str]
-    body: dict[str, Any]
+    body: dict[str, JsonValue]
     raw: bytes
 
 
@@ -136,7 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._fail(wire, step, body, key)
 
-    def _fail(self, wire: str, fault: Fault, body: dict[str, Any], key: str) -> None:
+    def _fail(self, wire: str, fault: Fault, body: dict[str, JsonValue], key: str) -> None:
         if fault.delay:
             self.owner.wait(fault.delay)
         if fault.kind == "dropped":
@@ -153,11 +154,11 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send(fault.status, _encode(render_fault(wire, fault, key)), fault.headers)
 
-    def _send(self, status: int, content: bytes, headers: Any = None) -> None:
+    def _send(self, status: int, content: bytes, headers: Mapping[str, str] | None = None) -> None:
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(content)))
-        for name, value in dict(headers or {}).items():
+        for name, value in (headers or {}).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
@@ -183,5 +184,5 @@ def refused_base_url() -> str:
         return f"http://127.0.0.1:{probe.getsockname()[1]}/v1"
 
 
-def _encode(body: dict[str, Any]) -> bytes:
+def _encode(body: dict[str, JsonValue]) -> bytes:
     return json.dumps(body, ensure_ascii=False).encode()

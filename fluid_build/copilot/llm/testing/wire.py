@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from fluid_build.copilot.llm.base import StopReason, Usage
 from fluid_build.copilot.llm.testing.faults import Fault
 from fluid_build.copilot.messages import ToolCall
+from fluid_build.json_types import JsonValue
 
 WIRE_FORMATS = ("anthropic", "openai", "gemini", "ollama")
+
+_Body: TypeAlias = dict[str, Any]
+"""A client's request, which the double takes on trust."""
 
 _SOME_USAGE = Usage(input_tokens=12, output_tokens=3)
 _KEY_HEADERS = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}
@@ -48,12 +52,12 @@ def key_of(wire: str, headers: dict[str, str]) -> str:
     return headers.get("api-key") or headers.get("authorization", "").removeprefix("Bearer ")
 
 
-def render_reply(wire: str, reply: Reply, request: dict[str, Any]) -> dict[str, Any]:
+def render_reply(wire: str, reply: Reply, request: _Body) -> dict[str, JsonValue]:
     """The body of a good answer to ``request``."""
     return _RENDERERS[wire](reply, request)
 
 
-def render_fault(wire: str, fault: Fault, key: str) -> dict[str, Any]:
+def render_fault(wire: str, fault: Fault, key: str) -> dict[str, JsonValue]:
     """The body of a refusal."""
     message, code = _words(wire, fault, key)
     if wire == "anthropic":
@@ -61,7 +65,7 @@ def render_fault(wire: str, fault: Fault, key: str) -> dict[str, Any]:
     if wire == "openai":
         return {"error": {"message": message, "type": code, "param": None, "code": code}}
     if wire == "gemini":
-        error: dict[str, Any] = {"code": fault.status, "message": message, "status": code}
+        error: dict[str, JsonValue] = {"code": fault.status, "message": message, "status": code}
         if fault.kind == "quota":
             violation = {"quotaId": "GenerateRequestsPerDayPerProjectPerModel"}
             error["details"] = [
@@ -95,7 +99,7 @@ def _words(wire: str, fault: Fault, key: str) -> tuple[str, str]:
     return _TRANSIENT.get(fault.kind, "error"), codes.get(fault.kind, "api_error")
 
 
-def _as_arguments(text: str) -> dict[str, Any]:
+def _as_arguments(text: str) -> dict[str, JsonValue]:
     """A structured answer as the arguments of the function that has to give it."""
     try:
         value = json.loads(text)
@@ -104,8 +108,8 @@ def _as_arguments(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"text": text}
 
 
-def _anthropic(reply: Reply, request: dict[str, Any]) -> dict[str, Any]:
-    content: list[dict[str, Any]] = []
+def _anthropic(reply: Reply, request: _Body) -> dict[str, JsonValue]:
+    content: list[dict[str, JsonValue]] = []
     forced = request.get("tool_choice", {})
     if forced.get("type") == "tool" or (forced.get("type") == "any" and not reply.tool_calls):
         name = forced.get("name", request["tools"][-1]["name"])
@@ -124,7 +128,7 @@ def _anthropic(reply: Reply, request: dict[str, Any]) -> dict[str, Any]:
         for c in reply.tool_calls
     ]
     stop = {"length": "max_tokens", "refused": "refusal"}.get(reply.stop_reason, "end_turn")
-    body: dict[str, Any] = {
+    body: dict[str, JsonValue] = {
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
@@ -144,8 +148,8 @@ def _anthropic(reply: Reply, request: dict[str, Any]) -> dict[str, Any]:
     return body
 
 
-def _openai(reply: Reply, _request: dict[str, Any]) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": None}
+def _openai(reply: Reply, _request: _Body) -> dict[str, JsonValue]:
+    message: dict[str, JsonValue] = {"role": "assistant", "content": reply.text, "refusal": None}
     if reply.stop_reason == "refused":
         message |= {"content": None, "refusal": reply.text}
     if reply.tool_calls:
@@ -158,7 +162,7 @@ def _openai(reply: Reply, _request: dict[str, Any]) -> dict[str, Any]:
             for c in reply.tool_calls
         ]
     stop = "length" if reply.stop_reason == "length" else "stop"
-    body: dict[str, Any] = {
+    body: dict[str, JsonValue] = {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 0,
@@ -182,8 +186,8 @@ def _openai(reply: Reply, _request: dict[str, Any]) -> dict[str, Any]:
     return body
 
 
-def _gemini(reply: Reply, request: dict[str, Any]) -> dict[str, Any]:
-    parts: list[dict[str, Any]] = []
+def _gemini(reply: Reply, request: _Body) -> dict[str, JsonValue]:
+    parts: list[dict[str, JsonValue]] = []
     forced = "toolConfig" in request and not reply.tool_calls
     if forced:
         name = request["tools"][0]["functionDeclarations"][-1]["name"]
@@ -191,13 +195,17 @@ def _gemini(reply: Reply, request: dict[str, Any]) -> dict[str, Any]:
     elif reply.text:
         parts.append({"text": reply.text})
     for call in reply.tool_calls:
-        part: dict[str, Any] = {"functionCall": {"name": call.name, "args": call.arguments}}
+        part: dict[str, JsonValue] = {"functionCall": {"name": call.name, "args": call.arguments}}
         if call.signature is not None:
             part["thoughtSignature"] = call.signature
         parts.append(part)
     stop = {"length": "MAX_TOKENS", "refused": "SAFETY"}.get(reply.stop_reason, "STOP")
-    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": stop, "index": 0}
-    body: dict[str, Any] = {
+    candidate: dict[str, JsonValue] = {
+        "content": {"role": "model", "parts": parts},
+        "finishReason": stop,
+        "index": 0,
+    }
+    body: dict[str, JsonValue] = {
         "candidates": [candidate],
         "modelVersion": reply.model,
         "responseId": "r1",
@@ -213,13 +221,13 @@ def _gemini(reply: Reply, request: dict[str, Any]) -> dict[str, Any]:
     return body
 
 
-def _ollama(reply: Reply, _request: dict[str, Any]) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": reply.text}
+def _ollama(reply: Reply, _request: _Body) -> dict[str, JsonValue]:
+    message: dict[str, JsonValue] = {"role": "assistant", "content": reply.text}
     if reply.tool_calls:
         message["tool_calls"] = [
             {"function": {"name": c.name, "arguments": c.arguments}} for c in reply.tool_calls
         ]
-    body: dict[str, Any] = {
+    body: dict[str, JsonValue] = {
         "model": reply.model,
         "created_at": "2026-01-01T00:00:00Z",
         "message": message,
