@@ -105,8 +105,9 @@ def describe_measured(
     value_evidence: float = 0.0,
 ) -> str:
     """Return why a measured reference is believed, as a sentence without its full stop."""
+    # Names that are mere numbers, such as f3, have no words and are never the same.
     if all(
-        column.parsed_name.squashed == key.parsed_name.squashed
+        column.parsed_name.squashed == key.parsed_name.squashed != ""
         for column, key in zip(child, parent, strict=True)
     ):
         names = "the names are the same"

@@ -87,9 +87,9 @@ def test_progress_is_reported_for_every_table_and_ends_full() -> None:
         "relations",
     ]
     for stage in ("columns", "keys"):
-        at_work = [report for report in reports if report.stage == stage]
-        assert [report.detail for report in at_work if report.detail] == names
-        assert [report.done for report in at_work] == list(range(len(names) + 1))
+        # A query that takes long is reported several times.
+        steps = dict.fromkeys((r.done, r.detail) for r in reports if r.stage == stage)
+        assert list(steps) == [*enumerate(names), (len(names), "")]
     for stage in ("columns", "keys", "relations"):
         last = [report for report in reports if report.stage == stage][-1]
         assert last.done == last.total

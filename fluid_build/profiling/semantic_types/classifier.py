@@ -1,37 +1,44 @@
-"""The decision: a column's name proposes, its values dispose.
+"""The decision on a column's meaning: its name proposes, its values dispose.
 
-Every type of personal data is marked as such wherever it stands. Whether an address, a postal code
-or a position is a person's home can't be told from a column, so places are marked too, and who
-knows better may take the mark away.
+Every type of personal data is marked as such wherever it occurs. Whether an address, a postal code
+or a position is a person's home can't be seen from a column, so places are marked too, and someone
+who knows better may remove the mark.
 """
 
 from typing import Final
 
 from fluid_build.profiling.semantic_types import patterns
 from fluid_build.profiling.semantic_types.column_facts import ColumnFacts, SemanticType
-from fluid_build.profiling.semantic_types.general_types import everyday_type
+from fluid_build.profiling.semantic_types.general_types import find_general_type
 from fluid_build.profiling.semantic_types.name_grades import Grade, grades
-from fluid_build.profiling.semantic_types.nested_values import personal_leaf
+from fluid_build.profiling.semantic_types.nested_values import find_personal_leaf
 from fluid_build.profiling.semantic_types.person_names import (
+    MOST_VALUES,
     Claim,
     NameShares,
-    accepts,
     claim_of,
+    confirms,
+    login_share,
     measure_names,
-    share_of_logins,
 )
 from fluid_build.profiling.semantic_types.personal_types import FAMILIES, TESTS, Support
-from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn, lay_out
+from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn, prepare
 from fluid_build.sources.personal_text import holds_personal, mentions_personal
 
-_SAYS: Final = {
-    Grade.SILENT: "the name does not say so",
+_GRADE_REASONS: Final = {
+    Grade.SILENT: "the name doesn't say so",
     Grade.HINT: "the name hints at it",
-    Grade.LIKELY: "the name speaks for it",
+    Grade.LIKELY: "the name suggests it",
     Grade.PLAIN: "the name says so",
 }
-_TRUST: Final = {Grade.SILENT: 0.1, Grade.HINT: 0.3, Grade.LIKELY: 0.5, Grade.PLAIN: 0.7}
-_CLAIM_TRUST: Final = {
+_GRADE_CONFIDENCE: Final = {
+    Grade.SILENT: 0.1,
+    Grade.HINT: 0.3,
+    Grade.LIKELY: 0.5,
+    Grade.PLAIN: 0.7,
+}
+"""The confidence by the name alone; the values make up for what is missing."""
+_CLAIM_CONFIDENCE: Final = {
     Claim.EXPLICIT: 0.8,
     Claim.ROLE: 0.6,
     Claim.PARTY: 0.4,
@@ -42,148 +49,161 @@ _CLAIM_TRUST: Final = {
     Claim.BARE: 0.2,
     Claim.NONE: 0.1,
 }
+"""The same for names of people."""
+_VALUE_CONFIDENCE: Final = 0.9
+"""The confidence if all values pass and the name says nothing: shapes alone may deceive."""
+_LEAST_KNOWN: Final = 0.3
+"""The least share of known names that counts: uncommon names are names all the same."""
+_MENTIONED_CONFIDENCE: Final = 0.6
+"""One value that mentions a person is enough to protect a column, and little to know it by."""
+_NAME_ALONE_CONFIDENCE: Final = 0.6
+"""A plain name of a column without rows is right more often than not."""
+_LEAST_LOGINS: Final = 0.6
+"""The share of values that must be logins made of common names; other logins are words too."""
 
 
 def classify(facts: ColumnFacts) -> SemanticType | None:
-    """What a column means, from its name, its table, its neighbours and its values.
+    """Return what a column means, by its name, its table, its neighbours and its values.
 
-    None where nothing can be told, and for a column without a single value in a table with rows.
+    None if nothing can be said, and for a column without a single value in a table with rows.
     """
-    column = lay_out(facts)
-    if column.unseen:
+    column = prepare(facts)
+    if column.has_no_rows:
         return _by_name_alone(column)
     if not column.values:
         return None
-    found = _named(column) or _person(column) or _silent(column) or everyday_type(column)
-    return found if found is not None and found.pii else _held(column, found) or found
+    meaning = (
+        _by_name(column) or _by_person_names(column) or _by_values(column)
+    ) or find_general_type(column)
+    if meaning is not None and meaning.pii:
+        return meaning
+    return _by_personal_content(column, meaning) or meaning
 
 
-def _held(column: PreparedColumn, found: SemanticType | None) -> SemanticType | None:
-    """The meaning of a column whose documents or texts hold personal data; None if none does."""
-    name = found.name if found is not None else "nested"
-    inside = personal_leaf(column.facts, classify)
-    if inside is not None:
-        reason = f"The values are nested, and in them are values of the type {inside.name}."
-        return SemanticType(name, True, inside.confidence, reason)
+def _by_name(column: PreparedColumn) -> SemanticType | None:
+    """Return the clearest personal type that the name suggests and the values confirm."""
+    for label, grade in grades(column.facts.column):
+        support = TESTS[label](column, grade)
+        if support.suffices:
+            return _personal_type(label, grade, support, column)
+    return None
+
+
+def _by_values(column: PreparedColumn) -> SemanticType | None:
+    """Return the personal type that the values show by themselves."""
+    tested = {label for label, _ in grades(column.facts.column)}
+    for label in _visible_types(column):
+        if label in tested:
+            continue
+        support = TESTS[label](column, Grade.SILENT)
+        if support.suffices:
+            return _personal_type(label, Grade.SILENT, support, column)
+    return None
+
+
+def _visible_types(column: PreparedColumn) -> list[str]:
+    """Return the types that a first glance at a few values allows, since most tests are slow."""
+    if column.family == "integer":
+        return ["card_number"] if len(column.values[0]) >= 14 else []
+    if column.family != "text":
+        return []
+    glance = column.values[:3]
+    labels = ["email"] if any("@" in value for value in glance) else []
+    if any("\\" in value for value in glance):
+        labels.append("username")
+    if not any(char.isdigit() for value in glance for char in value):
+        return labels
+    if any(value.count(".") >= 3 or value.count(":") >= 2 for value in glance):
+        labels.append("ip_address")
+    if any(patterns.PHONE.fullmatch(value) for value in glance):
+        labels.append("phone")
+    if any(len(value) >= 13 for value in glance):
+        labels += ["card_number", "credential"]
+    if any(9 <= len(value) <= 20 for value in glance):
+        labels.append("national_id")
+    if any(" " in value for value in glance):
+        labels.append("address")
+    return labels
+
+
+def _personal_type(
+    label: str, grade: Grade, support: Support, column: PreparedColumn
+) -> SemanticType:
+    total = len(column.values)
+    doubt = 1 - _VALUE_CONFIDENCE * min(support.share, 1.0)
+    confidence = 1 - (1 - _GRADE_CONFIDENCE[grade]) * doubt
+    passing = round(support.share * total)
+    reason = f"{passing} of {total} values are {support.what}; {_GRADE_REASONS[grade]}."
+    return SemanticType(label, True, round(confidence, 2), reason)
+
+
+def _by_person_names(column: PreparedColumn) -> SemanticType | None:
+    if column.family != "text":
+        return None
+    claim = claim_of(column.name, column.table, column.facts.siblings)
+    if claim is None or (claim is Claim.NONE and not _may_be_names(column)):
+        return None
+    if "middle" in column.name.concepts and max(map(len, column.values)) <= 2:
+        return None
+    shares = measure_names(column.values)
+    if confirms(shares, claim):
+        return _person_name(claim, shares, column)
+    return _login(column) if claim in (Claim.MENTION_ROLE, Claim.MENTION_PARTY) else None
+
+
+def _may_be_names(column: PreparedColumn) -> bool:
+    """Return whether a column of any name is worth reading: several short values of two words."""
+    glance = column.values[:5]
+    return (
+        column.facts.distinct >= 5
+        and sum(" " in value and len(value) < 40 for value in glance) >= 3
+    )
+
+
+def _person_name(claim: Claim, shares: NameShares, column: PreparedColumn) -> SemanticType:
+    total = min(len(column.values), MOST_VALUES)
+    doubt = 1 - _VALUE_CONFIDENCE * max(shares.known, _LEAST_KNOWN)
+    confidence = 1 - (1 - _CLAIM_CONFIDENCE[claim]) * doubt
+    reason = (
+        f"{round(shares.shaped * total)} of {total} values are shaped like a person's name and"
+        f" {round(shares.given * total)} have a common given name; the column is {claim.value}."
+    )
+    return SemanticType("person_name", True, round(confidence, 2), reason)
+
+
+def _login(column: PreparedColumn) -> SemanticType | None:
+    logins = login_share(column.values)
+    if logins < _LEAST_LOGINS:
+        return None
+    total = min(len(column.values), MOST_VALUES)
+    reason = f"{round(logins * total)} of {total} values are logins made of common names."
+    return SemanticType("username", True, round(0.3 + logins / 2, 2), reason)
+
+
+def _by_personal_content(
+    column: PreparedColumn, meaning: SemanticType | None
+) -> SemanticType | None:
+    """Return the meaning of a column whose documents or texts contain personal data, else None."""
+    leaf = find_personal_leaf(column.facts, classify)
+    if leaf is not None:
+        name = meaning.name if meaning is not None else "nested"
+        reason = f"The nested values contain values of the type {leaf.name}."
+        return SemanticType(name, True, leaf.confidence, reason)
     values = column.facts.documents or column.facts.values
     if column.family != "text" and not column.facts.documents:
         return None
-    # One look at all of them is much quicker, and finds nothing in most columns.
+    # One search over all of them is much faster, and finds nothing in most columns.
     if not holds_personal("\n".join(values)):
         return None
     mentioning = sum(map(mentions_personal, values))
     if not mentioning:
         return None
+    name = meaning.name if meaning is not None else "free_text"
     reason = (
-        f"{mentioning} of {len(values)} values mention an e-mail address, a phone or"
-        " an account number."
+        f"{mentioning} of {len(values)} values mention an e-mail address, a phone number or an"
+        " account number."
     )
-    return SemanticType(
-        found.name if found is not None else "free_text", True, _MENTIONED_CONFIDENCE, reason
-    )
-
-
-_MENTIONED_CONFIDENCE: Final = 0.6
-"""One value that mentions a person is enough to protect a column, and little to know it by."""
-
-
-def _named(column: PreparedColumn) -> SemanticType | None:
-    for label, grade in grades(column.facts.column):
-        support = TESTS[label](column, grade)
-        if support.suffices:
-            return _personal(label, grade, support, column)
-    return None
-
-
-def _silent(column: PreparedColumn) -> SemanticType | None:
-    """Types that values show on their own, tested only where a first glance allows."""
-    tried = {label for label, _ in grades(column.facts.column)}
-    for label in _glance(column):
-        if label in tried:
-            continue
-        support = TESTS[label](column, Grade.SILENT)
-        if support.suffices:
-            return _personal(label, Grade.SILENT, support, column)
-    return None
-
-
-def _glance(column: PreparedColumn) -> list[str]:
-    if column.family == "integer":
-        return ["card_number"] if len(column.values[0]) >= 14 else []
-    if column.family != "text":
-        return []
-    seen = column.values[:3]
-    labels = ["email"] if any("@" in value for value in seen) else []
-    if any("\\" in value for value in seen):
-        labels.append("username")
-    if not any(char.isdigit() for value in seen for char in value):
-        return labels
-    if any(value.count(".") >= 3 or value.count(":") >= 2 for value in seen):
-        labels.append("ip_address")
-    if any(patterns.PHONE.fullmatch(value) for value in seen):
-        labels.append("phone")
-    if any(len(value) >= 13 for value in seen):
-        labels += ["card_number", "credential"]
-    if any(9 <= len(value) <= 20 for value in seen):
-        labels.append("national_id")
-    if any(" " in value for value in seen):
-        labels.append("address")
-    return labels
-
-
-def _person(column: PreparedColumn) -> SemanticType | None:
-    if column.family != "text":
-        return None
-    claim = claim_of(column.name, column.table, column.facts.siblings)
-    if claim is None or (claim is Claim.NONE and not _worth_reading(column)):
-        return None
-    if "middle" in column.name.concepts and max(map(len, column.values)) <= 2:
-        return None
-    shares = measure_names(column.values)
-    if accepts(claim, shares):
-        return _person_name(claim, shares, column)
-    return _login(column) if claim in (Claim.MENTION_ROLE, Claim.MENTION_PARTY) else None
-
-
-def _login(column: PreparedColumn) -> SemanticType | None:
-    logins = share_of_logins(column.values)
-    if logins < _LOGINS_NEEDED:
-        return None
-    read = min(len(column.values), 40)
-    reason = f"{round(logins * read)} of {read} values are logins made of common names."
-    return SemanticType("username", True, round(0.3 + logins / 2, 2), reason)
-
-
-_LOGINS_NEEDED: Final = 0.6
-
-
-def _worth_reading(column: PreparedColumn) -> bool:
-    seen = column.values[:5]
-    return (
-        column.facts.distinct >= 5 and sum(" " in value and len(value) < 40 for value in seen) >= 3
-    )
-
-
-def _person_name(claim: Claim, shares: NameShares, column: PreparedColumn) -> SemanticType:
-    read = min(len(column.values), 40)
-    confidence = 1 - (1 - _CLAIM_TRUST[claim]) * (1 - 0.9 * max(shares.known, 0.3))
-    reason = (
-        f"{round(shares.shaped * read)} of {read} values are shaped like a person's name and"
-        f" {round(shares.given * read)} have a common given name; the column is {claim.value}."
-    )
-    return SemanticType("person_name", True, round(confidence, 2), reason)
-
-
-def _personal(label: str, grade: Grade, support: Support, column: PreparedColumn) -> SemanticType:
-    looked = len(column.values)
-    confidence = 1 - (1 - _TRUST[grade]) * (1 - 0.9 * min(support.share, 1.0))
-    reason = (
-        f"{round(support.share * looked)} of {looked} values are {support.what}; {_SAYS[grade]}."
-    )
-    return SemanticType(label, True, round(confidence, 2), reason)
-
-
-_UNSEEN_CONFIDENCE: Final = 0.6
+    return SemanticType(name, True, _MENTIONED_CONFIDENCE, reason)
 
 
 def _by_name_alone(column: PreparedColumn) -> SemanticType | None:
@@ -192,15 +212,15 @@ def _by_name_alone(column: PreparedColumn) -> SemanticType | None:
             return SemanticType(
                 label,
                 True,
-                _UNSEEN_CONFIDENCE,
-                "The name says so; there are no rows to check it on.",
+                _NAME_ALONE_CONFIDENCE,
+                "The name says so; there are no rows to check it.",
             )
     claim = claim_of(column.name, column.table, column.facts.siblings)
     if column.family == "text" and claim in (Claim.EXPLICIT, Claim.ROLE):
         return SemanticType(
             "person_name",
             True,
-            _UNSEEN_CONFIDENCE,
-            f"The column is {claim.value}; there are no rows to check it on.",
+            _NAME_ALONE_CONFIDENCE,
+            f"The column is {claim.value}; there are no rows to check it.",
         )
     return None

@@ -1,4 +1,4 @@
-"""What is known of a column before it is classified, and what classifying it yields."""
+"""What the classifier gets to know about a column, and what it returns."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -23,7 +23,7 @@ _FAMILIES: tuple[tuple[tuple[str, ...], Family], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """What the profiler knows of a column.
+    """What the profiler knows about a column.
 
     ``type`` is DuckDB's name of the type as read, such as VARCHAR or DECIMAL(10,2). ``values`` are
     up to 100 distinct values that are not null, as text, the most frequent first; they may come
@@ -46,9 +46,9 @@ class ColumnFacts:
 
 @dataclass(frozen=True, slots=True)
 class SemanticType:
-    """What a column means.
+    """The meaning of a column.
 
-    ``pii`` says whether it holds data of a person, or may. ``confidence`` is 0 to 1. ``reason`` is
+    ``pii`` says whether it holds personal data, or may. ``confidence`` is 0 to 1. ``reason`` is
     one sentence with the figures; it never quotes a value.
     """
 
@@ -59,7 +59,7 @@ class SemanticType:
 
 
 def family_of(type_name: str) -> Family:
-    """The family of a DuckDB type; lists of text are text, every other nested type is other."""
+    """Return the family of a DuckDB type; lists of text are text, other nested types are other."""
     name = type_name.upper()
     if name.endswith("]"):
         return "text" if name.startswith(("VARCHAR[", "INET[")) else "other"

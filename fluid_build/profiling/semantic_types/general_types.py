@@ -1,4 +1,4 @@
-"""Types that are no data of a person by themselves: places, links, codes, amounts, text."""
+"""Types beyond people's contact data: places, links, codes, numbers of things, amounts, text."""
 
 import re
 from collections.abc import Callable
@@ -16,11 +16,12 @@ Concepts = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
-    """A type: the concept that names it, the test of its values, and the shares they must reach.
+class _Rule:
+    """A type with the concepts that name it and a test for its values.
 
-    ``named`` is the share where the name says so, ``alone`` where the values alone speak (None:
-    never). ``unless`` lists concepts that turn the name's meaning.
+    ``named`` is the share of values that must pass if the name says so, ``alone`` the share if it
+    doesn't (None: the name has to). ``unless`` lists concepts that change the name's meaning.
+    ``what`` describes the values that pass.
     """
 
     name: str
@@ -34,10 +35,12 @@ class _Kind:
 
 
 _ASPECTS: Final = frozenset({"flag", "measure", "time", "text", "file"})
-_CODED: Final = _ASPECTS | {"id", "kind"}
+"""Concepts of a property instead of the thing itself: the time of a language change."""
+_CODES: Final = _ASPECTS | {"id", "kind"}
+"""The same, and codes for the thing: ``currency_id`` holds no currency."""
 
 
-def _in(words: frozenset[str]) -> Callable[[str], bool]:
+def _is_one_of(words: frozenset[str]) -> Callable[[str], bool]:
     return lambda value: without_accents(value).lower().strip(". ") in words
 
 
@@ -56,11 +59,11 @@ _HOUSE = re.compile(
 _SALUTATION = re.compile(r"[^\W\d_]{1,12}\.?(?: [^\W\d_]{1,6}\.?)?")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.? ?){1,3}")
 
-_NAMED_PLACE: Final = _CODED | {"phone", "postcode", "birth", "company", "money", "percent"}
+_NAMED_PLACE: Final = _CODES | {"phone", "postcode", "birth", "company", "money", "percent"}
 
-_TEXT_KINDS: Final[tuple[_Kind, ...]] = (
-    _Kind("uuid", "UUIDs", patterns.UUID.fullmatch, frozenset({"uuid"}), 0.9, 0.9),
-    _Kind(
+_TEXT_RULES: Final[tuple[_Rule, ...]] = (
+    _Rule("uuid", "UUIDs", patterns.UUID.fullmatch, frozenset({"uuid"}), 0.9, 0.9),
+    _Rule(
         "mac_address",
         "MAC addresses",
         patterns.MAC.fullmatch,
@@ -69,20 +72,20 @@ _TEXT_KINDS: Final[tuple[_Kind, ...]] = (
         0.9,
         pii=True,
     ),
-    _Kind(
+    _Rule(
         "iban",
-        "IBANs by check digit",
+        "IBANs with the right check digits",
         is_iban,
         frozenset({"iban", "account"}),
         0.5,
         0.8,
         pii=True,
     ),
-    _Kind("url", "web addresses", patterns.URL.match, frozenset({"url"}), 0.5, 0.8),
-    _Kind("mime_type", "MIME types", patterns.MIME.fullmatch, frozenset({"mime"}), 0.5, 0.9),
-    _Kind("json", "JSON", patterns.JSON.fullmatch, frozenset({"json"}), 0.8, 0.9),
-    _Kind("xml", "markup", patterns.XML.fullmatch, frozenset({"xml"}), 0.8, 0.9),
-    _Kind(
+    _Rule("url", "web addresses", patterns.URL.match, frozenset({"url"}), 0.5, 0.8),
+    _Rule("mime_type", "MIME types", patterns.MIME.fullmatch, frozenset({"mime"}), 0.5, 0.9),
+    _Rule("json", "JSON", patterns.JSON.fullmatch, frozenset({"json"}), 0.8, 0.9),
+    _Rule("xml", "markup", patterns.XML.fullmatch, frozenset({"xml"}), 0.8, 0.9),
+    _Rule(
         "coordinates",
         "pairs of coordinates",
         patterns.POINT.fullmatch,
@@ -90,7 +93,7 @@ _TEXT_KINDS: Final[tuple[_Kind, ...]] = (
         0.5,
         0.9,
     ),
-    _Kind(
+    _Rule(
         "time_zone",
         "time zones",
         patterns.TIMEZONE.fullmatch,
@@ -98,34 +101,41 @@ _TEXT_KINDS: Final[tuple[_Kind, ...]] = (
         0.5,
         0.9,
     ),
-    _Kind("hash", "hexadecimal digests", patterns.HASH.fullmatch, frozenset({"hash"}), 0.8, 0.9),
-    _Kind("percentage", "per cent", patterns.PERCENT.fullmatch, frozenset({"percent"}), 0.8, 0.9),
-    _Kind("file_path", "paths", patterns.PATH.fullmatch, frozenset({"file"}), 0.8, 0.9),
-    _Kind("file_name", "file names", patterns.FILE.fullmatch, frozenset({"file"}), 0.6),
-    _Kind("file_name", "file names", patterns.is_file, frozenset(), alone=0.95),
-    _Kind("bic", "bank codes", patterns.BIC.fullmatch, frozenset({"bic"}), 0.8),
-    _Kind("vin", "vehicle numbers", patterns.VIN.fullmatch, frozenset({"vin"}), 0.7, pii=True),
-    _Kind("isbn", "book numbers", _ISBN.fullmatch, frozenset({"isbn"}), 0.7),
-    _Kind("ean", "article numbers", _EAN.fullmatch, frozenset({"ean"}), 0.7),
-    _Kind(
+    _Rule("hash", "hexadecimal digests", patterns.HASH.fullmatch, frozenset({"hash"}), 0.8, 0.9),
+    _Rule(
+        "percentage", "percentages", patterns.PERCENT.fullmatch, frozenset({"percent"}), 0.8, 0.9
+    ),
+    _Rule("file_path", "paths", patterns.PATH.fullmatch, frozenset({"file"}), 0.8, 0.9),
+    _Rule("file_name", "file names", patterns.FILE.fullmatch, frozenset({"file"}), 0.6),
+    _Rule("file_name", "file names", patterns.is_file, frozenset(), alone=0.95),
+    _Rule("bic", "bank codes (BIC)", patterns.BIC.fullmatch, frozenset({"bic"}), 0.8),
+    _Rule("vin", "vehicle numbers", patterns.VIN.fullmatch, frozenset({"vin"}), 0.7, pii=True),
+    _Rule("isbn", "book numbers", _ISBN.fullmatch, frozenset({"isbn"}), 0.7),
+    _Rule("ean", "article numbers", _EAN.fullmatch, frozenset({"ean"}), 0.7),
+    _Rule(
         "license_plate",
-        "plates",
+        "licence plates",
         _PLATE.fullmatch,
         frozenset({"plate"}),
         0.6,
-        unless=_CODED,
+        unless=_CODES,
         pii=True,
     ),
-    _Kind("color", "colours", patterns.HEX_COLOR.fullmatch, frozenset({"color"}), 0.6),
-    _Kind("color", "colours", _in(lexicons.COLORS), frozenset({"color"}), 0.3, 0.9),
-    _Kind("gender", "genders", _in(lexicons.GENDERS), frozenset({"gender"}), 0.8),
-    _Kind(
-        "currency_code", "currencies", _in(lexicons.CURRENCIES), frozenset({"currency"}), 0.6, 0.95
+    _Rule("color", "colours", patterns.HEX_COLOR.fullmatch, frozenset({"color"}), 0.6),
+    _Rule("color", "colours", _is_one_of(lexicons.COLORS), frozenset({"color"}), 0.3, 0.9),
+    _Rule("gender", "genders", _is_one_of(lexicons.GENDERS), frozenset({"gender"}), 0.8),
+    _Rule(
+        "currency_code",
+        "currencies",
+        _is_one_of(lexicons.CURRENCIES),
+        frozenset({"currency"}),
+        0.6,
+        0.95,
     ),
-    _Kind("currency", "words", _LETTERS.fullmatch, frozenset({"currency"}), 0.8, unless=_CODED),
-    _Kind("language_code", "languages", _LANGUAGE.fullmatch, frozenset({"language"}), 0.8),
-    _Kind("language", "words", _LETTERS.fullmatch, frozenset({"language"}), 0.8, unless=_CODED),
-    _Kind(
+    _Rule("currency", "words", _LETTERS.fullmatch, frozenset({"currency"}), 0.8, unless=_CODES),
+    _Rule("language_code", "languages", _LANGUAGE.fullmatch, frozenset({"language"}), 0.8),
+    _Rule("language", "words", _LETTERS.fullmatch, frozenset({"language"}), 0.8, unless=_CODES),
+    _Rule(
         "country_code",
         "ISO codes",
         _ISO_COUNTRY.fullmatch,
@@ -133,28 +143,30 @@ _TEXT_KINDS: Final[tuple[_Kind, ...]] = (
         0.9,
         unless=_NAMED_PLACE,
     ),
-    _Kind("country", "country names", _in(lexicons.COUNTRIES), frozenset({"country"}), 0.3, 0.8),
-    _Kind("country", "words", _LETTERS.fullmatch, frozenset({"country"}), 0.9, unless=_NAMED_PLACE),
-    _Kind("city", "words", _LETTERS.fullmatch, frozenset({"city"}), 0.8, unless=_NAMED_PLACE),
-    _Kind(
+    _Rule(
+        "country", "country names", _is_one_of(lexicons.COUNTRIES), frozenset({"country"}), 0.3, 0.8
+    ),
+    _Rule("country", "words", _LETTERS.fullmatch, frozenset({"country"}), 0.9, unless=_NAMED_PLACE),
+    _Rule("city", "words", _LETTERS.fullmatch, frozenset({"city"}), 0.8, unless=_NAMED_PLACE),
+    _Rule(
         "region_code", "short codes", _SHORT.fullmatch, frozenset({"region"}), 0.9, unless=_ASPECTS
     ),
-    _Kind("region", "words", _LETTERS.fullmatch, frozenset({"region"}), 0.8, unless=_NAMED_PLACE),
-    _Kind("salutation", "forms of address", _SALUTATION.fullmatch, frozenset({"salutation"}), 0.8),
-    _Kind("initials", "initials", _INITIALS.fullmatch, frozenset({"initial", "middle"}), 0.8),
-    _Kind("job_title", "words", _LETTERS.fullmatch, frozenset({"job"}), 0.8, unless=_CODED),
-    _Kind("marital_status", "words", _LETTERS.fullmatch, frozenset({"marital"}), 0.8),
-    _Kind("company_name", "words", _LETTERS.fullmatch, frozenset({"company"}), 0.8, unless=_CODED),
-    _Kind("house_number", "numbers", _HOUSE.fullmatch, frozenset({"house_number"}), 0.6),
-    _Kind("year", "years", _YEAR.fullmatch, frozenset({"year"}), 0.8),
-    _Kind("boolean", "yes or no", patterns.YES_NO.fullmatch, frozenset({"flag"}), 1.0, None),
+    _Rule("region", "words", _LETTERS.fullmatch, frozenset({"region"}), 0.8, unless=_NAMED_PLACE),
+    _Rule("salutation", "forms of address", _SALUTATION.fullmatch, frozenset({"salutation"}), 0.8),
+    _Rule("initials", "initials", _INITIALS.fullmatch, frozenset({"initial", "middle"}), 0.8),
+    _Rule("job_title", "words", _LETTERS.fullmatch, frozenset({"job"}), 0.8, unless=_CODES),
+    _Rule("marital_status", "words", _LETTERS.fullmatch, frozenset({"marital"}), 0.8),
+    _Rule("company_name", "words", _LETTERS.fullmatch, frozenset({"company"}), 0.8, unless=_CODES),
+    _Rule("house_number", "numbers", _HOUSE.fullmatch, frozenset({"house_number"}), 0.6),
+    _Rule("year", "years", _YEAR.fullmatch, frozenset({"year"}), 0.8),
+    _Rule("boolean", "yes or no", patterns.YES_NO.fullmatch, frozenset({"flag"}), 1.0, None),
 )
-_NUMBER_KINDS: Final[tuple[_Kind, ...]] = (
-    _Kind("year", "years", _YEAR.fullmatch, frozenset({"year"}), 0.9),
-    _Kind("isbn", "book numbers", _ISBN.fullmatch, frozenset({"isbn"}), 0.9),
-    _Kind("ean", "article numbers", _EAN.fullmatch, frozenset({"ean"}), 0.9),
-    _Kind("percentage", "numbers", bool, frozenset({"percent"}), 0.9, unless=_CODED),
-    _Kind(
+_NUMBER_RULES: Final[tuple[_Rule, ...]] = (
+    _Rule("year", "years", _YEAR.fullmatch, frozenset({"year"}), 0.9),
+    _Rule("isbn", "book numbers", _ISBN.fullmatch, frozenset({"isbn"}), 0.9),
+    _Rule("ean", "article numbers", _EAN.fullmatch, frozenset({"ean"}), 0.9),
+    _Rule("percentage", "numbers", bool, frozenset({"percent"}), 0.9, unless=_CODES),
+    _Rule(
         "money",
         "numbers",
         bool,
@@ -165,51 +177,52 @@ _NUMBER_KINDS: Final[tuple[_Kind, ...]] = (
 )
 
 
-def everyday_type(column: PreparedColumn) -> SemanticType | None:
-    """The type that the values have, or that the name says and the values allow; None if none."""
+def find_general_type(column: PreparedColumn) -> SemanticType | None:
+    """Return the first type whose values, with or without the name, pass its rule."""
     if column.family == "boolean":
-        return SemanticType("boolean", False, 1.0, "The column is declared to be true or false.")
+        return SemanticType("boolean", False, 1.0, "The column is declared as boolean.")
     if column.family == "uuid":
-        return SemanticType("uuid", False, 1.0, "The column is declared to hold UUIDs.")
+        return SemanticType("uuid", False, 1.0, "The column is declared as UUID.")
     if not column.values or column.family in ("date", "other"):
         return None
-    kinds = _TEXT_KINDS if column.family == "text" else _NUMBER_KINDS
-    for kind in kinds:
-        found = _judge(column, kind)
-        if found:
-            return found
+    rules = _TEXT_RULES if column.family == "text" else _NUMBER_RULES
+    for rule in rules:
+        meaning = _apply(rule, column)
+        if meaning:
+            return meaning
     return _free_text(column) if column.family == "text" else None
 
 
 _GLANCE: Final = 3
+"""Values of which one must pass before all are tested, if the name says nothing."""
 
 
-def _judge(column: PreparedColumn, kind: _Kind) -> SemanticType | None:
+def _apply(rule: _Rule, column: PreparedColumn) -> SemanticType | None:
     concepts = column.name.concepts
-    named = bool(concepts & kind.concepts) and not concepts & kind.unless
-    needed = kind.named if named else kind.alone
-    if needed is None:
+    is_named = bool(concepts & rule.concepts) and not concepts & rule.unless
+    required = rule.named if is_named else rule.alone
+    if required is None:
         return None
-    if not named and not any(map(kind.test, column.values[:_GLANCE])):
+    if not is_named and not any(map(rule.test, column.values[:_GLANCE])):
         return None
-    found = share(kind.test, column.values)
-    if found < needed:
+    passing = share(rule.test, column.values)
+    if passing < required:
         return None
-    counted = f"{round(found * len(column.values))} of {len(column.values)} values are {kind.what}"
-    reason = f"{counted}, and the name says so." if named else f"{counted}."
-    return SemanticType(
-        kind.name, kind.pii, round(min(0.99, 0.3 + 0.4 * found + 0.25 * named), 2), reason
-    )
+    total = len(column.values)
+    counted = f"{round(passing * total)} of {total} values are {rule.what}"
+    reason = f"{counted}, and the name says so." if is_named else f"{counted}."
+    confidence = round(min(0.99, 0.3 + 0.4 * passing + 0.25 * is_named), 2)
+    return SemanticType(rule.name, rule.pii, confidence, reason)
 
 
 _SENTENCE = re.compile(r"(?:\S+\s+){5,}\S+.*", re.DOTALL)
+"""Six words and more: names and labels are shorter."""
 
 
 def _free_text(column: PreparedColumn) -> SemanticType | None:
-    found = share(_SENTENCE.match, column.values)
-    if found < 0.5 or column.facts.distinct < 3:
+    sentences = share(_SENTENCE.match, column.values)
+    if sentences < 0.5 or column.facts.distinct < 3:
         return None
-    count = f"{round(found * len(column.values))} of {len(column.values)} values"
-    return SemanticType(
-        "free_text", False, round(0.4 + found / 2, 2), f"{count} run to six words and more."
-    )
+    total = len(column.values)
+    reason = f"{round(sentences * total)} of {total} values have six words or more."
+    return SemanticType("free_text", False, round(0.4 + sentences / 2, 2), reason)

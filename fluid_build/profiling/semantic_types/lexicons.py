@@ -1,7 +1,7 @@
-"""Word lists: concepts of column names, and what values are made of; kept in ``lexicons/*.txt``.
+"""Word lists in ``lexicons/*.txt``: concepts of column names, and words that values consist of.
 
-A file holds words parted by blanks, in sections headed by ``[name]``; a line that starts with ``#``
-is a remark.
+A file holds words separated by spaces, in sections headed by ``[name]``; a line that starts with
+``#`` is a comment.
 """
 
 from functools import cache
@@ -23,13 +23,13 @@ def _sections(name: str) -> dict[str, tuple[str, ...]]:
 
 @cache
 def given_names() -> frozenset[str]:
-    """Common given names of some forty languages, lower case, without accents."""
+    """Return common given names of some forty languages, lower case, without accents."""
     return frozenset(_sections("given_names.txt")[""])
 
 
 @cache
 def surnames() -> frozenset[str]:
-    """Common surnames of some forty languages, lower case, without accents."""
+    """Return common surnames of some forty languages, lower case, without accents."""
     return frozenset(_sections("surnames.txt")[""])
 
 

@@ -1,4 +1,4 @@
-"""What a column's name says it holds, and how clearly it says so."""
+"""How clearly a column's name says what it holds."""
 
 from collections.abc import Callable
 from enum import IntEnum
@@ -22,19 +22,19 @@ class Grade(IntEnum):
 ASPECTS: Final = frozenset(
     {"id", "key", "kind", "flag", "measure", "time", "text", "file", "maker", "version", "title"}
 )
-"""Words that make a column speak about a thing: the type, the count, the date of an address."""
+"""Concepts of a property instead of the thing itself: the type, count or date of an address."""
 
 _DATE_PARTS: Final = frozenset({"year", "month", "day", "age"})
 _PLACES: Final = frozenset({"city", "region", "state", "country", "continent", "timezone"})
 _OTHER_ADDRESSES: Final = frozenset({"ip", "mac", "url", "otherplace", "email"})
 
 
-def _has(concepts: Concepts, *wanted: str) -> bool:
-    return concepts.issuperset(wanted)
+def _has_all(concepts: Concepts, *required: str) -> bool:
+    return concepts.issuperset(required)
 
 
 def _email(concepts: Concepts) -> Grade:
-    if "email" in concepts or _has(concepts, "mail", "electronic"):
+    if "email" in concepts or _has_all(concepts, "mail", "electronic"):
         return Grade.HINT if concepts & ASPECTS else Grade.PLAIN
     return Grade.LIKELY if "mail" in concepts else Grade.SILENT
 
@@ -52,13 +52,13 @@ def _phone(concepts: Concepts) -> Grade:
 def _postcode(concepts: Concepts) -> Grade:
     if concepts & ASPECTS:
         return Grade.SILENT
-    if "postcode" in concepts or _has(concepts, "postal", "code"):
+    if "postcode" in concepts or _has_all(concepts, "postal", "code"):
         return Grade.PLAIN
-    if _has(concepts, "postal", "number"):
+    if _has_all(concepts, "postal", "number"):
         return Grade.LIKELY
     if "postal" in concepts and not concepts & {"address", "street", "street_hint", *_PLACES}:
         return Grade.LIKELY
-    hinted = "postcode_hint" in concepts or _has(concepts, "pin", "code")
+    hinted = "postcode_hint" in concepts or _has_all(concepts, "pin", "code")
     return Grade.HINT if hinted else Grade.SILENT
 
 
@@ -79,7 +79,7 @@ def _birth(concepts: Concepts) -> Grade:
         return Grade.SILENT
     if concepts & (_PLACES | {"name", "flag", "measure", "kind", "id", "number", "text"}):
         return Grade.SILENT
-    if "dob" in concepts or _has(concepts, "birth", "date"):
+    if "dob" in concepts or _has_all(concepts, "birth", "date"):
         return Grade.PLAIN
     return Grade.LIKELY if "birth" in concepts else Grade.SILENT
 
@@ -87,26 +87,34 @@ def _birth(concepts: Concepts) -> Grade:
 def _credential(concepts: Concepts) -> Grade:
     if concepts & {"flag", "measure", "time", "date", "kind", "url"}:
         return Grade.SILENT
-    if "password" in concepts or _has(concepts, "secret", "key") or _has(concepts, "access", "key"):
+    if (
+        "password" in concepts
+        or _has_all(concepts, "secret", "key")
+        or _has_all(concepts, "access", "key")
+    ):
         return Grade.PLAIN
-    if _has(concepts, "security", "answer"):
+    if _has_all(concepts, "security", "answer"):
         return Grade.PLAIN
-    if _has(concepts, "access", "token") or concepts & {"secret", "pass"}:
+    if _has_all(concepts, "access", "token") or concepts & {"secret", "pass"}:
         return Grade.LIKELY
     if concepts & {"token", "salt"} and not concepts & {"id", "thing"}:
         return Grade.LIKELY
     return Grade.HINT if "pin" in concepts else Grade.SILENT
 
 
-_USER_ALONE: Final = frozenset({"user", "neutral", "name", "system"})
+_USER_CONCEPTS: Final = frozenset({"user", "neutral", "name", "system"})
 
 
 def _username(concepts: Concepts) -> Grade:
     if concepts & {"flag", "measure", "time", "kind", "url", "ip", "text", "password", "date"}:
         return Grade.SILENT
-    if "username" in concepts or _has(concepts, "login", "name") or _has(concepts, "login", "id"):
+    if (
+        "username" in concepts
+        or _has_all(concepts, "login", "name")
+        or _has_all(concepts, "login", "id")
+    ):
         return Grade.PLAIN
-    if concepts & {"login", "handle"} or ("user" in concepts and concepts <= _USER_ALONE):
+    if concepts & {"login", "handle"} or ("user" in concepts and concepts <= _USER_CONCEPTS):
         return Grade.LIKELY
     return Grade.HINT if concepts == {"user", "id"} else Grade.SILENT
 
@@ -114,14 +122,14 @@ def _username(concepts: Concepts) -> Grade:
 def _national_id(concepts: Concepts) -> Grade:
     if concepts & {"flag", "measure", "time", "kind", "date", "country", "text", "file", "state"}:
         return Grade.SILENT
-    if "national_id" in concepts or _has(concepts, "social", "security"):
+    if "national_id" in concepts or _has_all(concepts, "social", "security"):
         return Grade.PLAIN
     numbered = concepts & {"number", "id", "code", "card"}
     if numbered and concepts & {"national", "social"}:
         return Grade.PLAIN
-    if (numbered and concepts & {"identity"}) or _has(concepts, "driving", "licence"):
+    if (numbered and concepts & {"identity"}) or _has_all(concepts, "driving", "licence"):
         return Grade.LIKELY
-    if "id" in concepts and ("card_number" in concepts or _has(concepts, "card", "number")):
+    if "id" in concepts and ("card_number" in concepts or _has_all(concepts, "card", "number")):
         return Grade.LIKELY
     if concepts & {"number", "code"} and concepts & {"personal", "licence", "id"}:
         return Grade.HINT
@@ -137,11 +145,11 @@ def _card_number(concepts: Concepts) -> Grade:
         return Grade.SILENT
     if "credit_card_number" in concepts:
         return Grade.PLAIN
-    if "card_number" in concepts or _has(concepts, "card", "number"):
+    if "card_number" in concepts or _has_all(concepts, "card", "number"):
         return Grade.PLAIN if "credit" in concepts else Grade.LIKELY
     if "credit_card" in concepts:
         return Grade.PLAIN if "number" in concepts else Grade.LIKELY
-    if _has(concepts, "card", "credit") or _has(concepts, "credit", "number"):
+    if _has_all(concepts, "card", "credit") or _has_all(concepts, "credit", "number"):
         return Grade.LIKELY
     return Grade.HINT if concepts & {"card", "pan"} else Grade.SILENT
 
@@ -149,7 +157,7 @@ def _card_number(concepts: Concepts) -> Grade:
 def _ip_address(concepts: Concepts) -> Grade:
     if "ip" in concepts:
         return Grade.HINT if concepts & (ASPECTS - {"id"}) else Grade.PLAIN
-    return Grade.HINT if _has(concepts, "network", "address") else Grade.SILENT
+    return Grade.HINT if _has_all(concepts, "network", "address") else Grade.SILENT
 
 
 def _latitude(concepts: Concepts) -> Grade:
@@ -186,29 +194,31 @@ GRADERS: Final[dict[str, Callable[[Concepts], Grade]]] = {
 
 @lru_cache(maxsize=65536)
 def grades(column: str) -> tuple[tuple[str, Grade], ...]:
-    """What the name may mean, the clearest first. Names of persons are judged elsewhere."""
+    """Return what a name may mean, the clearest first; ``person_names`` judges names of people."""
     concepts = read_concepts(column).concepts
     if not concepts:
         return ()
-    found = [(label, grader(concepts)) for label, grader in GRADERS.items()]
-    return tuple(sorted((item for item in found if item[1]), key=lambda item: -item[1]))
+    graded = [(label, grader(concepts)) for label, grader in GRADERS.items()]
+    return tuple(sorted((item for item in graded if item[1]), key=lambda item: -item[1]))
 
 
-_PERSONAL: Final = frozenset(
+_PERSON_CONCEPTS: Final = frozenset(
     {"given_name", "family_name", "dob", "birth", "gender", "salutation", "national_id", "marital"}
 )
+"""Concepts of columns that only people have."""
 
 
-def describes_persons(table: NameConcepts, siblings: tuple[str, ...]) -> bool:
-    """Whether a table's rows are persons: its name says so, or its other columns do."""
+def describes_people(table: NameConcepts, siblings: tuple[str, ...]) -> bool:
+    """Return whether a table's rows are people: its name says so, or its other columns do."""
     if "thing" not in table.concepts and table.concepts & {"person", "user", "contact"}:
         return True
-    return bool(sibling_concepts(siblings) & _PERSONAL)
+    return bool(sibling_concepts(siblings) & _PERSON_CONCEPTS)
 
 
-_SIBLINGS_READ = 100
+_MOST_SIBLINGS = 100
+"""Columns of a wide table whose names are read."""
 
 
 def sibling_concepts(siblings: tuple[str, ...]) -> frozenset[str]:
-    """The concepts of a table's other columns, of the first hundred in a wide table."""
-    return frozenset().union(*(read_concepts(name).concepts for name in siblings[:_SIBLINGS_READ]))
+    """Return the concepts of a table's other columns, of the first hundred in a wide table."""
+    return frozenset().union(*(read_concepts(name).concepts for name in siblings[:_MOST_SIBLINGS]))

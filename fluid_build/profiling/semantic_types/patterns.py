@@ -1,4 +1,4 @@
-"""What a single value looks like: patterns and check digits."""
+"""The patterns of single values, and check digits."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -81,7 +81,7 @@ _FILE_ENDINGS: Final = frozenset(
     webm webp wma wmv woff xls xlsm xlsx xml xsd yaml yml zip
     """.split()
 )
-"""Endings that files have more often than internet names do, unlike ``.com`` or ``.py``."""
+"""Endings that are more common in file names than in host names, unlike ``.com`` or ``.py``."""
 
 PATH: Final = re.compile(r"(?=.*[^\W\d_])(?:[A-Za-z]:\\|\\\\|~?/)[^:*?\"<>|]+[\\/][^:*?\"<>|]*")
 JSON: Final = re.compile(r"\s*(?:\{\s*(?:\".*|\})|\[\s*(?:[\[{\"\d].*)?\]).*", re.DOTALL)
@@ -139,7 +139,7 @@ BARE_NATIONAL_NUMBERS: Final = (
     "no.fodselsnummer",
     "tr.tckimlik",
 )
-"""National numbers of digits alone, which only their check digits tell from any other number."""
+"""National numbers of digits alone: only check digits distinguish them from other numbers."""
 
 US_SSN: Final = re.compile(r"(?!000|666)\d{3}-(?!00)\d{2}-(?!0000)\d{4}")
 NATIONAL_SHAPE: Final = re.compile(
@@ -148,38 +148,39 @@ NATIONAL_SHAPE: Final = re.compile(
 
 
 def share(test: Test, values: Sequence[str]) -> float:
-    """The share of the values that pass; 0 where there are none."""
+    """Return the share of the values that pass; 0 if there are none."""
     return sum(1 for value in values if test(value)) / len(values) if values else 0.0
 
 
 def is_file(value: str) -> bool:
-    """A file name by itself: one with a well-known ending, as a host or a domain has none."""
+    """Return whether a value is a file name by its ending, which hosts and domains don't have."""
     ending = value.rpartition(".")[2].lower()
     return ending in _FILE_ENDINGS and FILE.fullmatch(value) is not None
 
 
 def is_ip_list(value: str) -> bool:
-    """One IP address, or several parted by commas, blanks or bars."""
+    """Return whether a value is one IP address, or several between commas, spaces or bars."""
     parts = [part for part in _SEPARATORS.split(value.strip("[]{}()\"' ")) if part]
     return bool(parts) and all(is_ip(part.strip("'\"")) for part in parts)
 
 
 def is_ip(value: str) -> bool:
-    """An IPv4 or IPv6 address, with a prefix length or port or without; no netmask."""
+    """Return whether a value is an IPv4 or IPv6 address, also with a prefix length or port."""
     if IPV4.fullmatch(value):
         return not NETMASK.fullmatch(value)
     return ":" in value and IPV6.fullmatch(value.strip("[]")) is not None
 
 
-def checks_out(module: str, value: str) -> bool:
-    """Whether python-stdnum finds a number of that country right, check digits included."""
+def is_valid_number(module: str, value: str) -> bool:
+    """Return whether python-stdnum accepts a number of that country, check digits included."""
     return value.isascii() and bool(import_module(f"stdnum.{module}").is_valid(value))
 
 
 def national_number(values: Sequence[str], *, bare: bool) -> tuple[str, float]:
-    """The national number that most values are by shape and check digit, and the share of them.
+    """Return the kind of national number that most values are, and the share of them.
 
-    ``bare`` allows numbers of digits alone as well. The name is python-stdnum's; "" if none.
+    Shape and check digit decide. ``bare`` allows numbers of digits alone. The kind is the name of
+    python-stdnum's module, "" if there is none.
     """
     sample = values[:30]
     candidates: Iterable[str] = [
@@ -191,7 +192,7 @@ def national_number(values: Sequence[str], *, bare: bool) -> tuple[str, float]:
         candidates = [*candidates, *BARE_NATIONAL_NUMBERS]
     best = ("", 0.0)
     for module in candidates:
-        found = share(partial(checks_out, module), sample)
-        if found > best[1]:
-            best = (module, found)
+        valid_share = share(partial(is_valid_number, module), sample)
+        if valid_share > best[1]:
+            best = (module, valid_share)
     return best

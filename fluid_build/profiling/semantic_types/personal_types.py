@@ -1,4 +1,8 @@
-"""The tests of values for types that may be personal data, by how clearly the name speaks."""
+"""The value tests for types of personal data, stricter the less the name says.
+
+A tuple indexed by ``Grade`` holds the share of values that must pass for a silent, hinting, likely
+and plain name.
+"""
 
 import re
 from collections.abc import Callable
@@ -8,83 +12,85 @@ from typing import Final
 from fluid_build.profiling.semantic_types import patterns
 from fluid_build.profiling.semantic_types.name_grades import (
     Grade,
-    describes_persons,
+    describes_people,
     grades,
     sibling_concepts,
 )
 from fluid_build.profiling.semantic_types.patterns import share
-from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn, number
+from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn, parse_number
 from fluid_build.sources.personal_text import is_card
 
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """The share of values that bear a type out, the share it takes, and what they are."""
+    """The share of values that confirm a type, the share that is required, and what they are."""
 
     share: float
-    needed: float
+    required: float
     what: str
 
     @property
     def suffices(self) -> bool:
-        """Whether the values bear the type out."""
-        return self.share >= self.needed
+        """Whether the values confirm the type."""
+        return self.share >= self.required
 
 
 _NEVER: Final = 2.0
+"""A share that can't be reached: the values alone prove nothing."""
 
 
-def _text(column: PreparedColumn) -> bool:
+def _is_text(column: PreparedColumn) -> bool:
     return column.family == "text"
 
 
-def _all(column: PreparedColumn, test: patterns.Test) -> float:
+def _share(column: PreparedColumn, test: patterns.Test) -> float:
     return share(test, column.values)
 
 
 def email(column: PreparedColumn, grade: Grade) -> Support:
-    """Values with an at sign; a top-level domain is asked for only where the name is silent."""
-    if not _text(column):
+    """Test for values with an at sign, and with a top-level domain if the name is silent."""
+    if not _is_text(column):
         return Support(0.0, _NEVER, "e-mail addresses")
     test = patterns.EMAIL.fullmatch if grade else patterns.EMAIL_STRICT.fullmatch
-    return Support(_all(column, test), (0.8, 0.6, 0.5, 0.4)[grade], "e-mail addresses")
+    return Support(_share(column, test), (0.8, 0.6, 0.5, 0.4)[grade], "e-mail addresses")
 
 
 def ip_address(column: PreparedColumn, grade: Grade) -> Support:
-    """IPv4 or IPv6 addresses, several to a value allowed; versions such as 1.0.2.3 are none."""
-    if not _text(column):
+    """Test for IPv4 or IPv6 addresses, also several in a value, but not for versions (1.0.2.3)."""
+    if not _is_text(column):
         return Support(0.0, _NEVER, "IP addresses")
-    found = _all(column, patterns.is_ip_list)
+    addresses = _share(column, patterns.is_ip_list)
     if grade is Grade.SILENT and (
-        "version" in column.name.concepts or _all(column, _SMALL_PARTS.fullmatch) > 0.5
+        "version" in column.name.concepts or _share(column, _VERSION.fullmatch) > 0.5
     ):
-        found = 0.0
-    return Support(found, (0.9, 0.6, 0.5, 0.4)[grade], "IP addresses")
+        addresses = 0.0
+    return Support(addresses, (0.9, 0.6, 0.5, 0.4)[grade], "IP addresses")
 
 
-_SMALL_PARTS = re.compile(r"(?:[0-4]?\d\.){3}[0-4]?\d")
+_VERSION = re.compile(r"(?:[0-4]?\d\.){3}[0-4]?\d")
 
 
 def card_number(column: PreparedColumn, grade: Grade) -> Support:
-    """Twelve to nineteen digits; without a plain name also an issuer's prefix and check digit."""
+    """Test for 12 to 19 digits; without a plain name also an issuer's prefix and check digit."""
     if column.family not in ("text", "integer"):
         return Support(0.0, _NEVER, "card numbers")
-    formed = _all(column, patterns.CARD.fullmatch)
-    masked = formed >= 0.5 and _all(column, _MASKED.search) > 0.5
-    told = grade is Grade.PLAIN or (grade is Grade.LIKELY and (masked or _about_payment(column)))
-    if told or formed < 0.5:
-        return Support(formed, (_NEVER, _NEVER, 0.7, 0.5)[grade], "long enough for card numbers")
-    right = _all(column, is_card)
-    needed = (0.95, 0.8, 0.7, 0.5)[grade]
+    shaped = _share(column, patterns.CARD.fullmatch)
+    is_masked = shaped >= 0.5 and _share(column, _MASKED.search) > 0.5
+    is_named = grade is Grade.PLAIN or (
+        grade is Grade.LIKELY and (is_masked or _is_about_payment(column))
+    )
+    if is_named or shaped < 0.5:
+        return Support(shaped, (_NEVER, _NEVER, 0.7, 0.5)[grade], "long enough for card numbers")
+    required = (0.95, 0.8, 0.7, 0.5)[grade]
     if grade is Grade.SILENT and len(column.values) < 5:
-        needed = _NEVER
-    return Support(right, needed, "card numbers by issuer and check digit")
+        required = _NEVER
+    return Support(_share(column, is_card), required, "card numbers by issuer and check digit")
 
 
 _MASKED = re.compile(r"[*xX•#]{4,}")
 
 
-def _about_payment(column: PreparedColumn) -> bool:
+def _is_about_payment(column: PreparedColumn) -> bool:
     near = sibling_concepts(column.facts.siblings)
     return "credit" in column.table.concepts or bool(
         near & {"card_security", "card", "credit_card"}
@@ -92,27 +98,27 @@ def _about_payment(column: PreparedColumn) -> bool:
 
 
 def national_id(column: PreparedColumn, grade: Grade) -> Support:
-    """Numbers of a state for a person, by name and shape, or by check digits that are right."""
+    """Test for numbers that a state gives people, by name and shape or by check digits."""
     if column.family not in ("text", "integer"):
         return Support(0.0, _NEVER, "national numbers")
     values = () if _is_serial(column) else column.values
     if grade >= Grade.LIKELY:
-        formed = share(patterns.NATIONAL_SHAPE.fullmatch, values)
-        return Support(formed, 0.6, "formed like national numbers")
-    persons = describes_persons(column.table, column.facts.siblings)
-    unique = column.facts.distinct >= 0.95 * (column.facts.rows - column.facts.nulls)
-    if persons and unique and share(patterns.US_SSN.fullmatch, values) >= 0.95:
-        return Support(1.0, 0.9, "formed like US social security numbers")
-    if grade is Grade.HINT and persons and "party" not in column.table.concepts:
-        formed = share(patterns.NATIONAL_SHAPE.fullmatch, values)
-        return Support(formed, 0.8, "formed like national numbers")
-    country, right = patterns.national_number(values, bare=grade is Grade.HINT)
-    enough = 0.8 if len(values) >= 3 else _NEVER
-    return Support(right, enough, f"national numbers by check digit ({country})")
+        shaped = share(patterns.NATIONAL_SHAPE.fullmatch, values)
+        return Support(shaped, 0.6, "shaped like national numbers")
+    about_people = describes_people(column.table, column.facts.siblings)
+    is_unique = column.facts.distinct >= 0.95 * (column.facts.rows - column.facts.nulls)
+    if about_people and is_unique and share(patterns.US_SSN.fullmatch, values) >= 0.95:
+        return Support(1.0, 0.9, "shaped like US social security numbers")
+    if grade is Grade.HINT and about_people and "party" not in column.table.concepts:
+        shaped = share(patterns.NATIONAL_SHAPE.fullmatch, values)
+        return Support(shaped, 0.8, "shaped like national numbers")
+    kind, valid = patterns.national_number(values, bare=grade is Grade.HINT)
+    required = 0.8 if len(values) >= 3 else _NEVER
+    return Support(valid, required, f"national numbers by check digit ({kind})")
 
 
 def _is_serial(column: PreparedColumn) -> bool:
-    """Whether the values are whole numbers that run on with hardly a gap, as surrogate keys do."""
+    """Return whether the values are whole numbers with hardly a gap, as surrogate keys are."""
     low, high = column.facts.min, column.facts.max
     if low is None or high is None or not (low.isdecimal() and high.isdecimal()):
         return False
@@ -122,33 +128,34 @@ def _is_serial(column: PreparedColumn) -> bool:
 
 
 _LONGEST_KEY: Final = 20
+"""Digits of a number that a database generates: 64 bits make 20."""
 
 
 def credential(column: PreparedColumn, grade: Grade) -> Support:
-    """Passwords, their hashes and salts, keys and tokens."""
-    if not _text(column):
-        pin = (
+    """Test for passwords, their hashes and salts, keys and tokens."""
+    if not _is_text(column):
+        is_pin = (
             grade is Grade.PLAIN
             and column.family == "integer"
             and "token" not in column.name.concepts
         )
-        long = _all(column, lambda value: len(value) >= 4)
-        return Support(long, 0.9 if pin else _NEVER, "long enough for passwords")
+        long_enough = _share(column, lambda value: len(value) >= 4)
+        return Support(long_enough, 0.9 if is_pin else _NEVER, "long enough for passwords")
     if grade is Grade.PLAIN:
-        return Support(_all(column, _SECRET.fullmatch), 0.5, "long enough for passwords")
-    hashed = _all(column, patterns.CREDENTIAL.fullmatch)
+        return Support(_share(column, _SECRET.fullmatch), 0.5, "long enough for passwords")
+    hashed = _share(column, patterns.CREDENTIAL.fullmatch)
     if grade is Grade.LIKELY and hashed < 0.5:
-        opaque = _all(column, patterns.OPAQUE.fullmatch)
-        return Support(opaque, 0.7, "opaque like keys and hashes")
-    if grade is Grade.HINT and _beside_person_or_card(column):
-        return Support(_all(column, _PIN.fullmatch), 0.9, "four to eight digits")
-    return Support(hashed, 0.8, "hashes, keys or tokens by their marks")
+        opaque = _share(column, patterns.OPAQUE.fullmatch)
+        return Support(opaque, 0.7, "as opaque as keys and hashes")
+    if grade is Grade.HINT and _is_near_person_or_card(column):
+        return Support(_share(column, _PIN.fullmatch), 0.9, "four to eight digits")
+    return Support(hashed, 0.8, "hashes, keys or tokens by their format")
 
 
-def _beside_person_or_card(column: PreparedColumn) -> bool:
+def _is_near_person_or_card(column: PreparedColumn) -> bool:
     near = sibling_concepts(column.facts.siblings)
     cards = {"card", "card_number", "credit_card_number", "credit_card", "account"}
-    return bool(near & cards) or describes_persons(column.table, column.facts.siblings)
+    return bool(near & cards) or describes_people(column.table, column.facts.siblings)
 
 
 _SECRET = re.compile(
@@ -158,33 +165,33 @@ _PIN = re.compile(r"\d{4,8}")
 
 
 def date_of_birth(column: PreparedColumn, grade: Grade) -> Support:
-    """Dates, where the name speaks of birth and the table is not about things or animals."""
+    """Test for dates, if the name says birth and the table isn't about things or animals."""
     what = "dates"
-    of_things = "thing" in column.table.concepts and not column.table.concepts & _BORN
-    if grade < Grade.LIKELY or (of_things and not _near_person(column)):
+    about_things = "thing" in column.table.concepts and not column.table.concepts & _PEOPLE
+    if grade < Grade.LIKELY or (about_things and not _is_near_person(column)):
         return Support(0.0, _NEVER, what)
     if column.family == "date":
         return Support(1.0, 1.0, what)
     if column.family in ("text", "integer"):
-        return Support(_all(column, patterns.DATE.fullmatch), 0.6, what)
+        return Support(_share(column, patterns.DATE.fullmatch), 0.6, what)
     return Support(0.0, _NEVER, what)
 
 
-_BORN: Final = frozenset({"person", "party", "user", "contact"})
+_PEOPLE: Final = frozenset({"person", "party", "user", "contact"})
 
 
-def _near_person(column: PreparedColumn) -> bool:
+def _is_near_person(column: PreparedColumn) -> bool:
     near = sibling_concepts(column.facts.siblings)
     return bool(near & {"given_name", "family_name", "full_name", "salutation", "national_id"})
 
 
 def latitude(column: PreparedColumn, grade: Grade) -> Support:
-    """Degrees from -90 to 90."""
+    """Test for degrees from -90 to 90."""
     return _degrees(column, grade, limit=90, partner="longitude")
 
 
 def longitude(column: PreparedColumn, grade: Grade) -> Support:
-    """Degrees from -180 to 180."""
+    """Test for degrees from -180 to 180."""
     return _degrees(column, grade, limit=180, partner="latitude")
 
 
@@ -192,92 +199,97 @@ def _degrees(column: PreparedColumn, grade: Grade, *, limit: int, partner: str) 
     what = f"within {limit} degrees"
     if grade < Grade.LIKELY or column.family not in ("text", "integer", "decimal"):
         return Support(0.0, _NEVER, what)
-    if grade is Grade.LIKELY and not _beside(column, partner):
+    if grade is Grade.LIKELY and not _has_sibling(column, partner):
         return Support(0.0, _NEVER, what)
-    inside = _all(column, lambda value: _within(value, limit))
+    inside = _share(column, lambda value: _is_within(value, limit))
     return Support(inside, 0.8, what)
 
 
-def _beside(column: PreparedColumn, label: str) -> bool:
-    return any(found == label for name in column.facts.siblings[:200] for found, _ in grades(name))
+def _has_sibling(column: PreparedColumn, label: str) -> bool:
+    siblings = column.facts.siblings[:_MOST_SIBLINGS]
+    return any(meaning == label for name in siblings for meaning, _ in grades(name))
 
 
-def _within(value: str, limit: int) -> bool:
-    parsed = number(value)
-    if parsed is None:
+_MOST_SIBLINGS: Final = 200
+"""Columns of a wide table whose names are read."""
+
+
+def _is_within(value: str, limit: int) -> bool:
+    degrees = parse_number(value)
+    if degrees is None:
         return patterns.DEGREES.fullmatch(value) is not None
-    micro = parsed.is_integer() and 100_000 < abs(parsed) <= limit * 10_000_000
-    return abs(parsed) <= limit or micro
+    # GPS devices write degrees times 10^6 or 10^7 as whole numbers.
+    is_scaled = degrees.is_integer() and 100_000 < abs(degrees) <= limit * 10_000_000
+    return abs(degrees) <= limit or is_scaled
 
 
 def postal_code(column: PreparedColumn, grade: Grade) -> Support:
-    """Short codes with digits; a vague name needs digits alone and a city or street beside it."""
+    """Test for short codes with digits; a vague name needs a strict format and a city nearby."""
     what = "shaped like postal codes"
     if grade is Grade.SILENT or column.family not in ("text", "integer", "decimal"):
         return Support(0.0, _NEVER, what)
     if grade is Grade.HINT:
         near = sibling_concepts(column.facts.siblings)
-        beside = near & {"city", "address", "street", "region"}
-        return Support(
-            _all(column, patterns.POSTCODE_STRICT.fullmatch), 0.8 if beside else _NEVER, what
-        )
+        near_place = near & {"city", "address", "street", "region"}
+        strict = _share(column, patterns.POSTCODE_STRICT.fullmatch)
+        return Support(strict, 0.8 if near_place else _NEVER, what)
     if column.family != "text":
-        return Support(_all(column, _POSTCODE_NUMBER.fullmatch), 0.8, what)
-    return Support(_all(column, patterns.POSTCODE.fullmatch), 0.6, what)
+        return Support(_share(column, _POSTCODE_NUMBER.fullmatch), 0.8, what)
+    return Support(_share(column, patterns.POSTCODE.fullmatch), 0.6, what)
 
 
 _POSTCODE_NUMBER = re.compile(r"\d{3,9}(?:\.0+)?")
 
 
 def phone(column: PreparedColumn, grade: Grade) -> Support:
-    """Six to twenty digits and what people put between them; unnamed, in the forms of phones."""
+    """Test for 6 to 20 digits and separators; with a silent name, for the usual formats only."""
     what = "shaped like phone numbers"
     if column.family in ("integer", "decimal"):
-        found = _all(column, _PHONE_NUMBER.fullmatch)
-        return Support(found, (_NEVER, _NEVER, 0.9, 0.7)[grade], what)
-    if not _text(column):
+        digits = _share(column, _PHONE_NUMBER.fullmatch)
+        return Support(digits, (_NEVER, _NEVER, 0.9, 0.7)[grade], what)
+    if not _is_text(column):
         return Support(0.0, _NEVER, what)
     if grade is Grade.SILENT:
-        dialled = _all(column, patterns.PHONE.fullmatch)
-        written = _all(column, patterns.PHONE_FORMATTED.fullmatch)
-        return Support(dialled * (written >= 0.5), 0.95, what)
-    return Support(_all(column, patterns.PHONE.fullmatch), (_NEVER, 0.8, 0.7, 0.5)[grade], what)
+        shaped = _share(column, patterns.PHONE.fullmatch)
+        formatted = _share(column, patterns.PHONE_FORMATTED.fullmatch)
+        return Support(shaped * (formatted >= 0.5), 0.95, what)
+    return Support(_share(column, patterns.PHONE.fullmatch), (_NEVER, 0.8, 0.7, 0.5)[grade], what)
 
 
 _PHONE_NUMBER = re.compile(r"\d{6,15}(?:\.0+)?")
 
 
 def username(column: PreparedColumn, grade: Grade) -> Support:
-    """Single words without an at sign; unnamed, only written domain\\user."""
+    """Test for single words without an at sign; with a silent name, for ``domain\\user`` only."""
     what = "shaped like login names"
-    if not _text(column):
+    if not _is_text(column):
         return Support(0.0, _NEVER, what)
-    domain = _all(column, patterns.DOMAIN_LOGIN.fullmatch)
+    domain = _share(column, patterns.DOMAIN_LOGIN.fullmatch)
     if grade is Grade.SILENT or domain >= 0.9:
-        return Support(domain, 0.9, "written as domain and login")
+        return Support(domain, 0.9, "written as domain and login name")
     test = patterns.LOGIN_WORD if grade is Grade.HINT else patterns.LOGIN
-    return Support(_all(column, test.fullmatch), (_NEVER, 0.9, 0.8, 0.6)[grade], what)
+    return Support(_share(column, test.fullmatch), (_NEVER, 0.9, 0.8, 0.6)[grade], what)
 
 
 def address(column: PreparedColumn, grade: Grade) -> Support:
-    """Any text where the name is plain, else lines with a house number and a street word."""
+    """Test for any text if the name is plain, else for a house number and a word for street."""
     what = "worded like address lines"
-    if not _text(column):
+    if not _is_text(column):
         return Support(0.0, _NEVER, what)
     values = column.values
     if grade is Grade.PLAIN:
-        other = share(_NO_ADDRESS.fullmatch, values)
-        return Support(share(_WORDED.search, values) * (other < 0.5), 0.3, what)
+        no_address = share(_NO_ADDRESS.fullmatch, values)
+        return Support(share(_WORDED.search, values) * (no_address < 0.5), 0.3, what)
     lines = share(patterns.STREET_LINE.fullmatch, values)
     if grade is Grade.LIKELY:
         worded = share(_LINE.fullmatch, values)
         return Support(max(lines, worded), 0.6, what)
-    if grade is Grade.HINT and _beside_address(column):
+    if grade is Grade.HINT and _is_near_address(column):
         return Support(max(lines, share(_NUMBERED.fullmatch, values)), 0.6, what)
     return Support(lines, 0.5 if grade else 0.6, "street lines with a house number")
 
 
-def _beside_address(column: PreparedColumn) -> bool:
+def _is_near_address(column: PreparedColumn) -> bool:
     return bool(sibling_concepts(column.facts.siblings) & {"address", "postcode", "city"})
 
 
@@ -321,4 +333,4 @@ FAMILIES: Final[dict[str, frozenset[str]]] = {
     "address": frozenset({"text"}),
     "person_name": frozenset({"text"}),
 }
-"""The types that a column without rows may have to be taken at its name's word."""
+"""The families of DuckDB types in which a plain name is believed without rows."""
