@@ -11,7 +11,7 @@ from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.data_tests import data_tests
-from fluid_build.transform.dbt.targets import dialect_of
+from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.plan.elements import Build, BuildTest, TransformPlan
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.data_vault.shop import REFERENCES, SHOP

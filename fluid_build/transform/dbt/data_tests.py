@@ -13,8 +13,8 @@ from typing import Literal
 
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.sql import literal
+from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.promise_macros import GENERIC_TEST
-from fluid_build.transform.dbt.targets import TargetDialect
 from fluid_build.transform.plan.elements import Build, BuildTest, RowScope, TransformPlan
 
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})")

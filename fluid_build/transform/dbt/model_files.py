@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.jinja_references import with_references
-from fluid_build.transform.dbt.targets import Target, TargetDialect
+from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.plan.elements import Build, Layer, Materialization
 
 FOLDERS: Mapping[Layer, str] = {

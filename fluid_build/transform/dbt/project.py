@@ -8,6 +8,7 @@ from fluid_build.block_yaml import block_yaml
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt import promise_macros
 from fluid_build.transform.dbt.data_tests import data_tests
+from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.jinja_references import LOAD_DATE
 from fluid_build.transform.dbt.model_files import (
     FOLDERS,
@@ -21,7 +22,7 @@ from fluid_build.transform.dbt.properties_yml import properties, source_properti
 from fluid_build.transform.dbt.readme import readme
 from fluid_build.transform.dbt.semantic_model import semantic_document, semantic_json
 from fluid_build.transform.dbt.source_entries import SourceAccess
-from fluid_build.transform.dbt.targets import Target, check_target, dialect_of
+from fluid_build.transform.dbt.targets import Target, check_target
 from fluid_build.transform.dbt.time_spine import time_spine
 from fluid_build.transform.plan.elements import TransformPlan
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from fluid_build.block_yaml import block_yaml
 from fluid_build.transform.dbt.data_tests import Entry
+from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.jinja import literal_document
 from fluid_build.transform.dbt.model_files import FOLDERS
 from fluid_build.transform.dbt.source_entries import SourceAccess, SourceEntry
-from fluid_build.transform.dbt.targets import TargetDialect
 from fluid_build.transform.plan.elements import Build, PlanColumn, PlanSource, TransformPlan
 
 _Tests = Mapping[str, Sequence[Entry]]

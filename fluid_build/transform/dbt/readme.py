@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterator, Mapping
 
 from fluid_build.markdown import code, codes, fenced, table, text
 from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.model_files import FOLDERS
 from fluid_build.transform.dbt.source_entries import SourceAccess
-from fluid_build.transform.dbt.targets import Target, TargetDialect, target_type
+from fluid_build.transform.dbt.targets import Target, target_type
 from fluid_build.transform.dbt.time_spine import FOLDER as SEMANTIC
 from fluid_build.transform.plan.elements import TransformPlan
 

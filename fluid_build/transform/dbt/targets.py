@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, cast, get_args
+from typing import Literal, cast, get_args
 
 from fluid_build.errors import unknown_name
 
@@ -13,26 +13,6 @@ _ALIASES = {"postgresql": "postgres", "pg": "postgres", "bq": "bigquery", "spark
 
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 _NESTED = re.compile(r".*\[\d*\]|(?:STRUCT|MAP|UNION)\b.*|VARIANT", re.DOTALL)
-
-
-class TargetDialect(Protocol):
-    """What a target is told in: the plan's SQL in its own words, and the names of its types."""
-
-    target: Target
-    backslashes: bool
-
-    def query(self, sql: str) -> str:
-        """A query of the plan's in the target's dialect; relations keep their names."""
-        ...
-
-    def type(self, duckdb_type: str) -> str:
-        """The target's name of a type."""
-        ...
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What the target cannot say just so, in sentences, for all that was translated."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,32 +41,6 @@ def check_target(target: str) -> Target:
     if wanted in TARGETS:
         return cast("Target", wanted)
     raise unknown_name("target", target, sorted(TARGETS), aliases=_ALIASES)
-
-
-class DuckDbDialect:
-    """The dialect that plans are written in."""
-
-    target: Target = "duckdb"
-    backslashes = False
-    notes: tuple[str, ...] = ()
-
-    def query(self, sql: str) -> str:
-        """The SQL as it is."""
-        return sql
-
-    def type(self, duckdb_type: str) -> str:
-        """The type as it is."""
-        return duckdb_type
-
-
-def dialect_of(target: Target) -> TargetDialect:
-    """The dialect of a target."""
-    if target == "duckdb":
-        return DuckDbDialect()
-    # sqlglot takes a third of a second to import, and DuckDB's own project does without it.
-    from fluid_build.transform.dbt.translation import Translation
-
-    return Translation(target)
 
 
 def target_type(duckdb_type: str, target: Target) -> TypeName:

@@ -8,8 +8,9 @@ import sqlglot
 from sqlglot import exp
 
 from fluid_build.errors import UsageError
+from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.project import dbt_project
-from fluid_build.transform.dbt.targets import check_target, dialect_of, target_type
+from fluid_build.transform.dbt.targets import check_target, target_type
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.databases import EVERY_TYPE, Modelled, database, modelled
 from tests.transform.dbt.projects import TARGETS, compiled_tests, schema_access
