@@ -76,8 +76,8 @@ def columns_of_rule(rule: DqRule, expose: Expose) -> Columns:
     """The columns that a rule is about; empty where its selector is something else."""
     names = _column_names(expose)
     labelled = names_of((rule.labels or {}).get("columns"))
-    if labelled and all(name in names for name in labelled):
-        return labelled
+    if labelled:
+        return labelled if all(name in names for name in labelled) else ()
     if rule.selector is None:
         return ()
     if rule.selector in names:

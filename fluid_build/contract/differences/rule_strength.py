@@ -16,9 +16,9 @@ from fluid_build.contract.differences.comparing import (
     ranked,
     values_list,
 )
+from fluid_build.contract.durations import before
 from fluid_build.contract.fluid import DqRule
-from fluid_build.contract.live.durations import before
-from fluid_build.contract.live.limits import RuleLimit, UnclearLimitError, limit_of
+from fluid_build.contract.rule_limits import RuleLimit, UnclearLimitError, limit_of
 
 _SEVERITIES = ("info", "warn", "error", "critical")
 _STRUCTURE = ("to-table", "to-columns", "columns", "rule")

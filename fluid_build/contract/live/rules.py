@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
+from fluid_build.contract.durations import age_text, before
 from fluid_build.contract.fluid import DqRule, Expose
+from fluid_build.contract.keys import columns_of_rule, names_of
 from fluid_build.contract.live import queries
-from fluid_build.contract.live.durations import age_text, before
-from fluid_build.contract.live.limits import RuleLimit, UnclearLimitError, limit_of, percent
 from fluid_build.contract.live.locating import LiveTable, exposed_columns
 from fluid_build.contract.live.planned import Check, Figures, PlannedCheck, count
 from fluid_build.contract.live.results import CheckResult
-from fluid_build.contract.live.selectors import label_list, selected_columns
 from fluid_build.contract.printable import escaped
 from fluid_build.contract.row_scopes import columns_of_scope, rows_in, scope_of
+from fluid_build.contract.rule_limits import RuleLimit, UnclearLimitError, limit_of, percent
 from fluid_build.errors import UsageError
 from fluid_build.profiling import checks
 from fluid_build.profiling.checks import qualified_name
@@ -133,7 +133,7 @@ def _uniqueness(rule: DqRule, context: RuleContext) -> PlannedCheck:
 
 
 def _valid_values(rule: DqRule, context: RuleContext) -> PlannedCheck:
-    values = label_list(rule, "accepted-values")
+    values = names_of((rule.labels or {}).get("accepted-values"))
     if not values:
         raise NotCheckableError("its label accepted-values lists no value")
     columns = _columns(rule, context)
@@ -145,7 +145,8 @@ def _valid_values(rule: DqRule, context: RuleContext) -> PlannedCheck:
 
 
 def _accuracy(rule: DqRule, context: RuleContext) -> PlannedCheck:
-    to_table, to_columns = (rule.labels or {}).get("to-table"), label_list(rule, "to-columns")
+    labels = rule.labels or {}
+    to_table, to_columns = labels.get("to-table"), names_of(labels.get("to-columns"))
     if to_table is None or not to_columns:
         raise NotCheckableError(
             "it does not say what the data is compared with (labels to-table and to-columns)"
@@ -282,7 +283,7 @@ def _result(rule: DqRule, columns: tuple[str, ...], sql: str = "") -> "partial[C
 
 
 def _selected(rule: DqRule, expose: Expose) -> tuple[str, ...]:
-    return selected_columns(rule, [column.name for column in exposed_columns(expose)])
+    return columns_of_rule(rule, expose)
 
 
 def _columns(rule: DqRule, context: RuleContext) -> tuple[Column, ...]:

@@ -5,13 +5,13 @@ from functools import partial
 
 from fluid_build.contract.fluid import ContractColumn, DqRule, Expose
 from fluid_build.contract.fluid.quality import DqSeverity
+from fluid_build.contract.keys import columns_of_rule
 from fluid_build.contract.live import queries
-from fluid_build.contract.live.limits import UnclearLimitError, limit_of
 from fluid_build.contract.live.locating import LiveTable, exposed_columns
 from fluid_build.contract.live.planned import Check, Figures, PlannedCheck, count
 from fluid_build.contract.live.results import CheckResult, Status
-from fluid_build.contract.live.selectors import selected_columns
 from fluid_build.contract.live.type_checks import type_check
+from fluid_build.contract.rule_limits import UnclearLimitError, limit_of
 from fluid_build.modeling.types import type_name
 from fluid_build.profiling import checks
 from fluid_build.profiling.checks import qualified_name
@@ -99,10 +99,9 @@ def _presence(expose: Expose, promised: ContractColumn, column: Column | None) -
 def _strictly_complete(expose: Expose) -> set[str]:
     """Columns that a rule of their own demands to be filled: it says how grave a null is."""
     rules = expose.contract.dq.rules if expose.contract.dq is not None else None
-    names = [column.name for column in exposed_columns(expose)]
     found: set[str] = set()
     for rule in rules or ():
-        columns = selected_columns(rule, names)
+        columns = columns_of_rule(rule, expose)
         if rule.type == "completeness" and len(columns) == 1 and _is_strict(rule):
             found.update(columns)
     return found
