@@ -139,15 +139,13 @@ def holds_names(name: str) -> bool:
 def _aggregation(parts: frozenset[str]) -> MeasureRole:
     per_unit = sorted(parts & _PER_UNIT_WORDS)
     if per_unit and not (set(per_unit) <= _ONE_UNIT_WORDS and parts & _ALL_UNITS_WORDS):
-        return _role(
-            "avg", "non-additive", f"'{per_unit[0]}' is a value per unit, so sums mean nothing"
-        )
+        return _role("avg", "non-additive", f"'{per_unit[0]}' values don't add up")
     level = sorted(parts & _LEVEL_WORDS)
     if level:
         return _role(
             "avg", "semi-additive", f"'{level[0]}' is a level, which adds up except over time"
         )
-    return _role("sum", "additive", "a number that is no key, code or date")
+    return _role("sum", "additive", "a number, but not a key, code or date")
 
 
 def _parts(name: str) -> tuple[str, ...]:

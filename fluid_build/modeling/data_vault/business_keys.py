@@ -121,7 +121,7 @@ def _no_natural_key(entity: Entity) -> str:
         scope = _scope(entity, key)
         if scope:
             return f"{_join_columns(key)} may be unique only within one {scope}"
-    return "no other column is a code that people use"
+    return "no other key is a code that people use"
 
 
 def _is_surrogate(entity: Entity, key: EntityKey) -> bool:

@@ -61,7 +61,7 @@ def placements(profile: Profile, tables: SourceTables) -> dict[str, Placement]:
             placed[name] = Placement("keyless", f"Nothing identifies a row: {_no_key(entity)}.")
         elif _has_only_references(tables, entity):
             parents = _name_parents(tables.references[name])
-            placed[name] = Placement("link", f"It holds nothing but references, to {parents}.")
+            placed[name] = Placement("link", f"The table holds only references, to {parents}.")
     # A link leads to hubs only, so its ends can't be code lists.
     link_ends = {
         reference.to_entity
@@ -99,7 +99,7 @@ def _has_only_references(tables: SourceTables, entity: Entity) -> bool:
 
 def _no_key(entity: Entity) -> str:
     if not entity.rows:
-        return "it has no rows, and no key is declared"
+        return "the table has no rows, and no key is declared"
     broken = next((key for key in entity.keys if not key.holds and key.kind != "candidate"), None)
     if broken is None:
         return "none of its columns are a key"
@@ -212,15 +212,17 @@ def _placement_by_key(tables: SourceTables, entity: Entity, code_lists: Set[str]
     users = dict.fromkeys(r.from_entity for r in tables.referrers[name] if r.from_entity != name)
     if users:
         refer = "refer" if len(users) > 1 else "refers"
-        return Placement("hub", f"It has its own key, and {_name_a_few(users)} {refer} to it.")
+        return Placement(
+            "hub", f"The table has its own key, and {_name_a_few(users)} {refer} to it."
+        )
     if any(r.to_entity == name for r in references):
-        return Placement("hub", "It has its own key and refers to itself.")
+        return Placement("hub", "The table has its own key and refers to itself.")
     in_key = [r for r in references if key.issuperset(r.from_attributes)]
     own_columns = sorted(key.difference(*(r.from_attributes for r in in_key)))
     if _count_ends(in_key) >= 2 and not own_columns:
         return Placement("link", f"Its key is made of the keys of {_name_parents(in_key)}.")
     if entity_evidence := _entity_evidence(tables, entity, key):
-        return Placement("hub", f"It has its own key, and {entity_evidence}.")
+        return Placement("hub", f"The table has its own key, and {entity_evidence}.")
     if in_key and not own_columns:
         parents = _name_parents(in_key)
         reason = f"Its key refers to {parents}, but not by the key that identifies rows there."
@@ -239,9 +241,9 @@ def _placement_by_key(tables: SourceTables, entity: Entity, code_lists: Set[str]
         return Placement("transaction" if _is_measured(entity) else "link", reason)
     complete = [r for r in references if tables.is_complete(name, r.from_attributes)]
     if _count_ends(complete) >= 2 and _is_event(entity):
-        reason = f"Each row is an event between {_name_parents(references)}; nothing refers to it."
+        reason = f"Each row is an event that relates {_name_parents(references)}."
         return Placement("transaction", reason)
-    return Placement("hub", "It has its own key.")
+    return Placement("hub", "The table has its own key.")
 
 
 def _count_ends(references: Sequence[Relationship]) -> int:

@@ -20,8 +20,6 @@ from fluid_build.modeling.data_vault.rates_of_change import fast_columns
 from fluid_build.modeling.element import source_columns
 from fluid_build.text import listed
 
-_UNKNOWN_RATE = "Nothing shows that some columns change more often than others."
-
 
 def satellites(decisions: VaultDecisions, links: Sequence[Link]) -> Iterator[Satellite]:
     """Return all satellites, in the order of the source; those of links follow their table's."""
@@ -47,17 +45,29 @@ def _hub_satellites(
     linked_hubs = [hub for link in links for hub in link.hubs if hub.hash_key != via.hash_key]
     columns = _payload(decisions, entity, (via, *linked_hubs))
     placement = decisions.placements[entity.name]
-    is_subtype = placement.kind == "subtype"
-    reason = placement.reason if is_subtype else "It holds what the table says about its rows."
+    subtype_reason = f"{placement.reason} " if placement.kind == "subtype" else ""
     fast = fast_columns([entity.attribute(column) for column in columns])
     if not fast:
-        yield _hub_satellite(decisions, entity, via, columns, f"{reason} {_UNKNOWN_RATE}")
+        reason = f"{subtype_reason}{_undivided_reason(entity, columns)}"
+        yield _hub_satellite(decisions, entity, via, columns, reason)
         return
     slow = tuple(column for column in columns if column not in fast)
     change = "changes" if len(fast) == 1 else "change"
-    reason = f"{reason} {listed(fast)} {change} with events; the other columns only when corrected."
+    reason = (
+        f"{subtype_reason}The payload of {entity.name}, divided: {listed(fast)} {change} with"
+        " events; the other columns change only when corrected."
+    )
     yield _hub_satellite(decisions, entity, via, slow, reason, rate="slow")
     yield _hub_satellite(decisions, entity, via, fast, reason, rate="fast", suffix="state")
+
+
+def _undivided_reason(entity: Entity, columns: tuple[str, ...]) -> str:
+    if not columns:
+        return f"{entity.name} has no payload; this records from when to when each row was there."
+    return (
+        f"The payload of {entity.name}, undivided: no column is known to change more often than"
+        " the others."
+    )
 
 
 def _hub_satellite(
@@ -139,10 +149,9 @@ def _link_satellite(decisions: VaultDecisions, entity: Entity, link: Link) -> Sa
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, columns),
         reason=(
-            "It holds what the table says besides its references."
+            f"The payload of {entity.name}: its columns besides references and keys."
             if columns
-            else "The table holds nothing but references; this records from when to when each row"
-            " was there."
+            else f"{entity.name} has no payload; this records from when to when each row was there."
         ),
     )
 

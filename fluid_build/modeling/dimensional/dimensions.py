@@ -82,8 +82,8 @@ class _DimensionBuilder:
             return "outrigger", f"A snowflake keeps each lookup apart. {role.reason}"
         return (
             "outrigger",
-            "Collapsed into what refers to it, and also a dimension of its own, since some of its"
-            " rows may be referred to by nothing.",
+            "It's collapsed into the dimensions that refer to it, and has one of its own because"
+            " nothing may refer to some of its rows.",
         )
 
     def _add_attribute(

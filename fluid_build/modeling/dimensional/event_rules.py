@@ -82,8 +82,8 @@ def _header_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relatio
     has_name = _has_distinctive_name(entity)
     if dates and (measures or not has_name):
         return (
-            f"It's dated ({dates[0].name}) and refers to {name_parents(filled)}, and at most"
-            f" {_MOST_LINES} rows on average refer to each of its rows: an event with lines."
+            f"An event with lines: it's dated ({dates[0].name}), refers to {name_parents(filled)},"
+            f" and on average no more than {_MOST_LINES} rows refer to each of its rows."
         )
     describes_nothing = not any(describes(graph, entity, a) for a in entity.attributes)
     relates_several = len({p.to_entity for p in parents}) > 1 and all(map(is_mandatory, parents))

@@ -253,7 +253,7 @@ class _FactBuilder:
                     "key": free_column(key, self.used_columns),
                     "source": aliases[reference.source],
                     "optional": reference.optional or not is_mandatory(header),
-                    "reason": f"Taken over from {header.to_entity}, which each row belongs to.",
+                    "reason": f"Taken from {header.to_entity}, which each row belongs to.",
                 }
             )
         )

@@ -102,13 +102,13 @@ def _scd_type(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> tu
     if attribute.measure is not None or kind(attribute) in {"decimal", "float"}:
         return 1, "Overwritten: it's a number that changes often; events record their own."
     if is_date(attribute) or is_naming(attribute):
-        return 1, "Overwritten: names and dates are corrected, and events seldom grouped by them."
+        return 1, "Overwritten: names and dates are corrected, and seldom grouped by."
     is_short = graph.longest_texts[entity.name, attribute.name] <= _LONGEST_LABEL
     if is_short and (_is_place(attribute) or _is_group(attribute)):
         distinct = attribute.evidence.distinct or 0
         return 2, (
-            f"Versioned: events are grouped by its {distinct} values"
-            f" ({attribute.evidence.rows} members), and an overwritten past is lost."
+            f"Versioned: its {distinct} values group {attribute.evidence.rows} members, and an"
+            " overwritten past is lost."
         )
     return 1, "Overwritten: it tells members apart rather than grouping them."
 
