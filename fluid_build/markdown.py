@@ -1,4 +1,4 @@
-"""Text of strangers inside Markdown: shown, never obeyed.
+"""Markdown in which a stranger's text is shown and never acts as markup.
 
 Rules: CommonMark 0.31 and the GitHub extensions (tables, bare links, mentions).
 """
@@ -13,7 +13,7 @@ _MARKUP = re.compile(
 
 
 def text(value: str) -> str:
-    """A stranger's text as prose on one line, to stand in the middle of it: markup is escaped."""
+    """Return a stranger's text as prose within a line: markup is escaped."""
     return inline(" ".join(visible(value).split()))
 
 
@@ -23,7 +23,7 @@ def inline(value: str) -> str:
 
 
 def code(value: str) -> str:
-    """A stranger's name in the type of code, also inside a table's cell."""
+    """Return a stranger's name as code, also for the cell of a table."""
     if value and "`" not in value and not set("|\\<>&") & set(value) and value == value.strip():
         shown = visible(value)
         if shown == value:
@@ -32,32 +32,27 @@ def code(value: str) -> str:
 
 
 def codes(values: tuple[str, ...]) -> str:
-    """Several names, parted by commas."""
+    """Return several names as code, separated by commas."""
     return ", ".join(code(value) for value in values)
 
 
 def fenced(content: str, language: str) -> str:
-    """A block of code that its own content cannot end, and that acts on no terminal."""
+    """Return a block of code that its content can't end, without control characters."""
     content = "\n".join(map(visible, content.split("\n")))
     longest = max((len(run) for run in re.findall(r"`{3,}", content)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{content}\n{fence}"
 
 
-def row(*cells: str) -> str:
-    """A row of a table; the cells are escaped already."""
-    return f"| {' | '.join(cells)} |"
-
-
 def table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    """A table; headings that end in ``#`` stand over numbers."""
+    """Return a table of escaped cells; headings that end in ``#`` are of numbers."""
     names = [heading.rstrip("#") for heading in headings]
     rules = ["---:" if heading.endswith("#") else "---" for heading in headings]
-    return "\n".join([row(*names), row(*rules), *(row(*cells) for cells in rows)])
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (names, rules, *rows))
 
 
 def visible(value: str) -> str:
-    """The text with control characters, and those that turn or hide text, spelled out."""
+    """Return the text with control characters, and those that turn or hide text, spelled out."""
     return "".join(
         char if char.isprintable() or char == " " else f"\\u{ord(char):04x}" for char in value
     )

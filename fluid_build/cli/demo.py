@@ -1,4 +1,4 @@
-"""``fluid demo``: an undocumented shop database, made and analysed on the spot."""
+"""``fluid demo``: an undocumented shop database, made and forged on the spot."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -32,7 +32,7 @@ def demo(
     ] = Path("demo-shop"),
     _debug: Debug = False,
 ) -> int:
-    """Make a small shop database without any keys, and analyse it.
+    """Make a small shop database without any keys, and show what its data says.
 
     \b
     Example:  fluid demo -o demo-shop

@@ -1,9 +1,9 @@
-"""Ending when asked to: Ctrl-C and its kin stop the process cleanly, and within a second.
+"""Interruption: Ctrl-C and similar signals end the process cleanly, and within a second.
 
-Python runs a signal's handler only between two steps of its own code. A thread that is deep in a
-database engine, or waits for a server, may take no such step for minutes. So a second thread
-listens for the signal as well: it gives the work a moment to end in good order, and then ends the
-process itself.
+Python runs a signal's handler only between two steps of its own code. A thread deep inside a
+database engine, or waiting for a server, may take no such step for minutes. So a second thread
+listens for the signal as well: it gives the work a moment to end by itself, and then ends the
+process.
 """
 
 import os
@@ -20,7 +20,7 @@ _GRACE_SECONDS = 0.6
 _SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
-MESSAGE = "Interrupted before the work was done; nothing half-written was left."
+MESSAGE = "Interrupted before the work was done; no half-written files were left."
 HINT = "Run the command again to start over."
 
 EXIT_CODE = 2
@@ -29,7 +29,7 @@ _SHOW_CURSOR = "\x1b[?25h"
 
 
 class Interrupts:
-    """While it is entered, a signal to stop raises KeyboardInterrupt, once, in the main thread.
+    """A context in which a signal to stop raises KeyboardInterrupt, once, in the main thread.
 
     ``received`` is the signal's number, 0 before there was one. Signals that the process was
     started to ignore (a job in the background, nohup) stay ignored.
@@ -41,7 +41,7 @@ class Interrupts:
         self._ended = threading.Event()
 
     def remove_at_the_end(self, folder: Path) -> None:
-        """Have a temporary folder removed even if the process must be ended by force."""
+        """Register a temporary folder to be removed even if the process is ended by force."""
         self._temporary.append(folder)
 
     def __enter__(self) -> Self:

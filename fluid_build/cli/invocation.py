@@ -1,4 +1,4 @@
-"""How the user calls commands: what is printed to be pasted has to work where they are."""
+"""Command lines as the user has to type them in the current folder, so that pasting works."""
 
 import importlib.util
 import os
@@ -9,28 +9,28 @@ from pathlib import Path
 
 
 def fluid(*arguments: str) -> str:
-    """A command line of ours, fit to be pasted into a shell in the current folder."""
+    """Return a command line of ours that can be pasted into a shell in the current folder."""
     return " ".join((fluid_command(), shlex.join(arguments))).strip()
 
 
 def fluid_command() -> str:
-    """What calls this command: its name where the shell finds it, else the path to it, quoted."""
+    """Return what calls this command: its name if the shell finds it, else its quoted path."""
     here = Path(sys.argv[0])
     if here.name == "main.py" and here.parent == Path(__file__).parent:
-        return f"{_spelled(Path(sys.executable))} -m fluid_build.cli.main"
+        return f"{_program_path(Path(sys.executable))} -m fluid_build.cli.main"
     if here.stem != "fluid" or not here.exists():
-        return "fluid"  # It was called by a program, so that nobody knows how a person would.
-    return _spelled(here)
+        return "fluid"  # A program called it, so how a person would is unknown.
+    return _program_path(here)
 
 
 def is_dbt_installed() -> bool:
-    """Whether our environment has dbt."""
+    """Return whether our environment has dbt."""
     return _dbt().exists()
 
 
 def dbt_command(folder: Path) -> str:
-    """What calls the dbt of our environment from inside a folder, once it is installed."""
-    return _spelled(_dbt(), folder)
+    """Return what calls our environment's dbt from inside a folder, once it is installed."""
+    return _program_path(_dbt(), folder)
 
 
 def _dbt() -> Path:
@@ -38,21 +38,21 @@ def _dbt() -> Path:
 
 
 def install_command(*packages: str) -> str:
-    """A command line that installs packages into our environment."""
-    python = _spelled(Path(sys.executable))
+    """Return a command line that installs packages into our environment."""
+    python = _program_path(Path(sys.executable))
     # An environment that uv made has no pip of its own.
     pip = f"{python} -m pip install"
     install = pip if importlib.util.find_spec("pip") else f"uv pip install --python {python}"
     return f"{install} {shlex.join(packages)}"
 
 
-def _spelled(program: Path, folder: Path = Path()) -> str:
-    """A program's name if the shell would find just it, else the shortest path from a folder."""
+def _program_path(program: Path, folder: Path = Path()) -> str:
+    """Return a program's name if the shell finds that very one, else its path from a folder."""
     on_path = shutil.which(program.name)
     is_found = on_path is not None and program.exists() and program.samefile(on_path)
     if is_found and _is_shells_own_path():
         return shlex.quote(program.name)
-    absolute = os.path.abspath(program)  # noqa: PTH100  a link to it must stay one
+    absolute = os.path.abspath(program)  # noqa: PTH100  resolve() would follow links
     if not Path(absolute).is_relative_to(Path.cwd()):
         return shlex.quote(absolute)
     relative = os.path.relpath(absolute, os.path.realpath(folder))
@@ -60,10 +60,10 @@ def _spelled(program: Path, folder: Path = Path()) -> str:
 
 
 def _is_shells_own_path() -> bool:
-    """Whether ``PATH`` is the user's shell's, as far as can be told.
+    """Return whether ``PATH`` is the one of the user's shell, as far as can be told.
 
-    ``uv run``, ``poetry run`` and their like put an environment in front of it, for one command.
-    Shells say in ``_`` what they started.
+    ``uv run``, ``poetry run`` and the like put an environment in front of it for one command.
+    Shells set ``_`` to the program that they started.
     """
     started = os.environ.get("_", "")
     ours = Path(started).name.startswith(("fluid", "python"))

@@ -135,7 +135,9 @@ def command_tree() -> TyperGroup:
 
 def _commands() -> Iterator[TyperCommand | TyperGroup]:
     yield LazyCommand(
-        "demo", "demo:demo", "Make a small shop database without any keys, and analyse it."
+        "demo",
+        "demo:demo",
+        "Make a small shop database without any keys, and show what its data says.",
     )
     yield LazyCommand(
         "profile",

@@ -17,7 +17,7 @@ _STAGES = {
     "columns": "Measuring columns",
     "keys": "Finding keys",
     "relations": "Finding relationships",
-    "model": "Modelling",
+    "model": "Modeling",
     "contract": "Writing the contract",
     "build": "Building the model",
     "prove": "Comparing it with the source",

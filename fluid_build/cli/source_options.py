@@ -25,7 +25,7 @@ def check_kind(requested: str | None, uri: str) -> Address:
         return locate(uri)
     kind = FILES if requested in _FORMATS else KINDS.get(requested) or SCHEMES.get(requested)
     if kind is None or kind is DDL:
-        raise unknown_name("kind of source", requested, CHOICES)
+        raise unknown_name("source kind", requested, CHOICES)
     address = locate(uri)
     if kind is not address.kind:
         hint = f"Use --source {address.kind.name}, or leave --source out."

@@ -116,14 +116,14 @@ def verified_screen(verified: Verified) -> Iterator[Part]:
     yield from _contract_faults(forged.disagreements)
     if forged.outdated:
         yield heading(
-            f"The dbt project does not match {MODEL_FILE}", "one of them was edited or kept"
+            f"The dbt project doesn't match {MODEL_FILE}", "one of them was edited or kept"
         )
         yield from lines(forged.outdated, "red")
     if verified.row_changes:
-        yield heading("Rows since the forge", "no fault")
+        yield heading("Row counts changed since the forge", "not an error")
         yield from lines(verified.row_changes)
     if forged.edited:
-        remark = "the proof is of the model, not of these" if dbt is None else ""
+        remark = "the proof covers the model, not these files" if dbt is None else ""
         yield heading("Changed since the forge", remark)
         yield from lines(forged.edited, "yellow")
 
@@ -134,14 +134,14 @@ def warehouse_screen(verified: WarehouseVerified) -> Iterator[Part]:
     yield _title(verified.forged, "the warehouse as it stands")
     if warehouse.faults:
         remark = f"compared with the schema {warehouse.schema}"
-        yield heading("The warehouse isn't what the model describes", remark)
+        yield heading("The warehouse doesn't match the model", remark)
         yield from lines(warehouse.faults, "red")
         yield _not_proven(_NOTHING_COMPARED)
     if warehouse.proof is not None:
         tick = TICK if verified.holds else ""
         yield from proof_section(warehouse.proof, "The warehouse", tick=tick)
     if warehouse.lacking:
-        yield heading("Missing rows", "compared with a load of today")
+        yield heading("Missing rows", "compared with a load made today")
         missing = [
             f"{each.relation} lacks {counted(each.rows, 'row')}" for each in warehouse.lacking
         ]
@@ -174,14 +174,14 @@ def _source_faults(unread: Sequence[str], broken_keys: Sequence[str]) -> Iterato
         yield heading("Not read, so not compared", counted(len(unread), "table"))
         yield from lines(unread, "red")
     if broken_keys:
-        yield heading("Keys that no longer hold", "correct the rows, or forge again")
+        yield heading("Keys that no longer hold", "fix the rows, or forge again")
         yield from lines(broken_keys, "red")
 
 
 def _contract_faults(disagreements: Sequence[Disagreement]) -> Iterator[Part]:
     if disagreements:
         count = counted(len(disagreements), "difference")
-        yield heading("The contract does not match its model", count)
+        yield heading("The contract doesn't match its model", count)
         yield from lines([str(disagreement) for disagreement in disagreements], "red")
 
 

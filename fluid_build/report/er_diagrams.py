@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, Relationship
 from fluid_build.modeling.identifiers import identifier, identifiers
 
+# A reader can follow about this much of a diagram on one screen.
 MOST_ENTITIES = 30
 MOST_EDGES = 300
 MOST_COLUMNS = 12
@@ -21,29 +22,29 @@ _UNSAFE = re.compile(r"[^\w .,:()/+-]")
 
 
 def er_diagrams(model: ConceptualModel) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """The diagrams of a model, each with the names of the entities it is about.
+    """Return the diagrams of a model, each with the names of the entities in it.
 
-    A model of up to 30 entities is one diagram. A larger one is parted along its relationships;
+    A model of up to 30 entities is one diagram. A larger model is split along its relationships;
     each relationship is drawn once, where its child is, and entities without any are left out.
     """
-    drawn = tuple(r for r in model.relationships if not r.implied)
+    relationships = tuple(each for each in model.relationships if not each.implied)
     ids = {name: f"t_{id_}" for name, id_ in identifiers(e.name for e in model.entities).items()}
     if len(model.entities) <= MOST_ENTITIES:
         clusters = [[entity.name for entity in model.entities]]
     else:
-        clusters = _clusters(model, drawn)
+        clusters = _clusters(model, relationships)
     entities = {entity.name: entity for entity in model.entities}
     return tuple(
-        (tuple(cluster), _diagram([entities[name] for name in cluster], drawn, ids))
+        (tuple(cluster), _diagram([entities[name] for name in cluster], relationships, ids))
         for cluster in clusters
         if cluster
     )
 
 
-def _clusters(model: ConceptualModel, drawn: tuple[Relationship, ...]) -> list[list[str]]:
-    """Groups of related entities, none too large; groups that are small share a diagram."""
+def _clusters(model: ConceptualModel, relationships: tuple[Relationship, ...]) -> list[list[str]]:
+    """Return groups of related entities, none too large; small groups share a diagram."""
     neighbours: dict[str, set[str]] = defaultdict(set)
-    for relationship in drawn:
+    for relationship in relationships:
         if relationship.from_entity != relationship.to_entity:
             neighbours[relationship.from_entity].add(relationship.to_entity)
             neighbours[relationship.to_entity].add(relationship.from_entity)
@@ -52,18 +53,18 @@ def _clusters(model: ConceptualModel, drawn: tuple[Relationship, ...]) -> list[l
     order = {entity.name: place for place, entity in enumerate(model.entities)}
     left = set(neighbours)
     groups: list[list[str]] = []
-    for hub in sorted(neighbours, key=lambda name: (-len(neighbours[name]), order[name])):
-        if hub in left:
-            groups.append(sorted(_grow(hub, neighbours, left, order), key=order.__getitem__))
+    for centre in sorted(neighbours, key=lambda name: (-len(neighbours[name]), order[name])):
+        if centre in left:
+            groups.append(sorted(_grow(centre, neighbours, left, order), key=order.__getitem__))
     return _packed(groups)
 
 
 def _grow(
-    hub: str, neighbours: dict[str, set[str]], left: set[str], order: dict[str, int]
+    centre: str, neighbours: dict[str, set[str]], left: set[str], order: dict[str, int]
 ) -> list[str]:
-    """The hub and what is near it, as far as a diagram has room; taken out of ``left``."""
-    group = [hub]
-    left.discard(hub)
+    """Return an entity and those near it, up to a diagram's size; they leave ``left``."""
+    group = [centre]
+    left.discard(centre)
     for name in group:
         for near in sorted(neighbours[name] & left, key=order.__getitem__):
             if len(group) == MOST_ENTITIES:
@@ -83,10 +84,12 @@ def _packed(groups: list[list[str]]) -> list[list[str]]:
     return packed
 
 
-def _diagram(entities: list[Entity], drawn: Iterable[Relationship], ids: dict[str, str]) -> str:
-    shown = {entity.name for entity in entities}
-    edges = [r for r in drawn if r.from_entity in shown][:MOST_EDGES]
-    outside = dict.fromkeys(r.to_entity for r in edges if r.to_entity not in shown)
+def _diagram(
+    entities: list[Entity], relationships: Iterable[Relationship], ids: dict[str, str]
+) -> str:
+    names = {entity.name for entity in entities}
+    edges = [each for each in relationships if each.from_entity in names][:MOST_EDGES]
+    outside = dict.fromkeys(edge.to_entity for edge in edges if edge.to_entity not in names)
     references: dict[str, set[str]] = defaultdict(set)
     for relationship in edges:
         references[relationship.from_entity].update(relationship.from_attributes)
@@ -131,6 +134,6 @@ def _edge(relationship: Relationship, ids: dict[str, str]) -> str:
 
 
 def _label(name: str) -> str:
-    """A name as it may stand between quotation marks in a diagram."""
+    """Return a name as it may be written between quotation marks in a diagram."""
     safe = _UNSAFE.sub("_", " ".join(name.split())) or "_"
     return safe if len(safe) <= _LONGEST_LABEL else f"{safe[: _LONGEST_LABEL - 3]}..."

@@ -31,7 +31,7 @@ def model_document(view: SourceView) -> str:
     assert view.model is not None
     parts = [
         *_introduction(view, view.model),
-        *_attention(view.notices),
+        *_notices(view),
         *_tables(view),
         *_relationships(view),
         *_model(view.model),
@@ -46,31 +46,32 @@ def _introduction(view: SourceView, model: ModelView) -> Iterator[str]:
     yield f"# The data model of {text(view.profile.source_name)}"
     if view.has_data:
         yield (
-            f"{size} and {counted(view.rows, 'row')}, read from a source of the kind "
-            f"{code(view.profile.source_kind)}. Keys, relationships and types were declared by the "
-            "source or measured on its rows; each says which."
+            f"{size} and {counted(view.rows, 'row')}, read from {view.kind_label}. Keys, "
+            "relationships and types were declared by the source or measured on its rows; each "
+            "entry says which."
         )
     else:
         yield (
-            f"{size}, read from DDL: the structure only, as it was declared. There was no data to "
-            "check it on."
+            f"{size}, read from DDL: only the declared structure. There was no data to check it on."
         )
     if view.profile.notes:
         yield "\n".join(f"- Note: {text(note)}" for note in view.profile.notes)
     yield (
         f"The model is {code(model.technique)}: {model.summary}. "
-        "`contract.fluid.yaml` puts what is built of it under contract, with quality rules; "
-        "`dbt/` builds it; `proof.json` compares it with the source; `model.json` and "
-        "`profile.json` hold every figure."
+        "`contract.fluid.yaml` is its data contract, with quality rules; `dbt/` builds it; "
+        "`proof.json` compares it with the source; `model.json` and `profile.json` hold every "
+        "figure."
     )
 
 
-def _attention(notices: tuple[Notice, ...]) -> Iterator[str]:
+def _notices(view: SourceView) -> Iterator[str]:
     yield "## What to look at first"
-    if not notices:
-        yield "Nothing: no key and no relationship is broken, and every table has a key."
+    if view.query_hint and any(notice.sql for notice in view.notices):
+        yield text(view.query_hint)
+    if not view.notices:
+        yield "Nothing: no key or relationship is broken, and every table has a key."
     numbers = count(1)
-    for kind, listed, left in notices_by_kind(notices, _MOST_NOTICES_OF_A_KIND):
+    for kind, listed, left in notices_by_kind(view.notices, _MOST_NOTICES_OF_A_KIND):
         yield from (_notice(next(numbers), notice) for notice in listed)
         if left:
             yield f"And {left:,} more of the kind “{kind}”: see `profile.json`."
@@ -109,14 +110,14 @@ def _table_cells(table: TableView, has_data: bool) -> tuple[str, ...]:
 def _relationships(view: SourceView) -> Iterator[str]:
     yield "## Relationships"
     if not view.relationships:
-        yield "None was declared, and none was found."
+        yield "None are declared, and none were found."
         return
     rows = [_relationship_cells(relationship, view.has_data) for relationship in view.relationships]
     headings = ("From", "To", "Kind", "Origin", "Rows#", "Orphans#", "Confidence#", "Why")
     yield table(headings, rows)
     yield (
-        "Orphans are rows that refer to nothing. “Implied” relationships follow from others and "
-        "are not drawn."
+        "Orphans are rows that refer to nothing. Implied relationships follow from others and "
+        "aren't drawn."
     )
 
 

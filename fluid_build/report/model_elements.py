@@ -12,9 +12,9 @@ from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.transform.plan.elements import Renaming, TransformPlan
 
 _TECHNIQUES: dict[Technique, str] = {
-    "flat": "one table for one entity, with names that are legal everywhere",
-    "data_vault_2": "a Data Vault 2.0 of hubs, links and satellites, loaded by inserting only",
-    "dimensional": "facts at a stated grain, and the dimensions they are looked at by",
+    "flat": "one table per entity, with names that are legal on every target",
+    "data_vault_2": "a Data Vault 2.0 of hubs, links and satellites, loaded by inserts only",
+    "dimensional": "facts at a stated grain, and the dimensions that describe them",
 }
 
 
@@ -135,11 +135,11 @@ def _satellite_kind(satellite: Satellite) -> str:
 def _hashing(vault: DataVaultModel) -> Prose:
     strategy = vault.hash_key_strategy
     return (
-        f"Hash keys are {strategy.algorithm} over the business key, its parts joined by ",
+        f"Hash keys are {strategy.algorithm} hashes of the business key. Its parts are joined by ",
         Name(strategy.delimiter),
-        ", a null part being ",
+        ", a null part becomes ",
         Name(strategy.null_token),
-        "; special characters inside a part are preceded by ",
+        ", and special characters in a part are escaped with ",
         Name(strategy.escape),
         ".",
     )
@@ -219,7 +219,7 @@ def _dimensional_groups(model: DimensionalModel) -> Iterator[ElementGroup]:
                 _names(dimension.natural_key_columns),
                 ("yes" if dimension.conformed else "no",),
                 (", ".join(dimension.roles),),
-                ("versions are kept" if dimension.history else "as it is now",),
+                ("all versions" if dimension.history else "current values",),
             )
             for dimension in model.dimensions
         ),

@@ -10,7 +10,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 from fluid_build.report.model_elements import ModelView, model_view
 from fluid_build.report.notices import Notice, notices
-from fluid_build.sources.kinds import KINDS
+from fluid_build.sources.kinds import FILES, KINDS
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.proof import Proof, TableProof
 
@@ -37,17 +37,17 @@ class TableView:
 
     @property
     def name(self) -> str:
-        """The table's name at the source."""
+        """Return the table's name at the source."""
         return self.measured.name
 
     @property
     def key(self) -> EntityKey | None:
-        """The key that was chosen; None where there is none."""
+        """Return the key that was chosen; None where there is none."""
         return self.entity.primary_key
 
     @property
     def columns(self) -> tuple[ColumnView, ...]:
-        """The columns in the order of the source."""
+        """Return the columns in the order of the source."""
         pairs = zip(self.measured.columns, self.entity.attributes, strict=True)
         return tuple(ColumnView(measured, attribute) for measured, attribute in pairs)
 
@@ -69,28 +69,38 @@ class SourceView:
 
     @property
     def kind_label(self) -> str:
-        """The kind of source in words."""
+        """Return the kind of source in words."""
         kind = KINDS.get(self.profile.source_kind)
         return self.profile.source_kind if kind is None else kind.label
 
     @property
+    def query_hint(self) -> str:
+        """Return how to run the queries, where their names aren't the source's own; else empty."""
+        if self.profile.source_kind != FILES.name:
+            return ""
+        return (
+            "The queries call each file by its table's name. To run one in DuckDB, put the path of "
+            "the file in place of the name: FROM 'orders.csv'."
+        )
+
+    @property
     def has_data(self) -> bool:
-        """Whether rows were read, and not only a declared structure."""
+        """Return whether rows were read, and not only a declared structure."""
         return self.profile.has_data
 
     @property
     def relationships(self) -> tuple[Relationship, ...]:
-        """The relationships in the order of the source, implied ones among them."""
+        """Return the relationships in the order of the source, implied ones included."""
         return self.conceptual.relationships
 
     @property
     def rows(self) -> int:
-        """The rows of all tables."""
+        """Return the number of rows in all tables."""
         return sum(table.measured.rows for table in self.tables)
 
     @property
     def columns(self) -> tuple[ColumnProfile, ...]:
-        """The columns of all tables."""
+        """Return the columns of all tables."""
         return tuple(column for table in self.tables for column in table.measured.columns)
 
 

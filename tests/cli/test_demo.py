@@ -106,8 +106,8 @@ def test_the_demo_tells_what_is_dirty_where_the_files_are_and_what_to_type_next(
     outcome, folder, _ = demo
     said = " ".join(outcome.out.split())
     assert "3 with orphans" in said
-    assert "order_lines.prod_id: 287 of 76,432 rows refer to nothing" in said
-    assert "customers.registered: Stored as text, and every value is a DATE." in said
+    assert "order_lines.prod_id: 287 of 76,432 rows (0.4%) refer to nothing" in said
+    assert "customers.registered: Stored as text, but every value is a DATE." in said
     for name in ("MODEL.md", "contract.fluid.yaml", "model.json", "profile.json", "shop.db"):
         assert (folder / name).is_file()
     assert "fluid verify" in said

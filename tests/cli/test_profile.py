@@ -57,11 +57,11 @@ def test_the_screen_tells_keys_relationships_dirt_and_personal_data(
     assert "dirty SQLite · 3 tables · 6 columns · 1,200 rows" in said
     assert "customer 300 3 customer_id" in said
     assert "orders.customer_id → customer.customer_id" in said
-    assert "9 of 900 rows refer to nothing (1.0 % orphans)" in said
+    assert "9 of 900 rows (1.0%) refer to nothing" in said
     assert "LEFT JOIN" in said
     assert "Personal data 1 column customer email" in said
-    assert "customer.since: Stored as text, and every value is a DATE." in said
-    assert "spare: It holds no row." in said
+    assert "customer.since: Stored as text, but every value is a DATE." in said
+    assert "spare: The table has no rows." in said
 
 
 def test_no_line_ends_in_blanks(fluid: Fluid, dirty: Path) -> None:

@@ -48,6 +48,12 @@ def test_a_table_is_named_with_its_schema_or_without(
     assert (done.code, f"\n{column}  " in done.out) == (0, True), done.err
 
 
+def test_a_table_of_sqlite_is_named_with_its_schema_main(fluid: Fluid, sqlite_shop: Path) -> None:
+    """SQLite calls the schema of every table so."""
+    done = fluid("profile", sqlite_shop, "--table", "main.customer")
+    assert (done.code, done.out.startswith("customer  ")) == (0, True), done.err
+
+
 def test_a_name_of_several_tables_is_refused_with_all_of_them(fluid: Fluid, sales: Path) -> None:
     """It's not for us to choose."""
     done = fluid("profile", sales, "--table", "Customer")

@@ -167,7 +167,7 @@ def test_a_key_that_holds_no_longer_fails_in_every_technique(
     run(duckdb_shop, "INSERT INTO customer VALUES (107, 'other@example.org', 'Bonn')")
     done = fluid("verify", folder)
     assert done.code == 1
-    assert "Keys that no longer hold  correct the rows, or forge again" in done.out
+    assert "Keys that no longer hold  fix the rows, or forge again" in done.out
     assert "the table 'customer' has 2 rows whose key (customer_id) is null" in done.out
 
 

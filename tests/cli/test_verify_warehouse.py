@@ -209,6 +209,6 @@ def test_a_key_that_the_source_broke_is_told_of_a_warehouse_too(
     arguments = ("verify", place / technique, "--warehouse", place / f"{technique}.duckdb")
     done = fluid(*arguments)
     assert done.code == 1
-    assert "Keys that no longer hold  correct the rows, or forge again" in done.out
+    assert "Keys that no longer hold  fix the rows, or forge again" in done.out
     assert "the table 'customer' has 2 rows whose key (customer_id) is null" in done.out
     assert len(json.loads(fluid(*arguments, "--json").out)["broken_keys"]) >= 1

@@ -129,7 +129,7 @@ def test_what_to_look_at_is_in_the_order_of_its_weight() -> None:
         "empty table",
     ]
     assert all(notice.sql for notice in found[1:])
-    assert "7 of 100 rows refer to nothing" in found[2].text
+    assert "7 of 100 rows (7.0%) refer to nothing" in found[2].text
 
 
 def test_declared_relationships_and_many_orphans_come_first() -> None:
@@ -172,10 +172,17 @@ def test_structure_without_data_shows_no_figures() -> None:
     assert "- Note: Read &#42;so&#42;." in text
 
 
+def test_queries_on_files_come_with_the_way_to_run_them() -> None:
+    """A file has no name in SQL until its path is put there; a database's tables have theirs."""
+    tables = [table("t", column("nothing", nulls=100, distinct=0))]
+    assert "put the path of the file" in document(profile(*tables, source_kind="files"))
+    assert "put the path of the file" not in document(profile(*tables))
+
+
 def test_a_sound_source_has_nothing_to_look_at() -> None:
     """Where nothing is wrong, the document says so instead of leaving a gap."""
     text = document(profile(table("t", column("id"), primary_key=("id",))))
-    assert "Nothing: no key and no relationship is broken" in text
+    assert "Nothing: no key or relationship is broken" in text
 
 
 def test_long_lists_are_cut_and_say_so() -> None:

@@ -1,4 +1,4 @@
-"""Tables that keep names whole: where the terminal is narrow, prose gives way and no name does."""
+"""Tables that keep names whole: on a narrow terminal only prose is wrapped."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ class Grid(Table):
         )
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """From every prose column as narrow as its longest word to every cell on one line."""
+        """Measure from prose as narrow as its longest word to every cell on one line."""
         bounds = self._bounds(console, options)
         gaps = _GAP * len(bounds)
         return Measurement(
@@ -55,12 +55,12 @@ _UNBOUNDED = 1_000_000
 
 
 def _widths(bounds: Sequence[tuple[int, int]], room: int) -> list[int]:
-    """What each column gets: its least, and its share of the rest, so that short ones are whole."""
+    """Return each column's width: its least and its share of the spare room, short ones first."""
     widths = [least for least, _ in bounds]
     spare = max(room - sum(widths), 0)
     lacking = sorted(range(len(bounds)), key=lambda i: bounds[i][1] - bounds[i][0])
     for left, i in zip(range(len(lacking), 0, -1), lacking, strict=True):
-        given = min(bounds[i][1] - bounds[i][0], spare // left)
-        widths[i] += given
-        spare -= given
+        extra = min(bounds[i][1] - bounds[i][0], spare // left)
+        widths[i] += extra
+        spare -= extra
     return widths

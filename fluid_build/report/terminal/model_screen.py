@@ -31,8 +31,8 @@ def model_section(view: SourceView, notes: Sequence[str]) -> Iterator[Part]:
 def _renamed(renamed: Sequence[Renaming]) -> Iterator[Part]:
     for renaming in renamed[:_MOST_RENAMED]:
         column = "" if renaming.kind == "table" else f".{renaming.source_name}"
-        label = f"{renaming.table}{column} is called {renaming.name}"
+        label = f"{renaming.table}{column} becomes {renaming.name}"
         yield indented(f"{label}: {renaming.reason}.", "dim")
     left = len(renamed) - _MOST_RENAMED
     if left > 0:
-        yield indented(f"And {counted(left, 'more name')} changed; see plan.json.", "dim")
+        yield indented(f"and {counted(left, 'more name')} changed; see plan.json", "dim")

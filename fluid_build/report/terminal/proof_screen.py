@@ -39,7 +39,7 @@ def proof_section(proof: Proof, title: str = "Proof", *, tick: str = TICK) -> It
     yield indented(_figures(proof.tables, tick))
     by_value = [f"{table.table}.{column}" for table in proof.tables for column in table.by_value]
     if by_value:
-        yield indented(f"Value kept, not spelling: {', '.join(by_value)}", "dim")
+        yield indented(f"Kept by value, not by spelling: {', '.join(by_value)}", "dim")
     left_out = [
         f"{table.table}: {lines}"
         for table in proof.tables
@@ -47,7 +47,7 @@ def proof_section(proof: Proof, title: str = "Proof", *, tick: str = TICK) -> It
         for lines in table.text.left_out
     ]
     if left_out:
-        yield indented(f"Lines that are no rows: {'; '.join(left_out)}", "dim")
+        yield indented(f"Lines that aren't rows: {'; '.join(left_out)}", "dim")
     yield Text()
     yield verdict_line(proof, tick=tick)
     lost = [table for table in proof.tables if table.verdict == "lost"]
@@ -64,7 +64,7 @@ def verdict_line(proof: Proof, *, tick: str = TICK) -> Text:
     if proof.verdict == "proven":
         rows = counted(sum(table.rows for table in proof.tables), "row")
         empty = sum(table.verdict == "empty" for table in proof.tables)
-        remark = f" {counted(empty, 'table')} held no row." if empty else ""
+        remark = f" {counted(empty, 'empty table')}." if empty else ""
         return Text.assemble(
             text(f"{tick}Proven. ", "bold green" if tick else "bold"),
             text(f"{proof.reason} {rows} in {counted(len(proof.tables), 'table')}.{remark}"),
@@ -156,12 +156,12 @@ def _loss(table: TableProof) -> Iterator[Part]:
 
 def _misread(files: TextProof) -> Iterator[Part]:
     if files.rows != files.lines:
-        yield indented(f"{files.rows:,} rows were read of {files.lines:,} in its files")
+        yield indented(f"{files.rows:,} rows were read, but its files have {files.lines:,}")
     if files.differing:
-        yield indented(f"Not the values that its files spell: {', '.join(files.differing)}")
+        yield indented(f"Values differ from its files: {', '.join(files.differing)}")
     if files.unsettled:
         columns = ", ".join(files.unsettled)
-        yield indented(f"Read in one of two ways that its files leave open: {columns}")
+        yield indented(f"Ambiguous in its files, so read in one of two ways: {columns}")
 
 
 def _loss_summary(table: TableProof) -> str:
@@ -171,9 +171,9 @@ def _loss_summary(table: TableProof) -> str:
     if table.unexpected:
         parts.append(f"{counted(table.unexpected, 'row')} unexpected")
     if table.type_differences:
-        parts.append(f"{counted(len(table.type_differences), 'type')} not the same")
+        parts.append(f"{counted(len(table.type_differences), 'type')} changed")
     if table.text is not None and not table.text.holds:
-        parts.append("not as its files spell it")
+        parts.append("differs from its files")
     failed = sum(not figure.holds for figure in table.checks)
     if failed:
         parts.append(f"{counted(failed, 'check')} failed")

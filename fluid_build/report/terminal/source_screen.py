@@ -93,7 +93,7 @@ def _key_columns(table: TableProfile) -> str:
 def _key_reason(table: TableView, has_data: bool) -> str:
     """Return why the key was chosen, without what is true of every key."""
     if table.key is None and (not table.measured.rows or not has_data):
-        return "it holds no row" if has_data else "none is declared"
+        return "the table is empty" if has_data else "none is declared"
     if table.measured.primary_key_origin == "declared":
         return "declared"
     reason = table.measured.primary_key_reason.removeprefix("unique and never null, ")
@@ -186,13 +186,20 @@ def look_at_first(view: SourceView) -> Iterator[Part]:
             yield from _notice(notice)
         if left:
             yield indented(f"and {left:,} more of the kind: {kind}", "dim")
+    if view.query_hint and any(map(_query, notices)):
+        yield indented(view.query_hint, "dim")
 
 
 def _notice(notice: Notice) -> Iterator[Part]:
     place = _place(notice.table, notice.columns) if notice.columns else notice.table
     yield indented(Text.assemble(text(place, "yellow"), ": " if place else "", text(notice.text)))
-    if notice.sql and notice.kind in _KINDS_SHOWN_WITH_QUERY:
+    if _query(notice):
         yield Query(notice.sql)
+
+
+def _query(notice: Notice) -> str:
+    """Return the query that is shown with a notice, if any."""
+    return notice.sql if notice.kind in _KINDS_SHOWN_WITH_QUERY else ""
 
 
 def table_screen(table: TableProfile) -> Iterator[Part]:

@@ -1,4 +1,4 @@
-"""A query on a screen, in lines that are still the same query when they are copied."""
+"""SQL wrapped for a screen into lines that are still the same query when they are copied."""
 
 import re
 from itertools import pairwise
@@ -9,10 +9,10 @@ _JOINS = frozenset({"LEFT"})
 
 
 def sql_lines(sql: str, width: int | None) -> list[str]:
-    """A query that ends in a semicolon, on one line where it fits or the width is None.
+    """Return a query with a semicolon, on one line where it fits or the width is None.
 
-    Otherwise each clause starts a line. Lines are broken between words only, and never inside of a
-    name or text in quotes, so that one of them may be wider than ``width``.
+    Otherwise each clause starts a line. Lines are broken only between words, and never inside
+    quotes, so a long name may make a line wider than ``width``.
     """
     words = _WORD.findall(sql.strip().removesuffix(";"))
     if not words:

@@ -1,4 +1,4 @@
-"""Text that comes from strangers, made safe and fit to be shown on a terminal."""
+"""Text from strangers, made safe to show on a terminal."""
 
 import unicodedata
 from typing import TextIO
@@ -12,7 +12,7 @@ _ASCII_GLYPHS = {"→": "->", "…": "...", "·": "-", "✓": "ok"}
 
 
 def visible(text: str) -> str:
-    """The text with every character that could act on a terminal written out as an escape.
+    """Return the text with every character that could act on a terminal escaped.
 
     Control characters (C0, C1, DEL), line separators, marks that turn the direction of writing,
     and halves of surrogate pairs (as in file names that are not valid text) are escaped; all
@@ -35,7 +35,7 @@ def _escape(char: str) -> str:
 
 
 def for_stream(text: str, stream: TextIO) -> str:
-    """The text with our own glyphs in ASCII where the stream's encoding lacks them."""
+    """Return the text with our own glyphs in ASCII where the stream's encoding lacks them."""
     encoding = getattr(stream, "encoding", None) or "ascii"
     for glyph, substitute in _ASCII_GLYPHS.items():
         if glyph in text and not _can_encode(glyph, encoding):

@@ -68,7 +68,7 @@ def open_sqlite(place: str, options: OpenOptions) -> OpenSource:
             views = count_views(reader)
             if not names:
                 raise no_tables(path.name, views=views, export=_EXPORT)
-            options.on_tables([TableName(name) for name in names])
+            options.on_tables([TableName(name, "main", name) for name in names])
             engine.connection.execute(
                 f"ATTACH {literal(str(readable))} AS origin (TYPE sqlite, READ_ONLY)"
             )
