@@ -32,7 +32,7 @@ def demo(
     ] = Path("demo-shop"),
     _debug: Debug = False,
 ) -> int:
-    """Make a small shop database without any keys, and show what its data says.
+    """Make a small shop database without keys, and show what its data says.
 
     \b
     Example:  fluid demo -o demo-shop

@@ -137,7 +137,7 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
     yield LazyCommand(
         "demo",
         "demo:demo",
-        "Make a small shop database without any keys, and show what its data says.",
+        "Make a small shop database without keys, and show what its data says.",
     )
     yield LazyCommand(
         "profile",
