@@ -71,7 +71,7 @@ class Table:
     origin: Origin | None = None
 
     def column(self, name: str) -> Column:
-        """The column of that exact name; KeyError if there is none."""
+        """Return the column of that exact name; KeyError if there is none."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -119,7 +119,7 @@ class Source(Protocol):
     opened_as: OpenedAs | None
 
     def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
-        """The rows of a table, lazily."""
+        """Return the rows of a table, lazily."""
         ...
 
     def close(self) -> None:
@@ -147,7 +147,7 @@ def stop(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def was_interrupted(error: BaseException | None) -> bool:
-    """Whether an error is what DuckDB makes of a Ctrl-C while a query runs.
+    """Return whether an error is what DuckDB makes of a Ctrl-C while a query runs.
 
     It raises a RuntimeError from the KeyboardInterrupt, which nobody takes for an interrupt.
     """
@@ -180,7 +180,7 @@ class OpenSource:
     opened_as: OpenedAs | None = None
 
     def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
-        """The rows of a table, lazily."""
+        """Return the rows of a table, lazily."""
         return self.connection.sql(f"FROM {table.relation}")
 
     def close(self) -> None:

@@ -130,7 +130,7 @@ _OTHERS = (
 
 
 def decide_alone(classes: int) -> Decision:
-    """What the values of one column say by themselves, by the sum of their classes' bits."""
+    """Return what the values of one column say by themselves, by the sum of their classes' bits."""
     values = classes & ~NULL_WORD
     if not values:
         return Decision()
@@ -160,7 +160,10 @@ def decide(columns: Sequence[int], answers: Conventions) -> list[Decision]:
 
 
 def _agreed_convention(settling: Mapping[str, int], columns: Iterable[int]) -> str:
-    """The only convention that columns settle; empty where none does, or where they differ."""
+    """Return the only convention that columns settle.
+
+    Empty where none does, or where they differ.
+    """
     conventions = {name for classes in columns for name, some in settling.items() if classes & some}
     return conventions.pop() if len(conventions) == 1 else ""
 
@@ -181,7 +184,7 @@ def _number_alone(values: int) -> Decision:
 
 
 def _date_mark(values: int) -> str:
-    """What parts the dates of a column, if these are all its values; else empty."""
+    """Return what parts the dates of a column, if these are all its values; else empty."""
     return next((mark for mark, classes in _DATES.items() if not values & ~classes), "")
 
 
@@ -195,7 +198,10 @@ def _date_alone(values: int, mark: str) -> Decision:
 def _decide_open(
     values: int, answers: Conventions, decimal: str, orders: Mapping[str, str]
 ) -> Decision:
-    """The decision on a column that is open: the user's answer, else what the file agrees on."""
+    """Return the decision on a column that is open.
+
+    The user's answer, else what the file agrees on.
+    """
     if mark := _date_mark(values):
         chosen = answers.date_order or orders[mark]
         if not chosen:
@@ -232,6 +238,6 @@ def _number(values: int, mark: str) -> Reading:
 
 
 def _written(mark: str, groups: str) -> str:
-    """The pattern of a number with a decimal mark and with marks between its groups, or none."""
+    """Return the pattern of a number with a decimal mark, with or without group separators."""
     whole = f"([0-9]{{1,3}}([{groups}][0-9]{{3}})+|[0-9]*)"
     return f"-?{whole}([{mark}][0-9]+)?([eE][-+]?[0-9]+)?"

@@ -19,7 +19,7 @@ class Settled:
 def settle_decimal(
     connection: duckdb.DuckDBPyConnection, relation: str, column: str, declared: str | None
 ) -> Settled:
-    """A type for a text column of plain decimal numbers, NaN and Infinity.
+    """Return a type for a text column of plain decimal numbers, NaN and Infinity.
 
     ``declared`` is a DECIMAL type that is kept where nothing but NaN or Infinity stands against
     it. ``column`` is quoted SQL. Without it: DECIMAL wide enough for all digits; DOUBLE where

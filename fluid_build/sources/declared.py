@@ -7,7 +7,7 @@ from fluid_build.sources.base import DeclaredForeignKey, Table
 
 
 def unique_names(names: Iterable[str]) -> list[str]:
-    """The names, in order, changed only where DuckDB could not tell two of them apart.
+    """Return the names, in order, changed only where DuckDB could not tell two of them apart.
 
     Case twins get a number (``Id``, ``ID`` become ``Id``, ``ID_2``), and so does an empty name.
     """
@@ -26,7 +26,10 @@ def unique_names(names: Iterable[str]) -> list[str]:
 
 
 def qualified(places: Sequence[tuple[str, str]]) -> list[str]:
-    """Names for tables at (schema, table): bare where there is one schema, else qualified."""
+    """Return names for tables at (schema, table).
+
+    Bare where there is one schema, else qualified.
+    """
     if len({schema for schema, _ in places}) <= 1:
         return [table for _, table in places]
     plain = [f"{schema}.{table}" for schema, table in places]
@@ -78,7 +81,7 @@ def _resolve(
 
 
 def _spelled(names: Sequence[str], table: Table) -> tuple[str, ...]:
-    """The names as the table spells them; empty if one of them is not its column."""
+    """Return the names as the table spells them; empty if one of them is not its column."""
     exact = {column.name: column.name for column in table.columns}
     lower = {column.name.lower(): column.name for column in reversed(table.columns)}
     spelled = tuple(exact.get(name) or lower.get(name.lower()) or "" for name in names)

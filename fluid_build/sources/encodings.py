@@ -34,7 +34,7 @@ class Text:
 
 
 def start_of(path: Path, size: int) -> bytes:
-    """The first bytes of a file, gunzipped where its name says so.
+    """Return the first bytes of a file, gunzipped where its name says so.
 
     Raises OSError where it can't be read, and EOFError or zlib.error for a broken gzip file.
     """
@@ -42,7 +42,10 @@ def start_of(path: Path, size: int) -> bytes:
 
 
 def end_of(path: Path, size: int) -> tuple[bytes, bool]:
-    """The last bytes of a file, and whether they are all of it; errors as in ``start_of``."""
+    """Return the last bytes of a file, and whether they are all of it.
+
+    Errors as in ``start_of``.
+    """
     if path.suffix.lower() != ".gz":
         length = path.stat().st_size
         with path.open("rb") as file:
@@ -56,7 +59,7 @@ def end_of(path: Path, size: int) -> tuple[bytes, bool]:
 
 
 def lines_in(path: Path) -> int:
-    """How many lines a file has, line ends at its end aside; errors as in ``start_of``."""
+    """Say how many lines a file has, line ends at its end aside; errors as in ``start_of``."""
     ends = trailing = 0
     for block in _blocks(path, _BLOCK):
         bare = block.rstrip(b"\r\n")
@@ -66,7 +69,7 @@ def lines_in(path: Path) -> int:
 
 
 def examine(path: Path, *, longest_line: int | None = None) -> Text:
-    """The encoding of a text file (``utf-8``, ``utf-16``, ``utf-16-le``, ``cp1252``, …).
+    """Return the encoding of a text file (``utf-8``, ``utf-16``, ``utf-16-le``, ``cp1252``, …).
 
     Judged by the byte order mark, then by what all of the file can be decoded as: one late byte
     would otherwise break the reading. What is not Unicode is taken for Windows-1252, which Latin-1
@@ -101,13 +104,16 @@ def examine(path: Path, *, longest_line: int | None = None) -> Text:
 
 
 def _single_byte(path: Path) -> str:
-    """The encoding of a file that isn't Unicode; a pass of its own, since few files need it."""
+    """Return the encoding of a file that isn't Unicode.
+
+    A pass of its own, since few files need it.
+    """
     known = all(_takes(codecs.getincrementaldecoder("cp1252")(), b) for b in _blocks(path, _BLOCK))
     return "cp1252" if known else "latin-1"
 
 
 def zstd_content(path: Path) -> int:
-    """How many bytes the first frame of a zstd file says that it holds; 0 where it doesn't say.
+    """Say how many bytes the first frame of a zstd file says that it holds; 0 where it doesn't say.
 
     Raises ValueError where that is too many times its size.
     """
@@ -133,7 +139,7 @@ def _check_expansion(path: Path, length: int) -> None:
 
 
 def too_long(longest_line: int) -> str:
-    """The sentence on a line of more bytes than that."""
+    """Return the sentence on a line of more bytes than that."""
     return (
         f"A line of it is longer than {longest_line // (1024 * 1024):,} MB."
         f" {limits.LINE_MEGABYTES.how_to_raise}"
@@ -141,7 +147,7 @@ def too_long(longest_line: int) -> str:
 
 
 def encoding_of_start(path: Path) -> str:
-    """The encoding as far as the file's first megabyte tells; errors as in ``start_of``."""
+    """Return the encoding as far as the file's first megabyte tells; errors as in ``start_of``."""
     if path.suffix.lower() in ZSTD:
         return "utf-8"
     start = start_of(path, _BLOCK)
@@ -166,7 +172,7 @@ def _wide_encoding(start: bytes) -> str | None:
 
 
 def _is_text(start: bytes, encoding: str) -> bool:
-    """Whether bytes are text in an encoding of two bytes a character, with lines in it."""
+    """Return whether bytes are text in an encoding of two bytes a character, with lines in it."""
     text = start[: len(start) // 2 * 2].decode(encoding, errors="replace").rstrip("\ufffd")
     return "\ufffd" not in text and any(end in text for end in "\r\n")
 
@@ -183,7 +189,7 @@ def _takes(decoder: codecs.IncrementalDecoder, block: bytes, final: bool = False
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, gunzipped where its name says so; errors as in ``start_of``."""
+    """Provide the bytes of a file, gunzipped where its name says so; errors as in ``start_of``."""
     if path.suffix.lower() == ".gz":
         with gzip.open(path) as packed:
             yield cast("IO[bytes]", packed)
@@ -203,7 +209,7 @@ def _blocks(path: Path, size: int) -> Iterator[bytes]:
 
 
 def rewrite(path: Path, encoding: str, folder: Path) -> Path:
-    """A UTF-8 copy of a text file in a folder, with every line end a single ``\\n``.
+    """Return a UTF-8 copy of a text file in a folder, with every line end a single ``\\n``.
 
     Bytes that the encoding does not know become U+FFFD.
     """
@@ -222,11 +228,11 @@ def rewrite(path: Path, encoding: str, folder: Path) -> Path:
 
 
 def phrase(encoding: str) -> str:
-    """The encoding's usual name."""
+    """Return the encoding's usual name."""
     return _NAMES.get(encoding, encoding.upper())
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    """The lines of a UTF-8 text file; errors as in ``start_of``."""
+    """Yield the lines of a UTF-8 text file; errors as in ``start_of``."""
     with opened(path) as file, io.TextIOWrapper(file, "utf-8", errors="replace") as text:
         yield from text

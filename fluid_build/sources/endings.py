@@ -15,16 +15,16 @@ DDL_ENDINGS = (".sql", ".ddl")
 
 
 def uncompressed(path: Path) -> Path:
-    """A path without the ending that says how the file is compressed."""
+    """Return a path without the ending that says how the file is compressed."""
     return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
 
 
 def is_ddl(path: Path) -> bool:
-    """Whether a file is named as DDL."""
+    """Return whether a file is named as DDL."""
     return uncompressed(path).suffix.lower() in DDL_ENDINGS
 
 
 def is_surely_data(path: Path) -> bool:
-    """Whether a file is named as data; ``.txt`` may be data, and may be a note beside it."""
+    """Return whether a file is named as data; ``.txt`` may be data, and may be a note beside it."""
     ending = uncompressed(path).suffix.lower()
     return ending in FORMATS and ending != ".txt"

@@ -81,7 +81,7 @@ class Engine:
 def starting(
     memory_limit: str | None = None, *, scanner: Scanner | None = None
 ) -> Iterator[Engine]:
-    """An engine that is closed if the block raises, and left open for its source if not.
+    """Provide an engine that is closed if the block raises, and left open for its source if not.
 
     ``memory_limit`` is DuckDB's wording (``"2GB"``); the default is 2.5 GiB or half of the
     machine's memory, whichever is less. ``scanner`` is loaded from its wheel, by path, without a
@@ -180,7 +180,7 @@ def _install(scanner: Scanner) -> str:
 
 
 def reason(error: Exception, *places: Path) -> str:
-    """What went wrong, in one sentence, from an error of DuckDB or the system.
+    """Return what went wrong, in one sentence, from an error of DuckDB or the system.
 
     Passwords and the values that it quotes are left out.
 
@@ -197,7 +197,7 @@ def reason(error: Exception, *places: Path) -> str:
 
 
 def unreadable(name: str, error: Exception) -> SourceUnreadableError:
-    """The error for a source that could be opened, and fails when it's read."""
+    """Return the error for a source that could be opened, and fails when it's read."""
     if isinstance(error, duckdb.OutOfMemoryException):
         return SourceUnreadableError(
             f"Reading {name} takes more memory than it may: {reason(error)}",

@@ -39,28 +39,28 @@ class Layout:
 
 
 def format_of(path: Path) -> Format | None:
-    """The format that a file's ending names, seen through a compression's."""
+    """Return the format that a file's ending names, seen through a compression's."""
     return FORMATS.get(uncompressed(path).suffix.lower())
 
 
 def is_compressed(path: Path) -> bool:
-    """Whether the file's ending names a compression."""
+    """Return whether the file's ending names a compression."""
     return path.suffix.lower() in COMPRESSIONS
 
 
 def stem(path: Path) -> str:
-    """A file's name without the endings of format and compression."""
+    """Return a file's name without the endings of format and compression."""
     return uncompressed(path).stem
 
 
 def partitions(path: Path, root: Path) -> dict[str, str]:
-    """The ``key=value`` folders between a root and a file, in order."""
+    """Return the ``key=value`` folders between a root and a file, in order."""
     matches = (_PARTITION.fullmatch(part) for part in path.relative_to(root).parts[:-1])
     return {match.group(1): match.group(2) for match in matches if match}
 
 
 def layout_of(place: str, columns: Columns) -> Layout:
-    """Tables at a path or glob. An unknown format of a single file makes an empty layout."""
+    """Return tables at a path or glob. An unknown format of a single file makes an empty layout."""
     path = Path(place)
     if path.is_file():
         kind = format_of(path)
@@ -85,7 +85,7 @@ def _separate(paths: Sequence[Path], columns: Columns) -> Layout:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """A name for each file: its stem, or more of its path where two stems are the same."""
+    """Return a name for each file: its stem, or more of its path where two stems are the same."""
     spellings = (
         [stem(path) for path in paths],
         [f"{path.parent.name}.{stem(path)}" for path in paths],
@@ -107,7 +107,7 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 
 def _data_files(paths: Sequence[Path], columns: Columns) -> tuple[list[Path], list[Path]]:
-    """Files that hold a table, and the others. A .txt file does if it has columns."""
+    """Return files that hold a table, and the others. A .txt file does if it has columns."""
     data_files: list[Path] = []
     ignored: list[Path] = []
     for path in paths:
@@ -145,7 +145,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """The files below a folder, without those of tables that only their own log can read."""
+    """Yield the files below a folder, without those of tables that only their own log can read."""
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(
             name for name in folders if not _is_hidden(name) and not lake_table(Path(parent, name))
@@ -154,7 +154,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 def _one_folder(folder: Path, columns: Columns) -> Layout:
-    """A folder of parts as one table; or, where its files differ, each as its own."""
+    """Return a folder of parts as one table; or, where its files differ, each as its own."""
     lake = lake_table(folder)
     if lake:
         return Layout((), (), ((folder.name, lake),))

@@ -168,7 +168,7 @@ def _notes(layout: Layout, tables: Sequence[Table]) -> tuple[str, ...]:
 
 
 def _on_alike(layout: Layout, tables: Sequence[Table]) -> Iterator[str]:
-    """Files that look like parts of one table, such as one a month, and how to have them read so.
+    """Write notes on files that look like parts of one table, such as one for each month.
 
     Numbers and months in their names are all that differs; of files with the same columns alone
     many are no parts, such as lookup tables.
@@ -238,7 +238,7 @@ def _open_table(engine: Engine, files: TableFiles, relation: str, answers: Conve
 
 
 def _trouble(engine: Engine, files: TableFiles, path: Path) -> str:
-    """Why one part of a table can't be read; empty if it can."""
+    """Say why one part of a table can't be read; empty if it can."""
     relation = f"{SCRATCH}.part"
     try:
         _table(engine, replace(files, paths=(path,)), relation, NO_ANSWERS)

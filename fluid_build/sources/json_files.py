@@ -33,7 +33,10 @@ class _Lines:
 
 
 def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, ...]:
-    """The fields of a JSON file's records, judged by its start; duckdb.Error if unreadable."""
+    """Return the fields of a JSON file's records, judged by its start.
+
+    Duckdb.Error if unreadable.
+    """
     options = _arguments((("sample_size", "1000"), *_OPTIONS))
     rows = connection.execute(
         f"DESCRIBE FROM read_json({literal(as_pattern(str(path)))}, {options})"

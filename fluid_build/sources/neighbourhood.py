@@ -8,7 +8,7 @@ from fluid_build.sources.uri import is_glob, matches
 
 
 def stray(place: str, folder: Path) -> Path | None:
-    """The first file of a path or glob that's outside a folder's neighbourhood; None if all are in.
+    """Return the first file of a path or glob outside a folder's neighbourhood; None if all are in.
 
     The neighbourhood is the folder itself and the folder that it's in, with everything below; of
     the latter, hidden files and folders are no part. Symbolic links are followed to where they
@@ -34,7 +34,7 @@ def _real(path: Path) -> Path:
 
 
 def _files(place: str) -> Iterator[Path]:
-    """The place and everything that a source would read below it."""
+    """Yield the place and everything that a source would read below it."""
     path = Path(place)
     if is_glob(place) and not path.exists():
         yield from matches(place)

@@ -30,7 +30,7 @@ class _Field:
 
 
 def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, ...]:
-    """The columns of a Parquet file; duckdb.Error where it can't be read."""
+    """Return the columns of a Parquet file; duckdb.Error where it can't be read."""
     return tuple(name for name, _ in _described(connection, _call([path], ())))
 
 
@@ -70,7 +70,7 @@ def _parts(
     fields: Mapping[Path, Sequence[_Field]],
     options: Options,
 ) -> tuple[FilePart, ...]:
-    """The files, those together whose columns of the Null type are the same."""
+    """Return the files, those together whose columns of the Null type are the same."""
     alike: dict[tuple[str, ...], list[Path]] = {}
     for path, file_fields in fields.items():
         nulls = _null_columns(connection, path, file_fields)
@@ -96,7 +96,7 @@ def _parts(
 def _null_columns(
     connection: duckdb.DuckDBPyConnection, path: Path, fields: Sequence[_Field]
 ) -> tuple[str, ...]:
-    """The columns of the Null type, by the names that DuckDB gives them."""
+    """Return the columns of the Null type, by the names that DuckDB gives them."""
     if not any(field.is_null for field in fields):
         return ()
     names = _described(connection, _call([path], ()))
@@ -128,12 +128,15 @@ def _described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tup
 def _fields(
     connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]
 ) -> dict[Path, list[_Field]]:
-    """The top-level columns of each file, in order."""
+    """Return the top-level columns of each file, in order."""
     return {path: list(_top_level(_schema(connection, path))) for path in paths}
 
 
 def _schema(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[str, int, str | None]]:
-    """A file's schema, depth first: names, how many are nested in each, and what it means."""
+    """Return a file's schema, depth first.
+
+    Names, how many are nested in each, and what it means.
+    """
     return connection.execute(
         "SELECT name, coalesce(num_children, 0), CAST(logical_type AS VARCHAR)"
         " FROM parquet_schema(?)",

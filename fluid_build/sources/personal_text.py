@@ -44,7 +44,7 @@ _ORIGINAL_LINE: Final = re.compile(r"(Original Line:).*", re.IGNORECASE)
 
 
 def presentable(value: str) -> bool:
-    """Whether a value of a column that isn't personal may be shown or written.
+    """Return whether a value of a column that isn't personal may be shown or written.
 
     Documents (JSON, arrays, XML) never are, since nobody looks into each of them; nor is text with
     an e-mail address, a phone, account, card or social security number in it.
@@ -53,7 +53,7 @@ def presentable(value: str) -> bool:
 
 
 def holds_personal(text: str) -> bool:
-    """Whether a text has something in it that a person could be reached or charged by."""
+    """Return whether a text has something in it that a person could be reached or charged by."""
     return next(_personal_spans(text), None) is not None
 
 
@@ -69,7 +69,7 @@ def mentions_personal(text: str) -> bool:
 
 
 def without_values(message: str) -> str:
-    """An engine's message without the values that it quotes, and nothing personal in it."""
+    """Return an engine's message without the values that it quotes, and nothing personal in it."""
     message = _ORIGINAL_LINE.sub(rf"\1 {MASK}", _QUOTED_VALUE.sub(rf"\1{MASK}", message))
     parts, at = [], 0
     for start, end in sorted(_personal_spans(message)):
@@ -101,12 +101,12 @@ _DOUBLED = str.maketrans("0123456789", "0246813579")
 
 
 def digits_of(value: str) -> str:
-    """The digits of a value."""
+    """Return the digits of a value."""
     return value if value.isdigit() else _NOT_DIGITS.sub("", value)
 
 
 def passes_luhn(value: str) -> bool:
-    """Whether the digits of a value end in the check digit of ISO/IEC 7812-1."""
+    """Return whether the digits of a value end in the check digit of ISO/IEC 7812-1."""
     digits = digits_of(value)
     if len(digits) < 12 or digits == digits[0] * len(digits):
         return False
@@ -116,13 +116,13 @@ def passes_luhn(value: str) -> bool:
 
 
 def is_card(value: str) -> bool:
-    """A number of a known card issuer with its check digit right."""
+    """Return a number of a known card issuer with its check digit right."""
     digits = value.replace(" ", "").replace("-", "")
     return CARD_ISSUER.fullmatch(digits) is not None and passes_luhn(digits)
 
 
 def is_iban(value: str) -> bool:
-    """An IBAN with its check digits right (ISO 13616)."""
+    """Return an IBAN with its check digits right (ISO 13616)."""
     if not IBAN.fullmatch(value):
         return False
     compact = value.replace(" ", "").upper()

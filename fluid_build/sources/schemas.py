@@ -7,7 +7,7 @@ from fluid_build.text import did_you_mean
 
 
 def chosen_schemas(requested: Sequence[str], existing: Sequence[str], source: str) -> list[str]:
-    """The wanted schemas, in order and once each; all existing ones where none is wanted.
+    """Return the wanted schemas, in order and once each; all existing ones where none is wanted.
 
     Raises SourceNotFoundError for a schema that does not exist.
     """
@@ -24,7 +24,7 @@ def chosen_schemas(requested: Sequence[str], existing: Sequence[str], source: st
 def no_tables(
     source: str, schemas: Sequence[str] = (), *, views: int = 0, export: str = ""
 ) -> EmptySourceError:
-    """The error for a database without a table, in all or in some schemas.
+    """Return the error for a database without a table, in all or in some schemas.
 
     ``views`` is how many views there are, and ``export`` how one of them can be made a file.
     """

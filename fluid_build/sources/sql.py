@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 
 def quote(name: str) -> str:
-    """An SQL identifier, quoted, whatever characters it holds."""
+    """Return an SQL identifier, quoted, whatever characters it holds."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -14,5 +14,5 @@ def quote_all(names: Iterable[str]) -> str:
 
 
 def literal(value: str) -> str:
-    """A string literal. Use a parameter where one is possible."""
+    """Return a string literal. Use a parameter where one is possible."""
     return "'" + value.replace("'", "''") + "'"

@@ -35,7 +35,7 @@ def any_tables(_names: Sequence[TableName]) -> None:
 
 
 def chosen_table(requested: str, names: Sequence[TableName]) -> str:
-    """The shown name of the table that is meant: with its schema or without, whatever its case.
+    """Return the shown name of the requested table, with its schema or without, in any case.
 
     A name in the very same spelling goes before others. Raises UsageError where none is meant,
     with the nearest names and those that there are, or where several are.

@@ -44,7 +44,7 @@ def _like(pattern: str) -> str:
 
 
 def _exact(pattern: str) -> str:
-    """The test for a number of no more digits than a DOUBLE keeps."""
+    """Return the test for a number of no more digits than a DOUBLE keeps."""
     digits = "length(regexp_replace({c}, '[eE].*|[^0-9]', '', 'g'))"
     # What is that short has no more digits, and counting them costs more than all else.
     few = (
@@ -59,7 +59,7 @@ def _grouped(marks: str, least: int, ending: str = "") -> str:
 
 
 def _date(format_: str, mark: str, *, unlike: str = "") -> str:
-    """The test for a date with a year of four digits: strptime takes 24 for the year 24."""
+    """Return the test for a date with a year of four digits: strptime takes 24 for the year 24."""
     pattern = f"[0-9]{{1,2}}[{mark}][0-9]{{1,2}}[{mark}][0-9]{{4}}"
     other = f" AND try_strptime({{c}}, {literal(unlike)}) IS NULL" if unlike else ""
     return f"{_like(pattern)} AND try_strptime({{c}}, {literal(format_)}) IS NOT NULL{other}"
@@ -123,12 +123,12 @@ NULL_WORD, TEXT = 1 << len(CLASSES), 2 << len(CLASSES)
 
 
 def bits(*names: str) -> int:
-    """The bits of some classes together."""
+    """Return the bits of some classes together."""
     return sum(CLASSES[name].bit for name in names)
 
 
 def class_sql(column: str) -> str:
-    """The bit of the class that a value belongs to; ``column`` is SQL."""
+    """Return the bit of the class that a value belongs to; ``column`` is SQL."""
     arms = " ".join(
         f"WHEN {filled(class_.test, column)} THEN {class_.bit}" for class_ in CLASSES.values()
     )
@@ -142,5 +142,5 @@ def class_sql(column: str) -> str:
 
 
 def filled(template: str, column: str) -> str:
-    """A template of SQL with the column in the place of ``{c}``."""
+    """Return a template of SQL with the column in the place of ``{c}``."""
     return template.replace("{c}", column)

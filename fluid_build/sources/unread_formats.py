@@ -61,12 +61,12 @@ _WHY_NOT_ALL = "whose own log decides which of its files count"
 
 
 def unread_format(path: Path) -> UnreadFormat | None:
-    """What a file is by its ending; None for one that nothing is known of."""
+    """Return what a file is by its ending; None for one that nothing is known of."""
     return _BY_ENDING.get(path.suffix.lower())
 
 
 def lake_table(folder: Path) -> str | None:
-    """Why a folder isn't read as the files in it, and what to do; None where it may be.
+    """Say why a folder isn't read as the files in it, and what to do; None where it may be.
 
     Delta Lake, Iceberg and Hudi keep files that are deleted or replaced.
     """
@@ -97,7 +97,7 @@ def left_aside(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def in_words(names: Sequence[str]) -> tuple[str, str]:
-    """What files are, in words (``2 Excel workbooks and 1 other file``), and what to do."""
+    """Return what files are, in words (``2 Excel workbooks and 1 other file``), and what to do."""
     counts, advice = [], ""
     for format_, of_a_kind in _by_format(names):
         number = len(of_a_kind)
@@ -110,7 +110,7 @@ def in_words(names: Sequence[str]) -> tuple[str, str]:
 
 
 def _by_format(names: Sequence[str]) -> list[tuple[UnreadFormat | None, list[str]]]:
-    """The names by what they are, in their order; those that nothing is known of last."""
+    """Return the names by what they are, in their order; those that nothing is known of last."""
     names_by_format: dict[UnreadFormat | None, list[str]] = {}
     for name in names:
         names_by_format.setdefault(unread_format(Path(name)), []).append(name)

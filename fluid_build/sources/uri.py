@@ -29,7 +29,7 @@ class Address:
 
 
 def path_from(folder: Path, path: Path) -> str | None:
-    """The way from a folder to a path, with ``/``.
+    """Return the way from a folder to a path, with ``/``.
 
     None where there is none (another drive of Windows): an absolute path is nobody else's business.
     """
@@ -66,7 +66,7 @@ def locate(text: str) -> Address:
 
 
 def _path_of(rest: str) -> str:
-    """The path in the part of a URI after ``scheme:``.
+    """Return the path in the part of a URI after ``scheme:``.
 
     ``////a/b`` is absolute. ``///a/b`` is absolute to some tools and relative to others: it is
     ``/a/b`` unless only ``a/b`` exists.
@@ -81,17 +81,23 @@ def _path_of(rest: str) -> str:
 
 
 def is_glob(place: str) -> bool:
-    """Whether a path holds wildcards."""
+    """Return whether a path holds wildcards."""
     return any(mark in place for mark in "*?[")
 
 
 def as_pattern(path: str) -> str:
-    """A path as a glob that matches it alone: DuckDB takes every path of a data file for a glob."""
+    """Return a path as a glob that matches it alone.
+
+    DuckDB takes every path of a data file for a glob.
+    """
     return "".join(f"[{character}]" if character in "*?[" else character for character in path)
 
 
 def matches(pattern: str) -> list[Path]:
-    """The files that a glob names, sorted, hidden ones left out; ``**`` stands for any folders."""
+    """Return the files that a glob names, sorted, hidden ones left out.
+
+    ``**`` stands for any folders.
+    """
     path = Path(pattern)
     anchor = Path(path.anchor)
     paths = anchor.glob(str(path.relative_to(anchor)))

@@ -51,7 +51,7 @@ class Dialect:
 
 
 def sniff(sample: str, *, complete: bool) -> Dialect | None:
-    """The dialect of a sample from a file's start; None where the sample holds nothing.
+    """Return the dialect of a sample from a file's start; None where the sample holds nothing.
 
     ``complete`` says that the sample is the whole file; otherwise its last record is not trusted.
     """
@@ -76,7 +76,7 @@ def sniff(sample: str, *, complete: bool) -> Dialect | None:
 
 
 def _declared(sample: str, delimiter: str, *, complete: bool) -> Dialect | None:
-    """The dialect of what follows the line that names the delimiter."""
+    """Return the dialect of what follows the line that names the delimiter."""
     if not sample.strip():
         return None
     escapes = ('"', "\\") if _BACKSLASHED.search(sample) else ('"',)
@@ -148,7 +148,7 @@ def _split(sample: str, rank: int, delimiter: str, escape: str, *, complete: boo
 
 
 def agreement_of(sample: str, dialect: Dialect) -> float:
-    """The share of a sample's records that have the dialect's number of fields."""
+    """Return the share of a sample's records that have the dialect's number of fields."""
     records = records_of(sample, dialect.delimiter, dialect.escape)
     table = _without_titles([record for record in records if record])
     fitting = sum(len(record) == len(dialect.names) for record in table)
@@ -156,7 +156,7 @@ def agreement_of(sample: str, dialect: Dialect) -> float:
 
 
 def _without_titles(records: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-    """The records but for the few of one field before the first and after the last full one."""
+    """Leave out the few records of one field before the first full record and after the last."""
     full = [i for i, record in enumerate(records) if len(record) > 1]
     if len(full) < 2 or full[0] > _MOST_TITLES or len(records) - full[-1] > _MOST_NOTES:
         return records
@@ -164,7 +164,7 @@ def _without_titles(records: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]
 
 
 def records_of(text: str, delimiter: str, escape: str) -> Iterator[list[str]]:
-    """The records of a text, each a list of fields; a blank line is an empty list."""
+    """Return the records of a text, each a list of fields; a blank line is an empty list."""
     # str.splitlines would part at U+2028 and others as well, which no writer of CSV means.
     lines = (f"{line}\n" for line in _lines(text))
     if escape == "\\":
@@ -209,7 +209,7 @@ def _with_header(
 
 
 def _preamble(records: Sequence[Sequence[str]], width: int) -> int:
-    """How many records (titles, dates, blank lines) stand before the table.
+    """Say how many records (titles, dates, blank lines) stand before the table.
 
     They are those before the first record that names most columns, where they fill but a few cells,
     as a report's title and its particulars do, or have too many or too few fields and are set apart
@@ -246,12 +246,12 @@ def _single_fields(records: Sequence[Sequence[str]], width: int) -> int:
 
 
 def _may_be_title(record: Sequence[str], width: int) -> bool:
-    """Whether a record is sparse, or has another number of fields than the table."""
+    """Return whether a record is sparse, or has another number of fields than the table."""
     return width > 1 and (_is_sparse(record, width) or len(record) != width)
 
 
 def _is_sparse(record: Sequence[str], width: int) -> bool:
-    """Whether a record fills at most half of its cells."""
+    """Return whether a record fills at most half of its cells."""
     return _filled(record) <= width // 2
 
 
@@ -286,7 +286,7 @@ def _is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def _has_odd_names(cells: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Whether a record with cells such as ``$1`` or ``2020`` is a header all the same.
+    """Return whether a record with cells such as ``$1`` or ``2020`` is a header all the same.
 
     It is where most cells are plain names, one of them over nothing but values, or where the odd
     ones count up evenly, as years do; and where none turns up again in its own column.
@@ -309,7 +309,10 @@ def _has_odd_names(cells: Sequence[str], below: Sequence[Sequence[str]]) -> bool
 
 
 def _counts_up(cells: Sequence[str]) -> bool:
-    """Whether cells are three or more years, evenly apart. Two may be dates of a row by chance."""
+    """Return whether cells are three or more years, evenly apart.
+
+    Two may be dates of a row by chance.
+    """
     if len(cells) < 3 or not all(_YEAR.fullmatch(cell) for cell in cells):
         return False
     steps = {int(after) - int(before) for before, after in pairwise(cells)}
@@ -317,5 +320,5 @@ def _counts_up(cells: Sequence[str]) -> bool:
 
 
 def is_value(cell: str) -> bool:
-    """Whether a cell holds a number, a date or the like rather than a name or a heading."""
+    """Return whether a cell holds a number, a date or the like rather than a name or a heading."""
     return bool(_NUMBER.fullmatch(cell) or _DATE.fullmatch(cell) or cell.lower() in _WORDS)

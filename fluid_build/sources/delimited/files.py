@@ -60,7 +60,7 @@ WORTH_A_GUESS = 16 * 1024 * 1024
 
 
 def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, ...]:
-    """The columns of a delimited file, judged by its start.
+    """Return the columns of a delimited file, judged by its start.
 
     Empty where it holds nothing, or looks like prose rather than a table. Raises one of
     READ_ERRORS or duckdb.Error where it can't be read.
@@ -118,7 +118,7 @@ def stage_csv(
 def text_again(
     connection: duckdb.DuckDBPyConnection, origin: InFiles, names: Sequence[str], folder: Path
 ) -> Iterator[str]:
-    """The text of a table's files, read from the start: a relation with columns c0, c1, …
+    """Provide the text of a table's files, read from the start: a relation with columns c0, c1, …
 
     ``names`` are the table's columns, in order. Errors as in ``stage_csv``, and ValueError where
     the files have other columns now.
@@ -147,7 +147,7 @@ def _notes_on_files(files: Sequence[Readable], empty: int) -> list[str]:
 
 
 def _titles(file: Readable) -> list[LeftOut]:
-    """The lines before the table; the one that names the delimiter says nothing else."""
+    """Return the lines before the table; the one that names the delimiter says nothing else."""
     first = 2 if file.dialect.declared else 1
     lines = range(first, file.dialect.preamble + 1)
     return [LeftOut(file.source.name, line, "title") for line in lines]
@@ -259,7 +259,10 @@ def _typed_at_once(
 
 
 def _placeholders(aliases: Sequence[str]) -> tuple[str, ...]:
-    """Names for the columns while a table is loaded: its own may be ones that queries use."""
+    """Return names for the columns while a table is loaded.
+
+    Its own may be ones that queries use.
+    """
     prefix = "c"
     while any(alias.lower().startswith(prefix) for alias in aliases):
         prefix += "_"
@@ -287,7 +290,7 @@ def _origin(
     *,
     mended: bool,
 ) -> InFiles:
-    """How the files can be read again: those that are written alike by one call."""
+    """Say how the files can be read again: those that are written alike by one call."""
     alike: dict[tuple[Options, tuple[str, ...], str], list[Path]] = {}
     for file in files:
         format_ = (

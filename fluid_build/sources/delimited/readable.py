@@ -37,7 +37,7 @@ class Readable:
 
 
 def readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> Readable | None:
-    """How to read a file; None where it is empty."""
+    """Say how to read a file; None where it is empty."""
     text = encodings.examine(path, longest_line=longest_line())
     if path.suffix.lower() in encodings.ZSTD:
         zstd_lines.check(connection, path)
@@ -51,7 +51,7 @@ def readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) ->
 
 
 def sample_of(connection: duckdb.DuckDBPyConnection, path: Path, encoding: str) -> tuple[str, bool]:
-    """Text from the start of a file, and whether that is all of it."""
+    """Return text from the start of a file, and whether that is all of it."""
     if path.suffix.lower() in encodings.ZSTD:
         return zstd_lines.start_of(connection, path)
     size = _SAMPLE
@@ -65,7 +65,7 @@ def sample_of(connection: duckdb.DuckDBPyConnection, path: Path, encoding: str) 
 
 
 def dialect_of(sample: str, complete: bool) -> Dialect | None:
-    """How a sample is written; None where it holds nothing, ValueError where it's too wide."""
+    """Say how a sample is written; None where it holds nothing, ValueError where it's too wide."""
     dialect = sniff(sample, complete=complete)
     if dialect is not None:
         limits.COLUMNS.check(len(dialect.names), "columns")
@@ -73,7 +73,7 @@ def dialect_of(sample: str, complete: bool) -> Dialect | None:
 
 
 def own_names(dialect: Dialect) -> list[str]:
-    """A name for each column of a file: its header's, numbered where that repeats."""
+    """Return a name for each column of a file: its header's, numbered where that repeats."""
     names: dict[str, None] = {}
     numbers: dict[str, int] = {}
     for i, name in enumerate(dialect.names):
@@ -86,14 +86,14 @@ def own_names(dialect: Dialect) -> list[str]:
 
 
 def all_names(files: Sequence[Readable], table: TableFiles) -> list[str]:
-    """Every column of the table: those of all files, then those of the partitions."""
+    """Return every column of the table: those of all files, then those of the partitions."""
     names = dict.fromkeys(name for file in files for name in own_names(file.dialect))
     names |= dict.fromkeys(key for path in table.paths for key in partitions(path, table.root))
     return list(names)
 
 
 def options_of(path: Path, dialect: Dialect) -> Options:
-    """What DuckDB has to be told to read a file that is written so."""
+    """Return what DuckDB has to be told to read a file that is written so."""
     suffix = path.suffix.lower()
     packed = "gzip" if suffix == ".gz" else "zstd" if suffix in encodings.ZSTD else "none"
     return (

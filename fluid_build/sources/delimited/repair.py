@@ -38,7 +38,7 @@ class Mended:
     numbered_by: str = "line"
 
     def notes(self, file: str) -> list[str]:
-        """One sentence for each kind of repair; ``file`` is named if not empty."""
+        """Return one sentence for each kind of repair; ``file`` is named if not empty."""
         where = f"{file}: " if file else ""
         notes = []
         if self.filled:
@@ -100,13 +100,13 @@ def _shape(mended: Mended, fields: list[str], number: int, kind: str) -> None:
 
 
 def fields_of(rejected: Rejected, dialect: Dialect) -> list[list[str]]:
-    """The records in a refused piece of text, each as its fields."""
+    """Return the records in a refused piece of text, each as its fields."""
     body = rejected.text.lstrip("\r\n")
     return [fields for _, fields in _fields(body, dialect, rejected.kind)]
 
 
 def _fields(text: str, dialect: Dialect, kind: str) -> Iterator[tuple[int, list[str]]]:
-    """The records in a refused piece of text, each with its line counted from the piece's."""
+    """Yield the records in a refused piece of text, each with its line counted from the piece's."""
     lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")
     if kind == "UNQUOTED VALUE" and _swallowed(lines, dialect):
         for offset, line in enumerate(lines):
@@ -123,7 +123,7 @@ def _fields(text: str, dialect: Dialect, kind: str) -> Iterator[tuple[int, list[
 
 
 def _swallowed(lines: Sequence[str], dialect: Dialect) -> bool:
-    """Whether a quote that nobody closed took up lines which are records by themselves."""
+    """Return whether a quote that nobody closed took up lines which are records by themselves."""
     if sum(line.count('"') for line in lines) % 2:
         return True
     parts = [line.count(dialect.delimiter) + 1 for line in lines]
@@ -131,7 +131,7 @@ def _swallowed(lines: Sequence[str], dialect: Dialect) -> bool:
 
 
 def _line_numbers(place: Path, positions: Sequence[int]) -> list[int]:
-    """The line, counted from 1, that each byte position (from 1, ascending) lies on."""
+    """Return the line, counted from 1, that each byte position (from 1, ascending) lies on."""
     numbers: list[int] = []
     with encodings.opened(place) as file:
         line, at = 1, 1

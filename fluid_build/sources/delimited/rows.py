@@ -53,7 +53,7 @@ class LoadedFile:
 
 @contextmanager
 def text_table(connection: duckdb.DuckDBPyConnection, width: int) -> Iterator[Target]:
-    """A table of text for the time of the block, with columns c0, c1, …"""
+    """Provide a table of text for the time of the block, with columns c0, c1, …"""
     target = Target(_TEXT, tuple(f"c{i}" for i in range(width)))
     create(connection, target)
     try:
@@ -115,7 +115,7 @@ def load(
 
 
 def column_sql(file: Readable, names: Sequence[str], table: TableFiles) -> dict[int, str]:
-    """The SQL of each of the table's columns that a file gives, by the column's place."""
+    """Return the SQL of each of the table's columns that a file gives, by the column's place."""
     sources = {names.index(name): f"f{i}" for i, name in enumerate(own_names(file.dialect))}
     for key, value in partitions(file.source, table.root).items():
         value_sql = "NULL" if value == _HIVE_NULL else literal(unquote(value))
@@ -124,7 +124,7 @@ def column_sql(file: Readable, names: Sequence[str], table: TableFiles) -> dict[
 
 
 def start_of_rows(file: Readable, sources: Mapping[int, str], rows: int) -> str:
-    """A query for the first rows of a file that can be read as they are, with columns c0, c1, …
+    """Return a query for the first rows of a file that need no repair, with columns c0, c1, …
 
     Its one parameter is the pattern of the file's path.
     """

@@ -69,7 +69,7 @@ Ask: TypeAlias = Callable[[int], Above]
 
 
 def last_records(text: str, dialect: Dialect) -> list[Record]:
-    """The records of a text from a file's end; blank lines have no fields."""
+    """Return the records of a text from a file's end; blank lines have no fields."""
     lines = text.rstrip("\r\n").split("\n")
     reader = records_of("\n".join(lines), dialect.delimiter, dialect.escape)
     records, line = [], len(lines)
@@ -81,7 +81,7 @@ def last_records(text: str, dialect: Dialect) -> list[Record]:
 
 
 def below_table(records: Sequence[Record], width: int, ask: Ask) -> list[tuple[Record, NotARow]]:
-    """The totals and notes that end a file, from the top; blank lines aside."""
+    """Return the totals and notes that end a file, from the top; blank lines aside."""
     block = possibly_below(records, width)
     while block:
         full = sum(len(record.fields) == width for record in block)
@@ -153,7 +153,10 @@ def _is_note(record: Record, width: int, above: Above, *, apart: bool) -> bool:
 
 
 def _is_sum(text: str, sums: tuple[float | None, float | None]) -> bool:
-    """Whether a text is the sum of its column, read by either convention; 0 proves nothing."""
+    """Return whether a text is the sum of its column, read by either convention.
+
+    0 proves nothing.
+    """
     pairs = zip((_number(text, "."), _number(text, ",")), sums, strict=True)
     return any(
         own is not None and total and abs(own - total) <= _ROUNDING + 1e-9 * abs(total)
@@ -162,7 +165,7 @@ def _is_sum(text: str, sums: tuple[float | None, float | None]) -> bool:
 
 
 def _number(text: str, decimal: str) -> float | None:
-    """A number by a convention; None where the text is none."""
+    """Return a number by a convention; None where the text is none."""
     groups = SPACES + ("," if decimal == "." else ".")
     bare = text.strip().translate({ord(mark): None for mark in groups}).replace(decimal, ".")
     try:
@@ -172,7 +175,7 @@ def _number(text: str, decimal: str) -> float | None:
 
 
 def above(connection: duckdb.DuckDBPyConnection, rows: str, columns: Sequence[str]) -> Above:
-    """What some rows hold; ``rows`` is a query, and its ``columns`` are text."""
+    """Return what some rows hold; ``rows`` is a query, and its ``columns`` are text."""
     figures = ", ".join(
         f"count_if(trim(coalesce({name}, '')) = ''),"
         f" coalesce(bool_and(regexp_full_match(trim({name}), '[-+]?[0-9][-+0-9.,:/ ]*')), false),"

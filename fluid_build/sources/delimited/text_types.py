@@ -57,7 +57,7 @@ class TextColumn:
     spelling: str = ""
 
     def of(self, column: str) -> str:
-        """The SQL that reads a value of a column, which is given as SQL itself."""
+        """Return the SQL that reads a value of a column, which is given as SQL itself."""
         return filled(self.template, column)
 
 
@@ -74,11 +74,14 @@ class Guess:
         return self.reading.type
 
     def attempt(self, column: str) -> str:
-        """The SQL of what ``value`` starts from: the value if it can be cast, else the text."""
+        """Return the SQL of what ``value`` starts from.
+
+        The value if it can be cast, else the text.
+        """
         return filled(self._attempt, column)
 
     def value(self, column: str, attempted: str, otherwise: str) -> str:
-        """The SQL that reads a value if it passes a test, and does something else if it doesn't.
+        """Return the SQL that reads a value if it passes a test, and ``otherwise`` if it doesn't.
 
         ``attempted`` is the column that holds ``attempt``: casting costs more than all else.
         """
@@ -105,7 +108,7 @@ class Guess:
 def guess(
     connection: duckdb.DuckDBPyConnection, start: str, columns: Sequence[str]
 ) -> dict[str, Guess]:
-    """The columns that the first rows of a table settle by themselves, as far as these go.
+    """Return the columns that the first rows of a table settle by themselves, as far as these go.
 
     Each later value has to pass the guess's test. Columns with words for a missing value are left
     out, since these have to be counted.
@@ -119,7 +122,7 @@ def guess(
 
 
 def sampled_rows(columns: int) -> int:
-    """How many rows of a table with so many columns are enough for a guess."""
+    """Say how many rows of a table with so many columns are enough for a guess."""
     least, most = _SAMPLE_ROWS
     return max(least, min(most, _SAMPLE_CELLS // max(1, columns)))
 
@@ -131,7 +134,7 @@ def infer(
     answers: Conventions = NO_ANSWERS,
     proven: Mapping[str, Guess] | None = None,
 ) -> list[TextColumn]:
-    """The type of each text column of a relation, such that every value of it fits.
+    """Return the type of each text column of a relation, such that every value of it fits.
 
     ``proven`` are the columns that are no text any more: all their values passed a guess's test.
     Digits with a leading zero, and numbers of more digits than a type keeps, stay text, and so
@@ -160,7 +163,7 @@ def _unsettled(
     columns: Sequence[str],
     masks: Sequence[int],
 ) -> list[str]:
-    """The columns that the sample leaves open, or about which it was wrong."""
+    """Return the columns that the sample leaves open, or about which it was wrong."""
     guesses = [
         (name, decide_alone(mask), bool(mask & NULL_WORD))
         for name, mask in zip(columns, masks, strict=True)
@@ -197,7 +200,7 @@ def _misfitting(
     relation: str,
     guessed: Sequence[tuple[str, Reading, bool]],
 ) -> list[str]:
-    """The columns for which the guess from the sample does not fit the whole.
+    """Return the columns for which the guess from the sample does not fit the whole.
 
     The last part of a guess says whether words for a missing value were met in the sample.
     """
@@ -212,7 +215,7 @@ def _misfitting(
 
 
 def _fits(reading: Reading, column: str) -> str:
-    """The test for a value of any class that a reading takes; ``column`` is SQL."""
+    """Return the test for a value of any class that a reading takes; ``column`` is SQL."""
     return " OR ".join(
         filled(class_.test, column) for class_ in CLASSES.values() if class_.bit & reading.classes
     )
@@ -264,7 +267,7 @@ def _count_of(connection: duckdb.DuckDBPyConnection, relation: str, condition: s
 def _note_on_text(
     connection: duckdb.DuckDBPyConnection, relation: str, name: str, mask: int
 ) -> str:
-    """A sentence on the few values that keep a column from having a type."""
+    """Return a sentence on the few values that keep a column from having a type."""
     values = mask & ~NULL_WORD
     reading = decide_alone(values & ~TEXT).reading
     if not values & TEXT or reading is None:
@@ -284,7 +287,7 @@ def _note_on_text(
 
 
 def _may_be_quoted(value: str) -> bool:
-    """Whether a stray value is no part of a phone number, a date of birth or an address."""
+    """Return whether a stray value is no part of a phone number, a date of birth or an address."""
     return presentable(value) and sum(map(str.isdigit, value)) <= _MOST_DIGITS_QUOTED
 
 

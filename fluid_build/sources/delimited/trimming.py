@@ -73,7 +73,7 @@ def trim(
 
 
 def ending(connection: duckdb.DuckDBPyConnection, place: Path, dialect: Dialect) -> list[Record]:
-    """The last records of a file, its header and what stands before that aside.
+    """Return the last records of a file, its header and what stands before that aside.
 
     None of a file with one column, where a note looks like any row.
     """
@@ -111,7 +111,10 @@ def _lines_in(connection: duckdb.DuckDBPyConnection, place: Path) -> int:
 def _without(
     rejected: list[Rejected], ragged: Sequence[Record], dialect: Dialect
 ) -> list[Rejected] | None:
-    """The refused lines but for some records that end a file; None where they don't end it."""
+    """Return the refused lines but for some records that end a file.
+
+    None where they don't end it.
+    """
     if not ragged:
         return rejected
     remaining, last = rejected[: -len(ragged)], rejected[-len(ragged) :]
@@ -122,7 +125,10 @@ def _without(
 def _start_of(
     connection: duckdb.DuckDBPyConnection, loaded: Loaded, full: Sequence[Record]
 ) -> int | None:
-    """The rowid of the first of some records that end a file; None where they don't end it."""
+    """Return the rowid of the first of some records that end a file.
+
+    None where they don't end it.
+    """
     if not full:
         return loaded.first
     rows = connection.execute(

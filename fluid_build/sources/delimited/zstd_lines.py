@@ -14,12 +14,12 @@ _TOO_LONG = ("Maximum line size", "maximum_object_size")
 
 
 def longest_line() -> int:
-    """How many bytes a line of a text file may have."""
+    """Say how many bytes a line of a text file may have."""
     return limits.LINE_MEGABYTES.value * 1024 * 1024
 
 
 def as_lines(path: Path) -> str:
-    """A table function with the lines of a zstd file, in one column ``line``."""
+    """Return a table function with the lines of a zstd file, in one column ``line``."""
     return (
         f"read_csv({literal(as_pattern(str(path)))}, auto_detect=false, header=false,"
         " delim='\x1f', quote='', escape='', columns={'line': 'VARCHAR'}, compression='zstd',"
@@ -28,7 +28,7 @@ def as_lines(path: Path) -> str:
 
 
 def start_of(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, bool]:
-    """Text from the start of a zstd file, and whether that is all of it."""
+    """Return text from the start of a zstd file, and whether that is all of it."""
     most = 2_000
     rows = connection.execute(f"SELECT line FROM {as_lines(path)} LIMIT {most}").fetchall()
     return "".join(f"{line or ''}\n" for (line,) in rows), len(rows) < most

@@ -51,7 +51,7 @@ _TABLES = """
 
 
 def overview(query: Query) -> Overview:
-    """The database's name, every schema of the users', and how many relations are not read."""
+    """Return the database's name, its users' schemas, and how many relations aren't read."""
     (name,) = query("SELECT pg_catalog.current_database()::text AS name")[0]
     schemas = query(f"SELECT DISTINCT n.nspname::text AS schema {_TABLES} ORDER BY 1")
     left_out = query("""
@@ -72,7 +72,7 @@ def overview(query: Query) -> Overview:
 
 
 def existing_schemas(query: Query) -> list[str]:
-    """Every schema of the users', with or without tables."""
+    """Return every schema of the users', with or without tables."""
     rows = query("""
         SELECT nspname::text AS schema FROM pg_catalog.pg_namespace
         WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema' ORDER BY 1""")
@@ -80,7 +80,7 @@ def existing_schemas(query: Query) -> list[str]:
 
 
 def read_tables(query: Query, schemas: Sequence[str]) -> list[CatalogTable]:
-    """Every table of the schemas, by schema and name, with columns and keys."""
+    """Return every table of the schemas, by schema and name, with columns and keys."""
     columns = _columns(query)
     primary, unique = _keys(query)
     foreign = _foreign_keys(query)

@@ -99,7 +99,7 @@ def _with_timeout(dsn: str) -> str:
 
 
 def _server_message(error: Exception, dsn: str) -> str:
-    """What the server said, in one sentence, without any password of the connection string."""
+    """Return the server's message as one sentence, without any password."""
     text = redact(str(error), passwords(dsn))
     text = re.sub(r'^.*?Unable to connect to Postgres at "[^"]*":', "", text, flags=re.DOTALL)
     text = re.sub(

@@ -41,7 +41,7 @@ def table_names(connection: sqlite3.Connection) -> list[str]:
 
 
 def count_views(connection: sqlite3.Connection) -> int:
-    """How many views there are."""
+    """Say how many views there are."""
     row = connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'view'").fetchone()
     return int(row[0])
 
@@ -60,7 +60,10 @@ def _shadow_tables(connection: sqlite3.Connection, virtual: list[str]) -> set[st
 
 
 def read_table(connection: sqlite3.Connection, name: str) -> CatalogTable:
-    """Columns and keys of one table. Raises sqlite3.Error where SQLite cannot make sense of it."""
+    """Return columns and keys of one table.
+
+    Raises sqlite3.Error where SQLite cannot make sense of it.
+    """
     info = connection.execute(f"PRAGMA table_xinfo({quote(name)})").fetchall()
     columns = tuple(
         CatalogColumn(

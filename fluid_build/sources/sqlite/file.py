@@ -94,7 +94,7 @@ def open_sqlite(place: str, options: OpenOptions) -> OpenSource:
 
 
 def _check(path: Path) -> int:
-    """The file's size in bytes, once it is known to be a SQLite file (or an empty one)."""
+    """Return the file's size in bytes, once it is known to be a SQLite file (or an empty one)."""
     try:
         with path.open("rb"):
             size = path.stat().st_size
@@ -114,7 +114,7 @@ def _check(path: Path) -> int:
 
 @contextmanager
 def _reading(path: Path, folder: Path) -> Iterator[tuple[sqlite3.Connection, Path]]:
-    """A connection that holds one read transaction open, and the path it reads from."""
+    """Provide a connection that holds one read transaction open, and the path it reads from."""
     place = _copied(path, folder) if _is_wal(path) else path
     try:
         reader = _opened(place)
@@ -164,7 +164,7 @@ def _recovered(path: Path, folder: Path) -> tuple[sqlite3.Connection, Path]:
 
 
 def _copied(path: Path, folder: Path) -> Path:
-    """A private copy of a database with its log, taken at a moment when neither changed."""
+    """Return a private copy of a database with its log, taken at a moment when neither changed."""
     parts = [Path(f"{path}{suffix}") for suffix in ("", "-wal", "-journal")]
     for _ in range(_COPY_ATTEMPTS):
         before = [_state(part) for part in parts]

@@ -32,7 +32,7 @@ class Target:
 
 
 def target(declared: str) -> Target:
-    """What a column declared with these words is meant to hold."""
+    """Return what a column declared with these words is meant to hold."""
     words = declared.upper()
     meaning = _meaning(words)
     if meaning != "number":

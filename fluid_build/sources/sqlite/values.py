@@ -195,7 +195,7 @@ def read_exactly(
 
 
 def exact_query(table: CatalogTable, readings: Sequence[Reading], *, utf8: bool) -> NativeQuery:
-    """The query of ``read_exactly``, and how its result is turned into the types of readings."""
+    """Return the query of ``read_exactly``, with the expressions that type its result."""
     columns = tuple(
         (column.name, _as_type(f"c{i}", reading.type, utf8=utf8))
         for i, (column, reading) in enumerate(zip(table.columns, readings, strict=True))
@@ -286,7 +286,7 @@ def _candidates(aim: Target, classes: Classes) -> list[str]:
 def _misfits(
     connection: duckdb.DuckDBPyConnection, raw: str, cell: str, type_: str, *, utf8: bool
 ) -> int:
-    """How many values would not survive the way into the type unchanged."""
+    """Say how many values would not survive the way into the type unchanged."""
     text = _as_text(cell, utf8=utf8)
     tests = {
         "BOOLEAN": f"{cell} NOT IN ('i0', 'i1')",
@@ -355,7 +355,7 @@ _READS_AS: dict[str, tuple[str, ...]] = {
 
 
 def _class_note(column: CatalogColumn, aim: Target, type_: str, classes: Classes) -> str:
-    """A sentence where the values are not what the declaration promises."""
+    """Return a sentence where the values are not what the declaration promises."""
     numbers = {
         "whole number": classes.integers,
         "fractional number": classes.reals,
