@@ -4,13 +4,23 @@ VENV := .venv
 BIN := $(VENV)/bin
 TYPED := tests/copilot/typed_examples.py tests/copilot/llm/typed_examples.py
 
-.PHONY: demo test check bench lock clean
+# The tests start Python many times over, and compiled modules halve each start.
+export PYTHONDONTWRITEBYTECODE :=
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+
+.PHONY: demo test test-fast test-all check bench lock clean
 
 demo: $(VENV)/.core  ## Install the locked core, then take a demo database apart.
 	@$(BIN)/fluid demo
 
-test: $(VENV)/.dev  ## Run the whole test suite.
-	@$(BIN)/python -m pytest -n 2
+test: $(VENV)/.dev  ## Run the tests: what must pass before a commit lands.
+	@$(PYTEST)
+
+test-fast: $(VENV)/.dev  ## Run the tests that need neither dbt, PostgreSQL nor much time.
+	@$(PYTEST) -m "not slow and not thorough"
+
+test-all: $(VENV)/.dev  ## Run the tests, larger sweeps of the corpus, and many more examples.
+	@$(PYTEST) -m "" --hypothesis-profile=thorough
 
 check: $(VENV)/.dev  ## Lint, types, floors.
 	@$(BIN)/ruff check .

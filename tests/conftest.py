@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from fluid_build.transform.dbt import running
 from tests.dbt_server import DbtServer
 from tests.postgres import PostgresDatabase
+from tests.shared import SHARED
 
 with warnings.catch_warnings():
     # The package warns at import where a desktop's run-time folder is not set.
@@ -34,6 +35,35 @@ settings.register_profile(
     "thorough", settings.get_profile("default"), derandomize=False, max_examples=300
 )
 settings.load_profile("default")
+
+_NEEDS_SHARED = "needs ../shared"
+_SLOW_FIXTURES = {"dbt", "fluid_process", "postgres_server"}
+"""What takes a second or more each time, to start or to build."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark slow tests by what they use, and skip those whose files aren't there."""
+    for item in items:
+        if _is_slow(item):
+            item.add_marker("slow")
+        if item.get_closest_marker("needs_shared") and not SHARED.is_dir():
+            item.add_marker(pytest.mark.skip(_NEEDS_SHARED))
+
+
+def _is_slow(item: pytest.Item) -> bool:
+    assert isinstance(item, pytest.Function)
+    # A test that runs on every kind of source asks for its server only once it runs.
+    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return bool(_SLOW_FIXTURES.intersection(item.fixturenames)) or "postgres" in parameters
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line what was skipped because the shared files aren't there."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    count = sum(_NEEDS_SHARED in str(report.longrepr) for report in skipped)
+    if count:
+        terminalreporter.write_line(f"Skipped {count} tests that need the files of {SHARED}.")
+
 
 _TEMPORARY = tempfile.gettempdir()
 
@@ -57,8 +87,8 @@ def postgres_server() -> Iterator[pgserver.PostgresServer]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def dbt_server() -> Iterator[DbtServer]:
-    """Run dbt in forks of a process that has it in memory, for run_dbt as well."""
+def _dbt_server() -> Iterator[DbtServer]:
+    """Take the place of every dbt that would be started, for run_dbt as well."""
     server = DbtServer()
     stand_in = SimpleNamespace(Popen=server.popen, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL)
     with pytest.MonkeyPatch.context() as patch:
@@ -67,6 +97,12 @@ def dbt_server() -> Iterator[DbtServer]:
         patch.setattr(running, "subprocess", stand_in)
         yield server
     server.close()
+
+
+@pytest.fixture(scope="session")
+def dbt(_dbt_server: DbtServer) -> None:
+    """Let a test run dbt, in forks of a process that has it in memory; such a test is slow."""
+    _dbt_server.is_allowed = True
 
 
 _numbers = itertools.count(1)

@@ -32,6 +32,7 @@ _PROJECT = {
 class DbtServer:
     """Stands in for ``subprocess.Popen`` where that runs dbt; starts with the first run."""
 
+    is_allowed: bool = False
     _connection: socket.socket | None = None
     _process: subprocess.Popen[bytes] | None = None
 
@@ -39,6 +40,7 @@ class DbtServer:
         """Run dbt in a fork of the server; anything else as a process like any other."""
         if tuple(command[:3]) != (sys.executable, *_DBT):
             return subprocess.Popen(command, **options)
+        assert self.is_allowed, "a test that runs dbt requests the fixture dbt"
         return self._run(command[3:], options["cwd"], options["env"], options["stderr"])
 
     def _run(

@@ -22,11 +22,9 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import OpenSource
-from tests.contract.official import SCHEMA_FILE
 from tests.contract.official import validator as official
+from tests.shared import CORPUS, FLUID_SCHEMA, on_databases
 
-CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
-_LARGEST = 700_000
 FILES = {
     "MODEL.md",
     "contract.fluid.yaml",
@@ -38,17 +36,6 @@ FILES = {
     "proof/customer.sql",
     "proof/order_details.sql",
 }
-
-
-def size(folder: Path) -> int:
-    return sum(file.stat().st_size for file in (folder / "data").glob("*"))
-
-
-DATABASES = sorted(
-    folder.name
-    for folder in (CORPUS.iterdir() if CORPUS.is_dir() else ())
-    if (folder / "data").is_dir() and size(folder) <= _LARGEST
-)
 
 
 def build_shop(path: Path) -> Path:
@@ -90,7 +77,7 @@ def test_the_contract_on_disk_is_valid(forged: Mapping[str, str]) -> None:
     document = yaml.safe_load(forged["contract.fluid.yaml"])
     assert validate(document) == ()
     assert check_consistency(document) == ()
-    if SCHEMA_FILE.exists():
+    if FLUID_SCHEMA.exists():
         assert official().is_valid(document)
 
 
@@ -160,8 +147,11 @@ def test_same_input_same_bytes_in_another_process_and_place(
     assert again == dict(forged)
 
 
-@pytest.mark.skipif(not DATABASES, reason="the corpus is not in ../shared/corpus")
-@pytest.mark.parametrize("name", DATABASES)
+@on_databases(
+    "broker chinook jaffle_shop northwind oracle_co",
+    thorough="adventureworks_dw adventureworks_lt adventureworks_star car_dealership"
+    " department_store derm_treatment gtfs_nyc pubs sakila sql_murder_mystery world",
+)
 def test_every_database_of_the_corpus_gets_a_valid_contract(name: str) -> None:
     """Real databases, whatever their shape, are forged to a contract without a finding."""
     with open_source(CORPUS / name / "data") as source:
@@ -169,7 +159,7 @@ def test_every_database_of_the_corpus_gets_a_valid_contract(name: str) -> None:
     document = as_document(result.contract)
     assert validate(document) == ()
     assert check_consistency(document) == ()
-    if SCHEMA_FILE.exists():
+    if FLUID_SCHEMA.exists():
         assert official().is_valid(document)
     tables = {path.stem for path in (CORPUS / name / "data").glob("*.parquet")}
     assert {expose.title for expose in result.contract.exposes} == tables

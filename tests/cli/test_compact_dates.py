@@ -10,6 +10,7 @@ from tests.cli.running import Fluid
 from tests.profiling.calendars import CALENDAR, SALES
 
 
+@pytest.mark.usefixtures("dbt")
 @pytest.mark.parametrize("technique", sorted(TECHNIQUES))
 def test_nothing_is_lost_on_the_way_to_dates_and_back(
     fluid: Fluid, tmp_path: Path, technique: str

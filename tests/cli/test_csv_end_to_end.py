@@ -60,6 +60,7 @@ def test_decimal_commas_are_read_and_proven(fluid: Fluid, tmp_path: Path, techni
     assert sales["primary_key"] == ["beleg"]
 
 
+@pytest.mark.usefixtures("dbt")
 def test_what_dbt_builds_of_decimal_commas_is_proven(fluid: Fluid, tmp_path: Path) -> None:
     """The project reads the file in place, by the same convention."""
     source = written(tmp_path / "sales.csv", GERMAN)
@@ -141,6 +142,7 @@ def test_reports_are_read_as_the_tables_in_them(fluid: Fluid, tmp_path: Path) ->
     assert "staff.csv line 9 (a total)" in " ".join(verified.out.split())
 
 
+@pytest.mark.usefixtures("dbt")
 def test_what_dbt_builds_of_a_report_is_proven(fluid: Fluid, tmp_path: Path) -> None:
     """DuckDB by itself would read the total as a row, so the project has a copy without it."""
     folder, _ = forged(fluid, written(tmp_path / "staff.csv", STAFF))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import duckdb
 import psycopg
+import pytest
 
 from fluid_build.forge import forge
 from fluid_build.sources import open_source
@@ -24,6 +25,7 @@ _SHOP = (
 )
 
 
+@pytest.mark.usefixtures("dbt")
 def test_a_star_keeps_what_the_source_deletes_and_tells_what_never_was(
     fluid: Fluid, tmp_path: Path
 ) -> None:
@@ -66,6 +68,7 @@ def test_a_star_keeps_what_the_source_deletes_and_tells_what_never_was(
     assert 'LEFT JOIN "dim_product" AS p' in tested.out
 
 
+@pytest.mark.usefixtures("dbt")
 def test_postgresql_keeps_them_as_well(
     fluid: Fluid, postgres: PostgresDatabase, tmp_path: Path
 ) -> None:

@@ -208,6 +208,7 @@ def test_the_code_of_a_folder_is_not_run_unasked(fluid: Fluid, folder: Path, tra
     assert f"run: fluid verify {folder} --dbt --trust" in said
 
 
+@pytest.mark.usefixtures("dbt")
 def test_the_code_of_a_folder_is_asked_for(folder: Path, trap: Path) -> None:
     """On a terminal a no ends it; with --trust nobody is asked."""
     done = answer("n", "verify", folder, "--dbt")

@@ -405,6 +405,7 @@ def test_help_shows_an_example(fluid: Fluid) -> None:
     assert "fluid verify shop-model" in done.out
 
 
+@pytest.mark.usefixtures("dbt")
 def test_what_dbt_built_is_proven_too(fluid: Fluid, folder: Path) -> None:
     """The project is built by dbt itself, and what it built is compared with the source."""
     done = fluid("verify", folder, "--dbt", "--trust", "--json")
@@ -414,6 +415,7 @@ def test_what_dbt_built_is_proven_too(fluid: Fluid, folder: Path) -> None:
     assert document["dbt"]["proof"] == document["proof"]
 
 
+@pytest.mark.usefixtures("dbt")
 def test_dbt_builds_beside_the_database_that_stands(fluid: Fluid, folder: Path) -> None:
     """What an earlier run built is neither repaired nor called proven: it is not checked."""
     standing = folder / "dbt" / "two.duckdb"
@@ -432,6 +434,7 @@ def test_dbt_builds_beside_the_database_that_stands(fluid: Fluid, folder: Path) 
     )
 
 
+@pytest.mark.usefixtures("dbt")
 def test_what_dbt_loses_is_caught(fluid: Fluid, folder: Path) -> None:
     """A model of the project that was edited to leave rows out does not pass, and gets no tick."""
     model = folder / "dbt" / "models" / "flat" / "orders.sql"
@@ -444,6 +447,7 @@ def test_what_dbt_loses_is_caught(fluid: Fluid, folder: Path) -> None:
     assert "dbt/models/flat/orders.sql was edited" in done.out
 
 
+@pytest.mark.usefixtures("dbt")
 def test_what_dbt_cannot_build_is_named(fluid: Fluid, folder: Path) -> None:
     """The model that failed is named with the reason, and nothing is called proven by dbt."""
     model = folder / "dbt" / "models" / "flat" / "orders.sql"

@@ -9,25 +9,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from random import Random
 from typing import Any
 
-import pytest
 from jsonschema import Draft202012Validator
 
-SCHEMA_FILE = Path(__file__).parents[3] / "shared" / "schemas" / "fluid-schema-0.7.2.json"
-
-needs_official_schema = pytest.mark.skipif(
-    not SCHEMA_FILE.exists(), reason="the official FLUID schema is not in ../shared/schemas"
-)
+from tests.shared import FLUID_SCHEMA
 
 TEXTS = ("", "a", "customer", "no", "1.0", "2024-01-01", "a\nb\n", " x ", "Ünï", "😀", "true")
 
 
 @cache
 def schema() -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    loaded: dict[str, Any] = json.loads(FLUID_SCHEMA.read_text(encoding="utf-8"))
     return loaded
 
 

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from fluid_build.contract.validation import validate
 from tests.contract.mutations import PROBES, mutated
-from tests.contract.official import Maker, is_valid, needs_official_schema, places, schema
+from tests.contract.official import Maker, is_valid, places, schema
+from tests.shared import needs_shared
 
-pytestmark = needs_official_schema
+pytestmark = needs_shared
 
 
 def agree(document: object) -> bool:

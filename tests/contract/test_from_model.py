@@ -17,9 +17,9 @@ from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile
 from fluid_build.transform.plan.techniques import transform_plan
-from tests.contract.official import SCHEMA_FILE
 from tests.contract.official import validator as official
 from tests.modeling.profiles import column, profile, profiles, reference, table, values
+from tests.shared import FLUID_SCHEMA
 
 
 def contract_of(measured: Profile) -> FluidContract:
@@ -52,7 +52,7 @@ def test_any_profile_gives_a_valid_contract(measured: Profile) -> None:
     document = as_document(contract_of(measured))
     assert validate(document) == ()
     assert check_consistency(document) == ()
-    if SCHEMA_FILE.exists():
+    if FLUID_SCHEMA.exists():
         assert official().is_valid(document)
     assert yaml.load(block_yaml(document), Loader=yaml.CSafeLoader) == document
 

@@ -16,9 +16,10 @@ from fluid_build.contract.fluid.common import Distinct, TextPattern
 from fluid_build.contract.fluid.plain_parts import PlainPart
 from fluid_build.contract.structure import Allowed, allowed, keys_of, required_keys
 from tests.contract.mutations import misspelt
-from tests.contract.official import needs_official_schema, resolved, samples, schema
+from tests.contract.official import resolved, samples, schema
+from tests.shared import needs_shared
 
-pytestmark = needs_official_schema
+pytestmark = needs_shared
 
 Pair = tuple[str, dict[str, Any], Allowed]
 

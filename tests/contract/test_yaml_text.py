@@ -20,7 +20,8 @@ from fluid_build.contract.read.parsers import read_yaml
 from fluid_build.contract.validation import parse_contract
 from fluid_build.contract.write.yaml_text import as_document, contract_yaml
 from tests.contract.contracts import contract, expose
-from tests.contract.official import Maker, needs_official_schema, places
+from tests.contract.official import Maker, places
+from tests.shared import needs_shared
 
 
 def read_back(contract: FluidContract) -> object:
@@ -30,7 +31,7 @@ def read_back(contract: FluidContract) -> object:
     return ours
 
 
-@needs_official_schema
+@needs_shared
 def test_contracts_of_every_part_of_the_schema_are_read_back() -> None:
     """A contract with any part of the schema is the same after writing and reading."""
     for index, place in enumerate(places()):

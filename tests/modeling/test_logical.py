@@ -1,7 +1,6 @@
 """The logical model: its techniques, its layers, and what they look like as JSON."""
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,8 +13,7 @@ from fluid_build.modeling.logical import LogicalModel, model_json
 from fluid_build.modeling.techniques import TECHNIQUES, build_model
 from fluid_build.profiling.profile import Evidence, Profile
 from tests.modeling.profiles import column, profile, profiles, reference, table
-
-OSI_SCHEMA = Path(__file__).parents[3] / "shared" / "schemas" / "osi-0.1.1.json"
+from tests.shared import OSI_SCHEMA
 
 
 def test_an_unknown_technique_is_refused_with_those_that_are_known() -> None:

@@ -1,20 +1,16 @@
 """Keys of real databases whose constraints were taken off are found again."""
 
 import json
-from pathlib import Path
-
-import pytest
 
 from bench import accuracy
+from tests.shared import CORPUS, needs_shared
 
-ROOT = Path(__file__).parents[2]
-CORPUS = ROOT.parent / "shared" / "corpus"
 SMALL = ("chinook", "northwind", "pubs")
 LEAST_FOREIGN = 0.96
 LEAST_PRIMARY = 0.98
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is not beside the repository")
+@needs_shared
 def test_small_real_databases_reach_the_goal() -> None:
     """On three small real databases together, foreign and primary keys reach their goals."""
     foreign, primary = accuracy.Score(), accuracy.Score()

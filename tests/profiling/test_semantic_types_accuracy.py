@@ -3,16 +3,14 @@
 import csv
 import time
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import duckdb
 import pytest
 
 from bench import semantic_samples
 from fluid_build.profiling.semantic_types import ColumnFacts, classify
+from tests.shared import CORPUS, needs_shared
 
-ROOT = Path(__file__).parents[2]
-CORPUS = ROOT.parent / "shared" / "corpus"
 LABELS = CORPUS / "_pii" / "labels.csv"
 GOAL = 0.95
 MOST_SECONDS_A_COLUMN = 0.001
@@ -79,7 +77,7 @@ def _corpus_facts(database: str) -> Iterator[ColumnFacts]:
                 )
 
 
-@pytest.mark.skipif(not LABELS.exists(), reason="the corpus is not beside the repository")
+@needs_shared
 def test_corpus_reaches_the_goal() -> None:
     """On the labelled columns of the corpus F1 is 0.95 and more."""
     with LABELS.open(encoding="utf-8", newline="") as file:

@@ -1,19 +1,20 @@
 """The DDL of real databases, held against what they are known to declare."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fluid_build.sources.base import Source
 from fluid_build.sources.ddl import open_ddl
+from tests.shared import CORPUS, needs_shared
 
-CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
-DATABASES = sorted(path.parent.name for path in CORPUS.glob("*/schema.sql"))
+DATABASES = (
+    "adventureworks adventureworks_dw broker car_dealership chinook department_store derm_treatment"
+    " northwind oracle_co pubs sakila sql_murder_mystery tpcds world"
+).split()
 
-if not DATABASES:
-    pytest.skip("the corpus ../shared/corpus is not here", allow_module_level=True)
+pytestmark = needs_shared
 
 
 @pytest.fixture(params=DATABASES)

@@ -11,8 +11,8 @@ from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.plan.techniques import transform_plan
+from tests.shared import CORPUS, on_databases
 
-CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 TAKEN_APART = ("data_vault_2", "dimensional")
 
 
@@ -51,12 +51,10 @@ def test_no_promise_of_the_demo_is_lost(profile: Profile) -> None:
     check_all_are_accounted_for(profile)
 
 
-@pytest.mark.parametrize("name", ["chinook", "northwind", "sakila"])
+@on_databases("chinook", thorough="northwind sakila")
 def test_no_promise_of_a_corpus_database_is_lost(name: str) -> None:
     """The same of databases that others made."""
     folder = CORPUS / name / "data"
-    if not folder.is_dir():
-        pytest.skip("the corpus of databases is not beside the repository")
     with open_source(folder) as source:
         check_all_are_accounted_for(profile_source(source))
 

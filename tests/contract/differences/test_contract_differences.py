@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from fluid_build.contract.differences import Level
 from fluid_build.contract.differences.versions import next_version
 from tests.contract.differences.versions import full, only, parted, with_
-from tests.contract.official import Maker, is_valid, needs_official_schema
+from tests.contract.official import Maker, is_valid
+from tests.shared import needs_shared
 
 ORDERS = ("exposes", 0)
 COLUMNS = (*ORDERS, "contract", "schema")
@@ -182,7 +183,7 @@ def test_versions_count_up(version: str, bumps: tuple[str | None, ...]) -> None:
     assert tuple(next_version(version, b) for b in ("patch", "minor", "major")) == bumps  # type: ignore[arg-type]
 
 
-@needs_official_schema
+@needs_shared
 @given(seed=st.integers(0, 2**32))
 def test_a_contract_does_not_differ_from_itself(seed: int) -> None:
     """Whatever is in it."""
@@ -191,7 +192,7 @@ def test_a_contract_does_not_differ_from_itself(seed: int) -> None:
     assert parted(document, document).bump == "none"
 
 
-@needs_official_schema
+@needs_shared
 @given(one=st.integers(0, 2**32), other=st.integers(0, 2**32))
 def test_no_difference_goes_unsaid_and_both_directions_agree(one: int, other: int) -> None:
     """Two contracts differ both ways in the same places, and what is added one way breaks back."""
@@ -218,7 +219,7 @@ def keys_of(document: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[s
             yield from keys_of(value, (*path, part))
 
 
-@needs_official_schema
+@needs_shared
 @given(seed=st.integers(0, 2**32), choice=st.randoms(use_true_random=False))
 def test_not_one_key_can_go_unnoticed(seed: int, choice: Random) -> None:
     """Wherever something is left out of a contract, something is said, there and back."""
@@ -233,7 +234,7 @@ def test_not_one_key_can_go_unnoticed(seed: int, choice: Random) -> None:
             }
 
 
-@needs_official_schema
+@needs_shared
 @given(seed=st.integers(0, 2**32))
 def test_every_removal_of_an_element_breaks(seed: int) -> None:
     """No expose and no column can go unnoticed."""

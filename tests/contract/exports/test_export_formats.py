@@ -27,12 +27,12 @@ from fluid_build.transform.plan.techniques import transform_plan
 from tests.contract.contracts import contract, expose
 from tests.contract.exports.shops import shops
 from tests.contract.exports.verdicts import (
-    needs_osi_schema,
     refused_by_dcs,
     refused_by_odcs,
     refused_by_osi,
 )
-from tests.contract.official import Maker, needs_official_schema, places
+from tests.contract.official import Maker, places
+from tests.shared import needs_shared
 
 CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
 OFFICIAL_3_1 = "5bfad9239736423b7de771c03e9d87d0b472e0bed28ae76fea4b927943926cb9"
@@ -51,7 +51,7 @@ def refused(exported: Exported) -> str | None:
     return judges[exported.format](exported.document)
 
 
-@needs_osi_schema
+@needs_shared
 @given(shops())
 def test_exports_of_drawn_contracts_pass_the_official_validators(contract: FluidContract) -> None:
     """Whatever tables, keys, references and rules there are, each export is valid."""
@@ -59,8 +59,7 @@ def test_exports_of_drawn_contracts_pass_the_official_validators(contract: Fluid
         assert refused(exported) is None
 
 
-@needs_osi_schema
-@needs_official_schema
+@needs_shared
 @given(st.randoms(use_true_random=False))
 def test_exports_of_any_valid_contract_are_valid(random: Random) -> None:
     """A contract made from the official FLUID schema can be written in every format."""
@@ -69,7 +68,7 @@ def test_exports_of_any_valid_contract_are_valid(random: Random) -> None:
         assert refused(exported) is None
 
 
-@needs_official_schema
+@needs_shared
 def test_every_place_of_a_contract_can_be_exported() -> None:
     """For each node of the FLUID schema, a contract that holds it can be written."""
     for index, place in enumerate(places()):

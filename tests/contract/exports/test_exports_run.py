@@ -102,6 +102,7 @@ def test_a_path_is_told_from_where_the_export_is_run(
     assert again.exposes[0].binding.location.path == "dbt/shop.duckdb"
 
 
+@pytest.mark.usefixtures("dbt")
 @pytest.mark.skipif(
     DATACONTRACT is None,
     reason="datacontract-cli is not there; set DATACONTRACT to its command (see bench/exports.py)",

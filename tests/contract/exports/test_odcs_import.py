@@ -19,7 +19,8 @@ from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import ContractError
 from tests.contract.exports.shops import shops
 from tests.contract.exports.verdicts import refused_by_odcs
-from tests.contract.official import Maker, needs_official_schema, places
+from tests.contract.official import Maker, places
+from tests.shared import needs_shared
 
 versions = st.sampled_from(("3.1.0", "3.2.0"))
 
@@ -71,14 +72,14 @@ def test_drawn_contracts_keep_what_fluid_says(contract: FluidContract, version: 
     check_round_trip(contract, version)
 
 
-@needs_official_schema
+@needs_shared
 @given(st.randoms(use_true_random=False), versions)
 def test_any_valid_contract_keeps_what_fluid_says(random: Random, version: str) -> None:
     """So is what it has about a contract made from the official FLUID schema."""
     check_round_trip(parse_contract(Maker(random, richness=0.5).document()), version)
 
 
-@needs_official_schema
+@needs_shared
 def test_every_place_of_a_contract_is_kept() -> None:
     """For each node of the FLUID schema that ODCS can hold, the round trip keeps it."""
     for index, place in enumerate(places()):

@@ -5,7 +5,8 @@ from typing import Any
 from fluid_build.contract.exports.formats import Exported, export
 from fluid_build.contract.validation import parse_contract
 from tests.contract.contracts import contract, expose
-from tests.contract.exports.verdicts import needs_osi_schema, refused_by_osi
+from tests.contract.exports.verdicts import refused_by_osi
+from tests.shared import needs_shared
 
 
 def exported(semantics: dict[str, Any]) -> Exported:
@@ -90,7 +91,7 @@ def test_what_has_no_expression_is_told() -> None:
     assert {"exposes[].semantics.measures[]", "exposes[].semantics.metrics[]"} <= paths
 
 
-@needs_osi_schema
+@needs_shared
 def test_the_document_is_valid() -> None:
     """It passes the official schema."""
     assert refused_by_osi(exported(SEMANTICS).document) is None

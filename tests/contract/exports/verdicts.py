@@ -4,20 +4,14 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
-import pytest
 from datacontract_specification.model import DataContractSpecification
 from jsonschema import Draft7Validator, Draft201909Validator, Draft202012Validator
 from open_data_contract_standard.model import OpenDataContractStandard
 
 from fluid_build.contract.exports.odcs.versions import LATEST, odcs_schema
-
-OSI_SCHEMA = Path(__file__).parents[4] / "shared" / "schemas" / "osi-0.1.1.json"
-needs_osi_schema = pytest.mark.skipif(
-    not OSI_SCHEMA.exists(), reason="the official OSI schema is not in ../shared/schemas"
-)
+from tests.shared import OSI_SCHEMA
 
 
 @cache

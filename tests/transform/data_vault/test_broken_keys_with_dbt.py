@@ -27,7 +27,9 @@ _STAFF = (
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[DbtResult, DbtResult, Path]:
+def results(
+    dbt: None, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[DbtResult, DbtResult, Path]:
     """What came of a build, of another one after the key broke, and the database."""
     folder = tmp_path_factory.mktemp("staff")
     file = database(folder / "staff.duckdb", *_STAFF)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
@@ -26,6 +27,7 @@ _CHANGES = (
 )
 
 
+@pytest.mark.usefixtures("dbt")
 def test_dbt_adds_what_changed_and_nothing_else(tmp_path: Path) -> None:
     """A change, an orphan and deletions come out as they do in the direct run."""
     shop = database(tmp_path / "shop.duckdb", *_SMALL)

@@ -62,6 +62,7 @@ def dbt_build(project: str, caller: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.usefixtures("dbt")
 @pytest.mark.parametrize(
     ("source_of", "relative"),
     [(of_files, True), (of_sqlite, False)],
@@ -84,6 +85,7 @@ def test_dbt_builds_the_same_from_another_folder(
     assert rows == [(1, "a"), (2, "b")]
 
 
+@pytest.mark.usefixtures("dbt")
 def test_dbt_builds_in_a_folder_whose_name_looks_like_a_url(tmp_path: Path) -> None:
     """dbt-duckdb would take what follows a # for no part of the database's path."""
     folder = tmp_path / "C# projects"

@@ -282,6 +282,7 @@ def test_a_glob_is_read_from_the_folder_below_which_it_matches(data: Path, proje
         assert made.differing("a") == 0
 
 
+@pytest.mark.usefixtures("dbt")
 def test_dbt_builds_from_files_of_every_kind(data: Path, project: Path) -> None:
     """Messy text, nested JSON, partitions and a copy: dbt builds what the direct run does."""
     messy = 'id;"a""b";\'{{ x }}\';$y;k;K\n1;Zoë;NULL;31/12/2023;1;2\n2;b;1.5;;3;4\n'

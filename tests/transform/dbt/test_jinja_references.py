@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 import pytest
-from dbt.clients.jinja import get_rendered
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -28,6 +27,14 @@ NASTY = (
 LINE = NASTY.map(lambda text: re.sub(r"[\r\n]", " ", text))
 COMMENT = NASTY.map(lambda text: text.replace("*/", "").replace("/*", ""))
 TAG = st.sampled_from(["", "a", "body"])
+
+
+def get_rendered(template: str, context: dict[str, Any], *, native: bool = False) -> Any:
+    """Render a template as dbt does."""
+    # Importing dbt takes seconds, which collecting the tests shouldn't.
+    from dbt.clients import jinja
+
+    return jinja.get_rendered(template, context, native=native)
 
 
 def rendered(template: str, *, again: bool = False) -> str:

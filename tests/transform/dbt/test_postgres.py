@@ -19,10 +19,10 @@ from fluid_build.transform.dbt.targets import target_type
 from fluid_build.transform.plan.execution import built
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.postgres import PostgresDatabase
+from tests.shared import CORPUS, needs_shared
 from tests.transform.databases import modelled
 from tests.transform.dbt.projects import written
 
-CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
 LOAD_DATE = datetime(2024, 1, 31, 6, 30)
 
 
@@ -44,6 +44,8 @@ def load(postgres: PostgresDatabase, folder: Path) -> None:
                         into.write_row(row)
 
 
+@pytest.mark.usefixtures("dbt")
+@needs_shared
 @pytest.mark.parametrize(
     ("name", "technique"), [("jaffle_shop", "data_vault_2"), ("chinook", "dimensional")]
 )
@@ -52,8 +54,6 @@ def test_dbt_builds_on_postgres_what_duckdb_builds(
 ) -> None:
     """No error, no failure, no warning; every row and value, hashes included, as in DuckDB."""
     folder = CORPUS / name / "data"
-    if not folder.is_dir():
-        pytest.skip("the corpus of databases is not beside the repository")
     load(postgres, folder)
     expected: dict[str, Counter[Any]] = {}
     with modelled(postgres.uri, technique) as shop:

@@ -159,7 +159,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
 
 
 @pytest.fixture(scope="module")
-def first(shop: Shop) -> DbtResult:
+def first(dbt: None, shop: Shop) -> DbtResult:
     """What came of the first build."""
     return run_dbt(shop.project, variables={"load_date": "2024-01-01 00:00:00"})
 
@@ -271,7 +271,9 @@ def test_a_missing_table_of_the_source_fails_the_build(second: DbtResult) -> Non
 
 
 @pytest.fixture(scope="module")
-def parsed(shop: Shop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+def parsed(
+    dbt: None, shop: Shop, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Any]]:
     """Dbt's manifest of the project; a warning would be an error."""
     yield manifest(shop.project, tmp_path_factory.mktemp("target"))
 

@@ -21,6 +21,7 @@ def test_where_dbt_is_missing_the_hint_says_how_to_install_it(tmp_path: Path) ->
     assert missing.value.hint == "Install it with: pip install 'fluid-forge[dbt]'"
 
 
+@pytest.mark.usefixtures("dbt")
 @pytest.mark.parametrize(
     ("variable", "value"),
     [

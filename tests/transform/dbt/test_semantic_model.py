@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +13,8 @@ from fluid_build.profiling.profile import Profile
 from fluid_build.transform.dbt.semantic_model import semantic_document, semantic_json
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.modeling.profiles import column, profile, profiles, reference, table
+from tests.shared import OSI_SCHEMA, needs_shared
 
-SCHEMA = Path(__file__).parents[4] / "shared" / "schemas" / "osi-0.1.1.json"
 # Of dbt 1.12's own check of names in a semantic model.
 ACCEPTED = re.compile(r"[a-z]((?!__)[a-z0-9_])*[a-z0-9]")
 GRAINS = set("day hour microsecond millisecond minute month nanosecond quarter second week".split())
@@ -122,9 +121,7 @@ def test_no_text_of_a_stranger_is_jinja_for_dbt() -> None:
 @pytest.fixture(scope="module")
 def validator() -> Draft202012Validator:
     """The official schema of OSI 0.1.1."""
-    if not SCHEMA.is_file():
-        pytest.skip("the OSI schema is not beside the repository")
-    return Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+    return Draft202012Validator(json.loads(OSI_SCHEMA.read_text(encoding="utf-8")))
 
 
 @given(profiles())
@@ -150,6 +147,7 @@ def test_every_document_is_valid_and_every_name_accepted(found: Profile) -> None
     assert all(ACCEPTED.fullmatch(name) for name in metrics)
 
 
+@needs_shared
 def test_the_document_is_valid_under_the_official_schema(validator: Draft202012Validator) -> None:
     """The file says what OSI 0.1.1 knows and nothing else."""
     plan = transform_plan(build_model(SHOP))

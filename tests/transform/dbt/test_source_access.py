@@ -58,6 +58,7 @@ def test_a_sqlite_file_is_attached_and_read_alike(sqlite_file: Path, project: Pa
             assert made.differing(one.id) == 0
 
 
+@pytest.mark.usefixtures("dbt")
 def test_dbt_builds_from_sqlite_without_a_network(sqlite_file: Path, project: Path) -> None:
     """In an empty home dbt finds the scanner in its wheel, and builds what the direct run does."""
     with project_of(f"sqlite:///{sqlite_file}", project) as made:
@@ -106,6 +107,7 @@ def test_a_sqlite_file_in_wal_mode_is_said_to_be_one(tmp_path: Path, project: Pa
         assert "WAL mode" in made.access.notes[0]
 
 
+@pytest.mark.usefixtures("dbt")
 def test_dbt_builds_from_schemas_of_a_duckdb_file(tmp_path: Path, project: Path) -> None:
     """Each schema is a block of sources of one name; names that need quotes get them."""
     path = tmp_path / "source data.duckdb"
@@ -155,6 +157,7 @@ def test_postgres_is_attached_and_read_alike(postgres: PostgresDatabase, project
         assert "NaN" in made.access.notes[0]
 
 
+@pytest.mark.usefixtures("dbt")
 def test_dbt_builds_from_postgres_without_a_network(
     postgres: PostgresDatabase, project: Path
 ) -> None:
@@ -181,6 +184,7 @@ def test_no_password_gets_into_the_project(postgres: PostgresDatabase, project: 
         (project / "land").rmdir()
 
 
+@pytest.mark.usefixtures("dbt")
 def test_dbt_builds_in_the_postgres_that_it_reads(
     postgres: PostgresDatabase, project: Path
 ) -> None:

@@ -12,10 +12,10 @@ from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.targets import check_target, target_type
 from fluid_build.transform.plan.techniques import transform_plan
+from tests.shared import CORPUS, needs_shared
 from tests.transform.databases import EVERY_TYPE, Modelled, database, modelled
 from tests.transform.dbt.projects import TARGETS, compiled_tests, schema_access
 
-CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
 JINJA = re.compile(r"\{\{ (?:source\('\w+', '(\w+)'\)|ref\('(\w+)'\)|(this)|(load_date)\(\)) \}\}")
 
 
@@ -45,27 +45,26 @@ def queries(shop: Modelled, target: str) -> dict[str, str]:
     }
 
 
-def needs_corpus(name: str) -> Path:
-    """The folder of a corpus database; the test is skipped where there is none."""
-    folder = CORPUS / name / "data"
-    if not folder.is_dir():
-        pytest.skip("the corpus of databases is not beside the repository")
-    return folder
-
-
+@needs_shared
 @pytest.mark.parametrize(
     ("name", "technique"),
     [
-        ("adventureworks_lt", "flat"),
-        ("pubs", "data_vault_2"),
+        ("broker", "flat"),
         ("jaffle_shop", "data_vault_2"),
         ("chinook", "dimensional"),
-        ("northwind", "dimensional"),
+        *(
+            pytest.param(*case, marks=pytest.mark.thorough)
+            for case in (
+                ("adventureworks_lt", "flat"),
+                ("pubs", "data_vault_2"),
+                ("northwind", "dimensional"),
+            )
+        ),
     ],
 )
 def test_each_target_can_read_what_is_written_for_it(name: str, technique: str) -> None:
     """Every model and test of a corpus database parses in its target's dialect."""
-    with modelled(needs_corpus(name), technique) as shop:
+    with modelled(CORPUS / name / "data", technique) as shop:
         for target in TARGETS:
             for file, sql in queries(shop, target).items():
                 tree = sqlglot.parse_one(sql, read=target)

@@ -1,27 +1,19 @@
 """Known databases as stars: everything agrees with the source, and looks as a modeller draws it."""
 
-from pathlib import Path
-
-import pytest
-
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.execution import built
 from fluid_build.transform.plan.techniques import transform_plan
 from fluid_build.transform.proof.proof import prove
+from tests.shared import CORPUS, needs_shared, on_databases
 from tests.transform.dimensional.stars import dimension, fact, star_of
 
-CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
-SOME = ["chinook", "gtfs_nyc", "northwind", "oracle_co", "pubs", "sakila", "tpcc", "world"]
 
-
-@pytest.mark.parametrize("name", SOME)
+@on_databases("chinook oracle_co world", thorough="gtfs_nyc northwind pubs sakila tpcc")
 def test_a_known_database_is_proven(name: str) -> None:
     """Rows, sums, references and every value agree with the source; every table is compared."""
     folder = CORPUS / name / "data"
-    if not folder.is_dir():
-        pytest.skip("the corpus of databases is not beside the repository")
     with open_source(folder) as source:
         model = build_model(profile_source(source), "dimensional")
         with built(source, transform_plan(model)) as result:
@@ -31,11 +23,10 @@ def test_a_known_database_is_proven(name: str) -> None:
     assert all(one.holds for table in proof.tables for one in table.checks)
 
 
+@needs_shared
 def test_rentals_are_drawn_as_a_modeller_would_draw_them() -> None:
     """Rental and payment are facts of film, store, customer and staff; films have actors."""
     folder = CORPUS / "sakila" / "data"
-    if not folder.is_dir():
-        pytest.skip("the corpus of databases is not beside the repository")
     with open_source(folder) as source:
         star = star_of(build_model(profile_source(source), "dimensional"))
     rental = fact(star, "fct_rental")

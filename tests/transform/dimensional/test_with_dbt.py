@@ -4,6 +4,7 @@ from datetime import datetime
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
@@ -23,6 +24,7 @@ _SMALL = (
 )
 
 
+@pytest.mark.usefixtures("dbt")
 def test_dbt_keeps_versions_and_lets_each_event_meet_its_own(tmp_path: Path) -> None:
     """A move adds one version; orders before it stay with the old city."""
     shop = database(tmp_path / "shop.duckdb", *_SMALL)
