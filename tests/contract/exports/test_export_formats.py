@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -32,9 +31,8 @@ from tests.contract.exports.verdicts import (
     refused_by_osi,
 )
 from tests.contract.official import Maker, places
-from tests.shared import needs_shared
+from tests.shared import CORPUS, needs_shared
 
-CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
 OFFICIAL_3_1 = "5bfad9239736423b7de771c03e9d87d0b472e0bed28ae76fea4b927943926cb9"
 ANNOTATIONS = {"description", "examples", "title", "default", "deprecated"}
 
@@ -77,13 +75,12 @@ def test_every_place_of_a_contract_can_be_exported() -> None:
             assert exported.document, place.pointer
 
 
+@needs_shared
 @pytest.mark.parametrize(
     ("name", "technique"), [("pubs", "flat"), ("chinook", "flat"), ("jaffle_shop", "data_vault_2")]
 )
 def test_exports_of_forged_contracts_are_valid(name: str, technique: str) -> None:
     """What a forge writes can be written in every format, and says nearly everything there."""
-    if not CORPUS.exists():
-        pytest.skip("the corpus is not in ../shared/corpus")
     with open_source(str(CORPUS / name / "data")) as source:
         profile = profile_source(source)
     model = build_model(profile, technique)
