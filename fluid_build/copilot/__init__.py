@@ -1,4 +1,4 @@
-"""The agent runtime: a library of its own, which knows nothing of data products.
+"""The agent runtime, a library that knows nothing about data products.
 
-Nothing is imported here, so that each part costs no more than itself.
+Nothing is imported here, so that importing a part loads nothing else.
 """

@@ -120,7 +120,7 @@ class ContextOverflowError(ProviderError):
 
     def __init__(
         self,
-        message: str = "The prompt does not fit the model's context window.",
+        message: str = "The prompt doesn't fit the model's context window.",
         *,
         prompt_tokens: int | None = None,
         context_window: int | None = None,
@@ -172,7 +172,7 @@ class ToolValidationError(AgentExecutionError):
 
     def __init__(
         self,
-        message: str = "The tool call is not valid.",
+        message: str = "The tool call isn't valid.",
         *,
         tool_name: str | None = None,
         tool_args: Mapping[str, object] | None = None,

@@ -41,14 +41,14 @@ class Selection:
     ``lost`` are the positions of messages that are left out, or fill a gap clipped.
     """
 
-    kept: dict[int, dict[str, JsonValue]] = field(default_factory=dict)
+    chosen: dict[int, dict[str, JsonValue]] = field(default_factory=dict)
     tokens: int = 0
     lost: list[int] = field(default_factory=list)
 
     @property
     def messages(self) -> list[dict[str, JsonValue]]:
         """Return the messages that stay, in order."""
-        return [self.kept[position] for position in sorted(self.kept)]
+        return [self.chosen[position] for position in sorted(self.chosen)]
 
 
 def select(
@@ -121,7 +121,7 @@ def _is_current(
 def _keep(selection: Selection, group: MessageGroup, messages: Sequence[Message]) -> None:
     selection.tokens += group.tokens
     for position in group.positions:
-        selection.kept[position] = dict(messages[position])
+        selection.chosen[position] = dict(messages[position])
 
 
 def _keep_best(
@@ -156,7 +156,7 @@ def _fill(
     count: Callable[[Message], int],
 ) -> None:
     """Fill the gap that whole groups leave with the best of those that were dropped, clipped."""
-    candidates = [group for group in dropped if group.positions[0] not in selection.kept]
+    candidates = [group for group in dropped if group.positions[0] not in selection.chosen]
     for group in candidates[:_TRIES_TO_FILL]:
         gap = target - selection.tokens
         if gap < target * _GAP_NOT_WORTH_FILLING:
@@ -164,7 +164,7 @@ def _fill(
         parts = [messages[position] for position in group.positions]
         clipped = clip_to_tokens(parts, gap, count, shortest=_SHORTEST_FILLING_TEXT)
         if clipped is not None:
-            selection.kept.update(zip(group.positions, clipped, strict=True))
+            selection.chosen.update(zip(group.positions, clipped, strict=True))
             selection.tokens += sum(map(count, clipped))
 
 
@@ -184,9 +184,9 @@ def _clip_current(
         copies = clip_to_tokens(parts, limit - system_tokens, count)
     if copies is None:
         return None
-    kept = {p: dict(messages[p]) for p in system}
-    kept.update(zip(current, copies, strict=True))
-    return Selection(kept, sum(map(count, kept.values())))
+    selected = {p: dict(messages[p]) for p in system}
+    selected.update(zip(current, copies, strict=True))
+    return Selection(selected, sum(map(count, selected.values())))
 
 
 def _clip_everything(

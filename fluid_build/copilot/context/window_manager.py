@@ -161,7 +161,7 @@ class ContextWindowManager:
         selection = self._select(messages, limit, reserved=tokens)
         if selection.tokens + tokens > limit:  # the messages that must stay need all of the window
             return None
-        before = [selection.kept[p] for p in sorted(selection.kept) if p < lost[0]]
+        before = [selection.chosen[p] for p in sorted(selection.chosen) if p < lost[0]]
         return [*before, summary, *selection.messages[len(before) :]]
 
     def _select(

@@ -229,7 +229,7 @@ class LlmClient:
             failure = classify_provider_error(error, self.provider.name)
         if failure is not None:
             raise failure  # not from within: httpx's error holds the request with the key
-        return self._read(response, bytes(content), prompt)
+        return self._parse(response, bytes(content), prompt)
 
     def _attempt_sync(self, request: LlmRequest, prompt: LlmPrompt) -> LlmResponse:
         started = time.monotonic()
@@ -243,7 +243,7 @@ class LlmClient:
             failure = classify_provider_error(error, self.provider.name)
         if failure is not None:
             raise failure
-        return self._read(response, bytes(content), prompt)
+        return self._parse(response, bytes(content), prompt)
 
     def _extend(self, content: bytearray, chunk: bytes, started: float) -> None:
         """Add a chunk, within bounds: a server that trickles or floods is cut off."""
@@ -259,7 +259,7 @@ class LlmClient:
             headers |= self.provider.auth_headers(self._key.reveal())
         return {"method": "POST", "url": request.url, "json": request.body, "headers": headers}
 
-    def _read(self, response: httpx.Response, content: bytes, prompt: LlmPrompt) -> LlmResponse:
+    def _parse(self, response: httpx.Response, content: bytes, prompt: LlmPrompt) -> LlmResponse:
         whole = httpx.Response(
             response.status_code,
             headers=[(k, v) for k, v in response.headers.items() if k != "content-encoding"],

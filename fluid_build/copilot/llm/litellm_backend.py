@@ -103,9 +103,9 @@ def _refusal(error: Exception, secrets: Iterable[str]) -> httpx.Response:
     status = getattr(error, "status_code", None)
     error_name = type(error).__name__
     if error_name == "Timeout":
-        raise httpx.ReadTimeout("the provider did not answer in time")
+        raise httpx.ReadTimeout("the provider didn't answer in time")
     if error_name == "APIConnectionError" or not isinstance(status, int):
-        raise httpx.ConnectError("the provider could not be reached")
+        raise httpx.ConnectError("the provider couldn't be reached")
     headers = getattr(error, "litellm_response_headers", None) or {}
     wait_headers = {name: headers[name] for name in _WAIT_HEADERS if name in headers}
     body = getattr(error, "body", None)

@@ -131,7 +131,7 @@ def _path(key_or_path: Key) -> tuple[str, ...]:
 
 
 def _put(tree: object, path: tuple[str, ...], value: object) -> dict[str, object]:
-    key, *rest = path
+    key, *inner = path
     if not isinstance(tree, Mapping):
         raise KeyError(key)
-    return {**tree, key: _put(tree[key], tuple(rest), value) if rest else value}
+    return {**tree, key: _put(tree[key], tuple(inner), value) if inner else value}

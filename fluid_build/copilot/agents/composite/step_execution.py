@@ -125,8 +125,8 @@ def _added_messages(
         after[length] is prompt or after[: length + 1] == [*before, prompt]
     ):
         return after[length + 1 :], False
-    others = [message for message in after if message is not prompt and message != prompt]
-    return others, len(others) < len(after) or any(message in before for message in others)
+    answers = [message for message in after if message is not prompt and message != prompt]
+    return answers, len(answers) < len(after) or any(message in before for message in answers)
 
 
 def _headed(name: str, text: str) -> Message:

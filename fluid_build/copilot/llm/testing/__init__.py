@@ -1,6 +1,6 @@
 """Doubles for models: answers from a script, and a real server that can be made to fail.
 
-``ScriptedProvider`` answers in process. ``LoopbackServer`` listens on this machine, speaks all four
+``ScriptedProvider`` answers in process. ``LoopbackServer`` listens on this machine, has all four
 wire formats and injects faults, so that the real client is tested over real sockets:
 
     with LoopbackServer([rate_limit(retry_after=1), Reply("hello")]) as server:

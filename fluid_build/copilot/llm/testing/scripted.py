@@ -1,4 +1,4 @@
-"""A model that says what the test wrote."""
+"""A model that answers from a test's script."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from fluid_build.copilot.llm.base import LlmPrompt, LlmResponse, Usage
 from fluid_build.json_types import JsonObject
 
 Answer: TypeAlias = "str | JsonObject | LlmResponse | Exception"
-"""A text, an object that is answered as JSON, a whole response, or an error to raise."""
+"""A text, an object to answer as JSON, a whole response, or an error to raise."""
 
-Script: TypeAlias = "Sequence[Answer] | Callable[[LlmPrompt], Answer | Awaitable[Answer]]"
+AnswerScript: TypeAlias = "Sequence[Answer] | Callable[[LlmPrompt], Answer | Awaitable[Answer]]"
 
 
 class ScriptedProvider:
-    """Answers prompts from a list, one after the other, or by a function of the prompt.
+    """A model that answers from a list in sequence, or by a function of the prompt.
 
-    ``prompts`` holds what was asked, in order, and ``askers`` the stage and agent class of each.
-    A list that is used up raises ``AssertionError``.
-    Safe from several threads and tasks.
+    ``prompts`` has the prompts in order, and ``askers`` the stage and agent class of each. A list
+    that is used up raises ``AssertionError``. Safe from several threads and tasks.
     """
 
-    def __init__(self, script: Script, *, model: str = "scripted") -> None:
+    def __init__(self, script: AnswerScript, *, model: str = "scripted") -> None:
         self.prompts: list[LlmPrompt] = []
         self.askers: list[tuple[str, str]] = []
         self.model = model
@@ -37,7 +36,7 @@ class ScriptedProvider:
     async def complete(
         self, prompt: LlmPrompt, *, stage: str = "", agent_class: str = ""
     ) -> LlmResponse:
-        """The next answer."""
+        """Return the next answer."""
         answer = self._next(prompt, (stage, agent_class))
         if inspect.isawaitable(answer):
             answer = await answer
@@ -46,7 +45,7 @@ class ScriptedProvider:
     def complete_sync(
         self, prompt: LlmPrompt, *, stage: str = "", agent_class: str = ""
     ) -> LlmResponse:
-        """The blocking twin of ``complete``."""
+        """Return the next answer, and wait for it."""
         return run_blocking(self.complete(prompt, stage=stage, agent_class=agent_class))
 
     def _next(self, prompt: LlmPrompt, asker: tuple[str, str]) -> Answer | Awaitable[Answer]:

@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that speaks all four wire formats and fails on demand."""
+"""A real HTTP server on this machine with all four wire formats, which fails on demand."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from fluid_build.copilot.llm.testing.wire import (
 )
 from fluid_build.json_types import JsonValue
 
-Step: TypeAlias = Reply | Fault
+Scripted: TypeAlias = Reply | Fault
 
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRequest:
-    """What the client sent: ``headers`` with lower-case names, ``raw`` the bytes of the body."""
+    """A client's request: ``headers`` have lower-case names, ``raw`` is the body in bytes."""
 
     wire: str
     path: str
@@ -35,22 +35,22 @@ class ReceivedRequest:
     raw: bytes
 
 
-Script: TypeAlias = Sequence[Step] | Callable[[ReceivedRequest], Step]
+ServerScript: TypeAlias = Sequence[Scripted] | Callable[[ReceivedRequest], Scripted]
 
 
 class LoopbackServer:
-    """Answers from a script of replies and faults, in the format of whatever endpoint is asked.
+    """A server that answers from a script of replies and faults, in the endpoint's format.
 
-    ``script`` is a list, used in order of arrival and then followed by plain replies, or a
-    function of the request. A request whose key is not ``key`` is answered 401. ``requests`` holds
-    what arrived. Use it in a ``with`` block: outside it nothing listens.
+    ``script`` is a list, used in order of arrival and followed by plain replies, or a function of
+    the request. A request whose key isn't ``key`` gets a 401. ``requests`` has the requests. Use it
+    in a ``with`` block: outside of it nothing listens.
     """
 
-    def __init__(self, script: Script = (), *, key: str = "loopback-key-1") -> None:
+    def __init__(self, script: ServerScript = (), *, key: str = "loopback-key-1") -> None:
         self.key = key
         self.requests: list[ReceivedRequest] = []
         self._function = script if callable(script) else None
-        self._steps: list[Step] = [] if callable(script) else list(script)
+        self._steps: list[Scripted] = [] if callable(script) else list(script)
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._server: ThreadingHTTPServer | None = None
@@ -74,20 +74,20 @@ class LoopbackServer:
         self._server = self._thread = None
 
     def base_url(self, wire: str) -> str:
-        """The ``base_url`` for a provider of this format (one of ``WIRE_FORMATS``)."""
+        """Return the ``base_url`` for a provider of this format (one of ``WIRE_FORMATS``)."""
         if self._server is None:
-            raise RuntimeError("the server is not running: use it in a with block")
+            raise RuntimeError("the server isn't running: use it in a with block")
         if wire not in WIRE_FORMATS:
             raise ValueError(f"no such wire format: {wire}")
         port = self._server.server_address[1]
         return f"http://127.0.0.1:{port}" + ("/v1" if wire == "openai" else "")
 
     def wait(self, seconds: float) -> None:
-        """Sleeps, but not beyond the end of the server."""
+        """Sleep, but not beyond the end of the server."""
         self._stopping.wait(seconds)
 
-    def next_step(self, request: ReceivedRequest) -> Step:
-        """Notes the request and says how it is answered."""
+    def next_step(self, request: ReceivedRequest) -> Scripted:
+        """Record the request; return its answer."""
         with self._lock:
             self.requests.append(request)
             if self._function is None:
@@ -108,7 +108,7 @@ class _Listener(ThreadingHTTPServer):
     block_on_close = False
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that hangs up is part of the game."""
+        """Ignore clients that hang up: tests make them do so."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -117,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_POST(self) -> None:
-        """Answers one request."""
+        """Answer a request."""
         raw = self.rfile.read(int(self.headers.get("content-length", 0)))
         wire = format_of(self.path)
         headers = {name.lower(): value for name, value in self.headers.items()}
@@ -174,11 +174,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.shutdown(socket.SHUT_RDWR)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Says nothing: a test's output is its own."""
+        """Log nothing, to leave a test's output alone."""
 
 
 def refused_base_url() -> str:
-    """An address on this machine where nothing listens: connections are refused."""
+    """Return an address on this machine where nothing listens, so that connections are refused."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{probe.getsockname()[1]}/v1"

@@ -1,4 +1,4 @@
-"""The servers' side of the four wire formats: answers and refusals as providers write them."""
+"""The server side of the four wire formats: answers and refusals as providers write them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Reply:
 
 
 def format_of(path: str) -> str | None:
-    """Which wire format an endpoint belongs to."""
+    """Return the wire format of an endpoint."""
     path = path.partition("?")[0]
     if path.endswith("/v1/messages"):
         return "anthropic"
@@ -46,19 +46,19 @@ def format_of(path: str) -> str | None:
 
 
 def key_of(wire: str, headers: dict[str, str]) -> str:
-    """The key that came with a request; ``headers`` have lower-case names."""
+    """Return the key of a request; ``headers`` have lower-case names."""
     if wire in _KEY_HEADERS:
         return headers.get(_KEY_HEADERS[wire], "")
     return headers.get("api-key") or headers.get("authorization", "").removeprefix("Bearer ")
 
 
 def render_reply(wire: str, reply: Reply, request: _Body) -> dict[str, JsonValue]:
-    """The body of a good answer to ``request``."""
+    """Return the body of a good answer to ``request``."""
     return _RENDERERS[wire](reply, request)
 
 
 def render_fault(wire: str, fault: Fault, key: str) -> dict[str, JsonValue]:
-    """The body of a refusal."""
+    """Return the body of a refusal."""
     message, code = _words(wire, fault, key)
     if wire == "anthropic":
         return {"type": "error", "error": {"type": code, "message": message}}
@@ -100,7 +100,7 @@ def _words(wire: str, fault: Fault, key: str) -> tuple[str, str]:
 
 
 def _as_arguments(text: str) -> dict[str, JsonValue]:
-    """A structured answer as the arguments of the function that has to give it."""
+    """Return a structured answer as the arguments of a function."""
     try:
         value = json.loads(text)
     except ValueError:
@@ -138,12 +138,12 @@ def _anthropic(reply: Reply, request: _Body) -> dict[str, JsonValue]:
         "stop_sequence": None,
     }
     if reply.usage is not None:
-        used = reply.usage
+        usage = reply.usage
         body["usage"] = {
-            "input_tokens": used.input_tokens - used.cached_tokens - used.cache_write_tokens,
-            "cache_read_input_tokens": used.cached_tokens,
-            "cache_creation_input_tokens": used.cache_write_tokens,
-            "output_tokens": used.output_tokens,
+            "input_tokens": usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens,
+            "cache_read_input_tokens": usage.cached_tokens,
+            "cache_creation_input_tokens": usage.cache_write_tokens,
+            "output_tokens": usage.output_tokens,
         }
     return body
 
@@ -176,12 +176,12 @@ def _openai(reply: Reply, _request: _Body) -> dict[str, JsonValue]:
         ],
     }
     if reply.usage is not None:
-        used = reply.usage
+        usage = reply.usage
         body["usage"] = {
-            "prompt_tokens": used.input_tokens,
-            "completion_tokens": used.output_tokens,
-            "total_tokens": used.input_tokens + used.output_tokens,
-            "prompt_tokens_details": {"cached_tokens": used.cached_tokens},
+            "prompt_tokens": usage.input_tokens,
+            "completion_tokens": usage.output_tokens,
+            "total_tokens": usage.input_tokens + usage.output_tokens,
+            "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
         }
     return body
 
@@ -211,12 +211,12 @@ def _gemini(reply: Reply, request: _Body) -> dict[str, JsonValue]:
         "responseId": "r1",
     }
     if reply.usage is not None:
-        used = reply.usage
+        usage = reply.usage
         body["usageMetadata"] = {
-            "promptTokenCount": used.input_tokens,
-            "candidatesTokenCount": used.output_tokens,
-            "totalTokenCount": used.input_tokens + used.output_tokens,
-            "cachedContentTokenCount": used.cached_tokens,
+            "promptTokenCount": usage.input_tokens,
+            "candidatesTokenCount": usage.output_tokens,
+            "totalTokenCount": usage.input_tokens + usage.output_tokens,
+            "cachedContentTokenCount": usage.cached_tokens,
         }
     return body
 

@@ -141,15 +141,15 @@ class FileBackend:
 
     def find_phrase(self, namespace: str, phrase: str, limit: int) -> list[Hit]:
         """Return records whose text has the words of ``phrase`` in sequence."""
-        wanted = " ".join(words_of(phrase))
-        if not wanted:
+        sequence = " ".join(words_of(phrase))
+        if not sequence:
             return []
-        found = [
+        keys = [
             record["key"]
             for record in self._all(namespace)
-            if f" {wanted} " in f" {' '.join(words_of(record['text']))} "
+            if f" {sequence} " in f" {' '.join(words_of(record['text']))} "
         ]
-        return [Hit(key, 1.0) for key in sorted(found)[: max(limit, 0)]]
+        return [Hit(key, 1.0) for key in sorted(keys)[: max(limit, 0)]]
 
     def embeddings(self, namespace: str) -> Embeddings:
         """Return all embeddings of a namespace."""
