@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
+from fluid_build.json_types import JsonObject
+
 Severity: TypeAlias = Literal["error", "warning", "info"]
 T = TypeVar("T")
 
@@ -44,7 +46,7 @@ class StageFeedback:
     source_stage: str
     target_stage: str
     summary: str
-    structured: dict[str, Any] = field(default_factory=dict)
+    structured: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class Scratchpad:
         self._critic_findings: list[CriticFinding] = []
         self._retrievals: list[RetrievalResult] = []
         self._feedback: list[StageFeedback] = []
-        self._raw: dict[str, Any] = {}
+        self._raw: dict[str, object] = {}
 
     @property
     def critic_findings(self) -> list[CriticFinding]:
@@ -101,7 +103,7 @@ class Scratchpad:
         """Add feedback for a stage."""
         self._add(self._feedback, feedback)
 
-    def set_raw(self, key: str, value: Any) -> None:
+    def set_raw(self, key: str, value: object) -> None:
         """Set a free-form slot."""
         own_copy = copy.deepcopy(value)
         with self._lock:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Self, TypedDict, TypeVar, Unpack
 
 from pydantic import BaseModel, ValidationError
 
@@ -18,10 +18,12 @@ from fluid_build.copilot.errors import ProviderMismatchError as ProviderMismatch
 from fluid_build.copilot.errors import SchemaValidationError
 from fluid_build.copilot.scratchpad import Scratchpad
 from fluid_build.copilot.store.base import Store
+from fluid_build.errors import UsageError
+from fluid_build.json_types import JsonObject
 from fluid_build.text import counted
 
 if TYPE_CHECKING:
-    from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
+    from fluid_build.copilot.llm.base import CompletionClient, LlmConfig, LlmPrompt, ToolSpec
     from fluid_build.copilot.llm.client import LlmClient
 
 LLM_CACHE = "cache/llm"
@@ -50,9 +52,9 @@ class StageSession:
     """
 
     store: Store
-    llm_config: Any = None
+    llm_config: LlmConfig | None = None
     active_provider: str | None = None
-    capability_matrix: dict[str, Any] = field(default_factory=dict)
+    capability_matrix: dict[str, object] = field(default_factory=dict)
     scratchpad: Scratchpad | None = None
     fallback_used: bool = False
     repair_used: bool = False
@@ -106,6 +108,17 @@ class StageSession:
             self.audit_trail.append(PipelineEvent("repair", stage, reason))
 
 
+class PromptParameters(TypedDict, total=False):
+    """The fields of ``LlmPrompt`` that an agent's call may set."""
+
+    tools: Sequence[ToolSpec | JsonObject]
+    max_output_tokens: int
+    temperature: float | None
+    cache_prompt: bool
+    context_window: int | None
+    extra: JsonObject
+
+
 class BaseStageAgent:
     """An agent that asks the run's model for typed answers.
 
@@ -121,7 +134,9 @@ class BaseStageAgent:
         self._client = client
         self._own_client: LlmClient | None = None
 
-    async def call(self, output: type[M], *, system: str, user: str, **parameters: Any) -> M:
+    async def call(
+        self, output: type[M], *, system: str, user: str, **parameters: Unpack[PromptParameters]
+    ) -> M:
         """Return the model's answer as ``output``, from the cache if it was paid for already.
 
         ``parameters`` are further fields of ``LlmPrompt``. Raises ``SchemaValidationError``, the
@@ -131,7 +146,9 @@ class BaseStageAgent:
         cached = self._cached(key, output)
         return cached if cached is not None else await self._call_once(output, prompt, key)
 
-    def call_sync(self, output: type[M], *, system: str, user: str, **parameters: Any) -> M:
+    def call_sync(
+        self, output: type[M], *, system: str, user: str, **parameters: Unpack[PromptParameters]
+    ) -> M:
         """Return the model's answer, as ``call``, and wait for it."""
         prompt, key = self._prompt(output, system, user, parameters)
         cached = self._cached(key, output)
@@ -149,14 +166,14 @@ class BaseStageAgent:
         return self._accepted(output, response.text, key)
 
     def _prompt(
-        self, output: type[BaseModel], system: str, user: str, parameters: Mapping[str, Any]
+        self, output: type[BaseModel], system: str, user: str, parameters: PromptParameters
     ) -> tuple[LlmPrompt, str]:
         from fluid_build.copilot.llm.base import LlmPrompt
 
-        config = self.session.llm_config
+        config = self._config()
         self.session.assert_provider(config.provider)
         schema = output.model_json_schema()
-        settings = {
+        settings: PromptParameters = {
             "max_output_tokens": config.max_output_tokens,
             "temperature": config.temperature,
             **parameters,
@@ -175,6 +192,13 @@ class BaseStageAgent:
             parameters=settings,
         )
         return prompt, key
+
+    def _config(self) -> LlmConfig:
+        if self.session.llm_config is None:
+            raise UsageError(
+                "The session has no llm_config.", hint="Give it one: a provider and a model."
+            )
+        return self.session.llm_config
 
     async def aclose(self) -> None:
         """Close the connections of the agent's own client, those of this event loop included."""
@@ -210,7 +234,7 @@ class BaseStageAgent:
             from fluid_build.copilot.llm.client import LlmClient
 
             self._own_client = LlmClient.from_config(
-                self.session.llm_config, capability_matrix=self.session.capability_matrix
+                self._config(), capability_matrix=self.session.capability_matrix
             )
         return self._own_client
 

@@ -7,6 +7,7 @@ without its result. Source: the implementation plan of agentic primitives, secti
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
@@ -49,7 +50,7 @@ class ContextWindow:
 
     max_tokens: int
     current_tokens: int
-    messages: list[dict[str, Any]]
+    messages: list[Message]
     metadata: dict[str, Any]
 
     @property
@@ -101,13 +102,13 @@ class ContextWindowManager:
         self.summarizer = summarizer
         self.relevance = relevance
 
-    def create_window(self, initial_messages: list[dict[str, Any]] | None = None) -> ContextWindow:
+    def create_window(self, initial_messages: Sequence[Message] | None = None) -> ContextWindow:
         """Return a window with a copy of ``initial_messages``, pruned if they don't fit."""
         window = ContextWindow(self.max_tokens, 0, [], {})
         return self._fit(window, list(initial_messages or []))
 
     def add_message(
-        self, window: ContextWindow, message: dict[str, Any], auto_prune: bool = True
+        self, window: ContextWindow, message: Message, auto_prune: bool = True
     ) -> ContextWindow:
         """Add ``message`` to the window, pruned where that is needed; return the same window.
 
@@ -123,7 +124,7 @@ class ContextWindowManager:
         window.current_tokens += tokens
         return window
 
-    def _fit(self, window: ContextWindow, messages: list[dict[str, Any]]) -> ContextWindow:
+    def _fit(self, window: ContextWindow, messages: list[Message]) -> ContextWindow:
         """Give the window as much of ``messages`` as it can hold; the last one stays."""
         total = sum(map(self._count, messages))
         if total > window.max_tokens:
@@ -134,16 +135,16 @@ class ContextWindowManager:
         window.current_tokens = total
         return window
 
-    def _pruned(self, messages: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
+    def _pruned(self, messages: list[Message], limit: int) -> list[Message]:
         if self.pruning_strategy is ContextPruningStrategy.SUMMARIZE and self.summarizer:
             summarized = self._summarized(messages, limit, self.summarizer)
             if summarized is not None:
                 return summarized
-        return self._select(messages, limit).messages
+        return [*self._select(messages, limit).messages]
 
     def _summarized(
-        self, messages: list[dict[str, Any]], limit: int, summarizer: Summarizer
-    ) -> list[dict[str, Any]] | None:
+        self, messages: list[Message], limit: int, summarizer: Summarizer
+    ) -> list[Message] | None:
         """Return the latest messages after a summary of the lost ones, if one fits."""
         room = int(limit * _SUMMARY_SHARE)
         lost = self._select(messages, limit, reserved=room).lost
@@ -164,9 +165,7 @@ class ContextWindowManager:
         before = [selection.chosen[p] for p in sorted(selection.chosen) if p < lost[0]]
         return [*before, summary, *selection.messages[len(before) :]]
 
-    def _select(
-        self, messages: list[dict[str, Any]], limit: int, *, reserved: int = 0
-    ) -> Selection:
+    def _select(self, messages: list[Message], limit: int, *, reserved: int = 0) -> Selection:
         ranking = self._ranking()
         return select(
             messages,

@@ -84,7 +84,7 @@ class ClientOptions(TypedDict, total=False):
     api_key: ApiKey | str | None
     timeout: float | None
     policy: RetrySchedule | None
-    capability_matrix: JsonObject | None
+    capability_matrix: Mapping[str, object] | None
     tracker: RunCostTracker | None
     sleep: Callable[[float], Awaitable[object]]
     sleep_sync: Callable[[float], object]
@@ -107,7 +107,7 @@ class LlmClient:
         api_key: ApiKey | str | None = None,
         timeout: float | None = None,
         policy: RetrySchedule | None = None,
-        capability_matrix: JsonObject | None = None,
+        capability_matrix: Mapping[str, object] | None = None,
         tracker: RunCostTracker | None = None,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         sleep_sync: Callable[[float], object] = time.sleep,

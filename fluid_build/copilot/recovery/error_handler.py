@@ -75,10 +75,10 @@ class ErrorContext:
     severity: ErrorSeverity
     agent_id: str | None = None
     workflow_id: str | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: dict[str, object] | None = None
 
 
-Handler: TypeAlias = Callable[[ErrorContext], Awaitable[Any] | Any]
+Handler: TypeAlias = Callable[[ErrorContext], object]
 """A plain or coroutine function of the context."""
 
 
@@ -193,7 +193,7 @@ class ErrorRecoveryFramework:
         error: Exception,
         agent_id: str | None = None,
         workflow_id: str | None = None,
-        metadata: dict[str, Any] | None = None,
+        metadata: dict[str, object] | None = None,
     ) -> Any:
         """Return the result of the strategy's handler, or of its fallback.
 
@@ -219,7 +219,7 @@ class ErrorRecoveryFramework:
         self._count(self.recovered_counts, category)
         return result
 
-    async def _recover(self, strategy: RecoveryStrategy, context: ErrorContext) -> Any:
+    async def _recover(self, strategy: RecoveryStrategy, context: ErrorContext) -> object:
         """Call the handler until it succeeds, or until another call can't help."""
         last: Exception = context.error
         allowed = strategy.max_retries
@@ -241,7 +241,7 @@ class ErrorRecoveryFramework:
         if typed.retryable:
             await self._sleep(self._policy.wait(typed, failed, self._draw()))
 
-    async def _default_recovery(self, context: ErrorContext) -> Any:
+    async def _default_recovery(self, context: ErrorContext) -> object:
         if context.severity is ErrorSeverity.CRITICAL:
             raise context.error
         LOG.error("Error in %s: %s", context.agent_id, redact(str(context.error)))
@@ -252,7 +252,7 @@ class ErrorRecoveryFramework:
             counts[category] = counts.get(category, 0) + 1
 
 
-async def _finish(outcome: Awaitable[Any] | Any) -> Any:
+async def _finish(outcome: object) -> object:
     return await outcome if inspect.isawaitable(outcome) else outcome
 
 

@@ -53,7 +53,7 @@ class ForgeToolResult:
 
 def dispatch_forge_tool(
     name: str,
-    args: Mapping[str, Any],
+    args: Mapping[str, object],
     workspace_root: Path | str | None = None,
     *,
     agent_id: str | None = None,
@@ -73,7 +73,7 @@ def dispatch_forge_tool(
 
 async def dispatch_forge_tool_async(
     name: str,
-    args: Mapping[str, Any],
+    args: Mapping[str, object],
     workspace_root: Path | str | None = None,
     *,
     agent_id: str | None = None,
@@ -91,7 +91,7 @@ async def dispatch_forge_tool_async(
 
 def dispatch_tool_call(
     name: str,
-    args: Mapping[str, Any],
+    args: Mapping[str, object],
     workspace_root: Path | str | None = None,
     *,
     agent_id: str | None = None,
@@ -108,7 +108,7 @@ def dispatch_tool_call(
 
 async def dispatch_tool_call_async(
     name: str,
-    args: Mapping[str, Any],
+    args: Mapping[str, object],
     workspace_root: Path | str | None = None,
     *,
     agent_id: str | None = None,

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from pydantic_core import from_json, to_json
 
-from fluid_build.json_types import JsonValue
+from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.secrets import redact, redact_json, secrets_of_environment
 
 _OTHER_TOOLS = "(other)"
@@ -82,7 +82,7 @@ Identity: TypeAlias = tuple[str | None, str | None, str | None]
 Running: TypeAlias = tuple[str, str, float, int, _Snapshot, Identity]
 """The id, tool, start (seconds since the epoch, then clock nanoseconds), inputs and identity."""
 
-_Extras: TypeAlias = tuple[dict[str, int], dict[str, Any]]
+_Extras: TypeAlias = tuple[dict[str, int], JsonObject]
 _Execution: TypeAlias = tuple[
     Running, ToolExecutionStatus, float | None, _Snapshot | None, str | None, _Extras | None
 ]
@@ -135,7 +135,7 @@ class ToolObservabilityCollector:
     def start_execution(
         self,
         tool_name: str,
-        input_params: Mapping[str, Any],
+        input_params: Mapping[str, object],
         agent_id: str | None = None,
         workflow_id: str | None = None,
         session_id: str | None = None,
@@ -148,11 +148,11 @@ class ToolObservabilityCollector:
         self,
         execution_id: str,
         status: ToolExecutionStatus,
-        output_result: Any | None = None,
+        output_result: object = None,
         error: str | None = None,
         *,
         token_usage: Mapping[str, int] | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, JsonValue] | None = None,
     ) -> None:
         """Record how an execution ended. An unknown or ended id changes nothing."""
         running = self._running.get(execution_id)

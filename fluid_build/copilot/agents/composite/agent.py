@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from fluid_build.copilot.agents.composite.behaviour import CompositeBehaviour, unwrapped
+from fluid_build.copilot.agents.composite.behaviour import Args, CompositeBehaviour, unwrapped
 from fluid_build.copilot.agents.composite.engine import run
 
 
 class CompositeAgent(CompositeBehaviour):
     """An agent of several steps. Subclasses must write ``init``, and any callback they need."""
 
-    async def get_response(self, args: Mapping[str, Any]) -> Any:
+    async def get_response(self, args: Args) -> Any:
         """Run this agent for another one that delegates to it. Raises what it failed with."""
         return unwrapped(await run(self, args), type(self).__name__)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from fluid_build.copilot.agents.composite.state import Composite, Item, Step
 from fluid_build.copilot.errors import AgentExecutionError
+from fluid_build.json_types import JsonValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,9 @@ class Halt:
     state: Composite
 
 
+Args: TypeAlias = Mapping[str, Any]
+"""The arguments of a run, which are the caller's own."""
+
 Decision: TypeAlias = Retry | Skip | Halt
 
 
@@ -42,7 +46,7 @@ class CompositeResult:
 
     ok: bool
     response: Any
-    error: Any
+    error: object
     state: Composite
 
 
@@ -63,7 +67,7 @@ class CompositeBehaviour(ABC):
     """
 
     @abstractmethod
-    def init(self, args: Mapping[str, Any]) -> Composite | Halt:
+    def init(self, args: Args) -> Composite | Halt:
         """Return the first state, with its queue of steps, or ``Halt`` to decline the task.
 
         It is called again when a run is resumed, for what a checkpoint can't hold: the agent, the
@@ -85,7 +89,7 @@ class CompositeBehaviour(ABC):
         """Return steps to put in front of the queue after a completed step."""
         return []
 
-    def on_error(self, step: Step, error: Any, state: Composite) -> Decision:
+    def on_error(self, step: Step, error: object, state: Composite) -> Decision:
         """Decide what to do about a failed step, or the first failed branch of a group."""
         return Halt(state)
 
@@ -96,10 +100,10 @@ class CompositeBehaviour(ABC):
         """
         return []
 
-    def dump_internal(self, internal: Mapping[str, Any]) -> Any:
+    def dump_internal(self, internal: Mapping[str, Any]) -> JsonValue:
         """Return ``internal`` as JSON, for a checkpoint."""
         return internal
 
-    def load_internal(self, dumped: Any) -> Mapping[str, Any]:
+    def load_internal(self, dumped: Any) -> Mapping[str, object]:
         """Return ``internal`` from what ``dump_internal`` returned."""
         return dict(dumped)

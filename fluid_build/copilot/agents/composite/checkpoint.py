@@ -9,20 +9,25 @@ resumed on request.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypedDict
 
 from fluid_build.copilot.agents.composite.behaviour import CompositeBehaviour
 from fluid_build.copilot.agents.composite.ownership import RunOwner
-from fluid_build.copilot.agents.composite.saved_steps import StepCatalogue, code_fingerprint
-from fluid_build.copilot.agents.composite.state import Composite, evolve
+from fluid_build.copilot.agents.composite.saved_steps import (
+    SavedItem,
+    StepCatalogue,
+    code_fingerprint,
+)
+from fluid_build.copilot.agents.composite.state import Composite, Item, StepQueue, evolve
 from fluid_build.copilot.errors import (
     RunExistsError,
     RunNotFoundError,
     RunOwnedError,
     StaleCheckpointError,
 )
+from fluid_build.copilot.messages import Message
 from fluid_build.copilot.store.base import Store, StoreError, to_json_text
 from fluid_build.json_types import JsonValue
 from fluid_build.secrets import redact
@@ -33,6 +38,33 @@ _MAX_ERROR_CHARS = 2000
 
 _LONGEST_FRONT = 16
 """Up to so many steps that were pushed to a queue's front are saved with each head."""
+
+
+class _SavedQueue(TypedDict):
+    """A queue: the number of a saved base, how many of its last items are left, and its front."""
+
+    base: int
+    left: int
+    front: list[SavedItem]
+
+
+class _Head(TypedDict):
+    """A saved state, but for its messages and the base of its queue.
+
+    The messages are ``chunks`` of the latest ``generation``.
+    """
+
+    generation: int
+    chunks: int
+    at: float
+    code: str
+    queue: _SavedQueue
+    internal: JsonValue
+    request: str
+    response: object
+    error: JsonValue
+    model: object
+    retries: int
 
 
 class Checkpoint:
@@ -103,7 +135,10 @@ class Checkpoint:
     def save(self, state: Composite, retries: int) -> None:
         """Write the changes. Raises ``StoreError`` for what JSON can't hold."""
         queue, written = self._queue.changes(state.steps)
-        head = {
+        written |= self._messages.changes(state.messages)
+        head: _Head = {
+            "generation": self._messages.generation,
+            "chunks": self._messages.chunks,
             "at": self._clock(),
             "code": self._fingerprint,
             "queue": queue,
@@ -114,8 +149,7 @@ class Checkpoint:
             "model": state.model if _is_json(state.model) else None,
             "retries": retries,
         }
-        written |= self._messages.changes(state.messages)
-        written["head"] = {**head, **self._messages.extent}
+        written["head"] = head
         self._store.put_many(
             self._namespace, {f"{self._prefix}{name}": value for name, value in written.items()}
         )
@@ -135,7 +169,7 @@ class Checkpoint:
         keys = self._store.keys(self._namespace, f"{self._run_id}/")
         return sorted({int(key.split("/")[1]) for key in keys})
 
-    def _latest(self) -> tuple[int, int, dict[str, Any]]:
+    def _latest(self) -> tuple[int, int, _Head]:
         """Return the latest saved epoch, the newest epoch, and the head, if nobody owns the run.
 
         The epochs differ where a successor claimed the run and died before it saved.
@@ -144,7 +178,7 @@ class Checkpoint:
         if epochs:
             self._refuse_owned(epochs[-1])
         for epoch in reversed(epochs):
-            head = self._get(epoch, "head")
+            head: _Head | None = self._get(epoch, "head")
             if head is not None:
                 return epoch, epochs[-1], head
         raise RunNotFoundError(
@@ -169,11 +203,11 @@ class Checkpoint:
             hint="Wait for it, or stop that process first.",
         )
 
-    def _saved_queue(self, epoch: int, saved: Mapping[str, Any]) -> list[Any]:
+    def _saved_queue(self, epoch: int, saved: _SavedQueue) -> list[SavedItem]:
         base = self._chunk(epoch, _queue_name(saved["base"])) if saved["left"] else []
         return [*saved["front"], *base[len(base) - saved["left"] :]]
 
-    def _refuse_changes(self, code: str, queue: list[Any]) -> None:
+    def _refuse_changes(self, code: str, queue: list[SavedItem]) -> None:
         changed = self._catalogue.changed(queue)
         if code != self._fingerprint or changed is not None:
             part = "its code" if changed is None else f"its step {changed!r}"
@@ -188,8 +222,8 @@ class Checkpoint:
         agent: CompositeBehaviour,
         fresh: Composite,
         epoch: int,
-        head: Mapping[str, Any],
-        queue: list[Any],
+        head: _Head,
+        queue: list[SavedItem],
     ) -> Composite:
         return evolve(
             fresh,
@@ -227,43 +261,38 @@ class _MessageLog:
     """The conversation in chunks: one more for added messages, new ones once it is rewritten."""
 
     def __init__(self) -> None:
-        self._saved: Sequence[Any] = []
-        self._generation = 0
-        self._chunks = 0
+        self._saved: Sequence[Message] = []
+        self.generation = 0
+        self.chunks = 0
 
-    @property
-    def extent(self) -> dict[str, int]:
-        """Return which chunks exist."""
-        return {"generation": self._generation, "chunks": self._chunks}
-
-    def changes(self, messages: Sequence[Any]) -> dict[str, Any]:
+    def changes(self, messages: Sequence[Message]) -> dict[str, object]:
         """Return the chunks to write so that all of ``messages`` are saved."""
         known = len(self._saved)
         if messages[:known] != self._saved:
-            self._generation += 1
-            self._chunks, known = 0, 0
+            self.generation += 1
+            self.chunks, known = 0, 0
         added = list(messages[known:])
         self._saved = messages
         if not added:
             return {}
-        self._chunks += 1
-        return {_chunk_name(self._generation, self._chunks - 1): added}
+        self.chunks += 1
+        return {_chunk_name(self.generation, self.chunks - 1): added}
 
 
 class _QueueLog:
     """The queue as steps pushed to its front, and the end of a longer queue that is saved."""
 
-    def __init__(self, dump: Callable[[Sequence[Any]], list[Any]]) -> None:
+    def __init__(self, dump: Callable[[StepQueue], list[SavedItem]]) -> None:
         self._dump = dump
-        self._base: list[Any] = []
+        self._base: list[Item] = []
         self._left = 0
         self._generation = 0
 
-    def changes(self, queue: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def changes(self, queue: StepQueue) -> tuple[_SavedQueue, dict[str, object]]:
         """Return the queue's entry in the head, and the base to write first, if it is new."""
         steps = queue if isinstance(queue, list) else list(queue)
         left = min(self._left, len(steps))
-        written: dict[str, Any] = {}
+        written: dict[str, object] = {}
         if left < len(steps) - _LONGEST_FRONT or not _ends_alike(steps, self._base, left):
             self._generation += 1
             self._base, left = steps, len(steps)
@@ -273,7 +302,7 @@ class _QueueLog:
         return {"base": self._generation, "left": left, "front": front}, written
 
 
-def _ends_alike(queue: list[Any], base: list[Any], length: int) -> bool:
+def _ends_alike(queue: list[Item], base: list[Item], length: int) -> bool:
     return not length or queue[-length:] == base[-length:]
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from fluid_build.copilot.agents.composite.behaviour import (
+    Args,
     CompositeBehaviour,
     CompositeResult,
     Decision,
@@ -63,7 +63,7 @@ class _Failure:
 
 async def run(
     impl: CompositeBehaviour | type[CompositeBehaviour],
-    args: Mapping[str, Any],
+    args: Args,
     *,
     max_retries: int | None = None,
     width: int = DEFAULT_WIDTH,
@@ -82,7 +82,7 @@ async def run(
 
 def run_sync(
     impl: CompositeBehaviour | type[CompositeBehaviour],
-    args: Mapping[str, Any],
+    args: Args,
     *,
     max_retries: int | None = None,
     width: int = DEFAULT_WIDTH,
@@ -95,7 +95,7 @@ def run_sync(
 
 async def resume(
     impl: CompositeBehaviour | type[CompositeBehaviour],
-    args: Mapping[str, Any],
+    args: Args,
     *,
     checkpoint: Checkpoint,
     max_retries: int | None = None,
@@ -113,7 +113,7 @@ async def resume(
 
 def resume_sync(
     impl: CompositeBehaviour | type[CompositeBehaviour],
-    args: Mapping[str, Any],
+    args: Args,
     *,
     checkpoint: Checkpoint,
     max_retries: int | None = None,
@@ -126,7 +126,7 @@ def resume_sync(
 
 
 async def _start(
-    impl: CompositeBehaviour | type[CompositeBehaviour], args: Mapping[str, Any], options: _Options
+    impl: CompositeBehaviour | type[CompositeBehaviour], args: Args, options: _Options
 ) -> CompositeResult:
     agent = impl() if isinstance(impl, type) else impl
     first = agent.init(args)
@@ -141,7 +141,7 @@ async def _start(
 
 async def _resume(
     impl: CompositeBehaviour | type[CompositeBehaviour],
-    args: Mapping[str, Any],
+    args: Args,
     options: _Options,
     accept_changed_code: bool,
 ) -> CompositeResult:

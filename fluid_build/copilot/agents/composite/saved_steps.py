@@ -12,8 +12,8 @@ import importlib
 import inspect
 import sys
 import types
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias, TypedDict, final
 
 from fluid_build.copilot.agents.composite.behaviour import CompositeBehaviour
 from fluid_build.copilot.agents.composite.state import (
@@ -25,6 +25,41 @@ from fluid_build.copilot.agents.composite.state import (
 )
 from fluid_build.copilot.errors import StaleCheckpointError, UnsavableStepError
 from fluid_build.copilot.store.base import StoreError, to_json_text
+from fluid_build.json_types import JsonObject
+
+
+@final
+class _DeclaredStep(TypedDict):
+    """A step that the agent declares: its place and name, and a digest of its content."""
+
+    known: int
+    name: str
+    digest: str
+
+
+@final
+class _SavedDelegation(TypedDict):
+    """A delegation, with the import paths of its agent and function."""
+
+    name: str
+    agent: str
+    args_builder: str
+
+
+@final
+class _SavedCompletion(TypedDict):
+    """A completion with all that it says."""
+
+    name: str
+    prompt: str
+    model: object
+    toolbox: object
+    response_format: JsonObject | None
+    keep_prompt: bool
+
+
+SavedStep: TypeAlias = _DeclaredStep | _SavedDelegation | _SavedCompletion
+SavedItem: TypeAlias = SavedStep | list[SavedStep]
 
 _PACKAGE = "fluid_build.copilot.agents.composite"
 """Its classes are the runtime's, not the agent's own code."""
@@ -35,7 +70,7 @@ class StepCatalogue:
 
     def __init__(self, queue: StepQueue, known: Iterable[Step]) -> None:
         self._steps: list[Step] = [*_flat(queue), *known]
-        self._saved = [
+        self._saved: list[_DeclaredStep] = [
             {"known": place, "name": step.name, "digest": _digest(step)}
             for place, step in enumerate(self._steps)
         ]
@@ -43,7 +78,7 @@ class StepCatalogue:
         for place, step in enumerate(self._steps):
             self._places.setdefault(step.name, []).append(place)
 
-    def dump(self, queue: StepQueue) -> list[Any]:
+    def dump(self, queue: StepQueue) -> list[SavedItem]:
         """Return the queue as JSON. Raises ``UnsavableStepError``."""
         return [
             self._dump(item)
@@ -52,14 +87,14 @@ class StepCatalogue:
             for item in queue
         ]
 
-    def load(self, saved: Sequence[Any]) -> list[Item]:
+    def load(self, saved: Sequence[SavedItem]) -> list[Item]:
         """Return the queue that was saved. Raises ``StaleCheckpointError``."""
         return [
             [self._load(step) for step in item] if isinstance(item, list) else self._load(item)
             for item in saved
         ]
 
-    def _dump(self, step: Step) -> dict[str, Any]:
+    def _dump(self, step: Step) -> SavedStep:
         for place in self._places.get(step.name, ()):
             if self._steps[place] is step or self._steps[place] == step:
                 return self._saved[place]
@@ -71,7 +106,7 @@ class StepCatalogue:
             }
         return _dump_completion(step)
 
-    def _load(self, saved: Mapping[str, Any]) -> Step:
+    def _load(self, saved: SavedStep) -> Step:
         if "known" in saved:
             return self._declared(saved)
         if "agent" in saved:
@@ -80,8 +115,8 @@ class StepCatalogue:
             )
         return CompletionStep(**saved)
 
-    def _declared(self, saved: Mapping[str, Any]) -> Step:
-        place: int = saved["known"]
+    def _declared(self, saved: _DeclaredStep) -> Step:
+        place = saved["known"]
         step = self._steps[place] if place < len(self._steps) else None
         if step is None or step.name != saved["name"]:
             raise StaleCheckpointError(
@@ -90,12 +125,12 @@ class StepCatalogue:
             )
         return step
 
-    def changed(self, saved: Sequence[Any]) -> str | None:
+    def changed(self, saved: Sequence[SavedItem]) -> str | None:
         """Return the name of a saved step whose declaration has changed, or None."""
         for item in saved:
             for step in item if isinstance(item, list) else [item]:
                 if "known" in step and _digest(self._declared(step)) != step["digest"]:
-                    return str(step["name"])
+                    return step["name"]
         return None
 
 
@@ -140,8 +175,8 @@ def _digest(step: Step) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
-def _dump_completion(step: CompletionStep) -> dict[str, Any]:
-    saved = {
+def _dump_completion(step: CompletionStep) -> _SavedCompletion:
+    saved: _SavedCompletion = {
         "name": step.name,
         "prompt": step.prompt,
         "model": step.model,

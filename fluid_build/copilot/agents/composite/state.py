@@ -52,7 +52,7 @@ class Composite:
 
     agent: Any = None
     error: object = None
-    internal: Mapping[str, Any] = field(default_factory=dict)
+    internal: Mapping[str, object] = field(default_factory=dict)
     messages: Sequence[Message] = ()
     model: object = None
     request: str = ""
@@ -100,7 +100,7 @@ def append_steps(state: Composite, steps: Sequence[Item]) -> Composite:
 
 def get_state(state: Composite, key_or_path: Key) -> Any:
     """Return a value of ``internal``. Raises ``KeyError`` if any key on the way is missing."""
-    value: Any = state.internal
+    value: object = state.internal
     for key in _path(key_or_path):
         if not isinstance(value, Mapping):
             raise KeyError(key)

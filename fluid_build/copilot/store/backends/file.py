@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import unquote
 
 from fluid_build.copilot.store.base import (
@@ -34,6 +34,16 @@ _SUFFIX = ".json"
 _LOCK = ".lock"
 _LONGEST_NAME = 150
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+class _FileRecord(TypedDict):
+    """The content of a record's file; the embedding is in base64."""
+
+    key: str
+    value: Any
+    expires_at: float | None
+    text: str
+    embedding: str | None
 
 
 class FileBackend:
@@ -135,7 +145,7 @@ class FileBackend:
 
     def search(self, namespace: str, query: str, limit: int) -> list[Hit]:
         """Return records whose text has words of ``query``, best first."""
-        records = sorted(self._all(namespace), key=lambda record: str(record["key"]))
+        records = sorted(self._all(namespace), key=lambda record: record["key"])
         ranked = rank(query, [record["text"] for record in records], limit)
         return [Hit(records[place]["key"], score) for place, score in ranked]
 
@@ -207,7 +217,7 @@ class FileBackend:
             }
         )
 
-    def _all(self, namespace: str) -> Iterator[dict[str, Any]]:
+    def _all(self, namespace: str) -> Iterator[_FileRecord]:
         with _store_errors(self._root):
             paths = list(_records(self._folder(namespace)))
             for path in paths:
@@ -215,12 +225,12 @@ class FileBackend:
                 if record is not None:
                     yield record
 
-    def _alive(self, path: Path) -> dict[str, Any] | None:
+    def _alive(self, path: Path) -> _FileRecord | None:
         try:
             content = path.read_text("ascii")
         except FileNotFoundError:
             return None
-        record: dict[str, Any] = from_json_text(content)
+        record: _FileRecord = from_json_text(content)
         expires_at = record["expires_at"]
         return record if expires_at is None or expires_at > self._clock() else None
 

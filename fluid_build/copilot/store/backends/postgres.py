@@ -54,6 +54,7 @@ ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, expires_at = 
 text = excluded.text, words = excluded.words, embedding = excluded.embedding
 """
 
+_ResultRow = tuple[Any, ...]
 _Row = tuple[str, str, str, float | None, str, list[str], bytes | None]
 
 
@@ -67,7 +68,7 @@ class PostgresBackend:
         self._dsn = dsn
         self._clock = clock
         self._lock = threading.RLock()
-        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._connection: psycopg.Connection[_ResultRow] | None = None
         self._opened_by = 0
 
     def put(
@@ -247,7 +248,7 @@ class PostgresBackend:
 
     def _count_change(
         self,
-        cursor: psycopg.Cursor[tuple[Any, ...]],
+        cursor: psycopg.Cursor[_ResultRow],
         namespace: str,
         keys: list[str],
         *,
@@ -261,13 +262,13 @@ class PostgresBackend:
             (namespace, may_add, namespace, keys),
         )
 
-    def _select(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+    def _select(self, statement: str, values: Sequence[object]) -> list[_ResultRow]:
         with self._transaction() as cursor:
             cursor.execute(statement, values)
             return cursor.fetchall()
 
     @contextmanager
-    def _transaction(self) -> Generator[psycopg.Cursor[tuple[Any, ...]]]:
+    def _transaction(self) -> Generator[psycopg.Cursor[_ResultRow]]:
         with self._lock:
             try:
                 connection = self._open()
@@ -279,7 +280,7 @@ class PostgresBackend:
                     hint="Check that the server runs and that the connection string is right.",
                 ) from None
 
-    def _open(self) -> psycopg.Connection[tuple[Any, ...]]:
+    def _open(self) -> psycopg.Connection[_ResultRow]:
         """Return the connection; a child process opens its own and leaves its parent's alone."""
         usable = self._connection is not None and not self._connection.closed
         if not usable or self._opened_by != os.getpid():
