@@ -1,0 +1,146 @@
+"""Links: one for each reference of a hub's table, one for each table that relates hubs."""
+
+import pytest
+
+from fluid_build.modeling.data_vault.elements import Link
+from fluid_build.profiling.profile import ForeignKey
+from tests.modeling.profiles import reference
+from tests.modeling.sources import changed_column, link, source, vault
+
+TWO_HUBS = """
+    customer *id, name text, city text, street text
+    product  *id, title text, size text, colour text
+"""
+ORDERS = f"{TWO_HUBS} orders *id, customer_id > customer, note text"
+
+
+def only_link(schema: str, *references: ForeignKey) -> Link:
+    (only,) = vault(source(schema, *references)).links
+    return only
+
+
+def test_a_reference_is_a_standard_link_with_both_ends_and_the_reason_of_the_reference() -> None:
+    found = only_link(ORDERS)
+    assert (found.name, found.link_type, found.hash_key) == (
+        "lnk_orders_customer",
+        "standard",
+        "orders_customer_lk",
+    )
+    assert [end.hub for end in found.hubs] == ["hub_orders", "hub_customer"]
+    assert found.reason.startswith("customer_id refers to customer: ")
+    assert [(c.table, c.column) for c in found.source_columns] == [
+        ("orders", "id"),
+        ("orders", "customer_id"),
+    ]
+
+
+def test_a_reference_that_may_be_missing_isnt_optional_as_its_link_is_missing_too() -> None:
+    """A link of one reference has no row where the reference is null."""
+    found = only_link(ORDERS.replace("customer_id", "customer_id?"))
+    assert [end.optional for end in found.hubs] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "name"),
+    [
+        ("manager_id", "hierarchical", "hal_person_manager"),
+        ("parent", "hierarchical", "hal_person_parent"),
+        ("duplicate_of", "same-as", "sal_person_duplicate_of"),
+        ("merged_into", "same-as", "sal_person_merged_into"),
+        ("canonical_id", "same-as", "sal_person_canonical"),
+    ],
+)
+def test_a_reference_to_its_own_hub_is_a_hierarchy_or_says_who_is_the_same(
+    column: str, kind: str, name: str
+) -> None:
+    found = only_link(f"person *id, {column} > person, name text")
+    assert (found.link_type, found.name) == (kind, name)
+
+
+def test_two_references_to_one_hub_are_told_apart_by_their_role() -> None:
+    links = vault(
+        source(f"{TWO_HUBS} orders *id, buyer_id > customer, payer_id > customer, note text")
+    ).links
+    assert [found.name for found in links] == ["lnk_orders_customer_buyer",
+                                               "lnk_orders_customer_payer"]  # fmt: skip
+    assert [found.hubs[1].hash_key for found in links] == ["customer_buyer_hk", "customer_payer_hk"]
+
+
+def test_a_role_that_the_profile_knows_names_the_link() -> None:
+    found = only_link(
+        f"{TWO_HUBS} orders *id, c, note text",
+        reference("orders", "c", "customer", "id", role="Bill To"),
+    )
+    assert (found.name, found.hubs[1].role) == ("lnk_orders_customer_bill_to", "bill_to")
+    assert found.description == "Which customer each orders refers to as bill_to."
+
+
+def test_a_link_tables_own_key_comes_first_and_other_columns_are_dependent_child_keys() -> None:
+    found = link(
+        vault(
+            source(f"{TWO_HUBS} line product_id > product, *customer_id > customer, *no, q decimal")
+        ),
+        "tl_line",
+    )
+    assert [end.hub for end in found.hubs] == ["hub_customer", "hub_product"]
+    assert found.dependent_child_keys == ("no",)
+
+
+@pytest.mark.parametrize(("null", "optional"), [("", False), ("?", True)])
+def test_an_end_that_a_row_may_lack_is_optional_and_gives_the_hub_a_ghost(
+    null: str, optional: bool
+) -> None:
+    schema = f"{TWO_HUBS} line *customer_id > customer, *no, product_id{null} > product, q decimal"
+    model = vault(source(schema))
+    assert [end.optional for end in link(model, "tl_line").hubs] == [False, optional]
+    assert model.hub("hub_product").has_ghost == optional
+    assert not model.hub("hub_customer").has_ghost
+
+
+def test_a_key_in_another_type_is_looked_up_in_its_parent() -> None:
+    measured = changed_column(source(ORDERS), "orders", "customer_id", type="VARCHAR")
+    (found,) = vault(measured).links
+    lookup = found.hubs[1].lookup
+    assert lookup is not None
+    assert (lookup.table, lookup.match, lookup.found) == ("customer", ("id",), ("id",))
+    assert found.reason.endswith("The business key is looked up in customer.")
+
+
+def test_whole_numbers_of_another_width_reach_the_hub_directly() -> None:
+    measured = changed_column(source(ORDERS), "orders", "customer_id", type="SMALLINT")
+    (found,) = vault(measured).links
+    assert found.hubs[1].lookup is None
+
+
+def test_a_reference_by_a_lookup_doesnt_feed_the_hub() -> None:
+    measured = changed_column(source(ORDERS), "orders", "customer_id", type="VARCHAR")
+    assert vault(measured).hub("hub_customer").mapped_source_tables == ("customer",)
+    assert vault(source(ORDERS)).hub("hub_customer").mapped_source_tables == ("customer", "orders")
+
+
+def test_the_same_reference_twice_is_one_link() -> None:
+    assert only_link(ORDERS, reference("orders", "customer_id", "customer", "id"))
+
+
+@pytest.mark.parametrize(("origin", "links"), [("measured", 0), ("declared", 1)])
+def test_an_implied_reference_is_linked_only_if_it_is_declared(origin: str, links: int) -> None:
+    implied = reference("orders", "c", "customer", "id", implied=True, origin=origin)
+    model = vault(source(f"{TWO_HUBS} orders *id, c, note text", implied))
+    assert len(model.links) == links
+
+
+def test_a_subtypes_reference_starts_from_the_supertypes_hub() -> None:
+    found = only_link(f"{TWO_HUBS} vip *customer_id > customer, gift_id > product, lounge text")
+    assert [end.hub for end in found.hubs] == ["hub_customer", "hub_product"]
+    assert found.hubs[0].columns == ("customer_id",)
+
+
+def test_a_reference_to_a_subtype_has_the_subtype_as_its_role() -> None:
+    model = vault(
+        source(f"""{TWO_HUBS}
+            vip  *customer_id > customer, lounge text
+            gift *id, given_to > vip, label text
+        """)
+    )
+    end = link(model, "lnk_gift_vip").hubs[1]
+    assert (end.hub, end.role, end.hash_key) == ("hub_customer", "vip", "customer_vip_hk")

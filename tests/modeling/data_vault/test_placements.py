@@ -1,0 +1,247 @@
+"""Every table goes to one place in the vault, by what identifies its rows, and says why."""
+
+import pytest
+
+from fluid_build.modeling.data_vault.placements import Placement, placements
+from fluid_build.modeling.data_vault.source_tables import source_tables
+from fluid_build.profiling.profile import Profile
+from tests.modeling.profiles import reference
+from tests.modeling.sources import changed, changed_column, conceptual, source
+
+TWO_HUBS = """
+    customer *id, name text, city text, street text
+    product  *id, title text, size text, colour text
+"""
+
+
+def placed(measured: Profile) -> dict[str, Placement]:
+    return placements(measured, source_tables(conceptual(measured)))
+
+
+def kinds(measured: Profile) -> dict[str, str]:
+    return {name: placement.kind for name, placement in placed(measured).items()}
+
+
+def test_a_table_with_its_own_key_is_a_hub_and_says_who_refers_to_it() -> None:
+    found = placed(source(f"{TWO_HUBS} orders *id, customer_id > customer, note text"))
+    assert found["customer"].kind == "hub"
+    assert found["customer"].reason == "The table has its own key, and orders refers to it."
+
+
+def test_a_table_that_refers_to_itself_alone_is_a_hub() -> None:
+    found = placed(source("employee *id, boss_id > employee, level"))
+    assert found["employee"] == Placement("hub", "The table has its own key and refers to itself.")
+
+
+def test_up_to_three_referring_tables_are_named_and_others_counted() -> None:
+    users = "\n".join(f"t{n} *id, customer_id > customer, note text" for n in range(5))
+    found = placed(source(f"{TWO_HUBS}{users}"))
+    assert found["customer"].reason.endswith("and t0, t1 and 3 others refer to it.")
+
+
+def test_a_table_without_a_key_is_keyless() -> None:
+    found = placed(source("log message text, level/4"))["log"]
+    assert (found.kind, found.reason) == (
+        "keyless",
+        "Nothing identifies a row: none of its columns are a key.",
+    )
+
+
+def test_a_broken_key_identifies_nothing_and_its_figures_are_told() -> None:
+    measured = source("log *id, message text")
+    claim = measured.table("log").declared_keys[0]
+    evidence = claim.evidence.model_copy(update={"violations": 7, "nulls": 2})
+    broken = changed(
+        measured,
+        "log",
+        declared_keys=(claim.model_copy(update={"evidence": evidence}),),
+        candidate_keys=(),
+    )
+    found = placed(broken)["log"]
+    assert found.kind == "keyless"
+    assert "its key (id) is violated by 7 rows and null in 2" in found.reason
+
+
+def test_an_empty_table_without_a_declared_key_is_keyless() -> None:
+    found = placed(source("log message text", rows=0))["log"]
+    assert found.reason == (
+        "Nothing identifies a row: the table has no rows, and no key is declared."
+    )
+
+
+def test_a_key_made_of_two_other_keys_makes_a_link() -> None:
+    found = placed(
+        source(f"{TWO_HUBS} rating *customer_id > customer, *product_id > product, stars/5 1-5")
+    )
+    assert found["rating"] == Placement(
+        "link", "Its key is made of the keys of customer and product."
+    )
+
+
+def test_a_table_of_references_flags_and_stamps_is_a_link_whatever_its_key() -> None:
+    found = placed(
+        source(
+            f"{TWO_HUBS} likes *customer_id > customer, product_id > product, is_public boolean,"
+            " updated_at timestamp"
+        )
+    )
+    assert found["likes"] == Placement(
+        "link", "The table holds only references, to customer and product."
+    )
+
+
+@pytest.mark.parametrize("column", ["note text", "weight decimal", "liked_on date"])
+def test_one_column_more_is_no_mere_link(column: str) -> None:
+    schema = f"{TWO_HUBS} likes *customer_id > customer, product_id > product, {column}"
+    assert kinds(source(schema))["likes"] != "link"
+
+
+def test_a_key_that_is_another_tables_key_makes_a_subtype() -> None:
+    found = placed(source(f"{TWO_HUBS} vip *customer_id > customer, lounge text"))["vip"]
+    assert found.kind == "subtype"
+    assert found.parent is not None and found.parent.to_entity == "customer"
+    assert found.reason.startswith("A subtype of customer: ")
+
+
+def test_a_subtype_of_two_tables_belongs_to_the_larger_one() -> None:
+    measured = source("small *id, a text\nlarge *id, b text\nboth *id > small, c text",
+                      reference("both", "id", "large", "id"))  # fmt: skip
+    found = placed(changed(measured, "large", rows=500))["both"]
+    assert found.parent is not None and found.parent.to_entity == "large"
+
+
+def test_a_declared_reference_makes_the_supertype_whatever_the_size() -> None:
+    declared = reference("both", "id", "small", "id", origin="declared")
+    measured = source("small *id, a text\nlarge *id, b text\nboth *id > large, c text", declared)
+    found = placed(changed(measured, "large", rows=500))["both"]
+    assert found.parent is not None and found.parent.to_entity == "small"
+
+
+def test_of_subtypes_in_a_circle_the_largest_gets_the_hub() -> None:
+    measured = source("a *id > b, x text\nb *id > a, y text")
+    found = placed(changed(measured, "b", rows=200))
+    assert (found["b"].kind, found["a"].kind) == ("hub", "subtype")
+
+
+def test_a_key_in_another_type_makes_no_subtype() -> None:
+    measured = source(f"{TWO_HUBS} vip *customer_id > customer, lounge text")
+    found = placed(changed_column(measured, "vip", "customer_id", type="VARCHAR"))["vip"]
+    assert found.kind == "hub"
+    assert found.reason == (
+        "Its key refers to customer, but not by the key that identifies rows there."
+    )
+
+
+def test_several_rows_of_one_parent_are_multi_active() -> None:
+    found = placed(source(f"{TWO_HUBS} phone *customer_id > customer, *kind/3, digits text"))
+    assert found["phone"].kind == "multi-active"
+    assert found["phone"].reason == (
+        "Several rows belong to one row of customer; kind tells them apart."
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"), [("quantity 1-9", "transaction"), ("stock 1-900", "link"), ("", "link")]
+)
+def test_lines_that_measure_are_transactions_and_levels_arent(column: str, kind: str) -> None:
+    more = f", {column}" if column else ", note text"
+    found = placed(
+        source(f"{TWO_HUBS} line *customer_id > customer, *no/5, product_id > product{more}")
+    )["line"]
+    assert found.kind == kind
+    assert found.reason == "Its rows relate customer and product; no tells them apart."
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        ("amount decimal", "transaction"),
+        ("sold_on date", "transaction"),
+        ("updated_at timestamp", "hub"),
+        ("label text", "hub"),
+    ],
+)
+def test_an_event_between_two_entities_is_a_transaction(column: str, kind: str) -> None:
+    found = placed(
+        source(f"{TWO_HUBS} sale *id, customer_id > customer, product_id > product, {column}")
+    )["sale"]
+    assert found.kind == kind
+
+
+def test_an_event_of_which_one_end_may_be_missing_is_a_hub() -> None:
+    schema = f"{TWO_HUBS} sale *id, customer_id? > customer, product_id > product, amount decimal"
+    assert kinds(source(schema))["sale"] == "hub"
+
+
+def test_an_event_that_others_refer_to_is_a_hub() -> None:
+    schema = f"""{TWO_HUBS}
+        sale   *id, customer_id > customer, product_id > product, amount decimal
+        refund *id, sale_id > sale, reason text
+    """
+    assert kinds(source(schema))["sale"] == "hub"
+
+
+def test_a_name_of_its_own_makes_a_hub_and_anothers_name_doesnt() -> None:
+    schema = f"{TWO_HUBS} sale *id, customer_id > customer, product_id > product, amount decimal"
+    assert kinds(source(f"{schema}, sale_name text"))["sale"] == "hub"
+    assert kinds(source(f"{schema}, customer_name text"))["sale"] == "transaction"
+    assert placed(source(f"{schema}, sale_name text"))["sale"].reason == (
+        "The table has its own key, and sale_name names its rows."
+    )
+
+
+COLOURS = "colour *code text, label text\nshirt *id, colour_code > colour, size text"
+
+
+def codes(schema: str = COLOURS, rows: int = 40, length: int = 2) -> str:
+    measured = source(schema, rows=rows)
+    key = measured.table("colour").primary_key or ("code",)
+    measured = changed_column(measured, "colour", key[0], max_length=length)
+    return kinds(measured)["colour"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "length", "kind"),
+    [(40, 2, "reference"), (300, 10, "reference"), (301, 2, "hub"), (40, 11, "hub"), (0, 2, "hub")],
+)
+def test_a_code_list_is_short_and_so_are_its_codes(rows: int, length: int, kind: str) -> None:
+    assert codes(rows=rows, length=length) == kind
+
+
+@pytest.mark.parametrize(("rows", "kind"), [(50, "reference"), (51, "hub")])
+def test_a_list_of_numbered_codes_is_shorter(rows: int, kind: str) -> None:
+    assert codes(COLOURS.replace("code text", "code"), rows=rows) == kind
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind"),
+    [
+        (COLOURS.replace("label text", "label text, remark text"), "reference"),
+        (COLOURS.replace("label text", "label text, remark text, hue text"), "hub"),
+        (COLOURS.replace("label text", "label text, updated_at timestamp, hue text"), "reference"),
+        (COLOURS.replace("label text", "weight decimal"), "hub"),
+        (COLOURS.split("\n")[0], "hub"),
+        (COLOURS.replace("*id, colour_code", "*id, *colour_code"), "hub"),
+        (f"{COLOURS}\nbrand *id, name text".replace("label text", "label text, brand_id > brand"),
+         "hub"),
+    ],
+    ids=["two columns", "three columns", "stamps aside", "no text", "unused", "in a key", "refers"],
+)  # fmt: skip
+def test_a_code_list_explains_its_codes_and_nothing_else(schema: str, kind: str) -> None:
+    assert codes(schema) == kind
+
+
+def test_personal_data_is_no_code_list() -> None:
+    measured = changed_column(source(COLOURS, rows=40), "colour", "code", max_length=2)
+    assert kinds(measured)["colour"] == "reference"
+    assert kinds(changed_column(measured, "colour", "label", pii=True))["colour"] == "hub"
+
+
+def test_without_data_nothing_is_known_to_be_a_short_list() -> None:
+    measured = changed_column(source(COLOURS, rows=40), "colour", "code", max_length=2)
+    assert kinds(measured.model_copy(update={"has_data": False}))["colour"] == "hub"
+
+
+def test_the_end_of_a_link_is_a_hub_even_if_it_looks_like_a_code_list() -> None:
+    schema = f"{COLOURS}\npaint *shirt_id > shirt, colour_code > colour"
+    assert codes(schema) == "hub"

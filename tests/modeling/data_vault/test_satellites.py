@@ -1,0 +1,150 @@
+"""Satellites: each table's payload, its history, and what isn't left to a hub."""
+
+import pytest
+
+from fluid_build.modeling.data_vault.elements import HashKeyStrategy
+from tests.modeling.profiles import reference
+from tests.modeling.sources import changed_column, satellite, source, vault
+
+HUBS = """
+    customer *id, name text, city text, street text
+    product  *id, title text, size text, colour text
+"""
+
+
+def test_the_payload_is_what_no_hub_gives_back() -> None:
+    found = satellite(
+        vault(source(f"{HUBS} orders *id, customer_id > customer, note text, total decimal")),
+        "sat_orders",
+    )
+    assert found.columns == ("note", "total")
+    assert (found.parent, found.hash_key, found.kind) == ("hub_orders", "orders_hk", "descriptive")
+
+
+def test_a_satellite_of_a_hub_says_by_which_columns_rows_reach_it() -> None:
+    via = satellite(vault(source(HUBS)), "sat_customer").via
+    assert via is not None and (via.hub, via.columns) == ("hub_customer", ("id",))
+
+
+def test_a_reference_that_is_looked_up_stays_in_the_payload() -> None:
+    measured = source(f"{HUBS} orders *id, customer_id > customer, note text")
+    measured = changed_column(measured, "orders", "customer_id", type="VARCHAR")
+    assert satellite(vault(measured), "sat_orders").columns == ("customer_id", "note")
+
+
+def test_a_composite_reference_outside_the_key_stays_in_the_payload() -> None:
+    """A row that has only a part of it reaches no hub, which couldn't give the part back."""
+    composite = reference("visit", "a b", "site", "region no")
+    model = vault(source("site *region, *no, label text\nvisit *id, a, b, note text", composite))
+    assert satellite(model, "sat_visit").columns == ("a", "b", "note")
+
+
+def test_a_composite_reference_inside_the_key_is_left_to_the_hub() -> None:
+    composite = reference("photo", "a b", "site", "region no")
+    model = vault(source("site *region, *no, label text\nphoto *a, *b, *taken, u text", composite))
+    found = satellite(model, "msat_photo")
+    assert (found.multi_active_keys, found.columns) == (("taken",), ("u",))
+
+
+def test_upper_case_hash_keys_keep_text_keys_in_the_payload() -> None:
+    """A key in capital letters doesn't say how it was written."""
+    measured = source("product *sku text, title text\nplace *no, name text")
+    upper = vault(measured, HashKeyStrategy(case="upper"))
+    assert satellite(upper, "sat_product").columns == ("sku", "title")
+    assert satellite(upper, "sat_place").columns == ("name",)
+    assert satellite(vault(measured), "sat_product").columns == ("title",)
+
+
+def test_a_table_of_a_key_alone_has_an_effectivity_satellite() -> None:
+    found = satellite(vault(source("tag *id\nnote *id, tag_id > tag, body text")), "eff_sat_tag")
+    assert (found.kind, found.columns) == ("effectivity", ())
+    assert found.reason == "tag has no payload; this records from when to when each row was there."
+
+
+def test_each_link_of_a_reference_has_an_effectivity_satellite() -> None:
+    model = vault(source(f"{HUBS} orders *id, customer_id > customer, note text"))
+    found = satellite(model, "eff_sat_orders_customer")
+    assert (found.kind, found.parent, found.columns) == ("effectivity", "lnk_orders_customer", ())
+    assert found.reason == "A reference may change: this ends the old one and starts the new one."
+
+
+def test_a_link_table_has_one_satellite_without_its_references_and_keys() -> None:
+    schema = f"{HUBS} line *customer_id > customer, *no/5, product_id > product, price decimal"
+    model = vault(source(schema))
+    found = satellite(model, "sat_line")
+    assert (found.parent, found.columns) == ("tl_line", ("price",))
+    assert found.reason == "The payload of line: its columns besides references and keys."
+    assert [s.name for s in model.satellites if s.parent == "tl_line"] == ["sat_line"]
+
+
+def test_a_multi_active_satellite_belongs_to_the_parents_hub() -> None:
+    schema = f"{HUBS} phone *customer_id > customer, *kind/3, digits text"
+    found = satellite(vault(source(schema)), "msat_phone")
+    assert (found.parent, found.multi_active_keys, found.columns) == (
+        "hub_customer",
+        ("kind",),
+        ("digits",),
+    )
+    assert found.via is not None and not found.via.optional
+
+
+def test_a_multi_active_satellite_by_a_lookup_sends_orphans_to_the_ghost() -> None:
+    measured = source(f"{HUBS} phone *customer_id > customer, *kind/3, digits text")
+    measured = changed_column(measured, "phone", "customer_id", type="VARCHAR")
+    model = vault(measured)
+    found = satellite(model, "msat_phone")
+    assert found.via is not None and found.via.optional
+    assert model.hub("hub_customer").has_ghost
+    assert found.multi_active_keys == ("customer_id", "kind")
+
+
+def test_a_subtypes_satellite_says_what_it_is_a_subtype_of() -> None:
+    found = satellite(vault(source(f"{HUBS} vip *customer_id > customer, lounge text")), "sat_vip")
+    assert found.parent == "hub_customer"
+    assert found.reason.startswith("A subtype of customer: ")
+
+
+ACCOUNT = "account *id, owner text, branch text, kind text"
+
+
+@pytest.mark.parametrize(
+    ("columns", "fast"),
+    [
+        ("balance", ("balance",)),
+        ("units_in_stock", ("units_in_stock",)),
+        ("status text", ("status",)),
+        ("order_status/4", ("order_status",)),
+        ("status text, updated_at timestamp", ("status", "updated_at")),
+    ],
+)
+def test_levels_and_status_have_a_satellite_of_their_own(
+    columns: str, fast: tuple[str, ...]
+) -> None:
+    model = vault(source(f"{ACCOUNT}, {columns}"))
+    slow_satellite = satellite(model, "sat_account")
+    fast_satellite = satellite(model, "sat_account_state")
+    assert (fast_satellite.columns, fast_satellite.rate_of_change) == (fast, "fast")
+    assert (slow_satellite.columns, slow_satellite.rate_of_change) == (
+        ("owner", "branch", "kind"),
+        "slow",
+    )
+    assert slow_satellite.reason == fast_satellite.reason
+    assert "with events; the other columns change only when corrected." in fast_satellite.reason
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "balance_date date", "marital_status text", "maritalstatus text", "updated_at timestamp",
+        "amount decimal", "status_date date",
+    ],
+)  # fmt: skip
+def test_what_is_no_level_or_status_doesnt_divide_a_satellite(columns: str) -> None:
+    (found,) = vault(source(f"{ACCOUNT}, {columns}")).satellites
+    assert found.rate_of_change == "unknown"
+    assert "no column is known to change more often than the others" in found.reason
+
+
+def test_two_slow_columns_arent_worth_a_satellite() -> None:
+    (found,) = vault(source("account *id, owner text, branch text, balance")).satellites
+    assert found.columns == ("owner", "branch", "balance")
