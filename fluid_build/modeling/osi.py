@@ -1,9 +1,11 @@
-"""The semantic model as the Open Semantic Interchange (OSI) core specification 0.1.1 has it.
+"""Semantic models of the Open Semantic Interchange (OSI) core specification 0.1.1, and their parts.
 
 Field names and enumerations are the specification's own; a dump by alias without the absent
 fields is a valid OSI document.
 """
 
+import json
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from pydantic import AliasChoices, Field
@@ -102,3 +104,69 @@ class OsiDocument(ModelPart):
     dialects: tuple[Dialect, ...] | None = None
     vendors: tuple[Vendor, ...] | None = None
     semantic_model: tuple[SemanticModel, ...]
+
+
+def osi_document(
+    name: str,
+    description: str | None,
+    datasets: Iterable[Dataset],
+    relationships: Iterable[OsiRelationship],
+    metrics: Iterable[Metric],
+    extension: Mapping[str, object] | None = None,
+) -> OsiDocument:
+    """Return a document of one semantic model."""
+    model = SemanticModel(
+        name=name,
+        description=description,
+        datasets=tuple(datasets),
+        relationships=tuple(relationships) or None,
+        metrics=tuple(metrics) or None,
+        custom_extensions=osi_extension(extension or {}),
+    )
+    return OsiDocument(dialects=("ANSI_SQL",), vendors=("COMMON",), semantic_model=(model,))
+
+
+def osi_field(
+    name: str,
+    expression: str,
+    *,
+    dimension: Literal["time", "other"] | None = None,
+    label: str | None = None,
+    description: str | None = None,
+    extension: Mapping[str, object] | None = None,
+) -> OsiField:
+    """Return a field; ``dimension`` says what it groups by, if it does."""
+    return OsiField(
+        name=name,
+        expression=_ansi(expression),
+        dimension=DimensionMetadata(is_time=dimension == "time") if dimension else None,
+        label=label,
+        description=description,
+        custom_extensions=osi_extension(extension or {}),
+    )
+
+
+def osi_metric(
+    name: str,
+    expression: str,
+    description: str | None,
+    extension: Mapping[str, object] | None = None,
+) -> Metric:
+    """Return a metric."""
+    return Metric(
+        name=name,
+        expression=_ansi(expression),
+        description=description,
+        custom_extensions=osi_extension(extension or {}),
+    )
+
+
+def osi_extension(data: Mapping[str, object]) -> tuple[CustomExtension, ...] | None:
+    """Return an extension with the data that isn't None; None where nothing is left."""
+    known = {key: value for key, value in data.items() if value is not None}
+    text = json.dumps(known, ensure_ascii=False)
+    return (CustomExtension(vendor_name="COMMON", data=text),) if known else None
+
+
+def _ansi(expression: str) -> Expression:
+    return Expression(dialects=(DialectExpression(dialect="ANSI_SQL", expression=expression),))

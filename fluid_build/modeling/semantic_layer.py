@@ -2,27 +2,26 @@
 
 import json
 
-from fluid_build.modeling.conceptual import ConceptualModel, Entity, Relationship
+from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
 from fluid_build.modeling.identifiers import identifiers
 from fluid_build.modeling.measures import MeasureRole
 from fluid_build.modeling.osi import (
-    CustomExtension,
     Dataset,
-    DialectExpression,
-    DimensionMetadata,
-    Expression,
     Metric,
     OsiDocument,
     OsiField,
     OsiRelationship,
-    SemanticModel,
+    osi_document,
+    osi_extension,
+    osi_field,
+    osi_metric,
 )
 from fluid_build.modeling.types import family
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources.sql import quote
 
 
-def osi_document(profile: Profile, conceptual: ConceptualModel) -> OsiDocument | None:
+def semantic_layer(profile: Profile, conceptual: ConceptualModel) -> OsiDocument | None:
     """Return the semantic model; None for a source without tables, which OSI can't express."""
     if not conceptual.entities:
         return None
@@ -30,17 +29,13 @@ def osi_document(profile: Profile, conceptual: ConceptualModel) -> OsiDocument |
         entity.name: {a.name: a.measure for a in entity.attributes if a.measure is not None}
         for entity in conceptual.entities
     }
-    model = SemanticModel(
-        name=profile.source_name,
-        description=f"The tables of {profile.source_name}, how they relate, and their metrics.",
-        datasets=tuple(
-            _dataset(profile.source_name, entity, measures[entity.name])
-            for entity in conceptual.entities
-        ),
-        relationships=tuple(map(_relationship, conceptual.relationships)) or None,
-        metrics=_metrics(conceptual, measures) or None,
+    return osi_document(
+        profile.source_name,
+        f"The tables of {profile.source_name}, how they relate, and their metrics.",
+        [_dataset(profile.source_name, e, measures[e.name]) for e in conceptual.entities],
+        map(_relationship, conceptual.relationships),
+        _metrics(conceptual, measures),
     )
-    return OsiDocument(dialects=("ANSI_SQL",), vendors=("COMMON",), semantic_model=(model,))
 
 
 def _dataset(source: str, entity: Entity, measures: dict[str, MeasureRole]) -> Dataset:
@@ -53,24 +48,22 @@ def _dataset(source: str, entity: Entity, measures: dict[str, MeasureRole]) -> D
         unique_keys=unique or None,
         description=entity.description or None,
         fields=tuple(
-            OsiField(
-                name=attribute.name,
-                expression=_ansi(quote(attribute.name)),
-                dimension=_dimension(attribute.type, attribute.name in measures),
-                label=attribute.semantic_type,
-                description=attribute.description or None,
-                custom_extensions=_extension(pii=True) if attribute.pii else None,
-            )
-            for attribute in entity.attributes
+            _field(attribute, attribute.name in measures) for attribute in entity.attributes
         ),
-        custom_extensions=_extension(reason=primary.reason) if primary else None,
+        custom_extensions=osi_extension({"reason": primary.reason}) if primary else None,
     )
 
 
-def _dimension(type_: str, is_measure: bool) -> DimensionMetadata | None:
-    if is_measure:
-        return None
-    return DimensionMetadata(is_time=family(type_) in {"date", "timestamp"})
+def _field(attribute: Attribute, is_measure: bool) -> OsiField:
+    is_time = family(attribute.type) in {"date", "timestamp"}
+    return osi_field(
+        attribute.name,
+        quote(attribute.name),
+        dimension=None if is_measure else "time" if is_time else "other",
+        label=attribute.semantic_type,
+        description=attribute.description or None,
+        extension={"pii": True if attribute.pii else None},
+    )
 
 
 def _relationship(relationship: Relationship) -> OsiRelationship:
@@ -81,12 +74,14 @@ def _relationship(relationship: Relationship) -> OsiRelationship:
         to=relationship.to_entity,
         from_columns=relationship.from_attributes,
         to_columns=relationship.to_attributes,
-        custom_extensions=_extension(
-            origin=relationship.origin,
-            implied=relationship.implied,
-            cardinality=relationship.cardinality,
-            rows=evidence.rows,
-            orphans=evidence.orphans,
+        custom_extensions=osi_extension(
+            {
+                "cardinality": relationship.cardinality,
+                "implied": relationship.implied,
+                "origin": relationship.origin,
+                "orphans": evidence.orphans,
+                "rows": evidence.rows,
+            }
         ),
     )
 
@@ -105,19 +100,10 @@ def _metrics(
     ]
     names = identifiers(labels)
     return tuple(
-        Metric(
-            name=names[label],
-            expression=_ansi(f"{role.aggregation.upper()}({quote(table)}.{quote(column)})"),
-            description=f"{role.additivity.capitalize()}: {role.reason}.",
+        osi_metric(
+            names[label],
+            f"{role.aggregation.upper()}({quote(table)}.{quote(column)})",
+            f"{role.additivity.capitalize()}: {role.reason}.",
         )
         for label, (table, column, role) in zip(labels, columns, strict=True)
     )
-
-
-def _ansi(expression: str) -> Expression:
-    return Expression(dialects=(DialectExpression(dialect="ANSI_SQL", expression=expression),))
-
-
-def _extension(**data: object) -> tuple[CustomExtension, ...]:
-    text = json.dumps(data, ensure_ascii=False, sort_keys=True)
-    return (CustomExtension(vendor_name="COMMON", data=text),)

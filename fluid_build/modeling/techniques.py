@@ -12,7 +12,7 @@ from fluid_build.modeling.dimensional.text_keys import keep_text_keys
 from fluid_build.modeling.dimensional.variants import check_variant
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.logical import LogicalModel, Technique
-from fluid_build.modeling.semantic_layer import osi_document
+from fluid_build.modeling.semantic_layer import semantic_layer
 from fluid_build.profiling.profile import Profile
 
 TECHNIQUES: tuple[Technique, ...] = get_args(Technique)
@@ -58,7 +58,7 @@ def build_model(
         dimensional=(
             star(profile, conceptual, requested_variant) if known == "dimensional" else None
         ),
-        osi=osi_document(profile, conceptual),
+        osi=semantic_layer(profile, conceptual),
     )
 
 

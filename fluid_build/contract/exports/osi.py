@@ -4,28 +4,27 @@ OSI says what the data means to a question: datasets with their keys and fields,
 metrics. Who owns the data, how good it is and where it comes from, it does not say.
 """
 
-import json
 from collections.abc import Mapping
+from typing import Literal
 
 from fluid_build.contract.exports.format import ExportFormat
 from fluid_build.contract.exports.official import model_findings
-from fluid_build.contract.exports.tracking import Json, TrackedMapping, without_none
+from fluid_build.contract.exports.tracking import Json, TrackedMapping
 from fluid_build.contract.fluid import Expose, FluidContract, SemanticMeasure
 from fluid_build.contract.fluid.semantics import SemanticMetric
 from fluid_build.contract.keys import Keys, columns_of_expression, keys_of
 from fluid_build.modeling.osi import (
     OSI_VERSION,
-    CustomExtension,
     Dataset,
-    DialectExpression,
-    DimensionMetadata,
-    Expression,
     Metric,
     OsiDocument,
     OsiField,
     OsiRelationship,
-    SemanticModel,
+    osi_extension,
+    osi_field,
+    osi_metric,
 )
+from fluid_build.modeling.osi import osi_document as osi_document_of
 from fluid_build.sources.sql import quote
 from fluid_build.text import free_name
 
@@ -56,15 +55,14 @@ def osi_document(contract: FluidContract, read: TrackedMapping, _version: str) -
         datasets.append(_dataset(expose, part, names[index], keys[index]))
         metrics |= _metrics(expose, part.part("semantics"), names[index], metrics)
     product = {key: read.take(key) for key in ("fluidVersion", "id", "kind", "domain", "tags")}
-    model = SemanticModel(
-        name=str(read.text("name")),
-        description=read.text("description"),
-        datasets=tuple(datasets),
-        relationships=tuple(_relationships(names, keys)) or None,
-        metrics=tuple(metrics.values()) or None,
-        custom_extensions=_extension(product),
+    document = osi_document_of(
+        str(read.text("name")),
+        read.text("description"),
+        datasets,
+        _relationships(names, keys),
+        metrics.values(),
+        product,
     )
-    document = OsiDocument(dialects=("ANSI_SQL",), vendors=("COMMON",), semantic_model=(model,))
     return document.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
@@ -93,7 +91,7 @@ def _dataset(expose: Expose, read: TrackedMapping, name: str, keys: Keys) -> Dat
         unique_keys=tuple(k for k in keys.unique if k != keys.primary) or None,
         description=_description(read, semantics),
         fields=tuple(_fields(expose, read.part("contract"), semantics)) or None,
-        custom_extensions=_extension(more),
+        custom_extensions=osi_extension(more),
     )
 
 
@@ -136,41 +134,37 @@ def _fields(expose: Expose, promise: TrackedMapping, semantics: TrackedMapping) 
 
 def _of_column(column: TrackedMapping, dimension: TrackedMapping) -> OsiField:
     name, description = str(column.text("name")), column.text("description")
-    metadata, more = _dimension(dimension)
-    more |= {key: column.take(key) for key in _OF_COLUMN}
-    told = dimension.text("description")
-    if description is not None and told != description:
-        more["dimension"] = told
-    return OsiField(
-        name=name,
-        expression=_ansi(quote(name)),
-        dimension=metadata,
+    kind, extension = _take_dimension(dimension)
+    extension |= {key: column.take(key) for key in _OF_COLUMN}
+    of_dimension = dimension.text("description")
+    if description is not None and of_dimension != description:
+        extension["dimension"] = of_dimension
+    return osi_field(
+        name,
+        quote(name),
+        dimension=kind,
         label=column.text("semanticType"),
-        description=description if description is not None else told,
-        custom_extensions=_extension(more),
+        description=description if description is not None else of_dimension,
+        extension=extension,
     )
 
 
 def _of_dimension(dimension: TrackedMapping) -> OsiField:
-    metadata, more = _dimension(dimension)
-    expression = dimension.text("expr") or quote(str(dimension.peek("name")))
-    return OsiField(
-        name=str(dimension.text("name")),
-        expression=_ansi(expression),
-        dimension=metadata,
-        description=dimension.text("description"),
-        custom_extensions=_extension(more),
-    )
+    name = str(dimension.text("name"))
+    expression = dimension.text("expr") or quote(name)
+    kind, extension = _take_dimension(dimension)
+    description = dimension.text("description")
+    return osi_field(name, expression, dimension=kind, description=description, extension=extension)
 
 
-def _dimension(read: TrackedMapping) -> tuple[DimensionMetadata | None, Json]:
-    """What OSI says of a dimension, and what stands beside it; takes all but the description."""
-    if not read.exists:
+def _take_dimension(dimension: TrackedMapping) -> tuple[Literal["time", "other"] | None, Json]:
+    """Take all of a dimension but its description: its kind, and what goes into the extension."""
+    if not dimension.exists:
         return None, {}
-    read.take("name")
-    read.take("expr")
-    more: Json = {"typeParams": read.take("typeParams")}
-    return DimensionMetadata(is_time=read.text("type") == "time"), more
+    dimension.take("name")
+    dimension.take("expr")
+    extension: Json = {"typeParams": dimension.take("typeParams")}
+    return "time" if dimension.text("type") == "time" else "other", extension
 
 
 def _relationships(names: list[str], keys: tuple[Keys, ...]) -> list[OsiRelationship]:
@@ -210,7 +204,7 @@ def _metrics(
             expressions[measure.name] = expression
             more = {"dataset": dataset, **{key: read.take(key) for key in _OF_MEASURE}}
             name = free_name(f"{dataset}.{measure.name}", [*known, *found])
-            found[name] = _metric(name, expression, read.text("description"), more)
+            found[name] = osi_metric(name, expression, read.text("description"), more)
     for metric, read in zip(
         expose.semantics.metrics or (), semantics.parts("metrics"), strict=True
     ):
@@ -219,7 +213,7 @@ def _metrics(
             expressions.setdefault(metric.name, expression)
             more = {key: read.take(key) for key in _OF_METRIC}
             name = free_name(metric.name, [*known, *found])
-            found[name] = _metric(name, expression, read.text("description"), more)
+            found[name] = osi_metric(name, expression, read.text("description"), more)
     return found
 
 
@@ -245,24 +239,6 @@ def _composed(metric: SemanticMetric, expressions: Mapping[str, str]) -> str | N
     if metric.type != "ratio" or above is None or below is None:
         return None
     return f"({above}) / NULLIF(({below}), 0)"
-
-
-def _metric(name: str, expression: str, description: str | None, more: Json) -> Metric:
-    return Metric(
-        name=name,
-        expression=_ansi(expression),
-        description=description,
-        custom_extensions=_extension(more),
-    )
-
-
-def _ansi(expression: str) -> Expression:
-    return Expression(dialects=(DialectExpression(dialect="ANSI_SQL", expression=expression),))
-
-
-def _extension(data: Json) -> tuple[CustomExtension, ...] | None:
-    text = json.dumps(without_none(data), ensure_ascii=False)
-    return (CustomExtension(vendor_name="COMMON", data=text),) if without_none(data) else None
 
 
 def _findings(_version: str, document: Json) -> tuple[str, ...]:

@@ -5,21 +5,20 @@ An OSI 0.1.1 document over the builds that are published. dbt finds a dataset's 
 primary key of one field where a dataset has fields to group by, and a time spine in the project.
 """
 
-import json
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 from fluid_build.modeling.osi import (
-    CustomExtension,
     Dataset,
-    DialectExpression,
-    DimensionMetadata,
-    Expression,
     Metric,
     OsiDocument,
     OsiField,
     OsiRelationship,
-    SemanticModel,
+    osi_document,
+    osi_extension,
+    osi_field,
+    osi_metric,
 )
 from fluid_build.modeling.sql_names import fit, free_identifier
 from fluid_build.transform.dbt.semantic_names import (
@@ -47,14 +46,13 @@ def semantic_document(
         return None
     names = semantic_names(plan)
     place = f"{database}.{schema}" if database else schema
-    model = SemanticModel(
-        name=plan.name,
-        description=f"What {plan.name} publishes, and what may be asked of it.",
-        datasets=tuple(_dataset(build, names, place) for build in plan.published),
-        relationships=tuple(_relationships(plan, names)) or None,
-        metrics=tuple(_metrics(plan, names)) or None,
+    return osi_document(
+        plan.name,
+        f"What {plan.name} publishes, and what may be asked of it.",
+        [_dataset(build, names, place) for build in plan.published],
+        _relationships(plan, names),
+        _metrics(plan, names),
     )
-    return OsiDocument(dialects=("ANSI_SQL",), vendors=("COMMON",), semantic_model=(model,))
 
 
 def semantic_json(document: OsiDocument) -> str:
@@ -71,7 +69,7 @@ def _dataset(build: Build, names: SemanticNames, place: str) -> Dataset:
         unique_keys=tuple((names.fields[build.name][c],) for c in unique_columns(build)) or None,
         description=_plain(described if build.key else f"{described} {_KEYLESS}".strip()) or None,
         fields=tuple(_fields(build, names)) or None,
-        custom_extensions=_extension(primary_key=build.key) if len(build.key) > 1 else None,
+        custom_extensions=osi_extension({"primary_key": build.key}) if len(build.key) > 1 else None,
     )
 
 
@@ -88,9 +86,9 @@ def _fields(build: Build, names: SemanticNames) -> Iterator[OsiField]:
         if build.key or column.name in shown:
             yield _field(column, fields[column.name])
     if len(build.key) > 1:
-        yield OsiField(
-            name=names.composite_keys[build.name],
-            expression=_ansi(" || '|' || ".join(_part(build.column(c)) for c in build.key)),
+        yield osi_field(
+            names.composite_keys[build.name],
+            " || '|' || ".join(_part(build.column(c)) for c in build.key),
             description="The columns of the key as one value.",
         )
 
@@ -103,15 +101,13 @@ def _part(column: PlanColumn) -> str:
 
 
 def _field(column: PlanColumn, name: str) -> OsiField:
-    dimension = None
-    if column.measure is None:
-        dimension = DimensionMetadata(is_time=is_time(column.contract_type))
-    return OsiField(
-        name=name,
-        expression=_ansi(column.name),
-        dimension=dimension,
+    of_column: Literal["time", "other"] = "time" if is_time(column.contract_type) else "other"
+    return osi_field(
+        name,
+        column.name,
+        dimension=of_column if column.measure is None else None,
         description=_plain(column.description) or None,
-        custom_extensions=_extension(pii=True) if column.pii else None,
+        extension={"pii": True if column.pii else None},
     )
 
 
@@ -136,7 +132,7 @@ def _relationship(
         to=names.datasets[parent],
         from_columns=names.of(build.name, test.columns),
         to_columns=names.of(parent, test.to_columns),
-        custom_extensions=_extension(orphans=test.allowed) if test.allowed else None,
+        custom_extensions=osi_extension({"orphans": test.allowed or None}),
     )
 
 
@@ -152,10 +148,10 @@ def _metrics(plan: TransformPlan, names: SemanticNames) -> Iterator[Metric]:
                 legal(fit(role.aggregation, dataset, column.name), "metric"), taken
             )
             taken.add(name)
-            yield Metric(
-                name=name,
-                expression=_ansi(_aggregated(role.aggregation, f"{dataset}.{column.name}")),
-                description=_plain(f"{role.additivity.capitalize()}: {role.reason}."),
+            yield osi_metric(
+                name,
+                _aggregated(role.aggregation, f"{dataset}.{column.name}"),
+                _plain(f"{role.additivity.capitalize()}: {role.reason}."),
             )
 
 
@@ -168,12 +164,3 @@ def _aggregated(aggregation: str, column: str) -> str:
 def _plain(text: str) -> str:
     """A text without anything that dbt takes for Jinja; other readers see a blank more."""
     return re.sub(r"\{(?=[{%#])", "{ ", text)
-
-
-def _ansi(expression: str) -> Expression:
-    return Expression(dialects=(DialectExpression(dialect="ANSI_SQL", expression=expression),))
-
-
-def _extension(**data: object) -> tuple[CustomExtension, ...]:
-    text = json.dumps(data, ensure_ascii=False, sort_keys=True)
-    return (CustomExtension(vendor_name="COMMON", data=text),)
