@@ -1,4 +1,4 @@
-"""Small databases written in SQL, and the keys that are found in them as readable text."""
+"""Small databases written in SQL, and the keys found in them as readable text."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,30 +44,30 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> tuple[Table, ...]:
 
 @cache
 def profiled(script: str) -> Profile:
-    """The profile of the database that a script makes, measured once a session."""
-    return profiled_anew(script)
+    """Return the profile of the database that a script makes, measured once a session."""
+    return profiled_again(script)
 
 
-def profiled_anew(script: str) -> Profile:
-    """The profile of the database that a script makes, measured now."""
+def profiled_again(script: str) -> Profile:
+    """Return the profile of the database that a script makes, measured now."""
     with database(script) as source:
         return profile_source(source)
 
 
 def measured(source: OpenSource, table: str) -> TableStats:
-    """The figures of one table."""
-    (found,) = (t for t in source.tables if t.name == table)
-    return measure_table(source.connection, found)
+    """Return the figures of one table."""
+    (source_table,) = (t for t in source.tables if t.name == table)
+    return measure_table(source.connection, source_table)
 
 
 def measured_column(expression: str, rows: str = "range(1000) AS t(i)") -> TableStats:
-    """The figures of a table ``t`` with the one column ``c``."""
+    """Return the figures of a table ``t`` with the one column ``c``."""
     with database(f"CREATE TABLE t AS SELECT {expression} AS c FROM {rows}") as source:
         return measured(source, "t")
 
 
 def candidates(script: str, table: str = "t") -> CandidateKeys:
-    """The candidate keys of one table of the database that a script makes."""
+    """Return the candidate keys of one table of the database that a script makes."""
     with database(script) as source:
         return find_candidate_keys(source.connection, measured(source, table))
 
@@ -80,22 +80,22 @@ def tables_of(source: OpenSource) -> list[MeasuredTable]:
 
 
 def show(key: ForeignKey) -> str:
-    """A foreign key as ``child(a, b) -> parent(c, d)``."""
+    """Return a foreign key as ``child(a, b) -> parent(c, d)``."""
     ours, theirs = ", ".join(key.from_columns), ", ".join(key.to_columns)
     return f"{key.from_table}({ours}) -> {key.to_table}({theirs})"
 
 
 def references(profile: Profile) -> set[str]:
-    """The foreign keys of a profile that no others imply."""
+    """Return the foreign keys of a profile that no others imply."""
     return {show(key) for key in profile.foreign_keys if not key.implied}
 
 
 def implied(profile: Profile) -> set[str]:
-    """The foreign keys of a profile that others imply."""
+    """Return the foreign keys of a profile that others imply."""
     return {show(key) for key in profile.foreign_keys if key.implied}
 
 
 def reference(profile: Profile, shown: str) -> ForeignKey:
-    """The foreign key that is shown so; there must be just one."""
-    (found,) = (key for key in profile.foreign_keys if show(key) == shown)
-    return found
+    """Return the foreign key that is shown so; there must be exactly one."""
+    (foreign_key,) = (key for key in profile.foreign_keys if show(key) == shown)
+    return foreign_key

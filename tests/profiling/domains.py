@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Domain(NamedTuple):
-    """The script that makes a database, and its foreign keys as ``child(a) -> parent(b)``."""
+    """A database as a script, and its intended foreign keys as ``child(a) -> parent(b)``."""
 
     script: str
     meant: frozenset[str]

@@ -32,7 +32,7 @@ STYLES: dict[str, Callable[[str], str]] = {
 
 
 def respelled(domain: Domain, style: str) -> Domain:
-    """The same database with every name in another style."""
+    """Return the same database with every name in another style."""
     rename = STYLES[style]
     statements = [domain.script]
     with database(domain.script) as source:

@@ -1,4 +1,4 @@
-"""Keys of real databases whose constraints were taken off are found again."""
+"""Keys of real databases are found after their constraints were removed."""
 
 import json
 

@@ -24,8 +24,8 @@ NAMES = "abcdefg"
 Rows = Sequence[tuple[int | None, ...]]
 
 
-def oracle(rows: Rows) -> set[tuple[str, ...]]:
-    """All minimal sets of up to four columns without nulls that repeat in no row."""
+def minimal_keys(rows: Rows) -> set[tuple[str, ...]]:
+    """Return all minimal sets of up to four columns that are unique and never null."""
     width = len(rows[0])
     whole = [i for i in range(width) if all(row[i] is not None for row in rows)]
     found: list[tuple[int, ...]] = []
@@ -39,7 +39,7 @@ def oracle(rows: Rows) -> set[tuple[str, ...]]:
 
 
 def keys_of(rows: Rows) -> CandidateKeys:
-    """The keys found in a table of these rows."""
+    """Return the keys found in a table of these rows."""
     names = NAMES[: len(rows[0])]
     columns = tuple(Column(name, "INTEGER") for name in names)
     with duckdb.connect() as connection:
@@ -60,21 +60,19 @@ def tables(draw: st.DrawFn, nulls: bool = False) -> Rows:
 
 
 @given(tables())
-def test_held_values_agree_with_trying_everything(rows: Rows) -> None:
-    """Of any small table just the minimal keys are found."""
-    assert set(keys_of(rows).keys) == oracle(rows)
+def test_small_tables_agree_with_trying_everything(rows: Rows) -> None:
+    """In any small table, exactly the minimal keys are found."""
+    assert set(keys_of(rows).keys) == minimal_keys(rows)
 
 
 @given(tables(nulls=True))
 def test_nullable_columns_are_in_no_key(rows: Rows) -> None:
-    """A column that is ever null identifies nothing, alone or with others."""
-    assert set(keys_of(rows).keys) == oracle(rows)
+    """A column that is ever null is in no key, alone or with others."""
+    assert set(keys_of(rows).keys) == minimal_keys(rows)
 
 
 def grid(*sizes: int) -> str:
-    """Columns that count like the wheels of an odometer, so that just all of them together repeat
-    in no row; the rows are as many as there are combinations.
-    """
+    """Return columns that count like an odometer, so that only all of them together are unique."""
     columns, below = [], 1
     for name, size in zip(NAMES, sizes, strict=False):
         columns.append(f"CAST((i // {below}) % {size} AS INTEGER) AS {name}")
@@ -86,43 +84,43 @@ def grid(*sizes: int) -> str:
     "sizes", [(60, 90), (18, 17, 19), (9, 8, 9, 11), (300, 250), (45, 40, 44), (17, 16, 18, 15)]
 )
 def test_wide_keys_of_large_tables_are_found(sizes: tuple[int, ...]) -> None:
-    """A key of up to four columns is found where only a part of the rows is sampled."""
-    found = candidates(f"CREATE TABLE t AS {grid(*sizes)}")
-    assert found.keys == [tuple(NAMES[: len(sizes)])]
-    assert found.notes == []
+    """A key of up to four columns is found although only some rows are sampled."""
+    result = candidates(f"CREATE TABLE t AS {grid(*sizes)}")
+    assert result.keys == [tuple(NAMES[: len(sizes)])]
+    assert result.notes == []
 
 
 @pytest.mark.parametrize("sizes", [(60, 90), (300, 250), (45, 40, 44)])
-def test_one_repeat_in_a_large_table_ends_a_key(sizes: tuple[int, ...]) -> None:
-    """Two rows that agree, however far apart and outside the sample, are seen."""
+def test_one_repeat_in_a_large_table_disproves_a_key(sizes: tuple[int, ...]) -> None:
+    """Two equal rows are found, however far apart and outside the sample."""
     script = f"CREATE TABLE t AS {grid(*sizes)}; INSERT INTO t SELECT * FROM t LIMIT 1 OFFSET 3333"
     assert candidates(script).keys == []
 
 
 @pytest.mark.parametrize("rows", [SAMPLE_ROWS + 3000, 70_000])
 def test_a_repeat_leaves_the_wider_key(rows: int) -> None:
-    """Where a pair of columns repeats once, the third that tells the rows apart joins the key."""
-    found = candidates(
+    """If a pair of columns repeats once, the third column that differs joins the key."""
+    result = candidates(
         f"CREATE TABLE t AS SELECT i // 50 AS a, i % 50 AS b, 1 AS c FROM range({rows}) t(i);"
         " INSERT INTO t VALUES (7, 7, 2)"
     )
-    assert found.keys == [("a", "b", "c")]
+    assert result.keys == [("a", "b", "c")]
 
 
 @pytest.mark.parametrize("rows", [SAMPLE_ROWS + 3000, 70_000])
 def test_all_keys_of_a_large_table_are_found(rows: int) -> None:
-    """Single and composite keys are found side by side, fewest columns first, in table order."""
-    found = candidates(
+    """Single and composite keys are found, fewest columns first, in table order."""
+    result = candidates(
         "CREATE TABLE t AS SELECT i // 100 AS a, i % 100 AS b, i * 3 AS c,"
         f" (i // 100) * 2 AS d FROM range({rows}) t(i)"
     )
-    assert found.keys == [("c",), ("a", "b"), ("b", "d")]
+    assert result.keys == [("c",), ("a", "b"), ("b", "d")]
 
 
 @settings(max_examples=6)
 @given(st.lists(st.integers(3, 40), min_size=3, max_size=5), st.integers(0, 10_000))
 def test_large_tables_agree_with_trying_everything(sizes: list[int], salt: int) -> None:
-    """Of a large table of random values just the minimal keys are found."""
+    """In a large table of random values, exactly the minimal keys are found."""
     rows = SAMPLE_ROWS + 1000
     columns = ", ".join(
         f"pick(i, {salt + n}, {size * 20}) AS {NAMES[n]}" for n, size in enumerate(sizes)
@@ -133,72 +131,72 @@ def test_large_tables_agree_with_trying_everything(sizes: list[int], salt: int) 
             "CREATE MACRO pick(i, salt, n) AS CAST(hash(i * 1000 + salt) % n AS INTEGER)"
         )
         values = connection.execute(script.removeprefix("CREATE TABLE t AS ")).fetchall()
-    assert set(candidates(script).keys) == oracle(values)
+    assert set(candidates(script).keys) == minimal_keys(values)
 
 
 @pytest.mark.parametrize("rows", [100, SAMPLE_ROWS + 3000, 70_000])
 def test_a_null_rules_out_a_key(rows: int) -> None:
-    """One null anywhere takes a column out of every key."""
-    found = candidates(
+    """One null anywhere excludes a column from every key."""
+    result = candidates(
         f"CREATE TABLE t AS SELECT nullif(i, {rows // 2}) AS a, i AS b, nullif(i // 10, 3) AS c,"
         f" i % 10 AS d FROM range({rows}) t(i)"
     )
-    assert found.keys == [("b",)]
+    assert result.keys == [("b",)]
 
 
 def test_keys_of_every_kind_of_value_are_found() -> None:
-    """Text, dates, times with a zone and UUIDs are parts of keys as numbers are."""
-    found = candidates(
+    """Text, dates, times with a zone and UUIDs can be part of a key as numbers can."""
+    result = candidates(
         "CREATE TABLE t AS SELECT 'shop ' || (i % 80) AS shop, DATE '2024-01-01'"
         " + CAST((i // 80) % 10 AS INTEGER) AS day, TIMESTAMPTZ '2024-01-01 00:00:00+00'"
         " + INTERVAL (i // 800) HOUR AS hour FROM range(9000) t(i)"
     )
-    assert found.keys == [("shop", "day", "hour")]
+    assert result.keys == [("shop", "day", "hour")]
 
 
 def test_a_repeat_among_times_with_a_zone_is_seen() -> None:
     """The search learns from repeated rows that hold times with a zone."""
-    found = candidates(
+    result = candidates(
         "CREATE TABLE t AS SELECT i // 50 AS a, i % 50 AS b, TIMESTAMPTZ '2024-01-01 00:00:00+00'"
         " AS c FROM range(9000) t(i); INSERT INTO t VALUES (7, 7, '2025-01-01 00:00:00+00')"
     )
-    assert found.keys == [("a", "b", "c")]
+    assert result.keys == [("a", "b", "c")]
 
 
 @pytest.mark.parametrize("rows", [0, 1])
-def test_a_table_of_no_or_one_row_proves_little(rows: int) -> None:
-    """An empty table has no key; a single row is told by each of its columns."""
-    found = candidates(f"CREATE TABLE t AS SELECT i AS a, 'x' AS b FROM range({rows}) t(i)")
-    assert found.keys == ([] if rows == 0 else [("a",), ("b",)])
+def test_empty_tables_and_single_rows_prove_little(rows: int) -> None:
+    """An empty table has no key; in a single row, each column is one."""
+    result = candidates(f"CREATE TABLE t AS SELECT i AS a, 'x' AS b FROM range({rows}) t(i)")
+    assert result.keys == ([] if rows == 0 else [("a",), ("b",)])
 
 
-def test_rows_that_repeat_whole_leave_no_key() -> None:
-    """Where two rows are the same nothing identifies them."""
+def test_duplicate_rows_leave_no_key() -> None:
+    """If two rows are equal, nothing identifies them."""
     assert (
         candidates("CREATE TABLE t AS SELECT i % 9 AS a, i % 3 AS b FROM range(99) t(i)").keys == []
     )
 
 
-def test_the_number_of_keys_is_capped_and_said() -> None:
-    """More keys than anyone reads are counted, and the list is cut with a note."""
+def test_the_number_of_keys_is_limited_with_a_note() -> None:
+    """Of more keys than anyone reads, the list is cut and a note gives the number."""
     columns = ", ".join(f"i + {n} AS c{n}" for n in range(MAX_KEYS + 20))
-    found = candidates(f"CREATE TABLE t AS SELECT {columns} FROM range(50) t(i)")
-    assert len(found.keys) == MAX_KEYS
-    assert str(MAX_KEYS + 20) in found.notes[-1]
+    result = candidates(f"CREATE TABLE t AS SELECT {columns} FROM range(50) t(i)")
+    assert len(result.keys) == MAX_KEYS
+    assert str(MAX_KEYS + 20) in result.notes[-1]
 
 
-def test_the_columns_searched_are_capped_and_said() -> None:
-    """In a table too wide to try, the columns most like keys are, and a note says so."""
+def test_the_columns_searched_are_limited_with_a_note() -> None:
+    """In a very wide table, the likeliest columns are searched and a note says so."""
     filler = ", ".join(f"i // {200 + n} AS filler_{n}" for n in range(MAX_SEARCHED + 10))
-    found = candidates(
+    result = candidates(
         f"CREATE TABLE t AS SELECT i // 20 AS a, i % 20 AS b, {filler} FROM range(400) t(i)"
     )
-    assert ("a", "b") in found.keys
-    assert str(MAX_SEARCHED) in found.notes[0]
+    assert ("a", "b") in result.keys
+    assert str(MAX_SEARCHED) in result.notes[0]
 
 
 def test_searching_twice_finds_the_same() -> None:
-    """Keys and their order do not change from run to run."""
+    """Keys and their order don't change between runs."""
     script = (
         "CREATE TABLE t AS SELECT pick(i, 1, 90) AS a, pick(i, 2, 800) AS b, pick(i, 3, 700) AS c,"
         " pick(i, 4, 60) AS d, 'x' || pick(i, 5, 500) AS e FROM range(9000) t(i)"

@@ -8,7 +8,7 @@ from fluid_build.sources.base import Table
 
 
 def test_the_query_for_orphans_returns_them() -> None:
-    """The query in the evidence returns the rows without a parent, whole, nulls left out."""
+    """The query returns the whole rows without a parent, except those with a null."""
     with duckdb.connect() as connection:
         connection.execute('CREATE TABLE "the child" (id INTEGER, "a ""b" INTEGER)')
         connection.execute('INSERT INTO "the child" VALUES (1, 5), (2, NULL), (3, 6)')
@@ -29,7 +29,7 @@ def test_the_query_for_repeats_returns_them() -> None:
 
 @pytest.mark.parametrize("name", ["the.line", "the sales.the.line", '"the sales"."the.line"'])
 def test_a_table_in_a_schema_is_named_in_two_parts(name: str) -> None:
-    """A query names a schema's table so that it runs at the source, whatever we call the table."""
+    """A query names a schema's table so that it runs at the source, however we call the table."""
     with duckdb.connect() as connection:
         connection.execute('CREATE SCHEMA "the sales"')
         connection.execute('CREATE TABLE "the sales"."the.line" (n INTEGER)')

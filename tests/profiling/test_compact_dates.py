@@ -1,4 +1,4 @@
-"""Dates of eight digits in whole numbers and text, told from ids of eight digits."""
+"""Dates of eight digits in whole numbers and text are distinguished from ids of eight digits."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -20,7 +20,7 @@ DAYS = [int(f"{date(2023, 11, 5) + timedelta(days=3 * n):%Y%m%d}") for n in rang
 
 
 def measured(name: str, type_: str, values: Sequence[object]) -> ColumnStats:
-    """A column of a table of its own, measured."""
+    """Return the figures of a column in a table of its own."""
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE t ({quote(name)} {type_})")
         connection.executemany("INSERT INTO t VALUES (?)", [(value,) for value in values])
@@ -28,20 +28,20 @@ def measured(name: str, type_: str, values: Sequence[object]) -> ColumnStats:
 
 
 @pytest.mark.parametrize("type_", ["INTEGER", "BIGINT", "DECIMAL(8,0)", "VARCHAR"])
-def test_days_under_a_name_that_says_so_are_dates(type_: str) -> None:
-    """Whatever holds the digits; a null is no hindrance."""
-    found = measured("order_date", type_, [*DAYS[:5], None])
-    assert (found.measured_type, found.reversible) == (DATE, True)
+def test_days_in_a_column_named_as_a_date_are_dates(type_: str) -> None:
+    """Numbers and text count alike, and a null does no harm."""
+    stats = measured("order_date", type_, [*DAYS[:5], None])
+    assert (stats.measured_type, stats.reversible) == (DATE, True)
 
 
 @pytest.mark.parametrize("name", ["date_key", "DateKey", "dt_sk", "created", "ymd", "BIRTH_DAY"])
-def test_names_of_keys_and_moments_say_so_too(name: str) -> None:
-    """A date's key is a date, and so is when something was created."""
+def test_date_keys_and_timestamps_are_named_as_dates(name: str) -> None:
+    """A date's key is a date, and so is the time of creation."""
     assert measured(name, "INTEGER", DAYS).measured_type == DATE
 
 
-def test_many_days_that_repeat_need_no_name() -> None:
-    """No id repeats over months and never leaves the calendar."""
+def test_many_repeated_days_need_no_name() -> None:
+    """Ids don't repeat over months, nor stay within the calendar."""
     assert measured("x", "INTEGER", DAYS * 2).measured_type == DATE
 
 
@@ -60,14 +60,14 @@ def test_many_days_that_repeat_need_no_name() -> None:
     ids=["no such day", "far future", "zero", "two", "ids", "named as id", "unique", "in a row"],
 )
 def test_other_numbers_of_eight_digits_stay_numbers(name: str, values: Sequence[int]) -> None:
-    """One value that is no day, a name of ids, or nothing that bears it out."""
+    """One value that isn't a day, a name of ids, or a lack of repeats rules dates out."""
     assert measured(name, "INTEGER", list(values)).measured_type is None
     assert measured(name, "VARCHAR", list(values)).measured_type in (None, "BIGINT")
 
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    """Sales that refer to the days of a calendar by whole numbers."""
+    """Return a database of sales that refer to the days of a calendar by whole numbers."""
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as database:
         database.execute(CALENDAR)
         database.execute(SALES)
@@ -75,7 +75,7 @@ def shop(tmp_path: Path) -> Path:
 
 
 def types(path: Path) -> dict[str, str | None]:
-    """The measured types of the date keys by table, with their reference checked."""
+    """Return the measured types of the date keys by table, after checking their reference."""
     with open_source(path) as source:
         profile = profile_source(source)
     (key,) = profile.foreign_keys
@@ -83,8 +83,8 @@ def types(path: Path) -> dict[str, str | None]:
     return {table.name: table.column("date_key").measured_type for table in profile.tables}
 
 
-def test_the_keys_of_a_calendar_and_what_refers_to_them_are_dates(shop: Path) -> None:
-    """Both sides together, and the reference holds."""
+def test_the_keys_of_a_calendar_and_their_references_are_dates(shop: Path) -> None:
+    """Both sides become dates together, and the reference holds."""
     assert types(shop) == {"dim_date": DATE, "sales": DATE}
 
 
@@ -96,8 +96,8 @@ def test_the_keys_of_a_calendar_and_what_refers_to_them_are_dates(shop: Path) ->
     ],
     ids=["unknown member", "orphan"],
 )
-def test_neither_side_is_a_date_where_the_other_cannot_be(shop: Path, spoiled: str) -> None:
-    """A member -1 for what is unknown keeps the calendar a table of numbers, and its facts too."""
+def test_neither_side_is_a_date_if_one_cannot_be(shop: Path, spoiled: str) -> None:
+    """A member -1 for "unknown" keeps both the calendar and its facts numbers."""
     with duckdb.connect(str(shop)) as database:
         database.execute(spoiled)
     assert types(shop) == {"dim_date": None, "sales": None}

@@ -28,33 +28,33 @@ ROOMS = """
 
 def test_a_reference_by_the_same_names_is_found() -> None:
     """A return refers to the order's line, and so only through it to the order."""
-    found = profiled(ORDERS + RETURNS.format(line=LINE))
-    assert WHOLE in references(found)
-    assert implied(found) == {"returns(order_id) -> orders(order_id)"}
+    profile = profiled(ORDERS + RETURNS.format(line=LINE))
+    assert WHOLE in references(profile)
+    assert implied(profile) == {"returns(order_id) -> orders(order_id)"}
 
 
 def test_a_reference_by_prefixed_names_is_found() -> None:
     """Columns that carry the parent's name in front pair with its key's columns."""
-    found = profiled(
+    profile = profiled(
         ROOMS + "CREATE TABLE lecture AS SELECT 1 + i AS lecture_id, 'L' || i AS title,"
         " 1 + pick(i, 2, 600) // 20 AS room_building_id, 100 + pick(i, 2, 600) % 20 AS"
         " room_room_number FROM range(900) t(i)"
     )
     assert (
         "lecture(room_building_id, room_room_number) -> room(building_id, room_number)"
-        in references(found)
+        in references(profile)
     )
 
 
 def test_two_roles_refer_to_one_composite_key() -> None:
     """Two groups of columns may each refer to the same key, and never mix."""
-    found = profiled(
+    profile = profiled(
         ROOMS + "CREATE TABLE move AS SELECT 1 + i AS move_id,"
         " 1 + pick(i, 2, 600) // 20 AS from_building_id, 100 + pick(i, 2, 600) % 20 AS"
         " from_room_number, 1 + pick(i, 3, 600) // 20 AS to_building_id,"
         " 100 + pick(i, 3, 600) % 20 AS to_room_number FROM range(900) t(i)"
     )
-    whole = {shown for shown in references(found) if ", " in shown}
+    whole = {shown for shown in references(profile) if ", " in shown}
     assert whole == {
         "move(from_building_id, from_room_number) -> room(building_id, room_number)",
         "move(to_building_id, to_room_number) -> room(building_id, room_number)",
@@ -62,8 +62,8 @@ def test_two_roles_refer_to_one_composite_key() -> None:
 
 
 def test_keys_that_widen_step_by_step_are_found() -> None:
-    """Where every key holds its parent's, each table refers whole to the next one up."""
-    found = profiled(
+    """If every key contains its parent's, each table refers by the whole key to the next one up."""
+    profile = profiled(
         """
         CREATE TABLE region AS SELECT 1 + i AS region_id, 'R' || i AS name FROM range(5) t(i);
         CREATE TABLE branch AS SELECT 1 + i // 8 AS region_id, 1 + i % 8 AS branch_no, 'B' || i AS
@@ -75,7 +75,7 @@ def test_keys_that_widen_step_by_step_are_found() -> None:
             account_no, pick(i, 3, 500) AS amount FROM range(5000) t(i);
         """
     )
-    assert references(found) == {
+    assert references(profile) == {
         "branch(region_id) -> region(region_id)",
         "account(region_id, branch_no) -> branch(region_id, branch_no)",
         "movement(region_id, branch_no, account_no) -> account(region_id, branch_no, account_no)",
@@ -94,26 +94,26 @@ def test_orphans_of_a_whole_key_are_counted_together() -> None:
 
 
 def test_rows_with_a_null_in_part_of_the_key_are_left_out() -> None:
-    """A row that lacks a part of the key refers to nothing, and counts as null."""
-    found = profiled(ORDERS + RETURNS.format(line=f"if(i % 10 = 0, NULL, {LINE})"))
-    evidence = reference(found, WHOLE).evidence
+    """A row that lacks part of the key refers to nothing and counts as null."""
+    profile = profiled(ORDERS + RETURNS.format(line=f"if(i % 10 = 0, NULL, {LINE})"))
+    evidence = reference(profile, WHOLE).evidence
     assert (evidence.rows, evidence.nulls, evidence.orphans) == (270, 30, 0)
 
 
 @pytest.mark.parametrize("line", ["1 + pick(i, 6, 90)", "50 + i"])
 def test_columns_that_do_not_occur_together_do_not_refer(line: str) -> None:
-    """The same names without the same values are no reference."""
+    """The same names without the same values aren't a reference."""
     assert WHOLE not in references(profiled(ORDERS + RETURNS.format(line=line)))
 
 
 def test_a_part_of_a_composite_key_may_be_referred_to_one_to_one() -> None:
-    """The same names and full inclusion speak for it, though the ids are dense on both sides."""
-    found = profiled(
+    """The same names and full inclusion are enough, though the ids are dense on both sides."""
+    profile = profiled(
         "CREATE TABLE order_line AS SELECT 1 + i // 3 AS order_id, 1 + i % 3 AS pos,"
         " pick(i, 1, 900) / 100 AS price FROM range(3000) t(i);"
         "CREATE TABLE shipment AS SELECT 1 + i AS shipment_id, 1 + i // 3 AS order_id,"
         " 1 + i % 3 AS pos, pick(i, 2, 7) AS boxes FROM range(1501) t(i)"
     )
-    assert [(key.from_table, key.from_columns, key.to_table) for key in found.foreign_keys] == [
+    assert [(key.from_table, key.from_columns, key.to_table) for key in profile.foreign_keys] == [
         ("shipment", ("order_id", "pos"), "order_line")
     ]

@@ -16,21 +16,21 @@ CUSTOMERS = (
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_all_references_of_a_domain_are_found_and_no_others(name: str) -> None:
-    """In databases of everyday domains just the references that are meant are found."""
+    """In databases of everyday domains, exactly the intended references are found."""
     assert references(profiled(DOMAINS[name].script)) == DOMAINS[name].meant
 
 
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("name", ["clinic", "library", "logistics"])
 def test_the_style_of_names_makes_no_difference(name: str, style: str) -> None:
-    """Camel, Pascal, snake and upper case, glued and abbreviated names tell the same."""
+    """Camel, Pascal, snake, upper case, glued and abbreviated names give the same references."""
     domain = respelled(DOMAINS[name], style)
     assert references(profiled(domain.script)) == domain.meant
 
 
 def test_a_shared_prefix_of_columns_does_not_hide_a_reference() -> None:
-    """Columns that all begin with their table's letters are compared without them."""
-    found = profiled(
+    """A prefix that all columns of a table share is ignored."""
+    profile = profiled(
         """
         CREATE TABLE dealer AS SELECT 1 + i AS d_dealkey, 'd' || i AS d_name, 1 + pick(i, 1, 9) AS
             d_areakey FROM range(400) t(i);
@@ -40,7 +40,7 @@ def test_a_shared_prefix_of_columns_does_not_hide_a_reference() -> None:
             pick(i, 3, 999) AS c_total FROM range(3000) t(i);
         """
     )
-    assert references(found) == {
+    assert references(profile) == {
         "dealer(d_areakey) -> area(a_areakey)",
         "contract(c_dealkey) -> dealer(d_dealkey)",
     }
@@ -58,28 +58,28 @@ def test_a_shared_prefix_of_columns_does_not_hide_a_reference() -> None:
 )
 def test_a_hierarchy_refers_to_its_own_table(table: str, key: str, child: str) -> None:
     """A parent or a manager is another row of the same table."""
-    found = profiled(
+    profile = profiled(
         f"CREATE TABLE {table} AS SELECT 1 + i AS {key}, 'n' || i AS label,"
         f" if(i < 5, NULL, 1 + pick(i, 1, 40)) AS {child}, 20 + pick(i, 2, 40) AS age"
         " FROM range(300) t(i)"
     )
-    assert references(found) == {f"{table}({child}) -> {table}({key})"}
+    assert references(profile) == {f"{table}({child}) -> {table}({key})"}
 
 
 def test_two_roles_refer_to_one_parent() -> None:
-    """Each role keeps its own reference, and says what it calls the parent."""
-    found = profiled(LOGISTICS.script)
+    """Each role has a reference of its own, with the role's name."""
+    profile = profiled(LOGISTICS.script)
     roles = {
         key.from_columns[0]: key.role
-        for key in found.foreign_keys
+        for key in profile.foreign_keys
         if (key.from_table, key.to_table) == ("shipment", "address")
     }
     assert roles == {"ship_to_address_id": "ship_to", "bill_to_address_id": "bill_to"}
 
 
 def test_home_and_away_refer_to_one_parent() -> None:
-    """Roles are told from measures that carry the same words."""
-    found = profiled(
+    """Roles are distinguished from measures with the same words."""
+    profile = profiled(
         """
         CREATE TABLE team AS SELECT 1 + i AS team_id, 't' || i AS name FROM range(20) t(i);
         CREATE TABLE game AS SELECT 1 + i AS game_id, 1 + pick(i, 1, 20) AS home_team_id,
@@ -87,15 +87,15 @@ def test_home_and_away_refer_to_one_parent() -> None:
             1 + pick(i, 4, 6) AS away_goals FROM range(380) t(i);
         """
     )
-    assert references(found) == {
+    assert references(profile) == {
         "game(home_team_id) -> team(team_id)",
         "game(away_team_id) -> team(team_id)",
     }
 
 
 def test_a_subtype_refers_to_its_supertype_one_to_one() -> None:
-    """A table that holds some of another's keys as its own refers to it, not the other way."""
-    found = profiled(
+    """A table whose keys are some of another's refers to it, not the other way round."""
+    profile = profiled(
         """
         CREATE TABLE person AS SELECT 1 + i AS person_id, 'P' || i AS name FROM range(500) t(i);
         CREATE TABLE pilot AS SELECT 1 + i * 3 AS person_id, 'L' || i AS licence
@@ -104,16 +104,16 @@ def test_a_subtype_refers_to_its_supertype_one_to_one() -> None:
             FROM range(150) t(i);
         """
     )
-    assert references(found) == {
+    assert references(profile) == {
         "pilot(person_id) -> person(person_id)",
         "steward(person_id) -> person(person_id)",
     }
-    assert {key.cardinality for key in found.foreign_keys} == {"one-to-one"}
+    assert {key.cardinality for key in profile.foreign_keys} == {"one-to-one"}
 
 
 def test_the_nearest_supertype_wins() -> None:
-    """Along a chain of subtypes each refers to the next one, not to the far end."""
-    found = profiled(
+    """Along a chain of subtypes, each refers to the next one, not to the far end."""
+    profile = profiled(
         """
         CREATE TABLE vehicle AS SELECT 1 + i AS vehicle_id, 'V' || i AS plate FROM range(900) t(i);
         CREATE TABLE truck AS SELECT 1 + i * 2 AS vehicle_id, pick(i, 1, 40) AS axles
@@ -122,22 +122,22 @@ def test_the_nearest_supertype_wins() -> None:
             FROM range(120) t(i);
         """
     )
-    assert references(found) == {
+    assert references(profile) == {
         "truck(vehicle_id) -> vehicle(vehicle_id)",
         "tanker(vehicle_id) -> truck(vehicle_id)",
     }
 
 
 def test_a_detail_refers_to_its_owner_one_to_one() -> None:
-    """Of two tables with the same keys the one that is called after the other refers to it."""
-    found = profiled(
+    """Of two tables with the same keys, the one named after the other refers to it."""
+    profile = profiled(
         """
         CREATE TABLE users AS SELECT 1 + i AS id, 'u' || i AS login FROM range(300) t(i);
         CREATE TABLE user_profiles AS SELECT 1 + i AS id, 1 + i AS user_id, 'bio ' || i AS bio
             FROM range(300) t(i);
         """
     )
-    assert references(found) == {"user_profiles(user_id) -> users(id)"}
+    assert references(profile) == {"user_profiles(user_id) -> users(id)"}
 
 
 DIRTY = {
@@ -154,39 +154,39 @@ DIRTY = {
 
 @pytest.mark.parametrize("dirt", DIRTY)
 def test_dirt_does_not_hide_a_reference_and_is_counted(dirt: str) -> None:
-    """A reference that some rows break is found; its query returns exactly the orphans."""
+    """A reference that some rows violate is found; its query returns exactly the orphans."""
     key, child = DIRTY[dirt]
     script = CUSTOMERS.format(key=key, n=400) + (
         f"CREATE TABLE invoice AS SELECT 1 + i AS invoice_id, if(i % 33 = 0, NULL, {child})"
         " AS customer_id, pick(i, 2, 1000) AS total FROM range(3000) t(i)"
     )
-    found = reference(profiled(script), "invoice(customer_id) -> customer(customer_id)")
+    profile = reference(profiled(script), "invoice(customer_id) -> customer(customer_id)")
     with database(script) as source:
-        listed = source.connection.execute(found.evidence.sql).fetchall()
+        listed = source.connection.execute(profile.evidence.sql).fetchall()
         wanted = source.connection.execute(
             "SELECT * FROM invoice WHERE customer_id IS NOT NULL"
             " AND customer_id NOT IN (SELECT customer_id FROM customer)"
         ).fetchall()
     assert sorted(listed) == sorted(wanted)
-    assert 0 < found.evidence.orphans == len(wanted) == found.evidence.violations
+    assert 0 < profile.evidence.orphans == len(wanted) == profile.evidence.violations
 
 
 def test_the_figures_of_a_reference_add_up() -> None:
-    """Matched rows and orphans are the rows, and with the nulls they are the table."""
+    """Matched rows and orphans make up the rows, and with the nulls the table."""
     for domain in DOMAINS.values():
-        found = profiled(domain.script)
-        for key in found.foreign_keys:
+        profile = profiled(domain.script)
+        for key in profile.foreign_keys:
             evidence = key.evidence
             assert evidence.matched + evidence.orphans == evidence.rows
-            assert evidence.rows + evidence.nulls == found.table(key.from_table).rows
+            assert evidence.rows + evidence.nulls == profile.table(key.from_table).rows
             assert evidence.coverage is not None
             assert 0.0 < evidence.coverage <= 1.0
             assert 0.5 < key.confidence <= 1.0
 
 
 def test_dense_numbers_prove_nothing() -> None:
-    """Counts, ratings and parts of dates lie among small keys and refer to none."""
-    found = profiled(
+    """Counts, ratings and parts of dates are among small keys and refer to none."""
+    profile = profiled(
         """
         CREATE TABLE gadget AS SELECT 1 + i AS gadget_id, 'g' || i AS name FROM range(50) t(i);
         CREATE TABLE seller AS SELECT 1 + i AS seller_id, 's' || i AS name FROM range(12) t(i);
@@ -196,12 +196,12 @@ def test_dense_numbers_prove_nothing() -> None:
             1 + pick(i, 7, 12) AS position FROM range(3000) t(i);
         """
     )
-    assert references(found) == {"offer(gadget_id) -> gadget(gadget_id)"}
+    assert references(profile) == {"offer(gadget_id) -> gadget(gadget_id)"}
 
 
-def test_a_lookup_is_told_from_a_like_number() -> None:
-    """A status refers to its lookup table; a priority of the same numbers does not."""
-    found = profiled(
+def test_a_status_refers_and_a_priority_does_not() -> None:
+    """A status refers to its lookup table; a priority with the same numbers doesn't."""
+    profile = profiled(
         """
         CREATE TABLE ticket_status AS SELECT 1 + i AS status_id, 'state ' || i AS label
             FROM range(4) t(i);
@@ -209,12 +209,12 @@ def test_a_lookup_is_told_from_a_like_number() -> None:
             1 + pick(i, 2, 4) AS priority FROM range(900) t(i);
         """
     )
-    assert references(found) == {"tickets(status_id) -> ticket_status(status_id)"}
+    assert references(profile) == {"tickets(status_id) -> ticket_status(status_id)"}
 
 
 def test_measures_never_refer() -> None:
-    """Prices and amounts find their like in another table by accident alone."""
-    found = profiled(
+    """Prices and amounts match another table's by accident only."""
+    profile = profiled(
         """
         CREATE TABLE price_band AS SELECT 1 + i AS price_band_id, (i * 1.25)::DOUBLE AS price,
             (i * 1.25)::DECIMAL(9, 2) AS amount FROM range(40) t(i);
@@ -222,13 +222,13 @@ def test_measures_never_refer() -> None:
             (pick(i, 2, 40) * 1.25)::DECIMAL(9, 2) AS amount FROM range(500) t(i);
         """
     )
-    assert references(found) == set()
+    assert references(profile) == set()
 
 
 def test_free_text_never_refers() -> None:
-    """Sentences that repeat between tables are no keys."""
+    """Sentences that repeat between tables aren't keys."""
     text = "'A long remark that somebody wrote about the matter at hand, and it is number ' || {}"
-    found = profiled(
+    profile = profiled(
         f"""
         CREATE TABLE note AS SELECT 1 + i AS note_id, {text.format("pick(i, 1, 40)")} AS body
             FROM range(500) t(i);
@@ -236,18 +236,18 @@ def test_free_text_never_refers() -> None:
             FROM range(40) t(i);
         """
     )
-    assert references(found) == set()
+    assert references(profile) == set()
 
 
 def test_booleans_never_refer() -> None:
-    """True and false are among any two keys."""
-    found = profiled(
+    """True and false occur in any two columns."""
+    profile = profiled(
         """
         CREATE TABLE flags AS SELECT i = 0 AS flag, 'f' || i AS name FROM range(2) t(i);
         CREATE TABLE item AS SELECT 1 + i AS item_id, pick(i, 1, 2) = 0 AS flag FROM range(90) t(i);
         """
     )
-    assert references(found) == set()
+    assert references(profile) == set()
 
 
 @pytest.mark.parametrize(
@@ -261,18 +261,18 @@ def test_booleans_never_refer() -> None:
     ids=["text", "float", "decimal", "hugeint"],
 )
 def test_whole_numbers_refer_whatever_their_type(child: str) -> None:
-    """Digits in text, whole floats and wide integers find the integer key that they mean."""
-    found = profiled(
+    """Digits in text, whole floats and wide integers match the integer key that they mean."""
+    profile = profiled(
         CUSTOMERS.format(key="1 + i", n=400)
         + f"CREATE TABLE visit AS SELECT 1 + i AS visit_id, {child} AS customer_id"
         " FROM range(3000) t(i)"
     )
-    assert references(found) == {"visit(customer_id) -> customer(customer_id)"}
+    assert references(profile) == {"visit(customer_id) -> customer(customer_id)"}
 
 
 def test_uuids_in_text_refer_to_uuids() -> None:
-    """A UUID written as text finds the same UUID."""
-    found = profiled(
+    """A UUID written as text matches the same UUID."""
+    profile = profiled(
         """
         CREATE TABLE account AS SELECT md5(i::VARCHAR)::UUID AS account_id, 'a' || i AS name
             FROM range(200) t(i);
@@ -280,12 +280,12 @@ def test_uuids_in_text_refer_to_uuids() -> None:
             upper(md5(pick(i, 1, 200)::VARCHAR)::UUID::VARCHAR) AS account_id FROM range(1000) t(i);
         """
     )
-    assert references(found) == {"session(account_id) -> account(account_id)"}
+    assert references(profile) == {"session(account_id) -> account(account_id)"}
 
 
 def test_codes_with_leading_zeros_refer_as_text() -> None:
     """A code that begins with zeros is text and matches as such."""
-    found = profiled(
+    profile = profiled(
         """
         CREATE TABLE area AS SELECT lpad((i * 13)::VARCHAR, 5, '0') AS area_code, 'z' || i AS town
             FROM range(500) t(i);
@@ -293,24 +293,24 @@ def test_codes_with_leading_zeros_refer_as_text() -> None:
             lpad((pick(i, 1, 500) * 13)::VARCHAR, 5, '0') AS area_code FROM range(900) t(i);
         """
     )
-    assert references(found) == {"house(area_code) -> area(area_code)"}
+    assert references(profile) == {"house(area_code) -> area(area_code)"}
 
 
 def test_strong_values_need_no_names() -> None:
-    """Hundreds of random codes that match are no accident, whatever the columns are called."""
-    found = profiled(
+    """Hundreds of matching random codes are no accident, whatever the columns are called."""
+    profile = profiled(
         """
         CREATE TABLE t1 AS SELECT substr(md5(i::VARCHAR), 1, 8) AS f0, i AS f1 FROM range(500) t(i);
         CREATE TABLE t2 AS SELECT i AS f0, substr(md5(pick(i, 1, 500)::VARCHAR), 1, 8) AS f1
             FROM range(2000) t(i);
         """
     )
-    assert references(found) == {"t2(f1) -> t1(f0)"}
+    assert references(profile) == {"t2(f1) -> t1(f0)"}
 
 
-def test_names_settle_which_of_two_like_parents_is_meant() -> None:
-    """Where two tables have the same keys, each column goes to the one it is called after."""
-    found = profiled(
+def test_names_decide_between_two_equal_parents() -> None:
+    """If two tables have the same keys, each column refers to the one it is named after."""
+    profile = profiled(
         """
         CREATE TABLE garage AS SELECT 1 + i AS id, 's' || i AS name FROM range(100) t(i);
         CREATE TABLE supplier AS SELECT 1 + i AS id, 'v' || i AS name FROM range(100) t(i);
@@ -318,15 +318,15 @@ def test_names_settle_which_of_two_like_parents_is_meant() -> None:
             1 + pick(i, 2, 100) AS supplier_id FROM range(100) t(i);
         """
     )
-    assert references(found) == {
+    assert references(profile) == {
         "delivery(garage_id) -> garage(id)",
         "delivery(supplier_id) -> supplier(id)",
     }
 
 
 def test_facts_do_not_refer_to_each_other() -> None:
-    """Two tables that share a column whose own table is missing do not refer to one another."""
-    found = profiled(
+    """Two tables that share a column whose own table is missing don't refer to each other."""
+    profile = profiled(
         """
         CREATE TABLE sales AS SELECT 1 + i AS sales_id, 1 + pick(i, 1, 500) AS customer_id,
             pick(i, 2, 90) AS amount FROM range(4000) t(i);
@@ -334,12 +334,12 @@ def test_facts_do_not_refer_to_each_other() -> None:
             pick(i, 4, 90) AS pages FROM range(3000) t(i);
         """
     )
-    assert references(found) == set()
+    assert references(profile) == set()
 
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_a_column_has_one_parent_and_nothing_refers_both_ways(name: str) -> None:
-    """No column has two parents, and of two columns only one refers to the other."""
+    """No column has two parents, and no two columns refer to each other."""
     keys = [k for k in profiled(DOMAINS[name].script).foreign_keys if len(k.from_columns) == 1]
     children = [(k.from_table, k.from_columns) for k in keys]
     assert len(children) == len(set(children))
@@ -349,7 +349,7 @@ def test_a_column_has_one_parent_and_nothing_refers_both_ways(name: str) -> None
 
 @pytest.mark.parametrize("empty", ["customer", "visit"])
 def test_empty_tables_refer_to_nothing(empty: str) -> None:
-    """Without rows on either side nothing is claimed."""
+    """Without rows on either side, nothing is claimed."""
     script = (
         CUSTOMERS.format(key="1 + i", n=50)
         + "CREATE TABLE visit AS SELECT 1 + i AS visit_id, 1 + pick(i, 1, 50) AS customer_id"
@@ -359,7 +359,7 @@ def test_empty_tables_refer_to_nothing(empty: str) -> None:
 
 
 def test_a_column_of_nulls_refers_to_nothing() -> None:
-    """A column that is called after a parent and holds nothing is no evidence."""
+    """A column without values is no evidence, even if it is named after a parent."""
     script = CUSTOMERS.format(key="1 + i", n=50) + (
         "CREATE TABLE visit AS SELECT 1 + i AS visit_id, NULL::INTEGER AS customer_id"
         " FROM range(300) t(i)"
@@ -367,21 +367,21 @@ def test_a_column_of_nulls_refers_to_nothing() -> None:
     assert profiled(script).foreign_keys == ()
 
 
-def test_reserved_words_and_spaces_in_names_are_no_obstacle() -> None:
-    """Tables and columns called order, group and select are found, and so are their orphans."""
+def test_reserved_words_and_spaces_in_names_do_no_harm() -> None:
+    """Tables and columns called order, group and select have references with orphans."""
     script = """
         CREATE TABLE "order" AS SELECT 1 + i AS "id", 'x' || i AS "select" FROM range(300) t(i);
         CREATE TABLE "Order Details" AS SELECT 1 + i // 2 AS "order", 1 + i % 2 AS "line no",
             1 + pick(i, 1, 20) AS "group" FROM range(600) t(i);
         CREATE TABLE "group" AS SELECT 1 + i AS id, 'g' || i AS name FROM range(20) t(i);
         """
-    found = profiled(script)
-    assert references(found) == {
+    profile = profiled(script)
+    assert references(profile) == {
         "Order Details(order) -> order(id)",
         "Order Details(group) -> group(id)",
     }
     with database(script) as source:
-        for key in found.foreign_keys:
+        for key in profile.foreign_keys:
             assert source.connection.execute(key.evidence.sql).fetchall() == []
 
 
@@ -396,7 +396,7 @@ MIXED = {
 
 
 def mixed(types: str) -> str:
-    """A database of 60 shops and 300 sales, three of them of no shop, keyed by two types."""
+    """Return a database of 60 shops and 300 sales, three without a shop, with keys of two types."""
     child, parent, value = MIXED[types]
     shop = "if(i % 100 = 0, 900 + i, i * 37 % 60)"
     return (
@@ -408,25 +408,25 @@ def mixed(types: str) -> str:
 
 
 @pytest.mark.parametrize("types", MIXED)
-def test_the_query_for_orphans_compares_as_was_measured(types: str) -> None:
-    """Where the two columns differ in type, the query in the evidence finds the same orphans."""
+def test_the_query_for_orphans_compares_like_the_measurement(types: str) -> None:
+    """If two columns differ in type, the query in the evidence finds the same orphans."""
     script = mixed(types)
-    found = reference(profiled(script), "sale(shop_id) -> shop(shop_id)").evidence
-    assert (found.orphans, found.matched) == (3, 297)
+    profile = reference(profiled(script), "sale(shop_id) -> shop(shop_id)").evidence
+    assert (profile.orphans, profile.matched) == (3, 297)
     with database(script) as source:
-        listed = source.connection.execute(found.sql).fetchall()
+        listed = source.connection.execute(profile.sql).fetchall()
     assert sorted(row[0] for row in listed) == [1, 101, 201]
 
 
 @pytest.mark.parametrize("types", MIXED)
 def test_postgres_reads_the_query_for_orphans(types: str, postgres: PostgresDatabase) -> None:
-    """PostgreSQL, which compares no text with a number, runs the query in the evidence as it is."""
+    """PostgreSQL, which compares no text with a number, runs the query as it is."""
     case = "CASE WHEN i % 100 = 0 THEN 900 + i ELSE i * 37 % 60 END"
     postgres.run(mixed(types).replace("if(i % 100 = 0, 900 + i, i * 37 % 60)", f"({case})"))
     with open_source(postgres.uri) as source:
-        found = reference(profile_source(source), "sale(shop_id) -> shop(shop_id)").evidence
-    listed = postgres.run(f"SELECT count(*) FROM ({found.sql}) AS orphans")
-    assert (found.orphans, listed) == (3, "3")
+        profile = reference(profile_source(source), "sale(shop_id) -> shop(shop_id)").evidence
+    listed = postgres.run(f"SELECT count(*) FROM ({profile.sql}) AS orphans")
+    assert (profile.orphans, listed) == (3, "3")
 
 
 def test_orphans_in_a_large_table_are_counted_exactly() -> None:
@@ -437,20 +437,25 @@ def test_orphans_in_a_large_table_are_counted_exactly() -> None:
         " if(i = 43210, 'gone', 'P-' || (1000 + pick(i, 1, 250) * 7)) AS product_code"
         " FROM range(70000) t(i)"
     )
-    found = reference(profiled(script), "line(product_code) -> product(product_code)").evidence
-    assert (found.rows, found.matched, found.orphans, found.exact) == (70000, 69999, 1, True)
+    profile = reference(profiled(script), "line(product_code) -> product(product_code)").evidence
+    assert (profile.rows, profile.matched, profile.orphans, profile.exact) == (
+        70000,
+        69999,
+        1,
+        True,
+    )
     with database(script) as source:
-        assert source.connection.execute(found.sql).fetchall() == [(43211, "gone")]
+        assert source.connection.execute(profile.sql).fetchall() == [(43211, "gone")]
 
 
 def test_amounts_do_not_refer_to_each_other() -> None:
-    """Two tables that hold the same salaries aren't related by them."""
-    found = profiled(
+    """Two tables with the same salaries aren't related by them."""
+    profile = profiled(
         "CREATE TABLE employees AS SELECT 'E' || (100 + i) AS emp_no, 30000 + i * 137 AS salary"
         " FROM range(40) AS t(i);"
         "CREATE TABLE reviews AS SELECT i + 1 AS review, 'E' || (100 + i % 40) AS emp_no,"
         " 30000 + (i % 40) * 137 AS salary FROM range(60) AS t(i)"
     )
-    assert [(key.from_columns, key.to_columns) for key in found.foreign_keys] == [
+    assert [(key.from_columns, key.to_columns) for key in profile.foreign_keys] == [
         (("emp_no",), ("emp_no",))
     ]

@@ -1,4 +1,4 @@
-"""Inclusion is what a join counts: matched rows and orphans, distinct values, coverage."""
+"""Inclusion has the figures of a join: matched rows and orphans, distinct values, coverage."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ Pair = tuple[int | None, int | None]
 
 
 def included(script: str, child: Sequence[str], parent: Sequence[str]) -> Inclusion:
-    """Inclusion of columns of table ``child`` in columns of table ``parent``."""
+    """Return the inclusion of columns of table ``child`` in columns of table ``parent``."""
     with database(script) as source:
         by_name = {table.name: table for table in tables_of(source)}
         ours = [by_name["child"].by_name[name] for name in child]
@@ -28,8 +28,8 @@ def values(rows: Sequence[Sequence[object]]) -> str:
 
 
 def filled(name: str, columns: str, rows: Sequence[Sequence[object]]) -> str:
-    made = f"CREATE TABLE {name} ({columns});"
-    return made + (f"INSERT INTO {name} VALUES {values(rows)};" if rows else "")
+    create = f"CREATE TABLE {name} ({columns});"
+    return create + (f"INSERT INTO {name} VALUES {values(rows)};" if rows else "")
 
 
 CHILD = st.lists(st.one_of(st.none(), st.integers(-2, 9)), max_size=12)
@@ -38,16 +38,16 @@ PARENT = st.sets(st.integers(-1, 8), min_size=1, max_size=9)
 
 @given(CHILD, PARENT)
 def test_one_column_agrees_with_counting_by_hand(child: list[int | None], parent: set[int]) -> None:
-    """Rows, matches and coverage of a column are those of Python, dense key or not."""
+    """Rows, matches and coverage of a column equal Python's, with a dense key or not."""
     script = filled("child", "c INTEGER", [(v,) for v in child])
     script += filled("parent", "p INTEGER", [(v,) for v in sorted(parent)])
-    found = included(script, ["c"], ["p"])
+    inclusion = included(script, ["c"], ["p"])
     present = [v for v in child if v is not None]
-    assert found.rows == len(present)
-    assert found.matched == sum(v in parent for v in present)
-    assert found.orphans == sum(v not in parent for v in present)
-    assert found.distinct_matched == len(set(present) & parent)
-    assert found.coverage == pytest.approx(len(set(present) & parent) / len(parent))
+    assert inclusion.rows == len(present)
+    assert inclusion.matched == sum(v in parent for v in present)
+    assert inclusion.orphans == sum(v not in parent for v in present)
+    assert inclusion.distinct_matched == len(set(present) & parent)
+    assert inclusion.coverage == pytest.approx(len(set(present) & parent) / len(parent))
 
 
 PAIR = st.tuples(st.one_of(st.none(), st.integers(0, 3)), st.one_of(st.none(), st.integers(0, 3)))
@@ -57,17 +57,17 @@ PAIR = st.tuples(st.one_of(st.none(), st.integers(0, 3)), st.one_of(st.none(), s
 def test_two_columns_agree_with_counting_by_hand(
     child: list[Pair], parent: set[tuple[int, int]]
 ) -> None:
-    """Columns are compared together, pair by pair, and a null in either leaves the row out."""
+    """Columns are compared pair by pair, and a null in either leaves the row out."""
     script = filled("child", "a INTEGER, b INTEGER", child)
     script += filled("parent", "x INTEGER, y INTEGER", sorted(parent))
-    found = included(script, ["a", "b"], ["x", "y"])
+    inclusion = included(script, ["a", "b"], ["x", "y"])
     present = [pair for pair in child if None not in pair]
-    assert found.rows == len(present)
-    assert found.matched == sum(pair in parent for pair in present)
+    assert inclusion.rows == len(present)
+    assert inclusion.matched == sum(pair in parent for pair in present)
 
 
-def test_the_order_of_columns_pairs_them() -> None:
-    """Columns pair by position: the other way round nothing matches."""
+def test_columns_pair_by_position() -> None:
+    """In reverse order nothing matches."""
     script = filled("child", "a INTEGER, b INTEGER", [(1, 20), (2, 30)])
     script += filled("parent", "x INTEGER, y INTEGER", [(1, 20), (2, 30)])
     assert included(script, ["a", "b"], ["x", "y"]).matched == 2
@@ -75,19 +75,19 @@ def test_the_order_of_columns_pairs_them() -> None:
 
 
 def test_numbers_in_text_are_compared_as_numbers() -> None:
-    """Text of digits and whole floats find their integer keys."""
+    """Text of digits and whole floats match integer keys."""
     script = (
         "CREATE TABLE child AS SELECT CAST(1 + i % 9 AS VARCHAR) AS t,"
         " CAST(1 + i % 9 AS DOUBLE) AS f FROM range(40) r(i);"
         "CREATE TABLE parent AS SELECT 1 + i AS p FROM range(8) r(i)"
     )
     for column in ("t", "f"):
-        found = included(script, [column], ["p"])
-        assert (found.rows, found.matched) == (40, 36)
+        inclusion = included(script, [column], ["p"])
+        assert (inclusion.rows, inclusion.matched) == (40, 36)
 
 
-def test_nothing_is_included_of_no_rows() -> None:
+def test_a_column_without_values_has_no_inclusion() -> None:
     """A column without values has no share and covers nothing."""
     script = filled("child", "c INTEGER", [(None,)]) + filled("parent", "p INTEGER", [(1,)])
-    found = included(script, ["c"], ["p"])
-    assert (found.rows, found.share, found.coverage) == (0, 0.0, 0.0)
+    inclusion = included(script, ["c"], ["p"])
+    assert (inclusion.rows, inclusion.share, inclusion.coverage) == (0, 0.0, 0.0)

@@ -27,16 +27,18 @@ WEIGHTS = DEFAULT_WEIGHTS.names
 
 
 def tables_named(schema: list[tuple[list[str], list[list[str]]]], glue: str) -> list[MeasuredTable]:
-    """Tables of two rows with those names, all columns alike in their values."""
+    """Return tables of two rows with those names, whose columns all have the same values."""
     stats = []
     for table, columns in schema:
         names = dict.fromkeys(glue.join(words) for words in columns)
-        made = tuple(Column(name, "INTEGER") for name in names)
+        table_columns = tuple(Column(name, "INTEGER") for name in names)
         figures = [
             ColumnStats(column, "integer", rows=2, distinct=2, is_integral=True, bounds=(0, 1))
-            for column in made
+            for column in table_columns
         ]
-        stats.append(TableStats(Table(glue.join(table), made, "t"), 2, figures, is_complete=True))
+        stats.append(
+            TableStats(Table(glue.join(table), table_columns, "t"), 2, figures, is_complete=True)
+        )
     return build_tables(stats, [CandidateKeys() for _ in stats])
 
 

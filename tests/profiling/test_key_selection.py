@@ -1,11 +1,11 @@
-"""Keys and references are chosen together, and what follows from others is marked."""
+"""Keys and references are chosen together, and references that follow from others are marked."""
 
 from tests.profiling.databases import implied, profiled, references
 
 
 def test_a_bridge_is_identified_by_its_references() -> None:
-    """A table of pairs has the pair as its key, and each half refers."""
-    found = profiled(
+    """The key of a table of pairs is the pair, and each column refers."""
+    profile = profiled(
         """
         CREATE TABLE player AS SELECT 1 + i AS player_id, 'a' || i AS name FROM range(90) t(i);
         CREATE TABLE club AS SELECT 1 + i AS club_id, 'f' || i AS title FROM range(200) t(i);
@@ -13,8 +13,8 @@ def test_a_bridge_is_identified_by_its_references() -> None:
             1 + pick(i, 2, 90) AS player_id FROM range(1500) t(i);
         """
     )
-    assert found.table("club_player").primary_key == ("club_id", "player_id")
-    assert references(found) == {
+    assert profile.table("club_player").primary_key == ("club_id", "player_id")
+    assert references(profile) == {
         "club_player(club_id) -> club(club_id)",
         "club_player(player_id) -> player(player_id)",
     }
@@ -22,7 +22,7 @@ def test_a_bridge_is_identified_by_its_references() -> None:
 
 def test_a_line_refers_to_its_header() -> None:
     """The header's key is part of the line's key and refers to the header."""
-    found = profiled(
+    profile = profiled(
         """
         CREATE TABLE receipt AS SELECT 1 + i AS receipt_id, DATE '2024-01-01' + pick(i, 1, 300) AS
             day FROM range(400) t(i);
@@ -30,13 +30,13 @@ def test_a_line_refers_to_its_header() -> None:
             1 + pick(i, 2, 9) AS qty FROM range(1600) t(i);
         """
     )
-    assert found.table("receipt_line").primary_key == ("receipt_id", "line_no")
-    assert references(found) == {"receipt_line(receipt_id) -> receipt(receipt_id)"}
+    assert profile.table("receipt_line").primary_key == ("receipt_id", "line_no")
+    assert references(profile) == {"receipt_line(receipt_id) -> receipt(receipt_id)"}
 
 
 def test_a_copied_attribute_is_implied() -> None:
-    """A code that is copied beside its row's key follows from the key."""
-    found = profiled(
+    """A code copied next to its row's key follows from the key."""
+    profile = profiled(
         """
         CREATE TABLE product AS SELECT 1 + i AS product_id, 'SKU-' || (i * 37) AS sku, 'n' || i AS
             name FROM range(200) t(i);
@@ -44,13 +44,13 @@ def test_a_copied_attribute_is_implied() -> None:
             'SKU-' || (pick(i, 1, 200) * 37) AS sku FROM range(900) t(i);
         """
     )
-    assert references(found) == {"sale(product_id) -> product(product_id)"}
-    assert implied(found) == {"sale(sku) -> product(sku)"}
+    assert references(profile) == {"sale(product_id) -> product(product_id)"}
+    assert implied(profile) == {"sale(sku) -> product(sku)"}
 
 
-def test_a_backup_does_not_draw_references_away() -> None:
-    """Where a table has a copy, the table that is called after the column stays the parent."""
-    found = profiled(
+def test_a_backup_does_not_attract_references() -> None:
+    """If a table has a copy, the table that the column is named after stays the parent."""
+    profile = profiled(
         """
         CREATE TABLE customer AS SELECT 1 + i AS customer_id, 'c' || i AS name FROM range(500) t(i);
         CREATE TABLE customer_backup AS SELECT 1 + i AS customer_id, 'c' || i AS name
@@ -59,12 +59,12 @@ def test_a_backup_does_not_draw_references_away() -> None:
             FROM range(4000) t(i);
         """
     )
-    assert "sales(customer_id) -> customer(customer_id)" in references(found)
+    assert "sales(customer_id) -> customer(customer_id)" in references(profile)
 
 
 def test_dates_of_several_roles_refer_to_a_calendar() -> None:
     """A fact's dates refer to the calendar by its number, each in its role."""
-    found = profiled(
+    profile = profiled(
         """
         CREATE TABLE dim_date AS SELECT 20200101 + i AS date_key, DATE '2020-01-01' + i::INTEGER AS
             full_date FROM range(30) t(i);
@@ -75,7 +75,7 @@ def test_dates_of_several_roles_refer_to_a_calendar() -> None:
             pick(i, 4, 999) AS amount FROM range(2000) t(i);
         """
     )
-    assert references(found) == {
+    assert references(profile) == {
         "fact_sales(order_date_key) -> dim_date(date_key)",
         "fact_sales(ship_date_key) -> dim_date(date_key)",
         "fact_sales(product_key) -> dim_product(product_key)",

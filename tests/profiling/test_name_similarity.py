@@ -1,4 +1,4 @@
-"""How alike names are: scores from 0 to 1 that rank what is likelier to be meant."""
+"""The similarity of names: scores from 0 to 1 that rank what is likelier meant."""
 
 from typing import NamedTuple
 
@@ -32,8 +32,8 @@ class Named(NamedTuple):
 
 
 def named(table: str, column: str) -> Named:
-    made = parse_names([(table, [column])])[0]
-    return Named(made.table, made.columns[0])
+    parsed = parse_names([(table, [column])])[0]
+    return Named(parsed.table, parsed.columns[0])
 
 
 def refers_to(child_table: str, child: str, parent_table: str, key: str) -> float:
@@ -51,8 +51,8 @@ def refers_to(child_table: str, child: str, parent_table: str, key: str) -> floa
         *[("addr", "address"), ("prdct", "product"), ("mgr", "manager")],
     ],
 )
-def test_abbreviations_are_seen(short: str, long: str) -> None:
-    """A beginning, or the consonants in order, is short for a word."""
+def test_abbreviations_are_recognised(short: str, long: str) -> None:
+    """A word's beginning, or its consonants in order, abbreviates it."""
     assert abbreviates(short, long)
     assert word_similarity(short, long) == 0.9
 
@@ -64,16 +64,16 @@ def test_a_letter_or_another_word_abbreviates_nothing(short: str, long: str) -> 
 
 
 def test_singular_and_plural_are_the_same_word() -> None:
-    """Number makes no difference."""
+    """Singular and plural are equal."""
     assert word_similarity("orders", "order") == 1.0
 
 
-def test_synonyms_are_half_alike() -> None:
+def test_synonyms_are_half_similar() -> None:
     """A vendor may be a supplier."""
     assert word_similarity("vendor", "supplier") == 0.5
 
 
-def test_initials_stand_for_a_phrase() -> None:
+def test_initials_abbreviate_a_phrase() -> None:
     """``po`` may be a purchase order, and ``custaddr`` a customer's address."""
     assert phrase_similarity(("po",), ("purchase", "order")) == 0.85
     assert phrase_similarity(("custaddr",), ("customer", "address")) == 0.85
@@ -86,46 +86,46 @@ def test_a_phrase_ends_with_another() -> None:
 
 
 @given(PHRASE, PHRASE)
-def test_likeness_is_symmetric_and_bounded(one: tuple[str, ...], other: tuple[str, ...]) -> None:
-    """Phrases are as alike one way as the other, from 0 to 1."""
+def test_similarity_is_symmetric_and_bounded(one: tuple[str, ...], other: tuple[str, ...]) -> None:
+    """Phrases are as similar one way as the other, from 0 to 1."""
     assert phrase_similarity(one, other) == phrase_similarity(other, one)
     assert 0.0 <= phrase_similarity(one, other) <= 1.0
 
 
 @given(PHRASE.filter(bool))
-def test_a_phrase_is_like_itself(phrase: tuple[str, ...]) -> None:
-    """Nothing is more alike than the same words."""
+def test_a_phrase_equals_itself(phrase: tuple[str, ...]) -> None:
+    """Nothing is more similar than the same words."""
     assert phrase_similarity(phrase, phrase) == 1.0
 
 
 @given(WORD, WORD, WORD, WORD)
-def test_scores_stay_between_none_and_full(child: str, column: str, parent: str, key: str) -> None:
+def test_scores_stay_between_0_and_1(child: str, column: str, parent: str, key: str) -> None:
     """Whatever the names, a score is from 0 to 1."""
     assert 0.0 <= refers_to(child, column, parent, key) <= 1.0
-    made = named(parent, key)
-    assert 0.0 <= own_key_score(made.column, made.table, WEIGHTS) <= 1.0
+    parsed = named(parent, key)
+    assert 0.0 <= own_key_score(parsed.column, parsed.table, WEIGHTS) <= 1.0
 
 
 @pytest.mark.parametrize(
     ("table", "key"),
     [("customers", "customer_id"), ("DimCustomer", "CustomerKey"), ("customer", "customerid")],
 )
-def test_a_key_named_for_its_table_explains_it_fully(table: str, key: str) -> None:
-    """``customer_id`` is what one expects the key of customers to be called."""
-    made = named(table, key)
-    assert own_key_score(made.column, made.table, WEIGHTS) == 1.0
+def test_a_key_named_for_its_table_scores_1(table: str, key: str) -> None:
+    """``customer_id`` is the usual name for the key of customers."""
+    parsed = named(table, key)
+    assert own_key_score(parsed.column, parsed.table, WEIGHTS) == 1.0
 
 
-def test_a_bare_id_explains_nearly_fully() -> None:
+def test_a_bare_id_scores_nearly_1() -> None:
     """``id`` is any table's own key."""
-    made = named("customers", "id")
-    assert 0.9 <= own_key_score(made.column, made.table, WEIGHTS) < 1.0
+    parsed = named("customers", "id")
+    assert 0.9 <= own_key_score(parsed.column, parsed.table, WEIGHTS) < 1.0
 
 
-def test_another_table_s_key_explains_nothing() -> None:
-    """``store_id`` is not the key of customers by name."""
-    made = named("customers", "store_id")
-    assert own_key_score(made.column, made.table, WEIGHTS) == 0.0
+def test_another_tables_key_scores_0() -> None:
+    """``store_id`` isn't the key of customers by name."""
+    parsed = named("customers", "store_id")
+    assert own_key_score(parsed.column, parsed.table, WEIGHTS) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -133,57 +133,57 @@ def test_another_table_s_key_explains_nothing() -> None:
     ["customer_id", "CustomerID", "customerId", "CUSTOMER_ID", "customerid", "cust_id", "custid"],
 )
 def test_every_style_refers_to_the_parent(child: str) -> None:
-    """A column that is called after its parent refers to it, however it is spelled."""
+    """A column named after its parent refers to it, in every spelling."""
     assert refers_to("orders", child, "customers", "id") >= 0.8
 
 
 @pytest.mark.parametrize("child", ["ship_to_address_id", "BillingAddressID", "home_address_id"])
 def test_a_role_in_front_still_refers(child: str) -> None:
-    """What stands before the parent's name is a role."""
+    """Words before the parent's name are a role."""
     assert refers_to("orders", child, "address", "address_id") >= 0.8
 
 
 def test_an_unrelated_column_does_not_refer() -> None:
-    """A quantity is no product."""
+    """A quantity isn't a product."""
     assert refers_to("order_line", "quantity", "product", "product_id") < 0.2
 
 
-def test_a_named_parent_beats_one_of_a_like_ending() -> None:
-    """``product_category_id`` means the category of products rather than any category."""
+def test_a_named_parent_beats_one_with_the_same_ending() -> None:
+    """``product_category_id`` means the category of products, not any category."""
     exact = refers_to("product", "product_category_id", "product_category", "id")
     assert exact > refers_to("product", "product_category_id", "category", "id")
 
 
 @pytest.mark.parametrize("child", ["parent_id", "parent_category_id", "root_id", "replaces_id"])
-def test_structural_words_speak_of_the_own_table(child: str) -> None:
+def test_structural_words_mean_the_own_table(child: str) -> None:
     """A parent, root or predecessor is a row of the same table."""
-    made = named("category", child)
-    assert is_hierarchical(made.column, made.table)
+    parsed = named("category", child)
+    assert is_hierarchical(parsed.column, parsed.table)
     assert refers_to("category", child, "category", "category_id") >= 0.7
 
 
 def test_managers_are_people() -> None:
-    """A manager is a row of the own table among employees, and not among warehouses."""
+    """A manager is a row of the same table among employees, not among warehouses."""
     staff, warehouse = named("employees", "manager_id"), named("warehouses", "manager_id")
     assert is_hierarchical(staff.column, staff.table)
     assert not is_hierarchical(warehouse.column, warehouse.table)
 
 
 @pytest.mark.parametrize(
-    ("child", "told"),
+    ("child", "role"),
     [("ship_to_address_id", "ship_to"), ("BillingAddressID", "billing"), ("address_id", "")],
 )
-def test_the_role_is_what_the_name_adds(child: str, told: str) -> None:
-    """What a column says beyond its parent's name is the role."""
+def test_the_role_is_what_the_name_adds(child: str, role: str) -> None:
+    """Words beyond the parent's name are the role."""
     key = named("address", "address_id")
-    assert role_name(named("orders", child).column, key.column, key.table) == told
+    assert role_name(named("orders", child).column, key.column, key.table) == role
 
 
 @pytest.mark.parametrize("table", ["t1", "col_7", "12", "_"])
-def test_a_table_of_no_telling_name_is_explained_by_nothing(table: str) -> None:
-    """Where the table's name has no words, a key's words explain nothing and break nothing."""
-    made = named(table, "customer_id")
-    assert own_key_score(made.column, made.table, WEIGHTS) == 0.0
+def test_a_table_name_without_words_has_no_own_key(table: str) -> None:
+    """If the table's name has no words, a key's words match nothing and break nothing."""
+    parsed = named(table, "customer_id")
+    assert own_key_score(parsed.column, parsed.table, WEIGHTS) == 0.0
     assert refers_to("orders", "customer_id", table, "customer_id") <= 1.0
     assert refers_to(table, "customer_id", "customers", "customer_id") >= 0.8
 

@@ -1,4 +1,4 @@
-"""Names are taken apart by habit: words, key suffixes, shared prefixes, singulars."""
+"""Names are parsed by habit: words, key suffixes, shared prefixes, singulars."""
 
 import pytest
 from hypothesis import given
@@ -37,11 +37,11 @@ def column(name: str, *others: str, table: str = "t") -> ParsedColumnName:
     ],
 )
 def test_every_style_gives_the_same_words(name: str) -> None:
-    """Camel, Pascal, snake and upper case, spaces, hyphens and dots all part words."""
+    """Camel, Pascal, snake and upper case, spaces, hyphens and dots all separate words."""
     assert words(name) == ("ship", "to", "address", "id")
 
 
-def test_digits_part_words() -> None:
+def test_digits_separate_words() -> None:
     """A number inside a name is a word of its own."""
     assert words("address2Line") == ("address", "2", "line")
 
@@ -53,13 +53,13 @@ def test_mere_numbering_says_nothing(name: str) -> None:
 
 
 def test_letters_beyond_ascii_are_words() -> None:
-    """A name in another script is kept as a word rather than lost."""
+    """A name in another script is a word."""
     assert words("顧客_id") == ("顧客", "id")
 
 
 @given(st.lists(WORD, min_size=2, max_size=4))
 def test_styles_agree_on_any_words(parts: list[str]) -> None:
-    """Snake, upper, camel and Pascal spellings of the same words are read alike."""
+    """Snake, upper, camel and Pascal spellings of the same words give the same words."""
     spelled = {
         words("_".join(parts)),
         words("_".join(parts).upper()),
@@ -70,8 +70,8 @@ def test_styles_agree_on_any_words(parts: list[str]) -> None:
 
 
 @given(st.text(max_size=40))
-def test_any_name_can_be_taken_apart(name: str) -> None:
-    """No name, whatever its characters, breaks the reading of names."""
+def test_any_name_can_be_parsed(name: str) -> None:
+    """No name, whatever its characters, breaks the parser."""
     assert all(word == word.lower() for word in words(name))
     assert len(named(name, name, "id").columns) == 2
 
@@ -85,24 +85,24 @@ def test_any_name_can_be_taken_apart(name: str) -> None:
     ],
 )
 def test_plurals_become_singular(plural: str, one: str) -> None:
-    """English plurals, regular or not, are brought to the singular."""
+    """English plurals, regular or not, become singular."""
     assert singular(plural) == one
 
 
 @pytest.mark.parametrize("word", ["status", "address", "analysis", "bus", "class", "gas"])
-def test_words_that_end_like_plurals_stay_or_stay_equal(word: str) -> None:
-    """A singular that ends in s is stemmed the same way wherever it stands."""
+def test_words_that_end_like_plurals_have_one_stem(word: str) -> None:
+    """A singular that ends in s has the same stem everywhere."""
     assert singular(singular(word)) == singular(word)
 
 
 @pytest.mark.parametrize("word", ["status", "address", "analysis", "bus", "class"])
 def test_singulars_in_s_are_kept(word: str) -> None:
-    """A word that merely ends in s is no plural."""
+    """A word that merely ends in s isn't a plural."""
     assert singular(word) == word
 
 
 def test_a_phrase_is_stemmed_word_by_word() -> None:
-    """Each word of a phrase is brought to the singular."""
+    """Each word of a phrase becomes singular."""
     assert stem(("orders", "lines")) == ("order", "line")
 
 
@@ -119,27 +119,27 @@ def test_a_phrase_is_stemmed_word_by_word() -> None:
         *[("id", ()), ("row_key_id", ("row",))],
     ],
 )
-def test_key_suffixes_are_taken_off(name: str, rest: tuple[str, ...]) -> None:
-    """Words that only say "key" go, also where they are glued to the last word."""
+def test_key_suffixes_are_removed(name: str, rest: tuple[str, ...]) -> None:
+    """Words that only say "key" go, even if they are glued to the last word."""
     assert strip_key_suffix(words(name)) == rest
     assert has_key_suffix(words(name))
 
 
 @pytest.mark.parametrize("name", ["amount_paid", "is_valid", "turkey", "video", "zipcode", "grid"])
 def test_plain_words_that_end_like_keys_are_kept(name: str) -> None:
-    """A word such as ``paid`` ends in id and is no key."""
+    """A word such as ``paid`` ends in id and isn't a key."""
     assert not has_key_suffix(words(name))
 
 
-def test_a_prefix_of_all_columns_is_taken_off() -> None:
-    """``c_`` in front of every column of a table says nothing about any one of them."""
+def test_a_prefix_of_all_columns_is_removed() -> None:
+    """``c_`` in front of every column of a table says nothing about any of them."""
     parted = named("customer", "c_custkey", "c_name", "c_nationkey", "c_comment").columns
     assert [name.bare for name in parted][1:] == [("name",), ("nationkey",), ("comment",)]
     assert parted[2].entity == ("nation",)
 
 
-def test_a_glued_prefix_of_all_columns_is_taken_off() -> None:
-    """A prefix is seen where nothing parts it from the words as well."""
+def test_a_glued_prefix_of_all_columns_is_removed() -> None:
+    """A prefix is recognised without a separator, too."""
     parted = named("visit", "vstid", "vstdate", "vstroom", "vstpatient").columns
     assert [name.bare for name in parted] == [("id",), ("date",), ("room",), ("patient",)]
 
@@ -157,29 +157,29 @@ def test_one_name_that_differs_ends_a_glued_prefix() -> None:
 
 @pytest.mark.parametrize("table", ["dim_customer", "stg_customers", "DimCustomer", "tblCustomers"])
 def test_technical_words_of_tables_are_left_out(table: str) -> None:
-    """Layer and kind prefixes are not part of what a table is about."""
+    """Words for a layer aren't part of a table's entity."""
     assert named(table, "id").table.entity == ("customer",)
 
 
-def test_a_prefix_of_all_tables_is_taken_off() -> None:
-    """The application's own prefix before every table says nothing about any one of them."""
-    made = parse_names([(f"crm_{name}", ["id"]) for name in ("customers", "orders", "notes")])
-    assert [names.table.entity for names in made] == [("customer",), ("order",), ("note",)]
+def test_a_prefix_of_all_tables_is_removed() -> None:
+    """The application's prefix in front of every table says nothing about any of them."""
+    parsed = parse_names([(f"crm_{name}", ["id"]) for name in ("customers", "orders", "notes")])
+    assert [names.table.entity for names in parsed] == [("customer",), ("order",), ("note",)]
 
 
-def test_a_schema_in_front_is_no_part_of_the_name() -> None:
+def test_a_schema_in_front_is_not_part_of_the_name() -> None:
     """``sales.orders`` is about orders."""
     assert named("sales.orders", "id").table.entity == ("order",)
 
 
-def test_glued_words_are_split_by_what_the_schema_says() -> None:
-    """``invoiceline`` is an invoice's line in a schema that knows lines and invoices."""
-    made = parse_names([("invoice", ["invoice_id"]), ("invoiceline", ["line_no"])])
-    assert made[1].table.entity == ("invoice", "line")
+def test_glued_words_are_split_into_the_schemas_words() -> None:
+    """``invoiceline`` is an invoice's line in a schema that has lines and invoices."""
+    parsed = parse_names([("invoice", ["invoice_id"]), ("invoiceline", ["line_no"])])
+    assert parsed[1].table.entity == ("invoice", "line")
 
 
 def test_the_entity_of_a_column_lacks_key_and_plural() -> None:
-    """``CustomersID`` is about a customer and says that it is a key."""
+    """``CustomersID`` names a customer and has a key suffix."""
     parted = column("CustomersID")
     assert (parted.entity, parted.has_key_suffix) == (("customer",), True)
 
@@ -191,8 +191,8 @@ def test_every_column_gets_a_name(names: list[str]) -> None:
     assert [name.full for name in parted] == [words(name) for name in names]
 
 
-def test_a_one_letter_prefix_written_in_humps_is_a_word_of_its_own() -> None:
-    """In ``OCId`` beside ``OId`` and ``ODate``, O belongs to the table, and the rest is c, id."""
+def test_a_one_letter_prefix_in_camel_case_is_a_word() -> None:
+    """In ``OCId`` next to ``OId`` and ``ODate``, O belongs to the table, and c, id remain."""
     orders = ("orders", ["OId", "OCId", "OEntryDate", "OStatus"])
     column = parse_names([orders])[0].columns[1]
     assert (column.full, column.bare) == (("o", "c", "id"), ("c", "id"))

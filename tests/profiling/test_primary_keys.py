@@ -1,4 +1,4 @@
-"""Of the candidate keys the one that people would choose is the primary key, and it says why."""
+"""The primary key is the candidate that people would choose, with the reason."""
 
 import pytest
 
@@ -21,14 +21,14 @@ KEYS = {
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_the_key_that_people_would_choose_is_chosen(name: str) -> None:
-    """Names, types and references tell the primary key from other unique columns."""
-    found = profiled(DOMAINS[name].script)
-    assert {table: found.table(table).primary_key for table in KEYS[name]} == KEYS[name]
+    """Names, types and references distinguish the primary key from other unique columns."""
+    profile = profiled(DOMAINS[name].script)
+    assert {table: profile.table(table).primary_key for table in KEYS[name]} == KEYS[name]
 
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_a_primary_key_is_a_candidate_that_holds(name: str) -> None:
-    """What is chosen is unique and never null, by figures that say so."""
+    """The chosen key is unique and never null, and its figures say so."""
     for table in profiled(DOMAINS[name].script).tables:
         evidence = table.primary_key_evidence
         assert table.primary_key in table.candidate_keys
@@ -48,18 +48,18 @@ def key_of(columns: str, rows: int = 300) -> tuple[str, ...] | None:
 
 
 def test_an_id_wins_over_other_unique_columns() -> None:
-    """An id is the key even where it stands last and an e-mail is unique as well."""
+    """An id is the key even as the last column, and if an e-mail address is unique as well."""
     columns = "'m' || i || '@example.org' AS email, 'row ' || i AS title, 5 + i * 3 AS visit_id"
     assert key_of(columns) == ("visit_id",)
 
 
-def test_a_unique_measure_is_no_primary_key() -> None:
-    """That no price repeats is an accident."""
+def test_a_unique_measure_is_not_a_primary_key() -> None:
+    """Prices that don't repeat are an accident."""
     assert key_of("i * 1.5 AS price, i % 7 AS rating") is None
 
 
 def test_a_line_number_completes_a_key() -> None:
-    """Among several pairs that identify a row the one with the line number is the key."""
+    """Among several pairs that identify a row, the one with the line number is the key."""
     columns = (
         "1 + i // 3 AS receipt_id, 1 + i % 3 AS line_no, 1 + (i * 7) % 150 AS article_id,"
         " (i * 7 % 11)::DECIMAL(9, 2) AS amount"
@@ -68,7 +68,7 @@ def test_a_line_number_completes_a_key() -> None:
 
 
 def test_a_table_of_repeated_rows_has_no_key() -> None:
-    """Where rows repeat whole, none is claimed, and the reason says so."""
+    """If whole rows repeat, no key is claimed, and the reason says so."""
     table = profiled(
         "CREATE TABLE log AS SELECT i % 5 AS a, i % 3 AS b FROM range(90) t(i)"
     ).tables[0]
@@ -82,20 +82,20 @@ def test_an_empty_table_has_no_key() -> None:
     assert (table.primary_key, table.candidate_keys) == (None, ())
 
 
-def test_an_amount_is_no_key_while_an_identifier_is_unique() -> None:
-    """A salary, price or measurement may be unique by chance; a name of its own isn't needed."""
-    found = profiled(
+def test_an_identifier_is_preferred_to_a_unique_amount() -> None:
+    """A salary, price or measurement may be unique by chance."""
+    profile = profiled(
         "CREATE TABLE staff AS SELECT 30000 + i * 137 AS salary, 'P-' || (i * 7919 % 1000) AS badge"
         " FROM range(40) AS t(i);"
         "CREATE TABLE readings AS SELECT 1.5 + i * 0.731::DOUBLE AS level,"
         " 'S' || (i * 37 % 91) || 'x' AS sensor FROM range(40) AS t(i)"
     )
-    assert found.table("staff").primary_key == ("badge",)
-    assert found.table("readings").primary_key == ("sensor",)
+    assert profile.table("staff").primary_key == ("badge",)
+    assert profile.table("readings").primary_key == ("sensor",)
 
 
 @pytest.mark.parametrize("amount", ["30000 + i * 137", "1.5 + i * 0.731::DOUBLE"])
-def test_an_amount_alone_is_no_key(amount: str) -> None:
+def test_a_unique_amount_alone_is_not_a_key(amount: str) -> None:
     """A table whose only unique column is an amount has no key."""
     script = f"CREATE TABLE pay AS SELECT i % 4 AS band, {amount} AS salary FROM range(40) AS t(i)"
     table = profiled(script).table("pay")
@@ -110,12 +110,12 @@ _STAFF = """
 
 
 def history_key(columns: str, rows: int) -> tuple[str, ...] | None:
-    """The key of a table of staff and jobs, in a database where both are tables."""
+    """Return the key of a table of staff and jobs, in a database where both are tables."""
     return history(columns, rows).primary_key
 
 
 def history_reason(columns: str, rows: int) -> str:
-    """Why that key was chosen."""
+    """Return why that key was chosen."""
     return history(columns, rows).primary_key_reason
 
 
@@ -128,7 +128,7 @@ _FEW_JOBS = "100 + i % 8 AS staff_id, 'J' || (i % 9) AS job_id"
 
 
 def test_a_date_is_preferred_to_a_reference_that_only_just_completes_a_key() -> None:
-    """A few rows show no one in the same job twice, and that says little: a date tells more."""
+    """In a few rows, nobody being in the same job twice says little; a date says more."""
     dated = "DATE '2001-01-01' + CAST(i // 3 * 40 AS INTEGER) AS start_date"
     assert history_key(f"{_FEW_JOBS}, {dated}", 12) == ("staff_id", "start_date")
     assert "staff_id, job_id are unique too, but on too few rows" in history_reason(
@@ -136,8 +136,8 @@ def test_a_date_is_preferred_to_a_reference_that_only_just_completes_a_key() -> 
     )
 
 
-def test_a_key_that_was_put_to_the_test_is_preferred_to_a_date() -> None:
-    """Of many rows some would repeat by chance, so that none does has a reason."""
+def test_a_well_tested_key_is_preferred_to_a_date() -> None:
+    """In many rows, some would repeat by chance, so a key without repeats holds for a reason."""
     columns = (
         "100 + i % 40 AS staff_id, 'J' || ((i // 40 + i) % 9) AS job_id,"
         " DATE '2001-01-01' + CAST(i * 7 AS INTEGER) % 4000 AS start_date"
@@ -146,14 +146,14 @@ def test_a_key_that_was_put_to_the_test_is_preferred_to_a_date() -> None:
 
 
 def test_the_moment_of_writing_is_no_reason_to_doubt_a_key() -> None:
-    """When a row was written doesn't tell what it is about."""
+    """The time at which a row was written doesn't say what it is about."""
     written = "DATE '2001-01-01' + CAST(i * 40 AS INTEGER) AS created_on"
     assert history_key(f"{_FEW_JOBS}, {written}", 12) == ("staff_id", "job_id")
 
 
 @pytest.mark.parametrize("balance", ["i * 137", "i * 13.7"])
-def test_an_amount_is_no_part_of_a_key(balance: str) -> None:
-    """That two rows of one person differ in their balance is an accident."""
+def test_an_amount_is_not_part_of_a_key(balance: str) -> None:
+    """Two rows of one person differ in their balance by accident."""
     columns = f"100 + i // 2 AS staff_id, {balance} % 90 AS balance"
     assert history_key(columns, 60) is None
     dated = f"{columns}, DATE '2001-01-01' + CAST(i % 2 AS INTEGER) AS day"

@@ -1,4 +1,4 @@
-"""The whole profile: what goes on when a table fails, what is kept, what is reported."""
+"""The whole profile: skipped tables, what it leaves out, progress and reproducibility."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from fluid_build.profiling.profile import Profile
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Skipped, Table
-from tests.profiling.databases import database, profiled, profiled_anew, references
+from tests.profiling.databases import database, profiled, profiled_again, references
 from tests.profiling.domains import CLINIC, DOMAINS
 
 PEOPLE = """
@@ -22,8 +22,8 @@ PEOPLE = """
 
 
 @pytest.mark.parametrize("rows", [300, 70_000])
-def test_nothing_of_personal_data_is_kept(rows: int) -> None:
-    """Columns with personal data are marked, and no value of theirs is in the profile."""
+def test_no_personal_value_is_in_the_profile(rows: int) -> None:
+    """Columns with personal data are marked, and the profile holds none of their values."""
     table = profiled(PEOPLE.format(rows=rows)).table("people")
     assert {c.name for c in table.columns if c.pii} == {"email", "full_name", "date_of_birth"}
     for column in table.columns:
@@ -34,49 +34,52 @@ def test_nothing_of_personal_data_is_kept(rows: int) -> None:
     assert table.column("state").top_values[0].value == "active"
 
 
-def test_a_table_that_cannot_be_read_is_skipped_and_the_rest_goes_on() -> None:
-    """One bad table is listed with the reason; the others are profiled with their relations."""
+def test_a_table_that_cannot_be_read_is_skipped() -> None:
+    """The bad table is listed with the reason; the others are profiled with their references."""
     with database(CLINIC.script) as source:
         broken = Table("visits", (Column("visit_id", "INTEGER"),), '"no such table"')
         source.tables = (broken, *source.tables)
         source.skipped = (Skipped("ledger", "It is encrypted."),)
-        found = profile_source(source)
-    assert [(s.name, bool(s.reason)) for s in found.skipped] == [("ledger", True), ("visits", True)]
-    assert "visits" not in {table.name for table in found.tables}
-    assert references(found) == CLINIC.meant
+        profile = profile_source(source)
+    assert [(s.name, bool(s.reason)) for s in profile.skipped] == [
+        ("ledger", True),
+        ("visits", True),
+    ]
+    assert "visits" not in {table.name for table in profile.tables}
+    assert references(profile) == CLINIC.meant
 
 
-def test_a_value_that_breaks_while_it_is_read_skips_its_table() -> None:
-    """A failure in the middle of a table is caught like one at its beginning."""
+def test_a_value_that_cannot_be_read_skips_its_table() -> None:
+    """A failure in the middle of a table is handled like one at its beginning."""
     with database("CREATE TABLE good AS SELECT i AS id FROM range(9) t(i)") as source:
         failing = "(SELECT if(i = 7, error('bad page'), i) AS id FROM range(9) t(i))"
         source.tables = (*source.tables, Table("bad", (Column("id", "BIGINT"),), failing))
-        found = profile_source(source)
-    assert [s.name for s in found.skipped] == ["bad"]
-    assert "bad page" in found.skipped[0].reason
-    assert "\n" not in found.skipped[0].reason
+        profile = profile_source(source)
+    assert [s.name for s in profile.skipped] == ["bad"]
+    assert "bad page" in profile.skipped[0].reason
+    assert "\n" not in profile.skipped[0].reason
 
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_the_same_data_gives_the_same_profile(name: str) -> None:
     """Two runs over the same data agree to the byte."""
     script = DOMAINS[name].script
-    first, second = profiled_anew(script), profiled_anew(script)
+    first, second = profiled_again(script), profiled_again(script)
     assert first.model_dump_json() == second.model_dump_json()
 
 
 def test_large_tables_give_the_same_profile() -> None:
-    """Samples and estimates do not differ between runs either."""
+    """Samples and estimates don't differ between runs either."""
     script = (
         "CREATE TABLE big AS SELECT i AS id, pick(i, 1, 9000) AS a, 'x' || pick(i, 2, 70000) AS b,"
         " pick(i, 3, 40) AS c, i // 300 AS d, i % 300 AS e FROM range(75000) t(i)"
     )
-    first, second = profiled_anew(script), profiled_anew(script)
+    first, second = profiled_again(script), profiled_again(script)
     assert first.model_dump_json() == second.model_dump_json()
 
 
-def test_progress_is_reported_for_every_table_and_ends_full() -> None:
-    """Each stage counts up to its total, and columns and keys name the table at work."""
+def test_progress_is_reported_for_every_table() -> None:
+    """Each stage counts up to its total, and columns and keys name the current table."""
     reports: list[Progress] = []
     with database(CLINIC.script) as source:
         profile_source(source, on_progress=reports.append)
@@ -95,8 +98,8 @@ def test_progress_is_reported_for_every_table_and_ends_full() -> None:
         assert last.done == last.total
 
 
-def test_whoever_waits_may_break_it_off() -> None:
-    """An interrupt that comes with a report ends the work at once."""
+def test_profiling_can_be_interrupted() -> None:
+    """An interrupt raised by a progress report ends the work at once."""
 
     def interrupt(progress: Progress) -> None:
         if progress.stage == "keys":
@@ -107,32 +110,32 @@ def test_whoever_waits_may_break_it_off() -> None:
 
 
 def test_the_source_is_left_as_it_was() -> None:
-    """Nothing is written, and no temporary table stays behind."""
+    """Nothing is written, and no temporary table is left."""
     with database(CLINIC.script) as source:
         before = source.connection.execute("SHOW ALL TABLES").fetchall()
         profile_source(source)
         assert source.connection.execute("SHOW ALL TABLES").fetchall() == before
 
 
-def test_no_tables_make_an_empty_profile() -> None:
+def test_a_source_without_tables_has_an_empty_profile() -> None:
     """A source without tables is profiled all the same."""
-    found = profiled("SELECT 1")
-    assert (found.tables, found.foreign_keys, found.skipped) == ((), (), ())
+    profile = profiled("SELECT 1")
+    assert (profile.tables, profile.foreign_keys, profile.skipped) == ((), (), ())
 
 
-def test_a_table_that_says_nothing_by_name_is_profiled() -> None:
-    """Tables called t1 and columns called col_2 beside telling names break nothing."""
-    found = profiled(
+def test_numbered_names_are_profiled() -> None:
+    """Tables called t1 and columns called col_2 break nothing next to real names."""
+    profile = profiled(
         "CREATE TABLE t1 AS SELECT 1 + i AS id, 'c' || i AS col_2 FROM range(90) t(i);"
         "CREATE TABLE t2 AS SELECT 1 + i AS customer_id, 1 + pick(i, 1, 90) AS order_id,"
         " 1 + pick(i, 2, 90) AS t1_id FROM range(300) t(i)"
     )
-    assert len(found.tables) == 2
+    assert len(profile.tables) == 2
 
 
 def test_every_type_at_once_is_profiled() -> None:
-    """No type that DuckDB has makes a table unreadable."""
-    found = profiled(
+    """None of DuckDB's types makes a table unreadable."""
+    profile = profiled(
         """
         CREATE TABLE t AS SELECT i AS id, i::HUGEINT AS a, i::UHUGEINT AS b, i::DECIMAL(38, 9) AS c,
             'nan'::DOUBLE AS d, if(i = 3, 'inf'::FLOAT, i) AS e, i::VARCHAR::BLOB AS f,
@@ -145,8 +148,8 @@ def test_every_type_at_once_is_profiled() -> None:
             FROM range(9000) t(i)
         """
     )
-    assert found.skipped == ()
-    assert found.table("t").primary_key == ("id",)
+    assert profile.skipped == ()
+    assert profile.table("t").primary_key == ("id",)
 
 
 def profile_of(path: Path) -> Profile:
@@ -154,7 +157,7 @@ def profile_of(path: Path) -> Profile:
         return profile_source(source)
 
 
-def test_the_queries_run_where_several_schemas_are_read(tmp_path: Path) -> None:
+def test_the_queries_run_on_several_schemas(tmp_path: Path) -> None:
     """Keys between schemas are found, and the queries in their evidence run at the source."""
     path = tmp_path / "several.duckdb"
     with duckdb.connect(str(path)) as connection:
@@ -165,23 +168,23 @@ def test_the_queries_run_where_several_schemas_are_read(tmp_path: Path) -> None:
             " if(i % 100 = 0, 1, 500 + (hash(i) % 200)::INTEGER * 3) AS customer_id"
             " FROM range(900) t(i)"
         )
-    found = profile_of(path)
-    (key,) = found.foreign_keys
-    assert references(found) == {"sales.invoice(customer_id) -> crm.customer(customer_id)"}
+    profile = profile_of(path)
+    (key,) = profile.foreign_keys
+    assert references(profile) == {"sales.invoice(customer_id) -> crm.customer(customer_id)"}
     with duckdb.connect(str(path), read_only=True) as connection:
         assert len(connection.execute(key.evidence.sql).fetchall()) == key.evidence.orphans == 9
-        for table in found.tables:
+        for table in profile.tables:
             assert table.primary_key_evidence is not None
             assert connection.execute(table.primary_key_evidence.sql).fetchall() == []
 
 
-def test_a_measured_reference_makes_the_child_s_distinct_count_exact() -> None:
-    """The estimate of the first pass does not stand beside the exact count of a later one."""
-    found = profiled(
+def test_a_measured_reference_makes_the_childs_distinct_count_exact() -> None:
+    """The exact count of a reference replaces the estimate of the first pass."""
+    profile = profiled(
         "CREATE TABLE city AS SELECT 3 * i + 7 AS city_id, 'town ' || i AS name"
         " FROM range(900) t(i);"
         "CREATE TABLE visit AS SELECT 1 + i AS visit_id, 3 * pick(i, 1, 900) + 7 AS city_id"
         " FROM range(20000) t(i)"
     )
-    column = found.table("visit").column("city_id")
+    column = profile.table("visit").column("city_id")
     assert (column.distinct_exact, column.distinct) == (True, 900)

@@ -1,4 +1,4 @@
-"""What columns are taken for: by name, by values, and by both together."""
+"""The semantic types of columns: by name, by values, and by both together."""
 
 import time
 from collections import Counter
@@ -39,14 +39,15 @@ def facts(
     )
 
 
-def told(column: str, values: list[str], **context: object) -> str | None:
+def type_of(column: str, values: list[str], **context: object) -> str | None:
+    """Return the semantic type of a column, or None."""
     meaning = classify(facts(column, values, **context))  # type: ignore[arg-type]
     return meaning.name if meaning else None
 
 
 def personal(column: str, values: list[str], **context: object) -> str | None:
-    """The personal type told, None for every other type."""
-    name = told(column, values, **context)
+    """Return the personal type of a column, None for every other type."""
+    name = type_of(column, values, **context)
     return name if name in PERSONAL else None
 
 
@@ -66,9 +67,9 @@ LINES = ["12 Oak Street", "Hauptstraße 7", "14, rue de Lyon", "Calle Mayor 3", 
         "Courriel",
     ],
 )
-def test_email_is_told_by_name_and_values(column: str) -> None:
-    """A column named after e-mail, in any spelling, that holds addresses is an e-mail column."""
-    assert told(column, ["a.b@example.com", "c@d.org", "e+f@mail.example"]) == "email"
+def test_email_is_found_by_name_and_values(column: str) -> None:
+    """A column of addresses named after e-mail, in any spelling, is an e-mail column."""
+    assert type_of(column, ["a.b@example.com", "c@d.org", "e+f@mail.example"]) == "email"
 
 
 @pytest.mark.parametrize(
@@ -82,29 +83,29 @@ def test_email_is_told_by_name_and_values(column: str) -> None:
     ],
 )
 def test_email_column_without_addresses_is_none(column: str, values: list[str]) -> None:
-    """A name that says e-mail is not believed over values that are none."""
+    """A name that says e-mail isn't believed over other values."""
     assert personal(column, values) is None
 
 
-def test_email_is_told_by_values_alone() -> None:
+def test_email_is_found_by_values_alone() -> None:
     """Addresses are found whatever their column is called."""
-    assert told("f07", ["ann@example.com", "bob@example.org", "c.d@example.net"]) == "email"
+    assert type_of("f07", ["ann@example.com", "bob@example.org", "c.d@example.net"]) == "email"
 
 
-def test_host_without_a_dot_is_an_email_under_that_name() -> None:
-    """Addresses inside a house network, without a top-level domain, count under a plain name."""
-    assert told("email", ["ann@intranet", "bob@intranet", "eve@intranet"]) == "email"
+def test_email_address_without_a_top_level_domain_needs_a_plain_name() -> None:
+    """Addresses of an internal network count under a plain name."""
+    assert type_of("email", ["ann@intranet", "bob@intranet", "eve@intranet"]) == "email"
 
 
 @pytest.mark.parametrize("column", ["card_number", "ccNumber", "credit_card_no", "numero_tarjeta"])
 def test_card_numbers_with_right_check_digits(column: str) -> None:
     """Numbers of known issuers with their check digit under a card's name are card numbers."""
     values = ["4111111111111111", "5500005555555559", "378282246310005", "4012888888881881"]
-    assert told(column, values) == "card_number"
+    assert type_of(column, values) == "card_number"
 
 
-def test_unnamed_digits_that_fail_luhn_are_no_card_numbers() -> None:
-    """Sixteen digits are a card number by themselves only if their check digits are right."""
+def test_unnamed_digits_that_fail_luhn_are_not_card_numbers() -> None:
+    """Sixteen digits by themselves are a card number only if their check digits are right."""
     values = ["4111111111111112", "4111111111111113", "4111111111111114", "4111111111111115"]
     assert personal("reference", [*values, "4111111111111117"]) is None
 
@@ -112,30 +113,30 @@ def test_unnamed_digits_that_fail_luhn_are_no_card_numbers() -> None:
 def test_unnamed_digits_that_pass_luhn_are_card_numbers() -> None:
     """Numbers of card issuers with right check digits are found under any name."""
     values = ["4111111111111111", "4012888888881881", "5555555555554444", "5105105105105100"]
-    assert told("reference", [*values, "378282246310005", "6011111111111117"]) == "card_number"
+    assert type_of("reference", [*values, "378282246310005", "6011111111111117"]) == "card_number"
 
 
-def test_loyalty_cards_that_fail_luhn_are_no_card_numbers() -> None:
-    """A card that is not said to pay needs right check digits."""
+def test_loyalty_cards_that_fail_luhn_are_not_card_numbers() -> None:
+    """A card that isn't named as a credit card needs right check digits."""
     values = ["6000812345678901", "6000812345678902", "6000812345678904", "6000812345678905"]
     assert personal("loyalty_card_number", values) is None
     assert personal("card_number", values, table="members") is None
 
 
-def test_made_up_card_numbers_beside_card_type_are_card_numbers() -> None:
+def test_made_up_card_numbers_next_to_a_card_type_are_card_numbers() -> None:
     """In a table of credit cards the name counts, though test data fails the check digit."""
     values = ["11111000471254", "11111002034157", "11111005230447"]
     context = {"table": "credit_card", "siblings": ("card_type", "exp_month")}
-    assert told("card_number", values, **context) == "card_number"
+    assert type_of("card_number", values, **context) == "card_number"
 
 
 def test_masked_card_numbers_are_card_numbers() -> None:
-    """A number of which only the end is shown is still a card number."""
-    assert told("cc_number", ["****-****-****-1234", "****-****-****-9876"]) == "card_number"
+    """A number that shows only its end is still a card number."""
+    assert type_of("cc_number", ["****-****-****-1234", "****-****-****-9876"]) == "card_number"
 
 
-def test_serial_keys_are_no_national_numbers() -> None:
-    """Whole numbers that run on without gaps are keys, whatever they are called."""
+def test_serial_keys_are_not_national_numbers() -> None:
+    """Whole numbers without gaps are keys, whatever they are called."""
     values = [str(number) for number in range(100_000, 100_090)]
     assert personal("id_number", values, table="citizens", type_name="BIGINT") is None
     assert personal("national_id", values, table="citizens", type_name="BIGINT") is None
@@ -144,15 +145,15 @@ def test_serial_keys_are_no_national_numbers() -> None:
 SSN = ["172-32-1176", "213-46-8915", "238-95-7766", "267-41-2394", "341-22-1782"]
 
 
-def test_key_shaped_like_a_national_number_counts_where_persons_are_listed() -> None:
-    """An unnamed number in the form of a US social security number needs a person in each row."""
+def test_key_shaped_like_a_national_number_counts_in_a_table_of_people() -> None:
+    """An unnamed number in the format of a US social security number needs a person in each row."""
     people = {"table": "members", "siblings": ("first_name", "last_name", "phone")}
-    assert told("mem_id", SSN, **people) == "national_id"
+    assert type_of("mem_id", SSN, **people) == "national_id"
     assert personal("part_key", SSN, table="parts", siblings=("weight", "color")) is None
 
 
 def test_key_shaped_like_a_national_number_that_repeats_is_a_reference() -> None:
-    """The same numbers in a table that refers to the persons are keys of another table."""
+    """The same numbers in a table that refers to people are keys of another table."""
     values = [*SSN, *SSN, *SSN]
     assert personal("mem_id", values, table="member_loans", siblings=("book_id",)) is None
 
@@ -169,37 +170,37 @@ def test_key_shaped_like_a_national_number_that_repeats_is_a_reference() -> None
 )
 def test_national_numbers_by_name_and_shape(column: str, values: list[str]) -> None:
     """A column with the name of a country's number and values of its shape is one."""
-    assert told(column, values) == "national_id"
+    assert type_of(column, values) == "national_id"
 
 
 def test_national_numbers_by_check_digit_alone() -> None:
-    """Numbers whose form and check digits are a country's own are found under any name."""
+    """Numbers with a country's format and check digits are found under any name."""
     values = ["529.982.247-25", "111.444.777-35", "123.456.789-09"]
-    assert told("documento", values) == "national_id"
-    assert told("f3", values) == "national_id"
+    assert type_of("documento", values) == "national_id"
+    assert type_of("f3", values) == "national_id"
 
 
-def test_article_and_book_numbers_are_no_national_numbers() -> None:
-    """Bar codes and ISBNs have check digits of their own and are nobody's."""
+def test_article_and_book_numbers_are_not_national_numbers() -> None:
+    """Bar codes and ISBNs have check digits too and belong to nobody."""
     assert personal("ean", ["4006381333931", "5901234123457", "4012345678901"]) is None
     assert personal("isbn", ["978-3-16-148410-0", "978-0-306-40615-7"]) is None
 
 
-def test_list_of_addresses_in_one_value_is_ip_address() -> None:
-    """ValueCounts with several IP addresses each are IP addresses."""
+def test_lists_of_ip_addresses_are_ip_addresses() -> None:
+    """Values with several IP addresses each are IP addresses."""
     values = ["10.0.0.1, 192.168.7.200", "203.0.113.9", "[198.51.100.7, 203.0.113.77]"]
-    assert told("forwarded_for", values) == "ip_address"
-    assert told("ips", values) == "ip_address"
+    assert type_of("forwarded_for", values) == "ip_address"
+    assert type_of("ips", values) == "ip_address"
 
 
 @pytest.mark.parametrize("column", ["version", "firmware_version", "build", "release"])
-def test_versions_are_no_ip_addresses(column: str) -> None:
-    """Versions of four parts look like IPv4 and are none."""
+def test_versions_are_not_ip_addresses(column: str) -> None:
+    """Versions of four parts look like IPv4 addresses."""
     assert personal(column, ["1.2.0.4", "1.3.1.0", "10.0.22.1", "2.0.0.17"]) is None
 
 
-def test_times_are_no_ip_addresses() -> None:
-    """A time has two colons and is no IPv6 address."""
+def test_times_are_not_ip_addresses() -> None:
+    """A time has two colons and isn't an IPv6 address."""
     assert personal("arrival", ["16:59:00", "07:38:10", "23:00:59"]) is None
 
 
@@ -216,8 +217,8 @@ def test_times_are_no_ip_addresses() -> None:
     ],
 )
 def test_addresses_of_other_kinds(column: str, values: list[str], expected: str | None) -> None:
-    """Not every address is a place: values and the words beside it tell which it is."""
-    assert told(column, values) == expected
+    """Not every address is a place: values and neighbouring words decide."""
+    assert type_of(column, values) == expected
 
 
 @pytest.mark.parametrize(
@@ -225,12 +226,12 @@ def test_addresses_of_other_kinds(column: str, values: list[str], expected: str 
 )
 def test_address_by_name(column: str) -> None:
     """A column named after an address, with worded values, is one."""
-    assert told(column, LINES) == "address"
+    assert type_of(column, LINES) == "address"
 
 
 def test_address_by_values_alone() -> None:
     """House numbers with street words, in several languages, show an address."""
-    assert told("f4", LINES) == "address"
+    assert type_of("f4", LINES) == "address"
 
 
 @pytest.mark.parametrize(
@@ -243,26 +244,26 @@ def test_address_by_values_alone() -> None:
         ("city", ["Charlotte", "Florence", "Madison"]),
     ],
 )
-def test_parts_that_are_no_address_line(column: str, values: list[str]) -> None:
-    """House numbers, street types, stops and cities are not address lines."""
+def test_parts_of_addresses_are_not_address_lines(column: str, values: list[str]) -> None:
+    """House numbers, street types, stops and cities aren't address lines."""
     assert personal(column, values) is None
 
 
 def test_latitude_needs_degrees() -> None:
     """A full name with values within the degrees is believed."""
     values = ["52.520008", "48.856613", "-33.868820"]
-    assert told("latitude", values, type_name="DOUBLE") == "latitude"
+    assert type_of("latitude", values, type_name="DOUBLE") == "latitude"
     assert personal("latitude", ["520.1", "488.5", "977.2"], type_name="DOUBLE") is None
 
 
-def test_lat_that_means_latency_is_none() -> None:
-    """The abbreviation counts only beside a longitude."""
+def test_lat_without_a_longitude_is_none() -> None:
+    """The abbreviation counts only next to a longitude."""
     values = ["12.5", "40.25", "33.1"]
     assert personal("lat", values, type_name="DOUBLE", siblings=("host", "status")) is None
-    assert told("lat", values, type_name="DOUBLE", siblings=("lng",)) == "latitude"
+    assert type_of("lat", values, type_name="DOUBLE", siblings=("lng",)) == "latitude"
 
 
-def test_amounts_between_minus_90_and_90_are_no_latitude() -> None:
+def test_amounts_between_minus_90_and_90_are_not_a_latitude() -> None:
     """Numbers alone never make a latitude."""
     values = ["-45.20", "12.99", "89.10"]
     assert personal("amount", values, type_name="DECIMAL(10,2)") is None
@@ -279,25 +280,25 @@ def test_amounts_between_minus_90_and_90_are_no_latitude() -> None:
     ],
 )
 def test_phone_by_name(column: str, values: list[str]) -> None:
-    """Numbers as people dial them under a phone's name are phone numbers."""
-    assert told(column, values) == "phone"
+    """Numbers as people dial them, in a column named after a phone, are phone numbers."""
+    assert type_of(column, values) == "phone"
 
 
 def test_phone_of_digits_alone_in_a_number_column() -> None:
     """A phone number may be stored as a whole number."""
-    assert told("phone", ["2065551189", "4155550134"], type_name="BIGINT") == "phone"
+    assert type_of("phone", ["2065551189", "4155550134"], type_name="BIGINT") == "phone"
     assert personal("phone", ["1", "2", "3"], type_name="INTEGER") is None
 
 
 @pytest.mark.parametrize("column", ["order_no", "tracking", "account_number"])
-def test_phone_like_order_numbers_are_none(column: str) -> None:
-    """Digits in groups are no phone number unless a phone is written so."""
+def test_order_numbers_in_groups_are_not_phone_numbers(column: str) -> None:
+    """Digits in groups are a phone number only in the usual formats."""
     assert personal(column, ["10-4020-000006", "10-4020-000016", "10-4030-000024"]) is None
 
 
 @pytest.mark.parametrize("column", ["phone_type", "phone_verified", "phone_model", "phone_id"])
-def test_aspects_of_phones_are_none(column: str) -> None:
-    """What is said about a phone is not its number."""
+def test_properties_of_phones_are_none(column: str) -> None:
+    """The type or the count of a phone isn't its number."""
     assert personal(column, ["home", "work", "cell"]) is None
 
 
@@ -314,18 +315,18 @@ def test_aspects_of_phones_are_none(column: str) -> None:
 )
 def test_postal_code_by_name(column: str, values: list[str], type_name: str) -> None:
     """Short codes under the name of a postal code, whatever their type, are postal codes."""
-    assert told(column, values, type_name=type_name) == "postal_code"
+    assert type_of(column, values, type_name=type_name) == "postal_code"
 
 
-def test_vague_postal_code_needs_a_place_beside_it() -> None:
-    """Two letters such as "cp" are believed beside a city and nowhere else."""
+def test_a_vague_postal_code_needs_a_place_next_to_it() -> None:
+    """Two letters such as "cp" are believed next to a city and nowhere else."""
     values = ["75001", "69002", "13003"]
-    assert told("cp", values, siblings=("ville", "rue")) == "postal_code"
+    assert type_of("cp", values, siblings=("ville", "rue")) == "postal_code"
     assert personal("cp", values, siblings=("cpu", "ram")) is None
 
 
 def test_state_of_an_order_is_none() -> None:
-    """A state that is a status is nobody's data."""
+    """A state that is a status isn't personal data."""
     assert personal("state", ["open", "shipped", "closed"], table="orders") is None
 
 
@@ -341,8 +342,8 @@ def test_state_of_an_order_is_none() -> None:
     ],
 )
 def test_date_of_birth_by_name(column: str, values: list[str], type_name: str) -> None:
-    """Dates under the name of a birth are dates of birth."""
-    assert told(column, values, type_name=type_name) == "date_of_birth"
+    """Dates in a column named after a birth are dates of birth."""
+    assert type_of(column, values, type_name=type_name) == "date_of_birth"
 
 
 @pytest.mark.parametrize(
@@ -355,8 +356,8 @@ def test_date_of_birth_by_name(column: str, values: list[str], type_name: str) -
         ("birth_country", ["France", "Peru"], "VARCHAR"),
     ],
 )
-def test_other_dates_are_no_dates_of_birth(column: str, values: list[str], type_name: str) -> None:
-    """Other dates, and parts of a birth's date, are none."""
+def test_other_dates_are_not_dates_of_birth(column: str, values: list[str], type_name: str) -> None:
+    """Other dates, and parts of a birth date, aren't."""
     assert personal(column, values, type_name=type_name) is None
 
 
@@ -376,7 +377,7 @@ def test_other_dates_are_no_dates_of_birth(column: str, values: list[str], type_
 )
 def test_credentials(column: str, values: list[str]) -> None:
     """Passwords, their hashes and salts, and keys are credentials."""
-    assert told(column, values) == "credential"
+    assert type_of(column, values) == "credential"
 
 
 @pytest.mark.parametrize(
@@ -389,29 +390,29 @@ def test_credentials(column: str, values: list[str]) -> None:
         ("key", ["A", "Bb", "C#m"]),
     ],
 )
-def test_aspects_of_passwords_are_no_credentials(column: str, values: list[str]) -> None:
-    """Flags, dates and counts about passwords are none."""
+def test_properties_of_passwords_are_not_credentials(column: str, values: list[str]) -> None:
+    """Flags, dates and counts about passwords aren't."""
     assert personal(column, values) is None
 
 
 @pytest.mark.parametrize("column", ["username", "user_name", "LoginID", "benutzername", "user"])
 def test_username_by_name(column: str) -> None:
-    """Single words under the name of a login are user names."""
-    assert told(column, ["jsmith", "anna.b", "kuro77", "m_rossi"]) == "username"
+    """Single words in a column named after a login are user names."""
+    assert type_of(column, ["jsmith", "anna.b", "kuro77", "m_rossi"]) == "username"
 
 
 def test_domain_logins_are_usernames_under_any_name() -> None:
     """A login written after its domain needs no name."""
-    assert told("sales_person", ["corp\\anna0", "corp\\jose1", "corp\\li2"]) == "username"
+    assert type_of("sales_person", ["corp\\anna0", "corp\\jose1", "corp\\li2"]) == "username"
 
 
 def test_user_name_with_full_names_is_a_person_name() -> None:
     """Some call the name of a user a user name."""
-    assert told("user_name", NAMES) == "person_name"
+    assert type_of("user_name", NAMES) == "person_name"
 
 
-def test_login_counts_are_no_usernames() -> None:
-    """Counts, addresses and dates of logins are not the login."""
+def test_login_counts_are_not_usernames() -> None:
+    """Counts, addresses and dates of logins aren't the login."""
     assert personal("login_count", ["4", "7"], type_name="INTEGER") is None
     assert personal("login_url", ["https://example.com/in"]) is None
 
@@ -421,14 +422,14 @@ def test_login_counts_are_no_usernames() -> None:
     ["first_name", "LNAME", "Vorname", "apellidos", "cognome", "prenom", "achternaam", "empfname"],
 )
 def test_parts_of_names_by_name(column: str) -> None:
-    """A column named as a part of a name, in many languages, is a person's name."""
-    assert told(column, ["Zbyněk", "Okonjo", "Ødegård", "d'Arc"]) == "person_name"
+    """A column named like part of a name, in many languages, holds people's names."""
+    assert type_of(column, ["Zbyněk", "Okonjo", "Ødegård", "d'Arc"]) == "person_name"
 
 
 @pytest.mark.parametrize("table", ["customers", "employee", "authors", "tbl_student", "Kunden"])
-def test_name_in_a_table_about_persons(table: str) -> None:
-    """A bare name is a person's where the table lists persons and the values look like it."""
-    assert told("name", NAMES, table=table) == "person_name"
+def test_name_in_a_table_about_people(table: str) -> None:
+    """A bare name is a person's if the table lists people and the values look like it."""
+    assert type_of("name", NAMES, table=table) == "person_name"
 
 
 @pytest.mark.parametrize(
@@ -443,48 +444,48 @@ def test_name_in_a_table_about_persons(table: str) -> None:
     ],
 )
 def test_name_of_other_things_is_none(table: str, values: list[str]) -> None:
-    """A bare name of a product, country, city, pet or company is no person's."""
+    """The name of a product, country, city, pet or company isn't a person's."""
     assert personal("name", values, table=table) is None
 
 
-def test_turned_and_initialled_names() -> None:
-    """A turned name (Last, First) or one with initials is a name as well."""
+def test_reversed_names_and_initials() -> None:
+    """Names as "Last, First" and names with initials are names as well."""
     turned = ["Schmidt, Anna", "García, José", "Smith, John", "Rossi, Luca"]
-    assert told("provider_name", turned) == "person_name"
-    assert told("instructor", ["B. Harris", "D. Fairbanks", "H. Thorne"]) == "person_name"
+    assert type_of("provider_name", turned) == "person_name"
+    assert type_of("instructor", ["B. Harris", "D. Fairbanks", "H. Thorne"]) == "person_name"
 
 
 def test_full_names_under_a_meaningless_name() -> None:
-    """Full names with common given names are found in a column without a telling name."""
-    assert told("f01", NAMES) == "person_name"
+    """Full names with common given names are found under any column name."""
+    assert type_of("f01", NAMES) == "person_name"
 
 
-def test_role_with_codes_is_no_person_name() -> None:
-    """Codes under a role's name are references."""
+def test_role_with_codes_is_not_a_person_name() -> None:
+    """Codes in a column named after a role are references."""
     assert personal("clerk", ["Clerk#00001", "Clerk#00002"]) is None
     assert personal("manager", ["12", "44"], type_name="INTEGER") is None
 
 
-def test_name_beside_a_given_name_is_the_family_name() -> None:
-    """German and French tables call the surname just "name" beside the given name."""
+def test_name_next_to_a_given_name_is_the_family_name() -> None:
+    """German and French tables call the surname just "name" next to the given name."""
     context = {"table": "personen", "siblings": ("Vorname", "Ort")}
-    assert told("Name", ["Eickhoff", "Stöcker", "Vogelsang"], **context) == "person_name"
+    assert type_of("Name", ["Eickhoff", "Stöcker", "Vogelsang"], **context) == "person_name"
 
 
 @pytest.mark.parametrize("value", ["", " ", "N/A", "null"])
 def test_column_without_content_is_none(value: str) -> None:
-    """A column that holds nothing in a table with rows tells nothing, whatever its name."""
-    assert told("phone", [value], rows=40) is None
-    assert told("phone", [], rows=40) is None
+    """A column without values in a table with rows has no type, whatever its name."""
+    assert type_of("phone", [value], rows=40) is None
+    assert type_of("phone", [], rows=40) is None
 
 
 def test_table_without_rows_is_judged_by_plain_names() -> None:
-    """Where there are no rows, as in DDL, a plain name alone speaks, with less confidence."""
+    """Without rows, as in DDL, only a plain name counts, with less confidence."""
     meaning = classify(facts("email", [], rows=0))
     assert meaning is not None
     assert (meaning.name, meaning.pii) == ("email", True)
     assert meaning.confidence < 0.7
-    assert told("name", [], rows=0) is None
+    assert type_of("name", [], rows=0) is None
 
 
 @pytest.mark.parametrize(
@@ -510,15 +511,15 @@ def test_table_without_rows_is_judged_by_plain_names() -> None:
         ),
     ],
 )
-def test_types_that_are_nobodys_data(column: str, values: list[str], expected: str) -> None:
-    """Other types are told too, and none of them is one of the personal words."""
+def test_types_that_are_not_personal(column: str, values: list[str], expected: str) -> None:
+    """Other types are found too, and none of them is marked as personal."""
     meaning = classify(facts(column, values))
     assert meaning is not None
     assert meaning.name == expected
 
 
-def test_every_personal_word_is_marked_pii() -> None:
-    """The personal words are always marked: whose place or code it is can't be told."""
+def test_every_personal_type_is_marked_pii() -> None:
+    """Personal types are always marked, whoever's place or code it is."""
     latitude = classify(facts("latitude", ["52.5", "48.8"], type_name="DOUBLE"))
     postal = classify(facts("zip", ["98101", "02134"]))
     assert latitude is not None
@@ -546,12 +547,12 @@ ODD_NUMBERS = st.text(alphabet="0123456789²٣४Ⅻ .-/:+XK\u212a", min_size=6,
 def test_any_column_is_classified_the_same_way_twice(
     column: str, table: str, type_name: str, values: list[str], siblings: list[str]
 ) -> None:
-    """Whatever a stranger's column is called and holds, the answer is well formed and stable."""
-    made = facts(
+    """Whatever a column is called and holds, the answer is well formed and stable."""
+    column_facts = facts(
         column, values, table=table, type_name=type_name, siblings=tuple(siblings), rows=20
     )
-    meaning = classify(made)
-    assert meaning == classify(made)
+    meaning = classify(column_facts)
+    assert meaning == classify(column_facts)
     assert meaning is None or _well_formed(meaning)
 
 
@@ -588,7 +589,7 @@ def test_reason_quotes_no_value(values: list[str]) -> None:
 )
 @pytest.mark.parametrize("column", ["f", "email", "phone", "card_number", "ip", "address", "zip"])
 def test_hostile_values_take_no_time(value: str, column: str) -> None:
-    """No value makes a pattern run away."""
+    """No value makes a pattern backtrack without end."""
     values = [value + str(number) for number in range(60)]
     begin = time.process_time()
     classify(facts(column, values))
@@ -596,8 +597,8 @@ def test_hostile_values_take_no_time(value: str, column: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["last_four", "last4", "first_seen_by_device", "lastfour"])
-def test_an_ordinal_with_something_after_it_is_no_persons_name(name: str) -> None:
-    """The last four digits and the first of a month are counted from, whoever it concerns."""
+def test_an_ordinal_before_another_word_is_not_a_persons_name(name: str) -> None:
+    """The last four digits and the first of a month count something."""
     assert personal(name, []) is None
     assert personal(name, ["4242", "1881", "0005", "9424", "4444"]) is None
 
@@ -609,9 +610,9 @@ def test_a_part_of_a_name_may_have_a_prefix(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["host", "server", "node", "x"])
-def test_names_of_hosts_are_no_file_names(name: str) -> None:
-    """A point is in both; what stands after it tells them apart."""
+def test_host_names_are_not_file_names(name: str) -> None:
+    """Both contain a point; the ending distinguishes them."""
     hosts = ["db01.example.com", "web.example.org", "mail.shop.de", "cache-2.internal.net"]
-    assert told(name, hosts) != "file_name"
-    assert told("x", ["report.pdf", "photo_1.jpeg", "data.csv", "notes.txt"]) == "file_name"
-    assert told("file", ["setup.py", "readme.md", "install.sh", "a.out"]) == "file_name"
+    assert type_of(name, hosts) != "file_name"
+    assert type_of("x", ["report.pdf", "photo_1.jpeg", "data.csv", "notes.txt"]) == "file_name"
+    assert type_of("file", ["setup.py", "readme.md", "install.sh", "a.out"]) == "file_name"

@@ -1,4 +1,4 @@
-"""How well semantic types are told on databases made up for it, and on the corpus where it is."""
+"""How well semantic types are found in generated databases, and in the corpus if it's there."""
 
 import csv
 import time
@@ -19,13 +19,13 @@ Judged = tuple[str, str]
 
 
 def f1(judged: Iterable[Judged]) -> float:
-    """Micro F1 over pairs of label and what was told, "none" being no label."""
+    """Return the micro F1 of pairs of label and found type, where "none" is no label."""
     hits = false = missed = 0
-    for label, told in judged:
-        if label == told:
+    for label, type_of in judged:
+        if label == type_of:
             hits += label != "none"
         else:
-            false += told != "none"
+            false += type_of != "none"
             missed += label != "none"
     return 2 * hits / (2 * hits + false + missed)
 
@@ -36,8 +36,8 @@ def judge(label: str, facts: ColumnFacts, words: set[str]) -> Judged:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 20240229])
-def test_made_up_databases_reach_the_goal(seed: int) -> None:
-    """On hospitals, banks, shops and old systems in seven languages, F1 is 0.95 and more."""
+def test_generated_databases_reach_the_goal(seed: int) -> None:
+    """On hospitals, banks, shops and old systems in seven languages, F1 is at least 0.95."""
     samples = semantic_samples.samples(seed)
     words = {sample.label for sample in samples}
     assert f1(judge(sample.label, sample.facts, words) for sample in samples) >= GOAL
@@ -53,7 +53,7 @@ def test_a_column_costs_little() -> None:
 
 
 def _corpus_facts(database: str) -> Iterator[ColumnFacts]:
-    """Facts read from the first rows of each table, which is all that the test needs."""
+    """Read facts from the first rows of each table, which is all that the test needs."""
     with duckdb.connect() as connection:
         for path in sorted((CORPUS / database / "data").glob("*.parquet")):
             relation = connection.read_parquet(str(path)).limit(2000)
@@ -79,7 +79,7 @@ def _corpus_facts(database: str) -> Iterator[ColumnFacts]:
 
 @needs_shared
 def test_corpus_reaches_the_goal() -> None:
-    """On the labelled columns of the corpus F1 is 0.95 and more."""
+    """On the labelled columns of the corpus, F1 is at least 0.95."""
     with LABELS.open(encoding="utf-8", newline="") as file:
         labels = {
             (row["database"], row["table"], row["column"]): row["label"]

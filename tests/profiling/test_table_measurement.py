@@ -1,4 +1,4 @@
-"""The figures of columns are those that plain SQL gives, for every type."""
+"""The figures of columns equal those of plain SQL, for every type."""
 
 import math
 import sqlite3
@@ -63,7 +63,7 @@ SOME_NULL = "list_extract([{0}], CAST(if(i % 5 = 0, 2, 1) AS INTEGER))"
 
 @cache
 def every_type(rows: str, form: str = "{0}") -> TableStats:
-    """The figures of a table with a column of each type, of so many rows."""
+    """Return the figures of a table of that many rows with a column of each type."""
     columns = ", ".join(f"{form.format(value)} AS {quote(name)}" for name, value in TYPES.items())
     with database(f"CREATE TABLE t AS SELECT {columns} FROM {rows}") as source:
         return measured(source, "t")
@@ -71,7 +71,7 @@ def every_type(rows: str, form: str = "{0}") -> TableStats:
 
 @cache
 def counted(rows: str) -> dict[str, tuple[object, ...]]:
-    """Rows, nulls and distinct values of each type's column by the plainest SQL."""
+    """Return rows, nulls and distinct values of each type's column by the plainest SQL."""
     asked = ", ".join(
         f"count(*), count(*) - count({value}), count(DISTINCT {value})"
         for value in map(SOME_NULL.format, TYPES.values())
@@ -83,7 +83,7 @@ def counted(rows: str) -> dict[str, tuple[object, ...]]:
 
 
 def plain(*expressions: str) -> tuple[object, ...]:
-    """What plain SQL gives over a small table."""
+    """Return the same over a small table."""
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         row = connection.execute(f"SELECT {', '.join(expressions)} FROM {SMALL}").fetchone()
@@ -93,7 +93,7 @@ def plain(*expressions: str) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("type_", TYPES)
 def test_a_small_table_is_counted_exactly(type_: str) -> None:
-    """Rows, nulls and distinct values of every type are those of plain SQL."""
+    """Rows, nulls and distinct values of every type equal those of plain SQL."""
     stats = every_type(SMALL, SOME_NULL).column(type_)
     figures = (stats.rows, stats.nulls, stats.distinct)
     assert figures == counted(SMALL)[type_]
@@ -102,8 +102,8 @@ def test_a_small_table_is_counted_exactly(type_: str) -> None:
 
 @pytest.mark.parametrize("type_", TYPES)
 @pytest.mark.parametrize("size", [MEDIUM, LARGE], ids=["medium", "large"])
-def test_a_larger_table_is_counted_exactly_where_it_says_so(type_: str, size: str) -> None:
-    """Rows and nulls are exact at any size; distinct is, or is marked as an estimate near it."""
+def test_a_larger_table_is_exact_unless_marked(type_: str, size: str) -> None:
+    """Rows and nulls are always exact; distinct is exact or marked as an estimate close to it."""
     stats = every_type(size, SOME_NULL).column(type_)
     rows, nulls, distinct = counted(size)[type_]
     assert (stats.rows, stats.nulls) == (rows, nulls)
@@ -115,7 +115,7 @@ def test_a_larger_table_is_counted_exactly_where_it_says_so(type_: str, size: st
 
 @pytest.mark.parametrize("type_", ["bigint", "text", "blob", "bit", "list", "json", "null text"])
 def test_a_column_is_measured_alone_as_among_others(type_: str) -> None:
-    """A table of a single column, of whatever type, is measured as one of many is."""
+    """A table of a single column, of whatever type, is measured like one of many."""
     alone = measured_column(SOME_NULL.format(TYPES[type_]), SMALL).columns[0]
     among = every_type(SMALL, SOME_NULL).column(type_)
     assert (alone.nulls, alone.distinct, alone.values) == (
@@ -127,7 +127,7 @@ def test_a_column_is_measured_alone_as_among_others(type_: str) -> None:
 
 @pytest.mark.parametrize("type_", TYPES)
 def test_bounds_are_the_least_and_the_greatest(type_: str) -> None:
-    """Columns that have an order are bounded by their least and greatest value."""
+    """Columns with an order are bounded by their least and greatest value."""
     stats = every_type(SMALL).column(type_)
     if stats.kind in {"nested", "binary"} or not stats.present:
         assert (stats.low, stats.high) == (None, None)
@@ -138,21 +138,21 @@ def test_bounds_are_the_least_and_the_greatest(type_: str) -> None:
 
 
 @pytest.mark.parametrize("special", ["nan", "inf", "-inf"])
-def test_floats_that_are_no_numbers_are_measured(special: str) -> None:
+def test_special_floats_are_measured(special: str) -> None:
     """NaN and the infinities are values like others, and never whole numbers."""
     stats = measured_column(f"CASE WHEN i = 3 THEN '{special}'::DOUBLE ELSE i END").columns[0]
     assert (stats.nulls, stats.distinct) == (0, 1000)
     assert not (special == "nan" and stats.bounds)
 
 
-def test_only_special_floats_are_measured() -> None:
+def test_a_column_of_special_floats_is_measured() -> None:
     """A column of nothing but NaN and infinity has no bounds as whole numbers."""
     stats = measured_column("CASE WHEN i % 2 = 0 THEN 'nan'::DOUBLE ELSE 'inf'::DOUBLE END")
     assert (stats.columns[0].distinct, stats.columns[0].bounds) == (2, None)
 
 
 def test_whole_floats_are_integral() -> None:
-    """A float column whose numbers are all whole may stand for a nullable integer."""
+    """A float column with whole numbers only may be a nullable integer."""
     stats = measured_column("CASE WHEN i % 9 = 0 THEN NULL ELSE CAST(i AS DOUBLE) END").columns[0]
     assert stats.is_integral
     assert stats.bounds == (1, 998)
@@ -164,7 +164,7 @@ def test_fractions_are_not_integral() -> None:
 
 
 def test_an_empty_table_has_no_figures() -> None:
-    """Of a table without rows nothing but its columns is known."""
+    """Without rows, only the columns are known."""
     stats = measured_column("CAST(i AS INTEGER)", "range(0) AS t(i)")
     column = stats.columns[0]
     assert (stats.rows, column.nulls, column.distinct, column.low) == (0, 0, 0, None)
@@ -172,22 +172,22 @@ def test_an_empty_table_has_no_figures() -> None:
     assert not column.is_key
 
 
-def test_an_all_null_column_has_nulls_alone() -> None:
-    """A column that holds nothing is neither unique nor typed."""
+def test_a_column_of_nulls_has_nulls_only() -> None:
+    """A column without values is neither unique nor typed."""
     column = measured_column("CAST(NULL AS VARCHAR)").columns[0]
     assert (column.nulls, column.distinct, column.values) == (1000, 0, [])
     assert (column.measured_type, column.min_length) == (None, None)
     assert not column.is_unique
 
 
-def test_a_column_with_one_null_is_unique_but_no_key() -> None:
-    """Nulls are left aside in uniqueness, and rule out a key."""
+def test_a_column_with_one_null_is_unique_but_not_a_key() -> None:
+    """Uniqueness ignores nulls; a key has none."""
     column = measured_column("nullif(i, 0)").columns[0]
     assert (column.is_unique, column.is_key) == (True, False)
 
 
 def test_two_thousand_columns_are_measured() -> None:
-    """A very wide table is measured whole."""
+    """A very wide table is measured completely."""
     columns = ", ".join(f"i + {n} AS column_{n}" for n in range(2000))
     with database(f"CREATE TABLE wide AS SELECT {columns} FROM range(20) t(i)") as source:
         stats = measured(source, "wide")
@@ -206,7 +206,7 @@ def test_any_name_is_measured(name: str) -> None:
     assert (stats.columns[0].name, stats.columns[0].distinct) == (name, 5000)
 
 
-def test_names_that_differ_in_case_alone_are_told_apart() -> None:
+def test_names_that_differ_in_case_alone_are_distinguished() -> None:
     """A column is read by its alias and reported by its own name."""
     columns = (Column("id", "BIGINT"), Column("ID", "BIGINT", alias="ID_2"))
     with duckdb.connect() as connection:
@@ -245,7 +245,7 @@ def text_of(*values: str | None) -> ColumnStats:
     ],
 )
 def test_the_type_that_text_really_has(values: tuple[str | None, ...], type_: str | None) -> None:
-    """Text whose every value is a number, date, truth or UUID is said to be; other text is not."""
+    """Text has a measured type if its every value is a number, date, boolean or UUID."""
     assert text_of(*values).measured_type == type_
 
 
@@ -275,16 +275,16 @@ def test_the_type_that_text_really_has(values: tuple[str | None, ...], type_: st
         (("apple", "1"), None, False),
     ],
 )
-def test_text_is_reversible_where_each_value_is_written_as_its_type_is(
+def test_text_is_reversible_if_each_value_is_spelled_as_its_type_is(
     values: tuple[str | None, ...], type_: str | None, reversible: bool
 ) -> None:
-    """Read as its type and written back, reversible text is spelled as before, value by value."""
+    """Read as its type and written again, reversible text has the same spelling, value by value."""
     column = text_of(*values)
     assert (column.measured_type, column.reversible) == (type_, reversible)
 
 
 def test_one_odd_spelling_far_down_makes_text_irreversible() -> None:
-    """The spelling of every value of a large table is compared, not that of a sample."""
+    """The spelling of every value of a large table is compared, not a sample."""
     odd = "CASE WHEN i = 64321 THEN '+64321' ELSE CAST(i AS VARCHAR) END"
     column = measured_column(odd, LARGE).columns[0]
     assert (column.measured_type, column.reversible) == ("BIGINT", False)
@@ -292,8 +292,8 @@ def test_one_odd_spelling_far_down_makes_text_irreversible() -> None:
 
 
 @given(st.lists(st.one_of(st.integers(-99, 99), st.floats(-9, 9)), min_size=1, max_size=9))
-def test_reversible_text_comes_back_by_plain_casts(numbers: list[float]) -> None:
-    """What is said to be reversible is: cast to its type and back it is the very same text."""
+def test_reversible_text_survives_plain_casts(numbers: list[float]) -> None:
+    """Reversible text, cast to its type and back, is the same text."""
     column = text_of(*map(str, numbers))
     if column.reversible:
         there = f"CAST(value AS {column.measured_type})"
@@ -302,7 +302,7 @@ def test_reversible_text_comes_back_by_plain_casts(numbers: list[float]) -> None
         assert all(value == again for value, again in rows.fetchall())
 
 
-def test_one_value_far_down_spoils_a_type() -> None:
+def test_one_value_far_down_disproves_a_type() -> None:
     """Every value of a large table is checked, not a sample."""
     odd = "CASE WHEN i = 64321 THEN 'n/a' ELSE CAST(i AS VARCHAR) END"
     assert measured_column(odd, LARGE).columns[0].measured_type is None
@@ -316,7 +316,7 @@ def test_text_of_numbers_is_bounded_as_numbers() -> None:
 
 
 def test_near_unique_columns_are_counted_exactly_in_large_tables() -> None:
-    """Where a key could be, one repeated value in a large table is seen."""
+    """One repeated value in a large table is found, so that no false key is."""
     almost = measured_column("greatest(i, 1)", LARGE).columns[0]
     assert almost.distinct_exact
     assert almost.distinct == LARGE_ROWS - 1
@@ -331,21 +331,21 @@ def test_near_unique_text_is_counted_exactly_in_large_tables() -> None:
 
 
 def test_few_values_are_counted_over_the_whole_of_a_large_table() -> None:
-    """The values of a column with few of them are all there, with exact counts."""
+    """A column with few values has all of them, with exact counts."""
     column = measured_column("CASE WHEN i = 33333 THEN 'rare' ELSE 'usual' END", LARGE).columns[0]
     assert column.values == [("usual", LARGE_ROWS - 1), ("rare", 1)]
     assert column.sample_rows == LARGE_ROWS
 
 
 def test_the_most_frequent_values_come_first() -> None:
-    """ValueCounts are listed by how often they occur, then by their text."""
+    """Values are listed by frequency, then by their text."""
     column = measured_column("['a', 'b', 'b', 'c'][1 + i % 4]", "range(8) t(i)").columns[0]
     assert column.values == [("b", 4), ("a", 2), ("c", 2)]
 
 
 @pytest.mark.parametrize("rows", [SMALL, MEDIUM, LARGE], ids=["small", "medium", "large"])
 def test_lengths_are_characters(rows: str) -> None:
-    """Text is as long as it has characters, nulls left out, at any size of the table."""
+    """Text is as long as it has characters, without nulls, at any size of the table."""
     column = measured_column("CASE i % 3 WHEN 0 THEN 'é' WHEN 1 THEN '日本語' END", rows).columns[0]
     assert (column.min_length, column.max_length) == (1, 3)
     assert column.avg_length == pytest.approx(2, abs=0.01)
@@ -359,7 +359,7 @@ def figures(stats: TableStats) -> list[tuple[object, ...]]:
 
 
 def test_measuring_twice_gives_the_same() -> None:
-    """Figures, samples and estimates do not change from run to run."""
+    """Figures, samples and estimates don't change between runs."""
     first = figures(every_type(LARGE))
     every_type.cache_clear()
     assert figures(every_type(LARGE)) == first
@@ -370,10 +370,10 @@ TEXT = st.one_of(st.none(), st.text("ab ", max_size=2))
 
 
 @given(st.lists(st.tuples(VALUE, TEXT), max_size=12))
-def test_held_values_agree_with_counting_by_hand(
+def test_small_tables_agree_with_counting_by_hand(
     rows: list[tuple[int | None, str | None]],
 ) -> None:
-    """Nulls, distinct values and bounds of any small table are those of Python."""
+    """Nulls, distinct values and bounds of any small table equal Python's."""
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE t (n INTEGER, s VARCHAR)")
         if rows:
@@ -389,7 +389,7 @@ def test_held_values_agree_with_counting_by_hand(
 
 
 def test_values_that_contradict_the_declared_type_are_measured(tmp_path: Path) -> None:
-    """SQLite lets text into an integer column; what is there is counted."""
+    """SQLite allows text in an integer column; the values that are there are counted."""
     path = tmp_path / "loose.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE t (n INTEGER)")
@@ -412,25 +412,25 @@ def test_values_that_contradict_the_declared_type_are_measured(tmp_path: Path) -
     ],
 )
 def test_every_type_has_a_kind(type_: str, kind: str) -> None:
-    """DuckDB's types fall into the kinds that keys are told by."""
+    """DuckDB's types fall into the kinds that keys depend on."""
     assert kind_of(type_) == kind
 
 
 def test_long_bounds_are_clipped() -> None:
-    """A bound is cut to a readable length, and says so."""
+    """A bound is cut to a readable length and marked as cut."""
     assert value_text("x" * 5000) == "x" * 199 + "…"
     assert value_text(None) is None
     assert value_text(math.inf) == "inf"
 
 
 def sampled(script: str) -> ColumnStats:
-    """The figures of the first column of table ``t`` that a script makes."""
+    """Return the figures of the first column of table ``t`` that a script makes."""
     with database(script) as source:
         return measured(source, "t").columns[0]
 
 
 def test_a_sample_is_spread_over_the_table() -> None:
-    """The slices begin at the first row, end at the last and lie evenly between."""
+    """The slices begin at the first row, end at the last and are spread evenly between."""
     stats = sampled(f"CREATE TABLE t AS SELECT i AS c FROM {LARGE}")
     assert stats.sample_rows == 2048
     shown = sorted(int(value) for value, _ in stats.values)
@@ -449,7 +449,7 @@ def test_a_sample_is_spread_over_the_table() -> None:
     ],
     ids=["view", "column rowid", "deleted rows"],
 )
-def test_a_sample_is_the_same_where_rows_are_not_numbered(script: str) -> None:
+def test_a_sample_is_the_same_without_row_numbers(script: str) -> None:
     """A view, a table with a column rowid and one with deleted rows are sampled all the same."""
     plain = sampled(f"CREATE TABLE t AS SELECT i AS c FROM {LARGE}")
     stats = sampled(script)
@@ -466,10 +466,10 @@ def test_a_sample_is_the_same_where_rows_are_not_numbered(script: str) -> None:
     ],
 )
 def test_text_that_fits_two_types_has_none_and_asks(texts: tuple[str, ...], note: str) -> None:
-    """A day that may be a month, and a point that may part thousands, settle nothing."""
-    found = text_of(*texts)
-    assert found.measured_type is None
-    assert note in " ".join(found.notes)
+    """A day that may be a month, and a point that may separate thousands, settle nothing."""
+    stats = text_of(*texts)
+    assert stats.measured_type is None
+    assert note in " ".join(stats.notes)
 
 
 @pytest.mark.parametrize(
@@ -480,10 +480,10 @@ def test_text_that_fits_two_types_has_none_and_asks(texts: tuple[str, ...], note
         ("654.159", "1.5", "DOUBLE"),
     ],
 )
-def test_text_that_fits_two_types_follows_the_table_s_other_columns(
+def test_text_that_fits_two_types_follows_the_tables_other_columns(
     own: str, other: str, expected: str
 ) -> None:
-    """One program wrote the table, so a column that settles the matter settles it for all."""
+    """One program wrote the table, so a column that settles the format settles it for all."""
     script = (
         "CREATE TABLE t (v VARCHAR, w VARCHAR);"
         f"INSERT INTO t VALUES ('{own}', '{other}'), ('{own}', '{other}')"
@@ -492,8 +492,8 @@ def test_text_that_fits_two_types_follows_the_table_s_other_columns(
         assert measured(source, "t").column("v").measured_type == expected
 
 
-def test_the_user_s_answer_gives_text_its_type() -> None:
-    """What is asked can be answered."""
+def test_the_users_answer_gives_text_its_type() -> None:
+    """The question in the note can be answered."""
     script = "CREATE TABLE t AS SELECT '01/02/2024' AS d, '654.159' AS n FROM range(3)"
     with database(script) as source:
         answers = Conventions(decimal=".", date_order="mdy")
@@ -502,8 +502,8 @@ def test_the_user_s_answer_gives_text_its_type() -> None:
 
 
 @pytest.mark.parametrize("declared", ["bit(8)", "BIT VARYING(8)", "varbit"])
-def test_a_bit_string_is_no_number(declared: str) -> None:
-    """Ones and zeros declared as bits stay as they are, though they look like whole numbers."""
+def test_a_bit_string_is_not_a_number(declared: str) -> None:
+    """Ones and zeros declared as bits stay text, though they look like whole numbers."""
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE t (c VARCHAR)")
         connection.execute("INSERT INTO t VALUES ('10101010'), ('11110000'), ('10000001')")
