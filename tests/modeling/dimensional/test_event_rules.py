@@ -1,0 +1,226 @@
+"""Why an entity is an event, in the words of its reason."""
+
+import pytest
+
+from fluid_build.modeling.dimensional.entity_roles import EntityRole, entity_roles
+from fluid_build.modeling.dimensional.reference_graph import reference_graph
+from fluid_build.profiling.profile import Profile
+from tests.modeling.profiles import reference
+from tests.modeling.sources import changed, changed_column, conceptual, source
+
+SHOP = """
+    customer *id, name text
+    product  *id, name text
+"""
+
+
+def roles(measured: Profile) -> dict[str, EntityRole]:
+    return dict(entity_roles(reference_graph(measured, conceptual(measured))))
+
+
+def role(columns: str, more: str = "") -> EntityRole:
+    """The role of an entity, with others around it."""
+    return roles(source(f"{SHOP} thing {columns}\n{more}"))["thing"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind", "reason"),
+    [
+        (
+            "*id, sold date, amount decimal, customer_id > customer",
+            "fact",
+            "Nothing refers to it; it's dated (sold) and refers to customer.",
+        ),
+        (
+            "*id, amount decimal, customer_id > customer",
+            "fact",
+            "Nothing refers to it, and it measures amount by customer.",
+        ),
+        (
+            "*id, note text, size text, customer_id > customer, product_id > product",
+            "fact",
+            "Nothing refers to it, and it relates customer and product.",
+        ),
+        (
+            "*customer_id > customer, *no/5, note text, hue text",
+            "fact",
+            "Nothing refers to it, and customer is only a part of what identifies a row.",
+        ),
+        (
+            "*id, thing_name text, sold date, customer_id > customer",
+            "dimension",
+            "It describes its rows, and neither dates nor measures events.",
+        ),
+        (
+            "*id, title text, amount decimal, customer_id > customer",
+            "fact",
+            "No table has events, and this one has the most measures (1).",
+        ),
+        (
+            "*id, amount decimal, sold date",
+            "fact",
+            "It's dated (sold) and measured (amount).",
+        ),
+        (
+            "*id, amount decimal",
+            "fact",
+            "It measures amount, and no column names its rows.",
+        ),
+        (
+            "*a, *b, hue text",
+            "fact",
+            "Only several columns together identify a row, and none of them names it.",
+        ),
+        ("what text, hue text", "fact", "Nothing identifies its rows, so nothing can refer to"),
+    ],
+)
+def test_an_entity_that_nothing_refers_to(columns: str, kind: str, reason: str) -> None:
+    found = role(columns)
+    assert found.kind == kind
+    assert found.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind", "reason"),
+    [
+        (
+            "*id, sold date, amount decimal",
+            "fact",
+            "It's dated (sold) and measured (amount).",
+        ),
+        (
+            "*id, sold date, customer_id > customer",
+            "fact",
+            "An event with lines: it's dated (sold), refers to customer,",
+        ),
+        (
+            "*id, customer_id > customer, product_id > product",
+            "fact",
+            "It relates customer and product and says little else.",
+        ),
+        (
+            "*id, hue text, customer_id > customer, product_id > product",
+            "dimension",
+            "line refers to it.",
+        ),
+        ("*id, sold date, thing_name text, customer_id > customer", "dimension", "line refers"),
+        ("*id, hue text", "dimension", "line refers to it."),
+        ("*id, sold date, hue text", "dimension", "line refers to it."),
+    ],
+)
+def test_an_entity_that_lines_refer_to(columns: str, kind: str, reason: str) -> None:
+    found = role(columns, "line *thing_id > thing, *no/5, product_id > product, quantity/9")
+    assert found.kind == kind
+    assert found.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(("lines", "kind"), [(50, "fact"), (51, "dimension")])
+def test_a_header_has_at_most_fifty_lines_on_average(lines: int, kind: str) -> None:
+    measured = source(f"""{SHOP}
+        header *id, sold date, customer_id > customer
+        line   *header_id > header, *no/5, product_id > product, quantity/9
+    """)
+    assert roles(changed(measured, "line", rows=lines * 100))["header"].kind == kind
+
+
+def test_a_header_whose_references_are_mostly_empty_is_a_dimension() -> None:
+    measured = source(f"""{SHOP}
+        header *id, sold date, customer_id > customer
+        line   *header_id > header, *no/5, product_id > product, quantity/9
+    """)
+    keys = tuple(
+        key.model_copy(update={"evidence": key.evidence.model_copy(update={"nulls": 900})})
+        if key.from_table == "header"
+        else key
+        for key in measured.foreign_keys
+    )
+    assert roles(measured.model_copy(update={"foreign_keys": keys}))["header"].kind == "dimension"
+
+
+def test_a_header_may_be_dated_by_a_calendar_of_the_source() -> None:
+    found = role(
+        "*id, day_id > days, amount decimal",
+        "days *id, day date, year/2, month/12, week/52\nline *thing_id > thing, *no/5, q/9",
+    )
+    assert (found.kind, found.reason) == ("fact", "It's dated by days and measured (amount).")
+
+
+def test_a_dated_event_may_hold_an_email_address() -> None:
+    measured = source(f"{SHOP} message *id, sender text, sent date, customer_id > customer")
+    mailed = changed_column(measured, "message", "sender", semantic_type="email")
+    assert roles(mailed)["message"].kind == "fact"
+
+
+def test_a_small_whole_number_measures_only_if_it_adds_up() -> None:
+    assert role("*id, visits/9 1-9").kind == "fact"
+    assert role("*id, score/9 1-9", "other *id, amount decimal").kind == "dimension"
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind"),
+    [
+        ("*customer_id > customer, *product_id > product", "bridge"),
+        ("*id, customer_id > customer, product_id > product", "bridge"),
+        ("*customer_id > customer, *product_id > product, rank/9 1-9", "bridge"),
+        ("*customer_id > customer, *product_id > product, updated_at timestamp", "bridge"),
+        ("*customer_id > customer, *product_id > product, hue text", "fact"),
+        ("*customer_id > customer, *product_id > product, price decimal", "fact"),
+        ("*customer_id > customer, *product_id > product, *no/9", "fact"),
+    ],
+)
+def test_a_bridge_relates_two_entities_and_says_little_else(columns: str, kind: str) -> None:
+    assert role(columns).kind == kind
+
+
+def test_a_part_adds_to_its_whole_row_by_row() -> None:
+    found = role("*customer_id > customer, hobby text")
+    assert (found.kind, found.whole) == ("part", "customer")
+    assert found.reason == "Each row belongs to one row of customer and adds to it."
+
+
+def test_a_part_of_an_event_is_an_event() -> None:
+    found = role("*sale_id > sale, hue text", "sale *id, sold date, customer_id > customer")
+    assert found.kind == "fact"
+    assert "sale, which is an event" in found.reason
+
+
+@pytest.mark.parametrize(("rows", "kind"), [(20, "part"), (19, "dimension")])
+def test_a_unique_reference_makes_a_part_in_twenty_rows(rows: int, kind: str) -> None:
+    measured = source(f"{SHOP} thing *id, customer_id > customer, hobby text")
+    table = measured.table("thing")
+    unique = changed(measured, "thing", rows=rows, candidate_keys=(("id",), ("customer_id",)))
+    assert table.candidate_keys == (("id",),)
+    assert roles(unique)["thing"].kind == kind
+
+
+def test_of_two_entities_that_are_parts_of_each_other_the_larger_is_the_whole() -> None:
+    measured = source("a *id > b, x text\nb *id > a, y text\nsale *id, sold date, a_id > a")
+    found = roles(changed(measured, "a", rows=300))
+    assert (found["b"].kind, found["b"].whole, found["a"].kind) == ("part", "a", "dimension")
+
+
+def test_a_part_that_others_refer_to_by_its_own_key_is_a_dimension() -> None:
+    measured = source(f"""{SHOP}
+        badge *id > customer, code text, hue text
+        swipe *id, badge_code text, happened date
+    """)
+    unique = changed(measured, "badge", candidate_keys=(("id",), ("code",)))
+    keys = (*unique.foreign_keys, reference("swipe", "badge_code", "badge", "code"))
+    found = roles(unique.model_copy(update={"foreign_keys": keys}))["badge"]
+    assert found == EntityRole("dimension", "Others refer to it by its own key.")
+
+
+def test_an_empty_table_without_a_key_shows_no_event() -> None:
+    measured = changed(source(f"{SHOP} log what text"), "log", rows=0)
+    assert roles(measured)["log"].reason == (
+        "It has neither rows nor a key: nothing shows an event."
+    )
+
+
+def test_without_any_event_the_table_with_most_measures_is_the_fact() -> None:
+    found = roles(source("""
+        city    *id, city_name text, area decimal
+        country *id, country_name text, area decimal, population_total decimal
+    """))  # fmt: skip
+    assert found["city"].kind == "dimension"
+    assert found["country"].reason == "No table has events, and this one has the most measures (2)."
