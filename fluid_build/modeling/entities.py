@@ -176,7 +176,14 @@ def _measured_evidence(table: TableProfile, columns: tuple[str, ...]) -> Evidenc
 def _relationships(profile: Profile) -> tuple[Relationship, ...]:
     tables = {table.name: table for table in profile.tables}
     # A declared key may refer to a table that was skipped, which is no entity.
-    related = [key for key in profile.foreign_keys if {key.from_table, key.to_table} <= set(tables)]
+    # Databases let the same reference be declared twice, and it's one relationship all the same.
+    distinct = {
+        (key.from_table, key.from_columns, key.to_table, key.to_columns): key
+        for key in reversed(profile.foreign_keys)
+    }
+    related = [
+        key for key in reversed(distinct.values()) if {key.from_table, key.to_table} <= set(tables)
+    ]
     labels = _distinct_labels(related)
     names = identifiers(labels)
     return tuple(

@@ -40,6 +40,14 @@ def test_every_element_says_where_it_came_from_and_why() -> None:
     ]
 
 
+def test_a_reference_that_is_declared_twice_is_one_relationship() -> None:
+    """Otherwise the tests of a column would share a name."""
+    child = table("child", column("id"), column("parent_id"), primary_key=("id",))
+    key = reference("child", "parent_id", "parent", "id")
+    model = build_model(profile(child, PARENT, foreign_keys=[key, key])).conceptual
+    assert len(model.relationships) == 1
+
+
 def test_the_chosen_key_comes_first_and_undeclared_composites_stay_in_the_profile() -> None:
     """The primary key, then declared keys, then single columns that are unique as it happens."""
     claim = {"columns": ["b"], "evidence": {"origin": "declared", "rows": 100, "violations": 2}}
