@@ -29,9 +29,11 @@ def disagreements(contract: FluidContract, plan: TransformPlan) -> tuple[Disagre
         if name in exposes:
             found.extend(_of_expose(exposes[name], build))
         else:
-            found.append(Disagreement(name, None, "the model builds it, the contract lacks it"))
+            found.append(
+                Disagreement(name, None, "the model builds it, the contract doesn't have it")
+            )
     found.extend(
-        Disagreement(name, None, "the contract exposes it, the model does not build it")
+        Disagreement(name, None, "the contract exposes it, the model doesn't build it")
         for name in exposes
         if name not in builds
     )
@@ -45,7 +47,9 @@ def _of_expose(expose: Expose, build: Build) -> Iterator[Disagreement]:
     planned = {column.name: column for column in build.columns}
     for name, column in planned.items():
         if name not in promised:
-            yield Disagreement(build.name, name, "the model builds it, the contract lacks it")
+            yield Disagreement(
+                build.name, name, "the model builds it, the contract doesn't have it"
+            )
         elif promised[name].type != column.contract_type:
             yield Disagreement(
                 build.name,
@@ -54,4 +58,4 @@ def _of_expose(expose: Expose, build: Build) -> Iterator[Disagreement]:
             )
     for name in promised:
         if name not in planned:
-            yield Disagreement(build.name, name, "the contract has it, the model does not build it")
+            yield Disagreement(build.name, name, "the contract has it, the model doesn't build it")

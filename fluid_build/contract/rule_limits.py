@@ -66,7 +66,7 @@ def limit_of(rule: DqRule) -> RuleLimit:
         return RuleLimit(comparison=rule.operator or ">=", most=most)
     # Compared before it is made a float, which a number of a thousand digits is too large for.
     if not 0 <= rule.threshold <= _WHOLE:
-        raise UnclearLimitError("its threshold is no share of rows")
+        raise UnclearLimitError("its threshold isn't a share of rows")
     threshold = float(rule.threshold)
     share = threshold / _WHOLE if threshold > 1 else threshold
     return RuleLimit(share=share, comparison=rule.operator or ">=", most=most)
@@ -77,7 +77,7 @@ def _most(rule: DqRule) -> int | None:
     if label is None:
         return None
     if not label.isascii() or not label.isdigit() or len(label) > len(str(2**63)):
-        raise UnclearLimitError("its label max-violations is no number of rows")
+        raise UnclearLimitError("its label max-violations isn't a number of rows")
     return int(label)
 
 

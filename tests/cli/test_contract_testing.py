@@ -58,7 +58,7 @@ def test_a_broken_promise_ends_with_1(fluid: Fluid, contract: Path, duckdb_shop:
     change(duckdb_shop, "INSERT INTO orders VALUES (5000, 100, 1.50)")
     done = fluid("test", contract, "--uri", duckdb_shop)
     assert done.code == 1
-    assert "1 of 121 rows break it" in done.out
+    assert "1 of 121 rows break the rule" in done.out
     assert "expected every row" in done.out
     assert 'SELECT "order_id", COUNT(*)' in done.out
 
@@ -74,7 +74,7 @@ def test_a_broken_key_of_a_vault_is_named_by_the_columns_of_the_source(
     warehouse = loaded_without_tests(duckdb_shop, folder, tmp_path / "warehouse.duckdb")
     done = fluid("test", folder / "contract.fluid.yaml", "--uri", warehouse)
     assert done.code == 1
-    assert "failed  sat_customer.unique.unique  1 of 41 rows break it" in done.out
+    assert "failed  sat_customer.unique.unique  1 of 41 rows break the rule" in done.out
     assert "customer_id tells the rows of customer apart" in done.out
 
 

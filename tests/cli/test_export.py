@@ -104,7 +104,7 @@ def test_json_tells_everything_at_once(fluid: Fluid, contract: Path, tmp_path: P
         (("export", "odcs", "{contract}", "--version", "2.2.2"), "Known are `3.1.0` or `3.2.0`."),
         (("export", "odcs", "nowhere.yaml"), "There is no file"),
         (("export", "odcs", "{contract}", "-o", "{contract}"), "is the input"),
-        (("import", "odcs", "{contract}"), "FLUID contract already"),
+        (("import", "odcs", "{contract}"), "already a FLUID contract"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_two_sentences(

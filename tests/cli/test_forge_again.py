@@ -115,7 +115,7 @@ def test_a_kept_contract_that_no_longer_fits_fails(
     done = forge(fluid, duckdb_shop, folder)
     assert done.code == 1
     assert "The kept files don't fit the forged ones" in done.out
-    assert "orders.note: the model builds it, the contract lacks it" in done.out
+    assert "orders.note: the model builds it, the contract doesn't have it" in done.out
     assert fluid("verify", folder).code == 1
     assert forge(fluid, duckdb_shop, folder, "--force").code == 0
     assert fluid("verify", folder).code == 0

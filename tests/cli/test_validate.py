@@ -55,7 +55,7 @@ def test_a_finding_tells_path_line_found_allowed_and_nearest(fluid: Fluid, contr
     outcome = fluid("validate", contract)
     assert outcome.code == 1
     assert "isn't a valid FLUID 0.7.2 contract: 1 finding" in " ".join(outcome.out.split())
-    assert "line 11: exposes[0].kind: `tabel` is not allowed here" in outcome.out
+    assert "line 11: exposes[0].kind: `tabel` isn't allowed here" in outcome.out
     assert "found    `tabel`" in outcome.out
     assert "allowed  one of `table`, `view`" in outcome.out
     assert "nearest  table" in outcome.out

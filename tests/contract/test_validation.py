@@ -42,7 +42,7 @@ def test_the_path_leads_to_the_value() -> None:
 def test_a_misspelt_word_is_told_with_the_nearest_allowed_one() -> None:
     """A word that is not in an enumeration comes with the one that was probably meant."""
     finding = only(contract(exposes=[expose(kind="tabel")]))
-    assert finding.message == "`tabel` is not allowed here; did you mean `table`?"
+    assert finding.message == "`tabel` isn't allowed here; did you mean `table`?"
     assert finding.found == "`tabel`"
     assert finding.nearest == "table"
     assert finding.allowed.startswith("one of `table`, `view`, `api`")
@@ -53,7 +53,7 @@ def test_a_misspelt_key_is_one_finding() -> None:
     document = contract()
     document["exposse"] = document.pop("exposes")
     finding = only(document)
-    assert finding.message == "`exposse` is not known here; did you mean `exposes`?"
+    assert finding.message == "`exposse` isn't known here; did you mean `exposes`?"
     assert finding.nearest == "exposes"
     assert finding.path == "exposse"
 
@@ -61,7 +61,7 @@ def test_a_misspelt_key_is_one_finding() -> None:
 def test_an_unknown_key_comes_with_the_known_ones() -> None:
     """A key like no other is told with the keys that are known there."""
     finding = only(contract(exposes=[expose(zzz=1)]))
-    assert finding.message == "`zzz` is not known here"
+    assert finding.message == "`zzz` isn't known here"
     assert finding.nearest is None
     assert "`exposeId`" in finding.allowed
 
@@ -84,15 +84,15 @@ def test_a_missing_key_is_named_with_what_it_should_hold() -> None:
 def test_null_is_not_an_absent_key() -> None:
     """A null is refused, with the advice to leave the key out where that is allowed."""
     finding = only(contract(description=None))
-    assert finding.message == "it is null; leave the key out, or give text"
+    assert finding.message == "it's null; leave the key out, or use text"
     assert only(contract(name=None)).message == "it should be a text that is not empty"
 
 
 def test_a_number_where_text_belongs_asks_for_quotes() -> None:
     """What YAML made a number or boolean of is told so, as the writer saw text."""
-    message = "it should be text, and is read as a number; put it in quotes"
+    message = "it should be text, but is read as a number; put it in quotes"
     assert only(contract(exposes=[expose(version=1.0)])).message == message
-    message = "it should be text, and is read as true or false; put it in quotes"
+    message = "it should be text, but is read as true or false; put it in quotes"
     assert only(contract(domain=False)).message == message
 
 
@@ -110,7 +110,7 @@ def test_whole_numbers_may_be_written_with_a_point() -> None:
 def test_a_repeated_tag_is_told_where_it_repeats() -> None:
     """The second of two equal tags is the one that is told."""
     finding = only(contract(tags=["a", "b", "a"]))
-    assert (finding.path, finding.message) == ("tags[2]", "it is in the list already")
+    assert (finding.path, finding.message) == ("tags[2]", "it's in the list already")
 
 
 def test_a_table_needs_columns_or_an_api() -> None:
@@ -220,7 +220,7 @@ def test_keys_that_are_no_text_are_told() -> None:
 
 def test_half_a_character_in_a_key_is_told() -> None:
     """An unknown key with half of a surrogate pair is refused in words."""
-    assert only(contract(**{"\ud800": 1})).message == "it is not Unicode text"
+    assert only(contract(**{"\ud800": 1})).message == "it isn't Unicode text"
 
 
 def test_parse_gives_the_typed_contract() -> None:

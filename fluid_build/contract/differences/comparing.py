@@ -91,7 +91,9 @@ def compare(fields: Fields, place: Place, old: Document, new: Document) -> Itera
         found = list(fields.treatments.get(name, fields.others)(at, before, after))
         yield from found
         if not found:
-            silent.append(at.change("cosmetic", before, after, "It says the same otherwise."))
+            silent.append(
+                at.change("cosmetic", before, after, "Same meaning, written differently.")
+            )
     following = [change for derived in fields.derived for change in derived(place, old, new)]
     # A field that no treatment speaks of may be a part of what was derived.
     yield from following or silent
@@ -170,18 +172,16 @@ def column_type(place: Place, old: Any, new: Any) -> Iterator[Difference]:
     try:
         before, after = value_type(old), value_type(new)
     except (ValueError, AttributeError):
-        yield from promise("The values are of another type.")(place, old, new)
+        yield from promise("The values have another type.")(place, old, new)
         return
     if before == after:
         return
     if holds_all(after, before):
         yield place.change("additive", old, new, "The type is wider: every old value still fits.")
     elif holds_all(before, after):
-        yield place.change(
-            "breaking", old, new, "The type is narrower: values that were possible no longer are."
-        )
+        yield place.change("breaking", old, new, "The type is narrower: some values no longer fit.")
     else:
-        yield place.change("breaking", old, new, "The values are of another type.")
+        yield place.change("breaking", old, new, "The values have another type.")
 
 
 def values_list(reason: str) -> Treatment:
@@ -233,7 +233,7 @@ def elements(kind: ElementKind) -> Treatment:
                 yield from compare(kind.fields, here, before[name], element)
         staying = [name for name in before if name in after]
         if staying != [name for name in after if name in before]:
-            yield place.change("cosmetic", old, new, f"Each {kind.name} stands at another place.")
+            yield place.change("cosmetic", old, new, "The order has changed.")
 
     return treat
 
@@ -242,7 +242,9 @@ def _came_or_went(
     kind: ElementKind, place: Place, name: str, action: Action, renamed_to: str | None
 ) -> Difference:
     went = action == "removed"
-    reason = f"Whoever reads this {kind.name} finds it no more." if went else "Nobody reads it yet."
+    reason = (
+        f"This breaks readers of the {kind.name}." if went else "It's new, so nobody reads it yet."
+    )
     return Difference(
         level="breaking" if went else "additive",
         action=action,

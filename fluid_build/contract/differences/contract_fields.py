@@ -23,11 +23,11 @@ from fluid_build.contract.differences.comparing import (
 )
 from fluid_build.contract.differences.rule_strength import RULE, shortness
 
-_WORDS = cosmetic("Words, which promise nothing.")
-_HOW = cosmetic("How it is made, not what it is.")
-_MEANING = promise("It means something else, or is added up otherwise.")
-_ACCESS = restriction("Who may read what, and how it is shown.")
-_SERVICE = "The level of service."
+_WORDS = cosmetic("Descriptive text only.")
+_HOW = cosmetic("How the data is made, not what it is.")
+_MEANING = promise("Its meaning, or how it's added up, has changed.")
+_ACCESS = restriction("Who may read the data, or how it's shown, has changed.")
+_SERVICE = "The promised level of service has changed."
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 _TREATED = frozenset({"treated", "anonymized", "pseudonymized", "tokenized", "encrypted"})
 _CARE = {"none": 0, "cleartext": 0, "internal": 1, "confidential": 2, "restricted": 3}
@@ -64,7 +64,7 @@ def _sensitivity(place: Place, old: Any, new: Any) -> Iterator[Difference]:
     level: Level = "additive" if not treated and _care(new) < _care(old) else "breaking"
     if not treated and _care(new) == _care(old):
         level = "cosmetic"
-    yield place.change(level, old, new, "What a reader may do with the values.")
+    yield place.change(level, old, new, "What readers may do with the values has changed.")
 
 
 def _care(sensitivity: Any) -> int:
@@ -74,7 +74,7 @@ def _care(sensitivity: Any) -> int:
 def _lifecycle_state(place: Place, old: Any, new: Any) -> Iterator[Difference]:
     before, after = (_STATES.get(state, 0) for state in (old, new))
     level: Level = "breaking" if after < before else "additive"
-    yield place.change(level, old, new, "The stage of its life.")
+    yield place.change(level, old, new, "Its lifecycle stage has changed.")
 
 
 def _key(place: Place, old: Document, new: Document) -> Iterator[Difference]:
@@ -82,7 +82,7 @@ def _key(place: Place, old: Document, new: Document) -> Iterator[Difference]:
     before, after = _key_of(old), _key_of(new)
     if before != after:
         pair = (", ".join(before) or ABSENT, ", ".join(after) or ABSENT)
-        yield from promise("What one row stands for.")(place.at("key"), *pair)
+        yield from promise("What one row represents has changed.")(place.at("key"), *pair)
 
 
 def _key_of(expose: Document) -> tuple[str, ...]:
@@ -134,14 +134,14 @@ _COLUMN = ElementKind(
         {
             **_SAID,
             "type": column_type,
-            "required": flag("Whether nulls may come."),
+            "required": flag("Whether values may be null has changed."),
             "sensitivity": _sensitivity,
-            "semanticType": promise("It means something else."),
+            "semanticType": promise("Its meaning has changed."),
             "businessName": _WORDS,
             "businessDefinition": _WORDS,
-            "validationRules": promise("What each value must pass."),
+            "validationRules": promise("The rules for each value have changed."),
         },
-        promise("It is promised otherwise."),
+        promise("What is promised has changed."),
     ),
     _column_origin,
 )
@@ -154,16 +154,16 @@ _PROMISE = Fields(
                 {
                     **_SAID,
                     "rules": elements(_named("rule", RULE, "id")),
-                    "monitoring": cosmetic("How rules are watched, not what they are."),
+                    "monitoring": cosmetic("How the rules are monitored, not what they are."),
                 },
                 _WORDS,
             )
         ),
-        "quality": elements(_named("quality rule", Fields({}, promise("The rule.")), "rule")),
+        "quality": elements(_named("quality rule", Fields({}, promise("It has changed.")), "rule")),
         "tags": _WORDS,
         "labels": _WORDS,
     },
-    promise("It is promised otherwise."),
+    promise("What is promised has changed."),
 )
 _SEMANTIC = Fields({"description": _WORDS, "owner": _WORDS}, _MEANING)
 _SEMANTICS = Fields(
@@ -192,14 +192,14 @@ _QOS = Fields(
 _LIFECYCLE = Fields(
     {
         "state": _lifecycle_state,
-        "retention": ranked(_length, "How long the data is kept."),
+        "retention": ranked(_length, "How long the data is kept has changed."),
     },
-    cosmetic("How its end is announced."),
+    cosmetic("How its end is announced has changed."),
 )
-_WHERE = promise("Readers look for it elsewhere.")
+_WHERE = promise("Readers find the data in another place.")
 _BINDING = Fields(
     {"location": part(Fields({}, _WHERE)), "platform": _WHERE, "format": _WHERE},
-    cosmetic("How it is stored, not where."),
+    cosmetic("How the data is stored, not where."),
 )
 _EXPOSE = ElementKind(
     "expose",
@@ -208,12 +208,12 @@ _EXPOSE = ElementKind(
         {
             **_SAID,
             "title": _WORDS,
-            "version": cosmetic("The number that the other changes ask for."),
+            "version": cosmetic("The version number itself."),
             "docs": _WORDS,
             "crawler": _HOW,
             "iceberg": _HOW,
-            "observability": cosmetic("How it is watched."),
-            "kind": promise("It is another kind of thing."),
+            "observability": cosmetic("How the data is monitored."),
+            "kind": promise("It's another kind of expose."),
             "contract": part(_PROMISE),
             "qos": part(_QOS),
             "policy": _ACCESS,
@@ -221,7 +221,7 @@ _EXPOSE = ElementKind(
             "lifecycle": part(_LIFECYCLE),
             "semantics": part(_SEMANTICS),
         },
-        promise("It is promised otherwise."),
+        promise("What is promised has changed."),
         (_key,),
     ),
     _expose_origin,
@@ -231,7 +231,7 @@ CONTRACT = Fields(
         **_SAID,
         "name": _WORDS,
         "domain": _WORDS,
-        "metadata": cosmetic("Who answers for it and where it belongs."),
+        "metadata": cosmetic("Who owns it, or where it belongs."),
         "docs": _WORDS,
         "fluidVersion": _WORDS,
         "builds": _HOW,
@@ -241,14 +241,14 @@ CONTRACT = Fields(
         "orchestration": _HOW,
         "environments": _HOW,
         "machineLearning": _HOW,
-        "id": promise("Readers name the product by it."),
-        "kind": promise("It is another kind of product."),
+        "id": promise("Readers refer to the product by its id."),
+        "kind": promise("It's another kind of product."),
         "exposes": elements(_EXPOSE),
-        "schemaEvolution": promise("How it may change."),
+        "schemaEvolution": promise("The rules for schema changes have changed."),
         "lifecycle": part(_LIFECYCLE),
         "sovereignty": _ACCESS,
         "accessPolicy": _ACCESS,
     },
-    promise("It is promised otherwise."),
+    promise("What is promised has changed."),
 )
 """The whole contract."""

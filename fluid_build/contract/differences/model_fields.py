@@ -23,8 +23,8 @@ from fluid_build.contract.differences.comparing import (
     values_list,
 )
 
-_WORDS = cosmetic("Words, which promise nothing.")
-_FIGURES = cosmetic("Evidence: figures of the day when it was measured.")
+_WORDS = cosmetic("Descriptive text only.")
+_FIGURES = cosmetic("Evidence: figures from the time of measuring.")
 _ORIGIN = cosmetic("Where it comes from, not what it is.")
 _KINDS: Mapping[str, str] = {
     "entities": "entity",
@@ -53,7 +53,7 @@ def _by_structure(place: Place, old: Any, new: Any) -> Iterator[Difference]:
     elif values and all(isinstance(value, dict) for value in values):
         yield from part(_FIELDS)(place, old, new)
     else:
-        yield from promise("The model says something else.")(place, old, new)
+        yield from promise("The model has changed.")(place, old, new)
 
 
 def _is_named_list(value: object) -> bool:
@@ -94,7 +94,7 @@ def _reverse_flag(reason: str) -> Treatment:
 
 def _participation(place: Place, old: Any, new: Any) -> Iterator[Difference]:
     firmer = new == "mandatory"
-    reason = "Whether each side always has the other."
+    reason = "Whether each side always has a counterpart has changed."
     yield place.change("additive" if firmer else "breaking", old, new, reason)
 
 
@@ -116,10 +116,10 @@ _FIELDS = Fields(
             _ORIGIN,
         ),
         "type": column_type,
-        "required": flag("Whether nulls may come."),
-        "holds": flag("Whether the data bears the key out."),
-        "pii": _reverse_flag("What a reader may do with the values."),
-        "accepted_values": values_list("Other values may occur than before."),
+        "required": flag("Whether values may be null has changed."),
+        "holds": flag("Whether the key holds in the data has changed."),
+        "pii": _reverse_flag("What readers may do with the values has changed."),
+        "accepted_values": values_list("The values that can occur have changed."),
         "from_participation": _participation,
         "to_participation": _participation,
     },

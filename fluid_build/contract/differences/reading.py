@@ -36,7 +36,7 @@ def read_comparable(place: Path) -> Comparable:
         path = place / CONTRACT_FILE
         if not path.is_file():
             raise SourceNotFoundError(
-                f"The folder {place} holds no {CONTRACT_FILE}.",
+                f"There is no {CONTRACT_FILE} in the folder {place}.",
                 hint="Name a folder that was forged, or a contract or model.json itself.",
             )
     document = read_contract(path)
@@ -55,7 +55,7 @@ def _model(path: Path, document: Document) -> Document:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         raise SourceUnreadableError(
-            f"{path} is no model of this version: {path_shown(first['loc'])}: "
+            f"{path} isn't a model of this version: {path_shown(first['loc'])}: "
             f"{escaped(first['msg'])}.",
             hint="Forge the source again to get a model of this version.",
         ) from None

@@ -23,8 +23,8 @@ from fluid_build.contract.rule_limits import RuleLimit, UnclearLimitError, limit
 _SEVERITIES = ("info", "warn", "error", "critical")
 _STRUCTURE = ("to-table", "to-columns", "columns", "rule")
 _LIMITED = frozenset({"completeness", "uniqueness", "valid_values", "accuracy", "schema"})
-_LOOSER = "The rule is looser: data that broke it may come now."
-_TIGHTER = "The rule is tighter: the data promises more."
+_LOOSER = "The rule is looser: data that used to break it can occur now."
+_TIGHTER = "The rule is tighter: it promises more."
 _FROM = datetime(2000, 1, 1)
 
 
@@ -100,14 +100,14 @@ def rule_labels(place: Place, old: Any, new: Any) -> Iterator[Difference]:
     for name in _STRUCTURE:
         if before_.get(name) != after.get(name):
             pair = (before_.get(name, ABSENT), after.get(name, ABSENT))
-            yield from promise("The rule speaks of something else.")(place.at(name), *pair)
+            yield from promise("The rule is about something else.")(place.at(name), *pair)
     listed = [_listed(labels.get("accepted-values")) for labels in (before_, after)]
     if listed[0] != listed[1]:
         at = place.at("accepted-values")
-        yield from values_list("Other values may occur than before.")(at, *listed)
+        yield from values_list("The values that can occur have changed.")(at, *listed)
     told = (*_STRUCTURE, "accepted-values", "max-violations")
     if any(before_.get(name) != after.get(name) for name in {*before_, *after} if name not in told):
-        yield place.change("cosmetic", old, new, "Figures and notes of when it was measured.")
+        yield place.change("cosmetic", old, new, "Figures and notes from the time of measuring.")
 
 
 def _listed(text: str | None) -> list[str]:
@@ -122,14 +122,14 @@ def _listed(text: str | None) -> list[str]:
 
 RULE = Fields(
     {
-        "severity": ranked(severity_rank, "A breach is taken for more or less grave."),
-        "window": ranked(shortness, "The data may be older or must be newer."),
+        "severity": ranked(severity_rank, "How severe a breach is has changed."),
+        "window": ranked(shortness, "How old the data may be has changed."),
         "threshold": lambda _place, _old, _new: iter(()),
         "operator": lambda _place, _old, _new: iter(()),
         "labels": rule_labels,
-        "description": cosmetic("Words."),
-        "tags": cosmetic("Tags."),
+        "description": cosmetic("Descriptive text only."),
+        "tags": cosmetic("Tags only."),
     },
-    promise("It is another rule."),
+    promise("It's another rule."),
     (limits,),
 )

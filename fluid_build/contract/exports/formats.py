@@ -58,7 +58,7 @@ def export(contract: FluidContract, name: str, version: str | None = None) -> Ex
     findings = format_.findings(number, document)
     if findings:
         raise ContractError(
-            f"The contract in {name.upper()} {number} would not be valid: {findings[0]}.",
+            f"The contract in {name.upper()} {number} wouldn't be valid: {findings[0]}.",
             hint="Report this, with what the contract holds at that place.",
         )
     left_parts = [*read.left_parts(), *((path, 1) for path in broken)]

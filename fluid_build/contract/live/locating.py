@@ -115,14 +115,14 @@ def _nothing_there(contract: FluidContract, source: Source) -> SourceNotFoundErr
     there = _listed([table.name for table in source.tables])
     made = any(expose.labels and "source-tables" in expose.labels for expose in contract.exposes)
     hint = (
-        "The contract describes what its dbt project builds: build that, and name the database "
-        "and schema that it builds to."
+        "The contract describes what its dbt project builds: build it, and name the database "
+        "and schema that it builds in."
         if made
-        else "Name the database (and with --schema the schema) that holds the contract's tables."
+        else "Name the database (and with --schema the schema) that has the contract's tables."
     )
     return SourceNotFoundError(
-        f"No table of the contract is there: it describes {wanted}, and the source "
-        f"{escaped(source.name)} holds {there or 'no table'}.",
+        f"None of the contract's tables exists: it describes {wanted}, and the source "
+        f"{escaped(source.name)} has {there or 'no tables'}.",
         hint=hint,
     )
 

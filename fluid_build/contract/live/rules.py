@@ -28,7 +28,7 @@ Parent = Callable[[str, Sequence[str]], tuple[Table, tuple[Column, ...]] | None]
 """The live table and columns behind a rule's ``to-table`` and ``to-columns``."""
 
 _DATED = ("DATE", "TIMESTAMP", "VARCHAR")
-_NEEDS_HISTORY = "it compares with earlier measurements, and one run has none"
+_NEEDS_HISTORY = "it compares with earlier measurements, which a single run doesn't have"
 _PERSONAL = frozenset({"confidential", "restricted", "pii", "phi"})
 
 
@@ -68,7 +68,7 @@ def unrun_checks(expose: Expose) -> list[CheckResult]:
             "expression",
             "warn" if quality.severity == "warning" else quality.severity,
             "not_checked",
-            reason="it is an expression, and no code of a contract is run",
+            reason="it's an expression, and code from a contract is never run",
         )
         for quality in expose.contract.quality or ()
     ]
@@ -80,7 +80,7 @@ def unrun_checks(expose: Expose) -> list[CheckResult]:
             "error",
             "not_checked",
             (column.name,),
-            reason="FLUID does not say how the constraint of a validation rule is written",
+            reason="FLUID doesn't define how a validation rule's constraint is written",
             description=rule.message or "",
         )
         for column in exposed_columns(expose)
@@ -109,7 +109,7 @@ def schema_rule(rule: DqRule, expose: Expose, schema: Sequence[CheckResult]) -> 
     kept = limit.allows(len(columns), len(broken))
     undecided = any(check.status == "not_checked" for check in checks_)
     if not columns or (kept and undecided):
-        return result(status="not_checked", reason="the type of a column could not be told")
+        return result(status="not_checked", reason="the type of a column couldn't be checked")
     return result(
         status="passed" if kept else "failed",
         expected=limit.text.replace("row", "column"),
@@ -135,10 +135,10 @@ def _uniqueness(rule: DqRule, context: RuleContext) -> PlannedCheck:
 def _valid_values(rule: DqRule, context: RuleContext) -> PlannedCheck:
     values = names_of((rule.labels or {}).get("accepted-values"))
     if not values:
-        raise NotCheckableError("its label accepted-values lists no value")
+        raise NotCheckableError("its label accepted-values has no values")
     columns = _columns(rule, context)
     if len(columns) != 1:
-        raise NotCheckableError("accepted values are those of one column, and it names several")
+        raise NotCheckableError("it names several columns, and accepted values belong to one")
     sql = checks.other_values(qualified_name(context.live.table), columns[0].name, values)
     aggregates = (queries.filled_rows(columns), queries.other_values(columns[0], values))
     return _aggregated(rule, context, sql, aggregates)
@@ -149,17 +149,17 @@ def _accuracy(rule: DqRule, context: RuleContext) -> PlannedCheck:
     to_table, to_columns = labels.get("to-table"), names_of(labels.get("to-columns"))
     if to_table is None or not to_columns:
         raise NotCheckableError(
-            "it does not say what the data is compared with (labels to-table and to-columns)"
+            "it doesn't say what to compare with (labels to-table and to-columns)"
         )
     columns = _columns(rule, context)
     if len(columns) != len(to_columns):
-        raise NotCheckableError("its columns and those that they refer to do not pair up")
+        raise NotCheckableError("it has more or fewer columns than it refers to")
     try:
         parent = context.parent(to_table, to_columns)
     except UsageError:
-        raise NotCheckableError("what it refers to could be any of several tables") from None
+        raise NotCheckableError("several tables match the one that it refers to") from None
     if parent is None:
-        raise NotCheckableError("the table or a column that it refers to is not there")
+        raise NotCheckableError("the table or a column that it refers to doesn't exist")
     table, parent_columns = parent
     sql = checks.orphans(
         qualified_name(context.live.table),
@@ -173,15 +173,15 @@ def _accuracy(rule: DqRule, context: RuleContext) -> PlannedCheck:
 
 def _freshness(rule: DqRule, context: RuleContext) -> PlannedCheck:
     if rule.window is None:
-        raise NotCheckableError("it gives no window, the one way to say how old the data may be")
+        raise NotCheckableError("it has no window, so it doesn't say how old the data may be")
     if rule.threshold is not None:
-        raise NotCheckableError("it has a threshold beside the window, and FLUID names no unit")
+        raise NotCheckableError("it has a threshold with its window, and FLUID has no unit for it")
     columns = _selected(rule, context.expose)
     column = context.live.columns.get(columns[0]) if len(columns) == 1 else None
     if column is None:
-        raise NotCheckableError("it does not name the column that says when")
+        raise NotCheckableError("it doesn't name the column with the time")
     if not column.type.startswith(_DATED):
-        raise NotCheckableError("its column holds neither dates nor timestamps")
+        raise NotCheckableError("its column has neither dates nor timestamps")
     judge = partial(_judge_age, rule, context, column.type == "DATE")
     return PlannedCheck(judge, aggregates=(queries.newest(column, context.now),))
 
@@ -191,7 +191,7 @@ def _judge_age(rule: DqRule, context: RuleContext, is_date: bool, figures: Figur
     result = _result(rule, columns)
     newest = figures[0]
     if not isinstance(newest, datetime):
-        return result(status="not_checked", reason="its column holds no point in time")
+        return result(status="not_checked", reason="its column has no date or time in any row")
     # A date without a time speaks of its whole day.
     moment = _end_of_day(newest) if is_date else newest
     oldest = before(context.now, rule.window or "")
@@ -244,7 +244,7 @@ def _counted(
 ) -> PlannedCheck:
     """A check of two figures: the rows that the rule speaks of, and those that break it."""
     if rule.window is not None:
-        raise NotCheckableError("it does not say by which column its window is counted")
+        raise NotCheckableError("it doesn't name the column that its window is measured by")
     result = _result(rule, _selected(rule, context.expose), sql)
     judge = partial(_judge_counts, result, limit_of(rule))
     return PlannedCheck(judge, aggregates=aggregates, query=query)
@@ -255,11 +255,9 @@ def _judge_counts(
 ) -> CheckResult:
     rows, violations = count(figures[0]), count(figures[1])
     if not rows:
-        return result(
-            status="not_checked", expected=limit.text, reason="there is no row that it speaks of"
-        )
+        return result(status="not_checked", expected=limit.text, reason="no row is in its scope")
     held = percent((rows - violations) / rows)
-    observed = f"{violations:,} of {rows:,} rows break it"
+    observed = f"{violations:,} of {rows:,} rows break the rule"
     return result(
         status="passed" if limit.allows(rows, violations) else "failed",
         expected=limit.text,
@@ -300,7 +298,7 @@ def _columns(rule: DqRule, context: RuleContext) -> tuple[Column, ...]:
 def _no_columns(rule: DqRule) -> str:
     if rule.selector is None:
         return "it names no column"
-    return "its selector is no list of the contract's columns"
+    return "its selector isn't a list of the contract's columns"
 
 
 def _is_personal(expose: Expose, name: str) -> bool:

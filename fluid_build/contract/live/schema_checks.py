@@ -24,11 +24,11 @@ def missing_table(expose: Expose, source: Source) -> CheckResult:
     """The check of a table that is not at the source."""
     id_ = f"{expose.expose_id}.table"
     if expose.kind in _NO_TABLES or expose.contract.columns is None:
-        reason = f"an expose of the kind {expose.kind} is no table of a database"
+        reason = f"an expose of the kind {expose.kind} isn't a database table"
         return CheckResult(id_, "schema", "table", "error", "not_checked", reason=reason)
     names = {expose.expose_id, expose.binding.location.table}
     skipped = next((each for each in source.skipped if each.name in names), None)
-    observed = f"it could not be read: {skipped.reason}" if skipped else "not there"
+    observed = f"it couldn't be read: {skipped.reason}" if skipped else "missing"
     return CheckResult(
         id_, "schema", "table", "error", "failed", expected="a table", observed=observed
     )
@@ -82,7 +82,7 @@ def _judge_rows(expose_id: str, figures: Figures) -> CheckResult:
 
 
 def _presence(expose: Expose, promised: ContractColumn, column: Column | None) -> CheckResult:
-    observed = "not there" if column is None else column.name
+    observed = "missing" if column is None else column.name
     status: Status = "failed" if column is None else "passed"
     return CheckResult(
         _id(expose, promised.name, "column"),
@@ -135,7 +135,7 @@ def _required(
 def _judge_required(result: "partial[CheckResult]", figures: Figures) -> CheckResult:
     rows, nulls = count(figures[0]), count(figures[1])
     if not rows:
-        return result(status="not_checked", reason="the table holds no row")
+        return result(status="not_checked", reason="the table is empty")
     return result(
         status="failed" if nulls else "passed",
         observed=f"{nulls:,} of {rows:,} rows are null",

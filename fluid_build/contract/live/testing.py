@@ -48,7 +48,7 @@ def check_live(
     """
     if not source.has_data:
         raise UsageError(
-            f"{source.name} is DDL, not data: nothing can be tested on it.",
+            f"{source.name} is DDL, so it has no data to test.",
             hint="Name a database or files with --uri.",
         )
     tables = live_tables(contract, source)
@@ -75,7 +75,7 @@ def _rules(expose: Expose) -> Sequence[DqRule]:
 
 
 def _absent(expose: Expose, source: Source) -> ExposeResult:
-    reason_ = "its table is not there"
+    reason_ = "its table is missing"
     rules = [not_checked(rule, expose, reason_) for rule in _rules(expose)]
     checks = (missing_table(expose, source), *rules, *unrun_checks(expose))
     return ExposeResult(expose.expose_id, None, None, checks)
@@ -160,7 +160,7 @@ def _row(sql: str, table: Table, source: Source) -> Figures:
         raise
     except DUCKDB_ERRORS as error:
         raise SourceUnreadableError(
-            f"The table {table.name} could not be read to the end: {reason(error)}",
+            f"The table {table.name} couldn't be read completely: {reason(error)}",
             hint="Check that it is still there and that you may read it.",
         ) from error
     return () if row is None else tuple(row)

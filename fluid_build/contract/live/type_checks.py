@@ -83,10 +83,10 @@ def _date_format(promised: ContractColumn) -> str:
 def _judge_values(result: "partial[CheckResult]", found: str, figures: Figures) -> CheckResult:
     filled, misfits = count(figures[0]), count(figures[1])
     if not filled:
-        reason = f"it is {found}, and has no value to tell by"
+        reason = f"it's {found} and has no values to check"
         return result(status="not_checked", observed=found, reason=reason)
     if misfits:
-        observed = f"{found}, and {misfits:,} of {filled:,} values do not fit"
+        observed = f"{found}, and {misfits:,} of {filled:,} values don't fit"
         return result(status="failed", observed=observed, rows=filled, violations=misfits)
     observed = f"{found}, and each of {filled:,} values fits"
     return result(status="passed", observed=observed, rows=filled, violations=0)

@@ -50,7 +50,7 @@ def _text(file: Path) -> str:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SourceUnreadableError(
-            f"{file} cannot be read: {reason}.", hint="Check that you may read it."
+            f"{file} can't be read: {reason}.", hint="Check that you may read it."
         ) from None
     return _decoded(raw, str(file))
 
@@ -61,5 +61,5 @@ def _decoded(raw: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         before = raw[: error.start]
         mark = Mark(before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1)
-        what = "it is not UTF-8 text"
+        what = "it isn't UTF-8 text"
         raise unreadable(name, mark, what, hint="Save the file as UTF-8.") from None

@@ -95,7 +95,7 @@ class Builder:
             raise self._refuse(mark, "a key must be text, not a list or mapping")
         self._enter(mark)
         if len(self._open) >= MAX_DEPTH:
-            raise self._refuse(mark, f"it is nested more than {MAX_DEPTH} levels deep")
+            raise self._refuse(mark, f"it's nested more than {MAX_DEPTH} levels deep")
         if anchor is not None:
             self._anchors[anchor] = None
         self._open.append(_Frame(value, mark, anchor, self._nodes))
@@ -146,7 +146,7 @@ class Builder:
     def alias(self, anchor: str, mark: Mark) -> None:
         """A copy of what was anchored before."""
         if anchor not in self._anchors:
-            raise self._refuse(mark, f"the alias `*{escaped(anchor)}` names nothing before it")
+            raise self._refuse(mark, f"the alias `*{escaped(anchor)}` has no anchor before it")
         anchored = self._anchors[anchor]
         if anchored is None:
             raise self._refuse(mark, f"the alias `*{escaped(anchor)}` contains itself")
@@ -158,13 +158,13 @@ class Builder:
         if self._unfolded > MAX_UNFOLDED:
             raise self._refuse(mark, f"its aliases unfold to more than {MAX_UNFOLDED:,} values")
         if len(self._open) + anchored.depth > MAX_DEPTH:
-            raise self._refuse(mark, f"it is nested more than {MAX_DEPTH} levels deep")
+            raise self._refuse(mark, f"it's nested more than {MAX_DEPTH} levels deep")
         self._place(copy.deepcopy(anchored.value), anchored.depth, mark)
 
     def _enter(self, mark: Mark, nodes: int = 1) -> None:
         self._nodes += nodes
         if self._nodes > self._most:
-            what = f"it holds more than {self._most:,} values"
+            what = f"it has more than {self._most:,} values"
             raise self._refuse(mark, what, hint=limits.CONTRACT_VALUES.how_to_raise)
         path: list[str | int] = []
         line = mark.line

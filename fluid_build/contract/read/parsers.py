@@ -33,7 +33,7 @@ def read_yaml(text: str, name: str) -> LocatedDocument:
         raise _yaml_refusal(error, text, name) from None
     except yaml.reader.ReaderError as error:
         mark = _mark_of_offset(text, error.position)
-        what = "it holds a control character, which YAML does not allow"
+        what = "it has a control character, which YAML doesn't allow"
         raise unreadable(name, mark, what, hint=_CORRECT) from None
     return reader.result()
 
@@ -50,9 +50,9 @@ def read_json(text: str, name: str) -> LocatedDocument:
         what = error.msg[:1].lower() + error.msg[1:]
         raise unreadable(name, Mark(error.lineno, error.colno), what, hint=_CORRECT) from None
     except RecursionError:
-        raise unreadable(name, None, "it is nested too deep", hint=_CORRECT) from None
+        raise unreadable(name, None, "it's nested too deeply", hint=_CORRECT) from None
     except ValueError:
-        what = "it holds a number that JSON does not know, or one too long to read"
+        what = "it has a number that JSON doesn't allow, or one that is too long to read"
         raise unreadable(name, None, what, hint=_CORRECT) from None
     return _json_located(text, name)
 
@@ -77,7 +77,7 @@ def _json_located(text: str, name: str) -> LocatedDocument:
             case word:
                 value = json.loads(word)
                 if isinstance(value, str) and _SURROGATE.search(value):
-                    what = "it holds half of a surrogate pair, which is no Unicode text"
+                    what = "it has half of a surrogate pair, which isn't Unicode text"
                     raise unreadable(name, mark, what, hint=_CORRECT)
                 if builder.expects_key:
                     builder.key(value, word, mark)
@@ -103,7 +103,7 @@ class _YamlReader:
     def result(self) -> LocatedDocument:
         if not self._documents:
             hint = "Give a contract; `fluid demo` writes one to look at."
-            raise unreadable(self._name, None, "it holds no document", hint=hint)
+            raise unreadable(self._name, None, "it's empty", hint=hint)
         return self._builder.result()
 
     def take(self, event: Any) -> None:
@@ -163,7 +163,7 @@ class _YamlReader:
         try:
             value: object = construct(yaml.ScalarNode(tag, text))
         except (ValueError, KeyError, IndexError, ConstructorError):
-            what = f"`{escaped(text)}` is not what its tag says"
+            what = f"`{escaped(text)}` doesn't match its tag"
             raise unreadable(self._name, mark, what, hint="Remove the tag.") from None
         return value
 
@@ -171,14 +171,14 @@ class _YamlReader:
 def _yaml_refusal(error: yaml.MarkedYAMLError, text: str, name: str) -> Exception:
     place = error.problem_mark or error.context_mark
     mark = _mark(place) if place is not None else None
-    what = escaped(error.problem or error.context or "it is not YAML", longest=200)
+    what = escaped(error.problem or error.context or "it isn't YAML", longest=200)
     lines = text.splitlines()
     tabbed = (
         mark is not None
         and mark.line <= len(lines)
         and re.match(r"[ ]*\t", lines[mark.line - 1]) is not None
     )
-    hint = "Indent with spaces; YAML allows no tabs there." if tabbed else _CORRECT
+    hint = "Indent with spaces; YAML doesn't allow tabs there." if tabbed else _CORRECT
     return unreadable(name, mark, what, hint=hint)
 
 

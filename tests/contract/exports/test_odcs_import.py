@@ -390,8 +390,8 @@ def test_enumerated_values_of_3_2_become_a_rule() -> None:
 @pytest.mark.parametrize(
     ("foreign", "message"),
     [
-        ([], "not a mapping"),
-        ({"fluidVersion": "0.7.2"}, "FLUID contract already"),
+        ([], "isn't a mapping"),
+        ({"fluidVersion": "0.7.2"}, "already a FLUID contract"),
         ({"dataContractSpecification": "1.2.1"}, "Data Contract Specification"),
         ({"apiVersion": "v2.2.2", "kind": "DataContract"}, "2.2.2"),
         ({"apiVersion": "v4.0.0", "kind": "DataContract"}, "v4.0.0"),

@@ -23,7 +23,7 @@ def check(id_: str = "r", status: Status = "passed", severity: str = "error") ->
         status,
         expected="every row",
         observed="1 of 3 rows",
-        reason="it is empty",
+        reason="it's empty",
         sql='SELECT "a" FROM t',
     )
 
@@ -60,7 +60,7 @@ def test_only_errors_are_failures() -> None:
     }
     messages = [part.attrib["message"] for part in suite.iter("skipped")]
     assert messages[0].startswith("warning: expected every row")
-    assert messages[1] == "not checked: it is empty"
+    assert messages[1] == "not checked: it's empty"
 
 
 @given(text=st.text(st.characters(), max_size=20))

@@ -137,7 +137,7 @@ def test_no_table_at_all_says_what_to_look_for(typed: Path) -> None:
     with pytest.raises(SourceNotFoundError) as error:
         held(typed, expose("orders", [column("n")]))
     assert "orders" in error.value.message
-    assert "holds t." in error.value.message
+    assert "has t." in error.value.message
 
 
 def test_a_name_in_two_schemas_asks_for_one(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def check_odcs(document: object) -> str:
     it.
     """
     if not isinstance(document, dict):
-        raise ContractError("This is no ODCS contract: it is not a mapping.", hint=_NAME_ONE)
+        raise ContractError("This isn't an ODCS contract: it isn't a mapping.", hint=_NAME_ONE)
     version = _version_of(document)
     found = schema_findings(_reading_validator(version), document)
     found = found or model_findings(_published, document)
@@ -123,20 +123,20 @@ def check_odcs(document: object) -> str:
 def _version_of(document: dict[str, object]) -> str:
     kind, version = document.get("kind"), document.get("apiVersion")
     if "fluidVersion" in document:
-        message = "This is a FLUID contract already, not one of ODCS."
+        message = "This is already a FLUID contract, not an ODCS one."
         raise ContractError(message, hint="`fluid export odcs` writes it as ODCS.")
     if "dataContractSpecification" in document:
-        message = "This is a contract of the Data Contract Specification, not one of ODCS."
+        message = "This is a contract of the Data Contract Specification, not an ODCS one."
         raise ContractError(message, hint=_NAME_ONE)
     number = version.removeprefix("v") if isinstance(version, str) else ""
     if number.startswith("2."):
         raise ContractError(
-            f"This is an ODCS {escaped(number)} contract; versions before 3.0 are not read.",
-            hint="Move it to ODCS 3 first; the standard's change log tells how.",
+            f"This is an ODCS {escaped(number)} contract; versions before 3.0 can't be read.",
+            hint="Migrate it to ODCS 3 first; the standard's change log says how.",
         )
     if kind != "DataContract" or number not in READABLE:
         raise ContractError(
-            f"This is no ODCS contract that can be read: `kind` is {shown(kind)}, "
+            f"This isn't an ODCS contract of a known version: `kind` is {shown(kind)}, "
             f"`apiVersion` {shown(version)}.",
             hint=f"It should be `DataContract` and {named([f'v{n}' for n in READABLE])}.",
         )
