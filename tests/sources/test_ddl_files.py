@@ -144,3 +144,20 @@ def test_a_large_dump_is_read_in_seconds(tmp_path: Path) -> None:
     with open_ddl(path) as source:
         assert len(source.tables) == 100
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000, "/* " * 50_000, "COPY t FROM stdin;\n" * 5_000,
+     "CREATE TABLE u (a int DEFAULT " + "(" * 50_000, "CREATE TABLE u (a int " + "NOT " * 50_000],
+    ids=["brackets", "comments", "copies", "parentheses", "words"],
+)  # fmt: skip
+def test_hostile_text_takes_seconds_at_most(tmp_path: Path, text: str) -> None:
+    """What opens and never closes isn't searched for again and again."""
+    path = tmp_path / "x.sql"
+    path.write_text(f"CREATE TABLE t (id int);\n{text}")
+    for dialect in (None, "tsql", "mysql"):
+        started = time.process_time()
+        with open_ddl(path, dialect=dialect) as source:
+            assert source.tables[0].name == "t"
+        assert time.process_time() - started < 3

@@ -1,8 +1,11 @@
-"""What's declared after a column's type: nulls, keys, references, comments. sqlglot reads it."""
+"""What's declared after a column's type: nulls, keys, references, comments.
 
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+The list is cut into attributes, and sqlglot reads each. Given the whole list it fails at the first
+word it doesn't know, and takes ``AS (a) NOT NULL`` for one expression.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import sqlglot
@@ -12,17 +15,15 @@ from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from fluid_build.sources.ddl.dialects import Dialect
 from fluid_build.sources.ddl.reader import Reader, object_name, undotted
 from fluid_build.sources.ddl.schema import Identifier, ObjectName
-from fluid_build.sources.ddl.tokens import Spelling, Token, spell, tokens_of, written
+from fluid_build.sources.ddl.tokens import Token, spell, written
 
-# Words that begin an attribute we read, so that a type ends before them.
+# Words that begin an attribute we read.
 _READ = frozenset(
     ("ALIAS", "AS", "AUTOINCREMENT", "AUTO_INCREMENT", "COMMENT", "CONSTRAINT", "FOREIGN",
      "GENERATED", "IDENTITY", "KEY", "MATERIALIZED", "NOT", "NULL", "OPTIONS", "PRIMARY",
      "REFERENCES", "UNIQUE")
 )  # fmt: skip
-_COMPUTED = frozenset(("AS", "ALIAS", "MATERIALIZED"))
 # Words that begin an attribute without bearing on structure: defaults, storage, enforcement.
-# What sqlglot can't read of these is left out without a word.
 _IRRELEVANT = frozenset(
     (
         "AFTER", "ASC", "BITMAP_UNION", "CACHE", "CASCADE", "CASESPECIFIC", "CHARSET", "CHECK",
@@ -37,21 +38,18 @@ _IRRELEVANT = frozenset(
         "TITLE", "TTL", "UPPERCASE", "USING", "VALIDATE", "VIRTUAL", "VISIBLE", "WITH",
     )
 )  # fmt: skip
-# What sqlglot trips over wherever it appears, and that says nothing we read.
-_NOISE = re.compile(
-    r"\b(?:ON NULL(?: FOR INSERT ONLY)?|FOR INSERT(?: AND UPDATE)?|NULLS (?:NOT )?DISTINCT"
-    r"|NOT FOR REPLICATION|(?:NON)?CLUSTERED|(?:COLUMN_FORMAT|STORAGE) DEFAULT|WITH(?= DEFAULT))\b",
-    re.IGNORECASE,
-)
-# Otherwise sqlglot takes CONSTRAINT for the name of the unique key.
-_UNIQUE = re.compile(r"\bUNIQUE(?= CONSTRAINT\b)", re.IGNORECASE)
-_MASK = "\ue000"
-_MASKED = re.compile(rf"'{_MASK}(\d+)'")
-# An attribute list is rarely wrong in more than one place; this bounds the time on nonsense.
-_MOST_REPAIRS = 25
-_LONGEST = 20_000
+# Words that begin no attribute after these, but belong to theirs.
+_CONTINUED = frozenset(
+    (("ALWAYS", "AS"), ("AS", "IDENTITY"), ("BY", "DEFAULT"), ("DEFAULT", "AS"), ("DEFAULT", "ON"),
+     ("FOREIGN", "KEY"), ("KEY", "REFERENCES"), ("NULL", "AS"), ("ON", "NULL"), ("PRIMARY", "KEY"),
+     ("SET", "DEFAULT"), ("SET", "NULL"), ("UNIQUE", "INDEX"), ("UNIQUE", "KEY"))
+)  # fmt: skip
+_COMPUTED = frozenset(("AS", "ALIAS", "MATERIALIZED", "GENERATED"))
+_NUMBERED = frozenset(("AUTOINCREMENT", "AUTO_INCREMENT", "IDENTITY"))
 _FAULT_SHOWN = 60
-_ONE = Token("number", "1", "", 0, 0)
+# sqlglot takes seconds for a list of a megabyte, and no real attribute is longer than this.
+_LONGEST = 20_000
+_BEFORE = "CREATE TABLE t (c INT "
 
 
 @dataclass(slots=True)
@@ -96,26 +94,24 @@ def read_type(reader: Reader) -> tuple[Token, ...]:
 
 def read_attributes(reader: Reader) -> Attributes:
     """Take everything that's left as a column's attributes."""
-    # Numbers in place of strings make comments and defaults alike, which the cache lives on.
-    strings: list[str] = []
-    tokens = []
-    for token in reader.remaining():
-        if token.kind == "string":
-            strings.append(token.text)
-            token = token._replace(text=f"{_MASK}{len(strings) - 1}")
-        tokens.append(token)
-    attributes = _attributes(spell(tokens, reader.dialect).text, reader.dialect)
-    if not strings:
-        return attributes
-    comment = attributes.comment
-    return replace(
-        attributes,
-        comment=strings[int(comment[1:])] if comment and comment[0] == _MASK else comment,
-        faults=[
-            _MASKED.sub(lambda match: f"'{strings[int(match[1])]}'", fault)
-            for fault in attributes.faults
-        ],
-    )
+    attributes = Attributes()
+    for tokens in _split(reader.remaining()):
+        words = [token.upper for token in tokens]
+        start = 2 if words[0] == "CONSTRAINT" and len(words) > 2 else 0
+        first = words[start]
+        if first in _IRRELEVANT or (first == "NOT" and set(words[1:2]) & _IRRELEVANT):
+            continue
+        if first in _NUMBERED or (first == "GENERATED" and "IDENTITY" in words):
+            attributes.nullable = False
+        elif first in _COMPUTED:
+            # GENERATED ALWAYS AS ROW START is when a row was written.
+            attributes.generated = attributes.generated or "ROW" not in words
+        elif first == "COMMENT" and words[start + 1 :] not in ([], ["="]):
+            # Every comment is different, so that sqlglot would have to parse each of them.
+            attributes.comment = tokens[start + 1 + (words[start + 1] == "=")].text
+        else:
+            _read(tokens, reader.dialect, attributes)
+    return attributes
 
 
 def shortened(tokens: Sequence[Token]) -> str:
@@ -124,156 +120,80 @@ def shortened(tokens: Sequence[Token]) -> str:
     return text if len(text) <= _FAULT_SHOWN else text[: _FAULT_SHOWN - 1] + "…"
 
 
-# Columns share few attribute lists, and parsing one takes half a millisecond.
+def _split(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """Yield the tokens of each attribute."""
+    start = depth = 0
+    for place, token in enumerate(tokens):
+        depth += (token.upper == "(") - (token.upper == ")")
+        if depth or place == start or not _starts_attribute(tokens, place):
+            continue
+        before = tokens[place - 1].upper
+        is_named = place == start + 2 and tokens[start].upper == "CONSTRAINT"
+        if not is_named and before != "NOT" and (before, token.upper) not in _CONTINUED:
+            yield tokens[start:place]
+            start = place
+    if tokens[start:]:
+        yield tokens[start:]
+
+
+def _starts_attribute(tokens: Sequence[Token], place: int) -> bool:
+    word = tokens[place].upper
+    if word in ("CHARACTER", "CHAR"):
+        return place + 1 < len(tokens) and tokens[place + 1].upper == "SET"
+    return word in _READ or word in _IRRELEVANT
+
+
+def _read(tokens: Sequence[Token], dialect: Dialect, attributes: Attributes) -> None:
+    """Read an attribute, or as much of its start as sqlglot understands."""
+    spelling = spell(tokens, dialect)
+    constraints = _parse(spelling.text, dialect.grammar)
+    if isinstance(constraints, int):
+        place = spelling.token_at(constraints)
+        if 0 < place < len(tokens):
+            _read(tokens[:place], dialect, attributes)
+            tokens = tokens[place:]
+        if tokens[0].upper not in _IRRELEVANT:
+            attributes.faults.append(shortened(tokens))
+        return
+    for constraint in constraints:
+        _add(constraint.args.get("kind") or constraint, constraint.name, dialect, attributes)
+
+
+# Columns share few attributes, and parsing one takes half a millisecond.
 @lru_cache(maxsize=4_096)
-def _attributes(text: str, dialect: Dialect) -> Attributes:
-    if not text:
-        return Attributes()
-    text = _UNIQUE.sub("UNIQUE CHECK (1)", _NOISE.sub(" ", text))
-    tokens = list(tokens_of(text, dialect))
-    is_computed = _take_out_expression(tokens)
-    unread: list[Token] = []
-    for _ in range(_MOST_REPAIRS):
-        spelling = spell(tokens, dialect)
-        constraints = _parse(spelling, dialect)
-        if not isinstance(constraints, int):
-            attributes = _read(constraints, dialect)
-            attributes.generated = attributes.generated or is_computed
-            attributes.faults = _phrases(unread)
-            return attributes
-        unread += _take_out(tokens, constraints)
-    return Attributes(faults=[shortened(tokens_of(text, dialect))])
-
-
-def _parse(spelling: Spelling, dialect: Dialect) -> Sequence[exp.Expression] | int:
-    """Return the constraints that sqlglot reads, or the index of the token it stumbles over."""
-    before = "CREATE TABLE t (c INT "
-    text = f"{before}{spelling.text})"
+def _parse(text: str, grammar: str) -> Sequence[exp.Expression] | int:
+    """Return the constraints that sqlglot reads, or the offset in the text where it stops."""
     if len(text) > _LONGEST:
-        return len(spelling.starts) - 1
+        return 0
     try:
         tree = sqlglot.parse_one(
-            text,
-            read=dialect.grammar,
+            f"{_BEFORE}{text})",
+            read=grammar,
             error_level=ErrorLevel.IMMEDIATE,
-            error_message_context=_LONGEST,
+            error_message_context=len(_BEFORE) + len(text),
         )
     except ParseError as error:
-        context = error.errors[0]["start_context"] if error.errors else ""
-        place = spelling.token_at(len(context) - len(before))
-        return min(place, len(spelling.starts) - 1)
+        return len(error.errors[0]["start_context"]) - len(_BEFORE) if error.errors else 0
     except (TokenError, RecursionError):
-        return len(spelling.starts) - 1
+        return 0
     column = tree.find(exp.ColumnDef)
     return column.args["constraints"] if column else 0
 
 
-def _take_out_expression(tokens: list[Token]) -> bool:
-    """Remove what a column is computed from; sqlglot misreads ``AS (a) NOT NULL``.
-
-    Return whether there was such an expression.
-    """
-    depths = _depths(tokens)
-    for begin, token in enumerate(tokens[:-1]):
-        following = tokens[begin + 1].upper
-        if depths[begin] or token.upper not in _COMPUTED or following in ("IDENTITY", "ROW"):
-            continue
-        end = begin + 2
-        while end < len(tokens) and (depths[end] or not _starts_attribute(tokens, end)):
-            end += 1
-        while begin and tokens[begin - 1].upper in ("GENERATED", "ALWAYS"):
-            begin -= 1
-        del tokens[begin:end]
-        return True
-    return False
-
-
-def _take_out(tokens: list[Token], place: int) -> list[Token]:
-    """Remove what sqlglot can't read from the tokens, and return what of it may matter."""
-    depths = _depths(tokens)
-    if depths[place]:
-        _take_out_group(tokens, depths, place)
-        return []
-    if tokens[place].upper == "NOT" and place + 1 < len(tokens):
-        place += _is_irrelevant(tokens[place + 1])
-    begin = place
-    while begin and (depths[begin] or not _starts_attribute(tokens, begin)):
-        begin -= 1
-    is_irrelevant = _is_irrelevant(tokens[begin])
-    begin = begin if is_irrelevant else place
-    end = begin + 1
-    while end < len(tokens) and (
-        depths[end] or (is_irrelevant and not _starts_attribute(tokens, end))
-    ):
-        end += 1
-    begin -= is_irrelevant and begin > 0 and tokens[begin - 1].upper == "NOT"
-    removed = tokens[begin:end]
-    del tokens[begin:end]
-    return [] if is_irrelevant else removed
-
-
-def _take_out_group(tokens: list[Token], depths: Sequence[int], place: int) -> None:
-    """Empty parentheses that sqlglot can't read; what's inside them never matters."""
-    begin, end = place, place + 1
-    while begin and depths[begin - 1]:
-        begin -= 1
-    while end < len(tokens) and depths[end]:
-        end += 1
-    inside = tokens[begin + 1 : end - 1]
-    if [token.text for token in inside] == [_ONE.text]:
-        del tokens[begin:end]
-    else:
-        tokens[begin + 1 : end - 1] = [_ONE]
-
-
-def _depths(tokens: Sequence[Token]) -> list[int]:
-    """Return for each token how many parentheses it's inside, its own included."""
-    depths = []
-    depth = 0
-    for token in tokens:
-        depth += token.upper == "("
-        depths.append(depth)
-        depth -= token.upper == ")" and depth > 0
-    return depths
-
-
-def _phrases(unread: Iterable[Token]) -> list[str]:
-    """Return tokens as phrases, those that followed each other together."""
-    phrases: list[list[Token]] = []
-    for token in sorted(unread, key=lambda token: token.start):
-        if phrases and token.start - phrases[-1][-1].end <= 1:
-            phrases[-1].append(token)
-        else:
-            phrases.append([token])
-    return [shortened(phrase) for phrase in phrases]
-
-
-def _read(constraints: Sequence[exp.Expression], dialect: Dialect) -> Attributes:
-    attributes = Attributes()
-    for constraint in constraints:
-        kind = constraint.args.get("kind")
-        name = constraint.name
-        if isinstance(kind, exp.NotNullColumnConstraint):
-            allows_null = bool(kind.args.get("allow_null"))
-            if not allows_null or attributes.nullable is None:
-                attributes.nullable = allows_null
-        elif isinstance(kind, exp.PrimaryKeyColumnConstraint | exp.UniqueColumnConstraint):
-            is_primary = isinstance(kind, exp.PrimaryKeyColumnConstraint)
-            attributes.keys.append((is_primary, name))
-        elif isinstance(kind, exp.Reference):
-            attributes.references.append((*_read_reference(kind, dialect), name))
-        elif isinstance(kind, _NUMBERING):
-            attributes.nullable = False
-        elif isinstance(kind, exp.CommentColumnConstraint):
-            attributes.comment = kind.name
-        elif isinstance(kind, exp.Properties):
-            for option in kind.expressions:
-                if option.name.lower() == "description":
-                    attributes.comment = option.args["value"].name
-    return attributes
-
-
-_NUMBERING = (exp.AutoIncrementColumnConstraint, exp.GeneratedAsIdentityColumnConstraint)
+def _add(constraint: exp.Expression, name: str, dialect: Dialect, attributes: Attributes) -> None:
+    if isinstance(constraint, exp.NotNullColumnConstraint):
+        allows_null = bool(constraint.args.get("allow_null"))
+        if not allows_null or attributes.nullable is None:
+            attributes.nullable = allows_null
+    elif isinstance(constraint, exp.PrimaryKeyColumnConstraint | exp.UniqueColumnConstraint):
+        is_primary = isinstance(constraint, exp.PrimaryKeyColumnConstraint)
+        attributes.keys.append((is_primary, name))
+    elif isinstance(constraint, exp.Reference):
+        attributes.references.append((*_read_reference(constraint, dialect), name))
+    elif isinstance(constraint, exp.Properties):
+        for option in constraint.expressions:
+            if option.name.lower() == "description":
+                attributes.comment = option.args["value"].name
 
 
 def _read_reference(
@@ -286,14 +206,3 @@ def _read_reference(
     return object_name(undotted(parts, dialect)), tuple(
         Identifier(column.name, bool(column.args.get("quoted"))) for column in columns
     )
-
-
-def _starts_attribute(tokens: Sequence[Token], place: int) -> bool:
-    word = tokens[place].upper
-    if word in ("CHARACTER", "CHAR"):
-        return place + 1 < len(tokens) and tokens[place + 1].upper == "SET"
-    return word in _READ or word in _IRRELEVANT
-
-
-def _is_irrelevant(token: Token) -> bool:
-    return token.upper in _IRRELEVANT

@@ -137,9 +137,11 @@ _COPY_END = re.compile(r"^\\\.$", re.MULTILINE)
 _ROWS = re.compile(
     r"^[ \t]*(?:INSERT|REPLACE|VALUES)\b[^\n]*(?:\n[ \t]*[('][^\n]*)*", re.IGNORECASE | re.MULTILINE
 )
+# Lengths are bounded: a quote that's never closed must not have the whole text searched for it.
 _TOKEN = re.compile(
-    r"--[^\n]*|/\*(?!M?!)[^*]*\*+(?:[^/*][^*]*\*+)*/|'(?:[^'\\\n]|\\.|'')*'|`[^`\n]*`"
-    r'|"[^"\n]*"|\[[^\]\n]*\]|\d[\w.]*|[^\W\d][\w$]*|\$\w*\$|::|\S'
+    r"--[^\n]*+|/\*(?!M?!)(?:[^*]|\*(?!/))*+(?:\*/)?|'(?:[^'\\\n]|\\.|''){0,1000}+'"
+    r'|`[^`\n]{0,300}+`|"[^"\n]{0,300}+"|\[[^\]\n]{0,300}+\]'
+    r"|\d[\w.]*+|[^\W\d][\w$]*+|\$\w{0,60}\$|::|\S"
 )
 _QUOTED = {"'": "''", '"': '"x"', "[": "[x]"}
 _MOVES_ROWS = frozenset(("insert", "replace", "values", "select", "update", "delete", "merge"))

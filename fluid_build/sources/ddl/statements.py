@@ -122,6 +122,7 @@ class _Splitter:
         self.line = 1
         self.last_go = _last(_ANY_GO, text) if dialect.batches else -1
         self.last_slash = _last(_ANY_SLASH, text) if dialect.sqlplus else -1
+        self.last_copy_end = _last(_COPY_END, text) + len("\\.")
         self.begin()
 
     def begin(self) -> None:
@@ -176,7 +177,7 @@ class _Splitter:
                 terminated=terminated,
             )
             if first.upper == "COPY" and _COPY_STDIN.search(self.text, first.start, last.end):
-                end = _COPY_END.search(self.text, self.position)
+                end = _COPY_END.search(self.text, self.position, self.last_copy_end)
                 self.position = end.end() if end else self.position
         self.begin()
 

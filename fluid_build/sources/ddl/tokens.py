@@ -69,7 +69,8 @@ def _pattern(dialect: Dialect) -> re.Pattern[str]:
         rf"(?P<string>(?:[NnBbXxRr]|[Uu]&|_\w+\s?)?{string})",
         rf"(?P<dquote>(?:[Uu]&)?{dquote})",
         r"(?P<backtick>`[^`]*+(?:``[^`]*+)*+`)",
-        r"(?P<bracket>\[[^\]]*+(?:\]\][^\]]*+)*+\])" if dialect.brackets else "",
+        # Bounded, or a text of opening brackets would be searched to its end for each of them.
+        r"(?P<bracket>\[[^\]]{0,300}+(?:\]\][^\]]{0,300}+)*+\])" if dialect.brackets else "",
         r"(?P<number>\d[\w.]*+)",
         rf"(?P<word>{_WORD})",
         r"(?P<sign>[^\s])",
