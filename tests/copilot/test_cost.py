@@ -116,10 +116,10 @@ def test_figures_that_are_close_are_told_apart() -> None:
 def test_settling_frees_what_was_not_used() -> None:
     """Once the usage is known, only that counts."""
     run = tracker(1)
-    with run.reserve(**CALL, input_tokens=0, max_output_tokens=100_000) as held:
+    with run.reserve(**CALL, input_tokens=0, max_output_tokens=100_000) as reservation:
         assert run.breakdown.reserved_usd == 1
-        held.settle(0, 10_000)
-        held.settle(0, 99_999)
+        reservation.settle(0, 10_000)
+        reservation.settle(0, 99_999)
     assert (run.total_usd, run.breakdown.reserved_usd) == (Decimal("0.1"), 0)
     run.reserve(**CALL, input_tokens=0, max_output_tokens=90_000)
 
@@ -135,8 +135,8 @@ def test_a_failed_call_gives_its_reserve_back() -> None:
 def test_missing_usage_counts_the_whole_reserve() -> None:
     """If the provider does not say what a call used, the worst is assumed."""
     run = tracker(1)
-    with run.reserve(**CALL, input_tokens=0, max_output_tokens=60_000) as held:
-        held.settle_without_usage()
+    with run.reserve(**CALL, input_tokens=0, max_output_tokens=60_000) as reservation:
+        reservation.settle_without_usage()
     assert (run.total_usd, run.breakdown.missing_usage_calls) == (Decimal("0.6"), 1)
 
 
@@ -146,9 +146,9 @@ def test_a_call_without_usage_is_a_call_all_the_same() -> None:
     bus.subscribe(heard.append)
     run = RunCostTracker(1, prices={"m": (0, 10)}, bus=bus)
     call = {"provider": "p", "model": "m", "stage": "s", "agent_class": "A"}
-    with run.reserve(**call, input_tokens=0, max_output_tokens=60_000) as held:
-        held.settle_without_usage()
-        held.settle_without_usage()
+    with run.reserve(**call, input_tokens=0, max_output_tokens=60_000) as reservation:
+        reservation.settle_without_usage()
+        reservation.settle_without_usage()
     (row,), (agent_row,) = run.breakdown.rows, run.breakdown.agent_rows
     assert (row.calls, row.cost_usd) == (1, run.total_usd)
     assert (agent_row.stage, agent_row.agent_class, agent_row.calls) == ("s", "A", 1)
@@ -165,8 +165,8 @@ def test_cache_writes_are_reserved_for() -> None:
     def price(*_: Any, cache_write_tokens: int = 0) -> Decimal:
         return Decimal(5 if cache_write_tokens else 4)
 
-    held = RunCostTracker(price=price).reserve(**CALL, input_tokens=1, max_output_tokens=1)
-    assert held.reserved_usd == 5
+    reservation = RunCostTracker(price=price).reserve(**CALL, input_tokens=1, max_output_tokens=1)
+    assert reservation.reserved_usd == 5
 
 
 def test_a_call_that_costs_more_than_it_could_is_told() -> None:
@@ -174,9 +174,9 @@ def test_a_call_that_costs_more_than_it_could_is_told() -> None:
     run = tracker(1)
     with (
         pytest.raises(CostLimitExceeded),
-        run.reserve(**CALL, input_tokens=0, max_output_tokens=90_000) as held,
+        run.reserve(**CALL, input_tokens=0, max_output_tokens=90_000) as reservation,
     ):
-        held.settle(0, 200_000)
+        reservation.settle(0, 200_000)
     assert run.total_usd == 2
 
 
@@ -221,9 +221,9 @@ def test_ceilings_that_are_none(monkeypatch: pytest.MonkeyPatch, text: str) -> N
 def test_reset_forgets_open_reservations() -> None:
     """A reservation from before a reset has no effect after it."""
     run = tracker(1)
-    held = run.reserve(**CALL, input_tokens=0, max_output_tokens=90_000)
+    reservation = run.reserve(**CALL, input_tokens=0, max_output_tokens=90_000)
     run.reset()
-    held.settle(0, 90_000)
+    reservation.settle(0, 90_000)
     assert (run.total_usd, run.breakdown.reserved_usd) == (0, 0)
 
 
@@ -241,14 +241,14 @@ def test_two_runs_do_not_mix() -> None:
     """Two runs in one process, side by side, each count for themselves."""
 
     async def one(tokens: int) -> Decimal:
-        with use_cost_tracker(tracker()) as mine:
+        with use_cost_tracker(tracker()) as run_tracker:
 
             async def stage() -> None:
                 await asyncio.sleep(0)
                 get_cost_tracker().record_call(**CALL, input_tokens=tokens, output_tokens=0)
 
             await asyncio.gather(stage(), stage(), asyncio.to_thread(asyncio.run, stage()))
-            return mine.total_usd
+            return run_tracker.total_usd
 
     async def both() -> list[Decimal]:
         return await asyncio.gather(one(500_000), one(5_000_000))
@@ -267,18 +267,20 @@ def test_spent_and_reserved_never_pass_the_ceiling(
 ) -> None:
     """Whatever is reserved, settled or released, in whatever order: the ceiling holds."""
     run = RunCostTracker(limit, price=lambda p, m, i, o, *_, **__: Decimal(o))
-    held = []
+    reservations = []
     for worst, share in calls:
         try:
-            held.append((run.reserve(**CALL, input_tokens=0, max_output_tokens=worst), share))
+            reservations.append(
+                (run.reserve(**CALL, input_tokens=0, max_output_tokens=worst), share)
+            )
         except CostLimitExceeded as error:
             assert error.total_usd > limit
         seen = run.breakdown
         assert seen.total_usd + seen.reserved_usd <= limit
-        if held and share % 2:
-            reservation, part = held.pop(0)
+        if reservations and share % 2:
+            reservation, part = reservations.pop(0)
             reservation.settle(0, int(reservation.reserved_usd) * part // 100)
-    for reservation, _ in held:
+    for reservation, _ in reservations:
         reservation.release()
     seen = run.breakdown
     assert seen.reserved_usd == 0
@@ -294,8 +296,8 @@ def test_parallel_calls_cannot_overshoot() -> None:
     def call(_: int) -> None:
         start.wait()
         try:
-            with run.reserve(**CALL, input_tokens=0, max_output_tokens=1) as held:
-                held.settle(0, 1)
+            with run.reserve(**CALL, input_tokens=0, max_output_tokens=1) as reservation:
+                reservation.settle(0, 1)
         except CostLimitExceeded as error:
             refused.append(error)
 

@@ -132,7 +132,7 @@ def test_no_secret_reaches_a_provider(
         raise error
 
     @forge_tool(name="read", description="d", args_schema=Args, workspace_root_aware=True)
-    def read(args: Args, *, workspace_root: Path) -> Any:
+    def read_file(args: Args, *, workspace_root: Path) -> Any:
         content = read_confined(workspace_root, args.path, suffixes=[".csv"], max_bytes=99)
         return {"content": content.decode()}
 

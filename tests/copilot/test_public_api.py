@@ -123,8 +123,8 @@ def test_the_typed_examples_run(tmp_path: Path) -> None:
     assert typed_examples.observing()["execution_count"] == 1
     assert typed_examples.spending() == Decimal("0.00002")
     assert asyncio.run(typed_examples.composing()).ok
-    found = typed_examples.remembering(SqliteBackend(tmp_path / "store.db"))
-    assert [result.key for result in found] == ["k"]
+    results = typed_examples.remembering(SqliteBackend(tmp_path / "store.db"))
+    assert [result.key for result in results] == ["k"]
     assert typed_examples.configuring(tmp_path) == "m"
 
 

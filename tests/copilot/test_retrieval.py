@@ -43,14 +43,14 @@ def embed(text: str) -> list[float]:
 
 @pytest.fixture(params=["file", "sqlite"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    made: Store = (
+    new_store: Store = (
         FileBackend(root=tmp_path / "store")
         if request.param == "file"
         else SqliteBackend(tmp_path / "store.db")
     )
     for key, text in TEXTS.items():
-        write_semantic_record(made, key, {"name": key}, text=text, embed=embed)
-    return made
+        write_semantic_record(new_store, key, {"name": key}, text=text, embed=embed)
+    return new_store
 
 
 @pytest.fixture(params=["numpy", "plain"])
@@ -62,8 +62,8 @@ def _with_and_without_numpy(
 
 
 def keys(query: str, store: Store, **options: Any) -> list[str]:
-    found = retrieve_similar_models(query, store=store, config=RetrievalConfig(**options))
-    return [result.key for result in found]
+    results = retrieve_similar_models(query, store=store, config=RetrievalConfig(**options))
+    return [result.key for result in results]
 
 
 def test_documented_sample(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_documented_sample(tmp_path: Path) -> None:
         scratchpad=session.get_scratchpad(),
         config=RetrievalConfig(limit=3, mode="hybrid"),
     )
-    assert [(found.key, found.value, found.text) for found in results] == [
+    assert [(results.key, results.value, results.text) for results in results] == [
         ("orders", {"a": 1}, TEXTS["orders"])
     ]
     assert session.get_scratchpad().top_retrievals(3, namespace="memory/semantic") == results
@@ -84,12 +84,12 @@ def test_documented_sample(tmp_path: Path) -> None:
 
 def test_by_keyword(store: Store) -> None:
     """Any word of the query counts; the best has similarity 1."""
-    found = retrieve_similar_models(
+    results = retrieve_similar_models(
         "customer weather vault", store=store, config=RetrievalConfig(mode="keyword")
     )
-    assert found[0].key == "orders"
-    assert found[0].similarity == 1.0
-    assert all(0 < result.similarity <= 1 for result in found)
+    assert results[0].key == "orders"
+    assert results[0].similarity == 1.0
+    assert all(0 < result.similarity <= 1 for result in results)
 
 
 def test_exactly(store: Store) -> None:
@@ -102,20 +102,20 @@ def test_exactly(store: Store) -> None:
 @pytest.mark.usefixtures("_with_and_without_numpy")
 def test_by_vector(store: Store) -> None:
     """The nearest embeddings come first, whether the words are the same or not."""
-    found = retrieve_similar_models(
+    results = retrieve_similar_models(
         "Customer SHOP", store=store, config=RetrievalConfig(mode="vector", embed=embed, limit=2)
     )
-    assert [result.key for result in found] == ["shop", "orders"]
-    assert found[0].similarity == pytest.approx(1.0, abs=0.01)
+    assert [result.key for result in results] == ["shop", "orders"]
+    assert results[0].similarity == pytest.approx(1.0, abs=0.01)
 
 
 @pytest.mark.usefixtures("_with_and_without_numpy")
 def test_hybrid_joins_both(store: Store) -> None:
     """What both ways find comes before what one finds; first in both is 1."""
     config = RetrievalConfig(mode="hybrid", embed=embed, limit=4)
-    found = retrieve_similar_models("customer orders", store=store, config=config)
-    assert (found[0].key, found[0].similarity) == ("orders", 1.0)
-    assert {result.key for result in found} == set(TEXTS)
+    results = retrieve_similar_models("customer orders", store=store, config=config)
+    assert (results[0].key, results[0].similarity) == ("orders", 1.0)
+    assert {result.key for result in results} == set(TEXTS)
 
 
 def test_hybrid_without_embeddings_is_keyword(store: Store) -> None:
@@ -209,17 +209,17 @@ def test_vectors_are_searched_exactly(seed: int, count: int, limit: int) -> None
     store = SqliteBackend(":memory:")
     for key, vector in vectors.items():
         store.put(SEMANTIC_MEMORY, key, 1, embedding=vector)
-    wanted = [draw.gauss(0, 1) for _ in range(5)]
+    query = [draw.gauss(0, 1) for _ in range(5)]
 
     def cosine(key: str) -> float:
         vector = vectors[key]
-        return sum(map(float.__mul__, vector, wanted)) / math.hypot(*vector) / math.hypot(*wanted)
+        return sum(map(float.__mul__, vector, query)) / math.hypot(*vector) / math.hypot(*query)
 
-    config = RetrievalConfig(mode="vector", embed=lambda _: wanted, limit=limit)
-    found = retrieve_similar_models("q", store=store, config=config)
+    config = RetrievalConfig(mode="vector", embed=lambda _: query, limit=limit)
+    results = retrieve_similar_models("q", store=store, config=config)
     expected = sorted(vectors, key=cosine, reverse=True)[:limit]
     positive = [key for key in expected if cosine(key) > 1e-6]
-    assert [result.key for result in found][: len(positive)] == positive
-    for result in found:
+    assert [result.key for result in results][: len(positive)] == positive
+    for result in results:
         assert result.similarity == pytest.approx(max(cosine(result.key), 0), abs=1e-5)
     assert Scratchpad().retrievals == []

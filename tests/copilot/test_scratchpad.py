@@ -68,8 +68,8 @@ def test_top_retrievals() -> None:
     ]:
         scratchpad.add_retrieval(RetrievalResult(namespace, key, similarity))
     top = scratchpad.top_retrievals(limit=3, namespace="memory/semantic")
-    assert [(found.key, found.similarity) for found in top] == [("b", 0.9), ("a", 0.7)]
-    assert [found.key for found in scratchpad.top_retrievals(2)] == ["b", "c"]
+    assert [(result.key, result.similarity) for result in top] == [("b", 0.9), ("a", 0.7)]
+    assert [result.key for result in scratchpad.top_retrievals(2)] == ["b", "c"]
     assert scratchpad.top_retrievals(-1) == []
     assert len(scratchpad.retrievals) == 4
 

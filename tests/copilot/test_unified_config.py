@@ -97,7 +97,7 @@ def test_former_files_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "key", "line", "said"),
+    ("text", "key", "line", "message"),
     [
         ("llm:\n  provder: x", "llm.provder", 2, "no setting llm.provder"),
         ("behaviour: {}", "behaviour", 1, "no setting behaviour"),
@@ -112,13 +112,13 @@ def test_former_files_are_read(tmp_path: Path) -> None:
     ],
 )
 def test_errors_name_the_key_and_the_line(
-    tmp_path: Path, text: str, key: str | None, line: int | None, said: str
+    tmp_path: Path, text: str, key: str | None, line: int | None, message: str
 ) -> None:
     """What is no setting is told with its key and its line."""
     write(tmp_path, config__yaml=text)
     with pytest.raises(ConfigError) as caught:
         load(tmp_path)
-    assert said in caught.value.message
+    assert message in caught.value.message
     assert "config.yaml" in caught.value.message
     if key is not None:
         assert caught.value.key == key
@@ -163,16 +163,16 @@ def test_migration(tmp_path: Path) -> None:
         prices__json={"m": [1, 2]},
         config__yaml="llm: {model: new}",
     )
-    done = migrate_legacy_to_unified(home=tmp_path)
+    migration = migrate_legacy_to_unified(home=tmp_path)
     config = load(tmp_path)
     assert (config.llm.provider, config.llm.model) == ("openai", "new")
     assert config.sources.sources == {"prod": {"catalog": "snowflake"}}
-    assert done.migrated == ("llm.provider", "prices.prices.m", "sources.sources.prod")
-    assert [path.read_text() for path in done.backups] == ["llm: {model: new}"]
-    assert len(done.warnings) == 2
-    assert "'theme' isn't migrated: there is no such setting" in done.warnings[1]
+    assert migration.migrated == ("llm.provider", "prices.prices.m", "sources.sources.prod")
+    assert [path.read_text() for path in migration.backups] == ["llm: {model: new}"]
+    assert len(migration.warnings) == 2
+    assert "'theme' isn't migrated: there is no such setting" in migration.warnings[1]
     text = (tmp_path / "config.yaml").read_text()
-    assert "canary" not in text + str(done)
+    assert "canary" not in text + str(migration)
     assert (tmp_path / "ai_config.json").exists()
 
 

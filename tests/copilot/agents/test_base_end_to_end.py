@@ -65,15 +65,15 @@ class Run:
         self.waits.append(seconds)
 
     def ask(self, is_async: bool, **question: Any) -> Answer:
-        asked = {"system": "s", "user": "u", **question}
+        arguments = {"system": "s", "user": "u", **question}
         with use_cost_tracker(self.tracker):
             if not is_async:
                 with self.client:
-                    return self.agent.call_sync(Answer, **asked)
+                    return self.agent.call_sync(Answer, **arguments)
 
             async def ask() -> Answer:
                 async with self.client:
-                    return await self.agent.call(Answer, **asked)
+                    return await self.agent.call(Answer, **arguments)
 
             return asyncio.run(ask())
 

@@ -135,7 +135,7 @@ def test_a_stopped_run_goes_on(store: Store, stop_at: str) -> None:
     assert result.response == expected.response
     assert result.state.messages == expected.state.messages
     assert result.state.internal == expected.state.internal
-    sequential = [done for done in DONE if done in ("plan", "task", "end", "helper 3")]
+    sequential = [name for name in DONE if name in ("plan", "task", "end", "helper 3")]
     assert sequential == ["plan", "task", "helper 3", "end"]
     assert set(before) <= {"plan", "task", "helper 3", "helper lambda", "a"}
 
@@ -400,12 +400,12 @@ class Scripted(CompositeAgent):
         if number == self.stop_after:
             raise Stopped
         kind, size = self.script[number % 100]
-        made = [{"role": "assistant", "content": f"{number}.{n}"} for n in range(size)]
+        added = [{"role": "assistant", "content": f"{number}.{n}"} for n in range(size)]
         if kind == "compact":
             return SimpleNamespace(
-                response="c", messages=[*messages[:1], *messages[-3:-1], messages[-1], *made]
+                response="c", messages=[*messages[:1], *messages[-3:-1], messages[-1], *added]
             )
-        return SimpleNamespace(response="r", messages=[*messages, *made])
+        return SimpleNamespace(response="r", messages=[*messages, *added])
 
     def get_next_steps(self, step: Any, state: Composite) -> list[Any]:
         number = int(step.name)

@@ -58,8 +58,8 @@ class Talker:
             answer = answer.pop(0)
         if isinstance(answer, BaseException):
             raise answer
-        said = [*messages, {"role": "assistant", "content": answer}]
-        return SimpleNamespace(response=answer, messages=said)
+        answer_text = [*messages, {"role": "assistant", "content": answer}]
+        return SimpleNamespace(response=answer, messages=answer_text)
 
 
 class Agent(CompositeAgent):
@@ -75,8 +75,8 @@ class Agent(CompositeAgent):
         self.complete: Callable[[Any, Composite], Composite] = lambda step, state: state
 
     def init(self, args: Mapping[str, Any]) -> Composite:
-        given = {"messages": [SYSTEM], **self.state, **args}
-        return Composite(agent=self.talker, steps=self.steps, **given)
+        fields = {"messages": [SYSTEM], **self.state, **args}
+        return Composite(agent=self.talker, steps=self.steps, **fields)
 
     def on_step_start(self, step: Any, state: Composite) -> Composite:
         self.log.append(f"start {step.name}")
@@ -229,13 +229,13 @@ def test_agents_may_be_plain_functions(is_async: bool) -> None:
 
 def test_tool_messages_of_a_completion_stay() -> None:
     """All messages that a completion made stay in the conversation, tool calls included."""
-    made = [{"role": "assistant", "tool_calls": []}, {"role": "tool"}, {"content": "done"}]
+    added = [{"role": "assistant", "tool_calls": []}, {"role": "tool"}, {"content": "done"}]
 
     async def get_completion(*, messages: Any, **_: Any) -> Any:
-        return SimpleNamespace(response="done", messages=[*messages, *made])
+        return SimpleNamespace(response="done", messages=[*messages, *added])
 
     agent = Agent([completion("a", "A")], SimpleNamespace(get_completion=get_completion))
-    assert run_sync(agent, {}).state.messages == [SYSTEM, *made]
+    assert run_sync(agent, {}).state.messages == [SYSTEM, *added]
 
 
 @pytest.mark.parametrize(
@@ -382,14 +382,14 @@ def test_a_bug_in_a_callback_is_raised(callback: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("callback", "said"),
+    ("callback", "answer_text"),
     [("on_step_start", "on_step_start returned NoneType"), ("on_error", "not Retry, Skip or Halt")],
 )
-def test_a_callback_must_return_what_it_should(callback: str, said: str) -> None:
+def test_a_callback_must_return_what_it_should(callback: str, answer_text: str) -> None:
     """A callback that returns no state, or no decision, is told so by name."""
     agent = Agent([completion("a", "A")], Talker({"A": OSError()}))
     setattr(agent, callback, lambda *args: None)
-    with pytest.raises(TypeError, match=said):
+    with pytest.raises(TypeError, match=answer_text):
         run_sync(agent, {})
 
 
@@ -425,8 +425,8 @@ def test_branches_see_the_same_messages_and_run_at_once() -> None:
         seen.append(messages[:-1])
         async with asyncio.timeout(5):
             await barrier.wait()
-        said = messages[-1]["content"]
-        return SimpleNamespace(response=said, messages=[*messages, {"content": said}])
+        answer_text = messages[-1]["content"]
+        return SimpleNamespace(response=answer_text, messages=[*messages, {"content": answer_text}])
 
     agent = Agent(
         [[completion(n, n) for n in "abc"]], SimpleNamespace(get_completion=get_completion)
@@ -602,13 +602,13 @@ class Inner(CompositeAgent):
 
 
 @pytest.mark.parametrize(
-    ("agent", "said"),
+    ("agent", "answer_text"),
     [(Echo, "echo 1"), (Echo(), "echo 1"), (Static, "static 1"), (Inner, "did I1")],
 )
-def test_an_agent_may_be_a_class(agent: Any, said: str) -> None:
+def test_an_agent_may_be_a_class(agent: Any, answer_text: str) -> None:
     """A class is delegated to as the original's modules are."""
     result = run_sync(Agent([delegate("x", agent, lambda state: {"n": 1})]), {})
-    assert contents(result)[1:] == [f"## X\n\n{said}"]
+    assert contents(result)[1:] == [f"## X\n\n{answer_text}"]
 
 
 def test_cancelling_leaves_nothing_running() -> None:

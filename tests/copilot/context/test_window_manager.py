@@ -174,11 +174,11 @@ def test_oversized_tool_arguments_become_the_documented_marker():
     window = manager.add_message(
         manager.create_window(), {"role": "assistant", "content": "", "tool_calls": [call]}
     )
-    kept = window.messages[0]["tool_calls"][0]
-    assert (kept["id"], kept["name"]) == ("c1", "write")
-    assert kept["arguments"]["_truncated"] is True
-    assert kept["arguments"]["_total_chars"] > 50_000
-    assert kept["arguments"]["_preview"]
+    contents = window.messages[0]["tool_calls"][0]
+    assert (contents["id"], contents["name"]) == ("c1", "write")
+    assert contents["arguments"]["_truncated"] is True
+    assert contents["arguments"]["_total_chars"] > 50_000
+    assert contents["arguments"]["_preview"]
 
 
 def test_a_call_waits_for_its_result():
@@ -244,22 +244,22 @@ def talk(manager, *contents):
 
 def test_recency_keeps_the_latest():
     """The oldest goes first."""
-    kept = talk(
+    contents = talk(
         manager_of(ContextPruningStrategy.RECENCY, 250),
         "alpha " * 60, "beta " * 60, "gamma " * 60, "delta " * 20,
     )  # fmt: skip
-    assert "gamma" in kept
-    assert "alpha" not in kept
+    assert "gamma" in contents
+    assert "alpha" not in contents
 
 
 def test_relevance_keeps_what_the_query_is_about():
     """An old message on the subject outlives a later one off it."""
-    kept = talk(
+    contents = talk(
         manager_of(ContextPruningStrategy.RELEVANCE, 250),
         "alpha invoices " * 20, "beta weather " * 20, "what about these invoices? " * 12,
     )  # fmt: skip
-    assert kept.count("alpha invoices") == 20
-    assert kept.count("beta weather") < 20
+    assert contents.count("alpha invoices") == 20
+    assert contents.count("beta weather") < 20
 
 
 def test_a_callers_relevance_is_used():
@@ -269,8 +269,8 @@ def test_a_callers_relevance_is_used():
         pruning_strategy=ContextPruningStrategy.RELEVANCE,
         relevance=lambda texts: [1.0 if "beta" in text else 0.0 for text in texts],
     )
-    kept = talk(manager, "alpha " * 60, "beta " * 60, "gamma " * 60, "ask " * 10)
-    assert kept.count("beta") == 60
+    contents = talk(manager, "alpha " * 60, "beta " * 60, "gamma " * 60, "ask " * 10)
+    assert contents.count("beta") == 60
 
 
 def test_summarize_puts_a_summary_where_the_oldest_stood():
@@ -281,12 +281,12 @@ def test_summarize_puts_a_summary_where_the_oldest_stood():
         seen.append(text)
         return "They spoke of alpha."
 
-    kept = talk(
+    contents = talk(
         manager_of(ContextPruningStrategy.SUMMARIZE, 400, summarizer),
         "alpha " * 100, "beta " * 100, "gamma " * 100, "delta " * 20,
     )  # fmt: skip
-    assert kept.startswith(SUMMARY_HEADING)
-    assert "They spoke of alpha." in kept
+    assert contents.startswith(SUMMARY_HEADING)
+    assert "They spoke of alpha." in contents
     assert "alpha" in seen[0]
 
 

@@ -41,9 +41,9 @@ def objects_in(schema):
 
 
 def assert_strict(schema):
-    found = list(objects_in(schema))
-    assert found
-    for node in found:
+    objects = list(objects_in(schema))
+    assert objects
+    for node in objects:
         assert node["additionalProperties"] is False
         assert sorted(node["required"]) == sorted(node.get("properties", {}))
 

@@ -240,7 +240,7 @@ def test_what_the_caller_adds_goes_into_the_body():
         assert wire != "anthropic" or body["max_tokens"] == 4096
 
 
-def read(wire, reply, **options):
+def parsed(wire, reply, **options):
     provider = make_provider(wire)
     prompt = LlmPrompt("model-1", TALK, **options)
     request = provider.build_request(prompt)
@@ -251,7 +251,7 @@ def read(wire, reply, **options):
 def test_tool_calls_are_read_and_go_back_in_the_next_request(wire):
     """Name, arguments and a usable id; the round trip is well-formed."""
     calls = [ToolCall("x1", "read_rows", {"table": "ä"}), ToolCall("x2", "read_rows", {})]
-    response = read(wire, Reply("", calls), tools=[TOOL])
+    response = parsed(wire, Reply("", calls), tools=[TOOL])
     assert response.stop_reason == "tool_calls"
     assert [(c.name, c.arguments) for c in response.tool_calls] == [
         ("read_rows", {"table": "ä"}),
@@ -266,19 +266,19 @@ def test_tool_calls_are_read_and_go_back_in_the_next_request(wire):
 def test_the_same_answer_has_the_same_ids(wire):
     """Ids that we make up are no accident."""
     reply = Reply("", [ToolCall("x1", "t", {})])
-    assert read(wire, reply).tool_calls == read(wire, reply).tool_calls
+    assert parsed(wire, reply).tool_calls == parsed(wire, reply).tool_calls
 
 
 @pytest.mark.parametrize("wire", ["anthropic", "openai", "gemini"])
 def test_usage_counts_the_whole_prompt_and_its_cached_part(wire):
     """However the provider splits it, input is everything that was sent."""
-    usage = read(wire, Reply(usage=Usage(1000, 10, cached_tokens=600))).usage
+    usage = parsed(wire, Reply(usage=Usage(1000, 10, cached_tokens=600))).usage
     assert usage == Usage(1000, 10, 600)
 
 
 def test_anthropic_reports_what_it_wrote_to_the_cache():
     """Dearer than other input, so it is told apart."""
-    usage = read("anthropic", Reply(usage=Usage(1000, 10, 600, 300))).usage
+    usage = parsed("anthropic", Reply(usage=Usage(1000, 10, 600, 300))).usage
     assert usage == Usage(1000, 10, 600, 300)
 
 
@@ -311,22 +311,22 @@ def test_a_blocked_gemini_prompt_is_a_refusal():
 @every_wire
 def test_an_answer_cut_at_the_limit_says_so(wire):
     """stop_reason is length."""
-    assert read(wire, Reply("half", stop_reason="length")).stop_reason == "length"
+    assert parsed(wire, Reply("half", stop_reason="length")).stop_reason == "length"
 
 
 @pytest.mark.parametrize("wire", ["anthropic", "openai", "gemini"])
 def test_a_refusal_is_told(wire):
     """stop_reason is refused."""
-    assert read(wire, Reply("I cannot.", stop_reason="refused")).stop_reason == "refused"
+    assert parsed(wire, Reply("I cannot.", stop_reason="refused")).stop_reason == "refused"
 
 
 @every_wire
 def test_tools_and_structured_output_go_together(wire):
     """With both, the model may call a tool first and give the object in the end."""
     options = {"tools": [TOOL], "response_schema": SCHEMA}
-    first = read(wire, Reply("", [ToolCall("x1", "read_rows", {"table": "a"})]), **options)
+    first = parsed(wire, Reply("", [ToolCall("x1", "read_rows", {"table": "a"})]), **options)
     assert [call.name for call in first.tool_calls] == ["read_rows"]
-    last = read(wire, Reply('{"key": "id"}'), **options)
+    last = parsed(wire, Reply('{"key": "id"}'), **options)
     assert last.as_json() == {"key": "id"}
     assert last.tool_calls == ()
 
@@ -337,7 +337,7 @@ def test_a_schema_may_have_any_name(wire):
     for name in ("My Model", "read_rows"):
         options = {"tools": [TOOL], "response_schema": SCHEMA, "schema_name": name}
         validate(wire, build(wire, **options).body)
-        assert read(wire, Reply('{"key": "id"}'), **options).as_json() == {"key": "id"}
+        assert parsed(wire, Reply('{"key": "id"}'), **options).as_json() == {"key": "id"}
 
 
 json_values = st.recursive(

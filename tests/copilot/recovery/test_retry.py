@@ -163,7 +163,7 @@ def test_staminas_switch_for_tests_takes_the_waits_away():
     st.floats(0, 1, exclude_max=True),
     st.one_of(st.none(), st.floats(allow_nan=False)),
 )
-def test_every_wait_is_within_the_documented_bounds(failed, draw, asked):
+def test_every_wait_is_within_the_documented_bounds(failed, draw, retry_after):
     """Backoff is within [1, 8] s, an asked-for wait within [0, 300] s, for any input."""
-    wait = RetrySchedule().wait(RateLimitError(retry_after=asked), failed, draw)
-    assert 1.0 <= wait <= 8.0 if asked is None else 0.0 <= wait <= 300.0
+    wait = RetrySchedule().wait(RateLimitError(retry_after=retry_after), failed, draw)
+    assert 1.0 <= wait <= 8.0 if retry_after is None else 0.0 <= wait <= 300.0

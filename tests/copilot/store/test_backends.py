@@ -218,9 +218,9 @@ def test_embeddings_come_back(store: Store) -> None:
     store.put("n", "b", 1, embedding=[0.5, -2.0])
     store.put("n", "a", 1, embedding=[1.0, 0.25])
     store.put("n", "odd", 1, embedding=[1.0, 2.0, 3.0])
-    found = store.embeddings("n")
-    assert (list(found.keys), found.dimensions) == (["a", "b"], 2)
-    assert list(unpack_embedding(found.vectors)) == [1.0, 0.25, 0.5, -2.0]
+    embeddings = store.embeddings("n")
+    assert (list(embeddings.keys), embeddings.dimensions) == (["a", "b"], 2)
+    assert list(unpack_embedding(embeddings.vectors)) == [1.0, 0.25, 0.5, -2.0]
 
 
 def test_revision_follows_embeddings(store: Store) -> None:

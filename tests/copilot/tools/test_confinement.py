@@ -45,7 +45,7 @@ def workspace(tmp_path: Path) -> Path:
     return root
 
 
-def read(root: Path, path: Any, max_bytes: int = 1000) -> bytes:
+def read_csv(root: Path, path: Any, max_bytes: int = 1000) -> bytes:
     return read_confined(root, path, suffixes=[".csv"], max_bytes=max_bytes)
 
 
@@ -54,8 +54,8 @@ def read(root: Path, path: Any, max_bytes: int = 1000) -> bytes:
 )
 def test_inside(workspace: Path, path: str) -> None:
     """Files of the workspace are read, by relative and absolute paths and links within it."""
-    assert read(workspace, path) == b"inside"
-    assert read(workspace, workspace / path) == b"inside"
+    assert read_csv(workspace, path) == b"inside"
+    assert read_csv(workspace, workspace / path) == b"inside"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_inside(workspace: Path, path: str) -> None:
 def test_outside(workspace: Path, path: str) -> None:
     """Dots, links and absolute paths that lead out are refused."""
     with pytest.raises(PathTraversalError):
-        read(workspace, path)
+        read_csv(workspace, path)
 
 
 @pytest.mark.parametrize(
@@ -82,28 +82,28 @@ def test_outside(workspace: Path, path: str) -> None:
 def test_forbidden(workspace: Path, path: str) -> None:
     """What is not on the list of endings, or no path at all, is refused."""
     with pytest.raises(ForbiddenPathError):
-        read(workspace, path)
+        read_csv(workspace, path)
 
 
 def test_a_link_to_itself(workspace: Path) -> None:
     """A loop of links is refused, as whatever the Python version takes it for."""
     with pytest.raises(ToolValidationError):
-        read(workspace, "loop.csv")
+        read_csv(workspace, "loop.csv")
 
 
 def test_absent(workspace: Path) -> None:
     """A file that is not there is told as such."""
     with pytest.raises(FileNotFoundError):
-        read(workspace, "none.csv")
+        read_csv(workspace, "none.csv")
     with pytest.raises(FileNotFoundError):
-        read(workspace, "none/none.csv")
+        read_csv(workspace, "none/none.csv")
 
 
 def test_errors_are_tool_errors_and_tell_no_path(workspace: Path) -> None:
     """The errors are ToolValidationErrors, and say nothing of where things are."""
     for path in ("../outside/secret.csv", "notes.txt"):
         with pytest.raises(ToolValidationError) as caught:
-            read(workspace, path)
+            read_csv(workspace, path)
         assert str(workspace) not in str(caught.value)
 
 
@@ -113,16 +113,16 @@ def test_only_regular_files(workspace: Path) -> None:
     os.mkfifo(workspace / "pipe.csv")
     for path in ("folder.csv", "pipe.csv"):
         with pytest.raises(ForbiddenPathError):
-            read(workspace, path)
+            read_csv(workspace, path)
 
 
 def test_size_cap(workspace: Path) -> None:
     """A file of just the size is read, a larger one refused."""
     (workspace / "big.csv").write_bytes(b"x" * 1001)
     (workspace / "fits.csv").write_bytes(b"x" * 1000)
-    assert len(read(workspace, "fits.csv")) == 1000
+    assert len(read_csv(workspace, "fits.csv")) == 1000
     with pytest.raises(FileTooLargeError):
-        read(workspace, "big.csv")
+        read_csv(workspace, "big.csv")
     with pytest.raises(FileTooLargeError):
         read_confined(Path("/proc/self"), "status", suffixes=[""], max_bytes=1)
 
@@ -134,13 +134,13 @@ def test_a_file_that_grows_while_it_is_open(
     real = os.fstat
 
     def grow(descriptor: int) -> os.stat_result:
-        found = real(descriptor)
+        status = real(descriptor)
         (workspace / "a.csv").write_bytes(b"x" * 2000)
-        return found
+        return status
 
     monkeypatch.setattr(confinement.os, "fstat", grow)
     with pytest.raises(FileTooLargeError):
-        read(workspace, "a.csv")
+        read_csv(workspace, "a.csv")
 
 
 def test_write_whole_or_not_at_all(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +197,7 @@ def test_a_link_put_there_after_the_check(
             write_confined(workspace, path, b"new", suffixes=[".csv"])
     else:
         with pytest.raises(PathTraversalError):
-            read(workspace, path)
+            read_csv(workspace, path)
     assert (workspace.parent / "outside" / "secret.csv").read_bytes() == SECRET
     assert [path.name for path in (workspace.parent / "outside").iterdir()] == ["secret.csv"]
 
@@ -221,7 +221,7 @@ def test_a_race_is_never_won(workspace: Path) -> None:
     try:
         for _ in range(400):
             try:
-                seen.add(read(workspace, "race.csv"))
+                seen.add(read_csv(workspace, "race.csv"))
             except (PathTraversalError, FileNotFoundError, ForbiddenPathError):
                 continue
     finally:
@@ -242,7 +242,7 @@ def test_no_path_leads_out(workspace: Path, parts: list[str], is_absolute: bool)
     """Of all paths, those that are read are in the workspace, and all others are refused."""
     path = ("/" if is_absolute else "") + "/".join(parts)
     try:
-        content = read(workspace, path)
+        content = read_csv(workspace, path)
     except (ToolValidationError, FileNotFoundError):
         return
     assert content == b"inside"

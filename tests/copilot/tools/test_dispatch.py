@@ -344,11 +344,11 @@ def raising(error: BaseException) -> Callable[[Any], Any]:
 def test_exceptions_tell_the_model_nothing(error: Exception, is_async: bool) -> None:
     """No text of an exception is in what a model is given (S-013)."""
     tool(raising(error))
-    given = (
+    result = (
         asyncio.run(dispatch_tool_call_async("t", {})) if is_async else dispatch_tool_call("t", {})
     )
-    assert CANARY not in tool_result_text(given)
-    assert given == {
+    assert CANARY not in tool_result_text(result)
+    assert result == {
         "error": type(error).__name__,
         "message": "Tool 't' failed — see server logs",
     }
@@ -371,15 +371,15 @@ def test_validators_and_names_tell_nothing(
     """A validator's words and a secret in a made-up tool's name go nowhere, not even to the log."""
     monkeypatch.setenv("SOME_API_KEY", CANARY)
     forge_tool(name="strict", description="d", args_schema=Strict)(lambda args: None)
-    told = [
+    results = [
         dispatch_tool_call("strict", {"text": CANARY}),
         dispatch_tool_call(CANARY, {}),
         dispatch_tool_call("x" * 10_000, {}),
     ]
-    assert CANARY not in tool_result_text(told)
+    assert CANARY not in tool_result_text(results)
     assert CANARY not in caplog.text
-    assert len(told[2]["message"]) < 300
-    assert [given["error"] for given in told] == [
+    assert len(results[2]["message"]) < 300
+    assert [result["error"] for result in results] == [
         "ToolValidationError",
         "UnknownTool",
         "UnknownTool",

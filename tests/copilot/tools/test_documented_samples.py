@@ -67,8 +67,8 @@ def test_a_tool_in_twenty_lines(tmp_path: Path) -> None:
     def fetch_orders(args: FetchOrdersArgs, *, workspace_root: Optional[Path] = None) -> Any:
         return _fetch_impl(workspace_root, args.since, args.limit)
 
-    found = dispatch_tool_call("fetch_orders", {"since": "2024-01-01"}, workspace_root=tmp_path)
-    assert found == {"root": str(tmp_path.resolve()), "since": "2024-01-01", "limit": 100}
+    rows = dispatch_tool_call("fetch_orders", {"since": "2024-01-01"}, workspace_root=tmp_path)
+    assert rows == {"root": str(tmp_path.resolve()), "since": "2024-01-01", "limit": 100}
 
 
 def test_echo() -> None:

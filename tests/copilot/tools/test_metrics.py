@@ -75,10 +75,10 @@ def test_unknown_and_ended_executions() -> None:
     """Ending what is not running changes nothing."""
     collector = ToolObservabilityCollector()
     collector.end_execution("none", DONE)
-    one = collector.start_execution("t", {})
-    collector.end_execution(one, ToolExecutionStatus.FAILED, error="first")
-    collector.end_execution(one, DONE)
-    assert collector.traces[one].error == "first"
+    execution_id = collector.start_execution("t", {})
+    collector.end_execution(execution_id, ToolExecutionStatus.FAILED, error="first")
+    collector.end_execution(execution_id, DONE)
+    assert collector.traces[execution_id].error == "first"
     assert collector.get_tool_metrics("t")["execution_count"] == 1
 
 
@@ -86,9 +86,9 @@ def test_a_snapshot_is_taken() -> None:
     """What the caller does to its arguments afterwards is not in the trace."""
     collector = ToolObservabilityCollector()
     arguments = {"a": [1]}
-    one = collector.start_execution("t", arguments)
+    execution_id = collector.start_execution("t", arguments)
     arguments["a"].append(2)
-    assert collector.traces[one].input_params == {"a": [1]}
+    assert collector.traces[execution_id].input_params == {"a": [1]}
 
 
 def test_memory_is_bounded() -> None:
@@ -97,13 +97,13 @@ def test_memory_is_bounded() -> None:
         max_traces=10, max_value_bytes=100, max_samples=8, max_tools=3
     )
     for number in range(500):
-        one = collector.start_execution(f"tool{number % 50}" * 100, {"a": "x" * 10_000})
-        collector.end_execution(one, DONE, output_result="y" * 10_000, error="z" * 10_000)
+        execution_id = collector.start_execution(f"tool{number % 50}" * 100, {"a": "x" * 10_000})
+        collector.end_execution(execution_id, DONE, output_result="y" * 10_000, error="z" * 10_000)
     for _ in range(50):
         collector.start_execution("never ended", {})
     assert len(collector.traces) <= 20
     assert len(collector.metrics) == 4
-    assert all(len(kept) <= 8 for kept in collector.metrics.values())
+    assert all(len(recorded) <= 8 for recorded in collector.metrics.values())
     assert max(len(repr(trace)) for trace in collector.traces.values()) < 5_000
     total = sum(collector.get_tool_metrics(name)["execution_count"] for name in collector.metrics)
     assert total == 500
@@ -112,24 +112,24 @@ def test_memory_is_bounded() -> None:
 def test_clipped_values_say_so() -> None:
     """A value that is too long is there as its beginning and its length."""
     collector = ToolObservabilityCollector(max_value_bytes=50)
-    one = collector.start_execution("t", {"text": "é" * 100})
-    kept = collector.traces[one].input_params
-    assert kept["_truncated"] is True
-    assert kept["_total_chars"] == 111
-    assert kept["_preview"].startswith('{"text":"éé')
+    execution_id = collector.start_execution("t", {"text": "é" * 100})
+    recorded = collector.traces[execution_id].input_params
+    assert recorded["_truncated"] is True
+    assert recorded["_total_chars"] == 111
+    assert recorded["_preview"].startswith('{"text":"éé')
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=600))
 def test_sums_are_exact_and_the_latest_durations_are_kept(durations: list[float]) -> None:
-    kept = _Durations(100)
+    recorded = _Durations(100)
     for duration in durations:
-        kept.pending.append(duration)
-        if len(kept.pending) > 7:
-            kept.fold()
-    assert kept.fold() == len(durations)
-    assert (kept.shortest, kept.longest) == (min(durations), max(durations))
-    assert kept.total == pytest.approx(sum(durations))
-    assert list(kept.latest) == durations[-100:]
+        recorded.pending.append(duration)
+        if len(recorded.pending) > 7:
+            recorded.fold()
+    assert recorded.fold() == len(durations)
+    assert (recorded.shortest, recorded.longest) == (min(durations), max(durations))
+    assert recorded.total == pytest.approx(sum(durations))
+    assert list(recorded.latest) == durations[-100:]
 
 
 def test_threads_lose_nothing() -> None:
@@ -164,7 +164,7 @@ def test_ids_are_unique_across_processes() -> None:
     for child in children:
         child.join()
     assert len(ids) == 1002
-    assert all(str(uuid.UUID(one)) == one for one in ids)
+    assert all(str(uuid.UUID(execution_id)) == execution_id for execution_id in ids)
 
 
 # Scrubbing
@@ -174,7 +174,7 @@ def test_secrets_are_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fields named so, text shaped so and values of the environment are not in a trace."""
     monkeypatch.setenv("MY_SERVICE_TOKEN", "canary-env-secret")
     collector = ToolObservabilityCollector()
-    one = collector.start_execution(
+    execution_id = collector.start_execution(
         "t",
         {
             "password": "canary-hunter2",
@@ -185,23 +185,23 @@ def test_secrets_are_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
         },
     )
     collector.end_execution(
-        one,
+        execution_id,
         ToolExecutionStatus.FAILED,
         output_result={"secret": "canary-out"},
         error="Authorization: Bearer canary-bearer-0123456789",
         metadata={"token": "canary-meta"},
     )
-    told = repr(collector.traces[one])
-    assert "canary" not in told
-    assert "'max_tokens': 5" in told
-    assert "host/db" in told
+    text = repr(collector.traces[execution_id])
+    assert "canary" not in text
+    assert "'max_tokens': 5" in text
+    assert "host/db" in text
 
 
 @pytest.mark.parametrize("cut", range(20, 90, 7))
 def test_clipping_cuts_no_secret_open(cut: int) -> None:
     """A secret field is scrubbed also where its end was cut off."""
     collector = ToolObservabilityCollector(max_value_bytes=cut)
-    one = collector.start_execution(
+    execution_id = collector.start_execution(
         "t", {"a": {"password": "CANARY " * 20}, "tokens": ["CANARY"] * 20}
     )
-    assert "CANARY" not in str(collector.traces[one].input_params)
+    assert "CANARY" not in str(collector.traces[execution_id].input_params)
