@@ -96,7 +96,7 @@ def test_an_observer_may_ask_the_tracker() -> None:
     assert totals == [1]
 
 
-def test_the_ceiling_is_kept_before_the_call() -> None:
+def test_the_ceiling_is_checked_before_the_call() -> None:
     """What a call can cost at worst is reserved first; both figures are told."""
     run = tracker("1.00")
     with pytest.raises(CostLimitExceeded) as caught:
@@ -106,7 +106,7 @@ def test_the_ceiling_is_kept_before_the_call() -> None:
     assert run.breakdown.reserved_usd == 0
 
 
-def test_figures_that_are_close_are_told_apart() -> None:
+def test_amounts_that_are_close_get_more_decimals() -> None:
     """Amounts that are the same in cents are shown with more places."""
     assert str(CostLimitExceeded(Decimal("5.0004"), Decimal(5))) == (
         "CostLimitExceeded($5.0004 > $5.0000)"
@@ -169,7 +169,7 @@ def test_cache_writes_are_reserved_for() -> None:
     assert reservation.reserved_usd == 5
 
 
-def test_a_call_that_costs_more_than_it_could_is_told() -> None:
+def test_a_call_that_costs_more_than_its_reserve_is_recorded_and_refused() -> None:
     """A provider that reports more than was reserved is recorded, and then the run is stopped."""
     run = tracker(1)
     with (

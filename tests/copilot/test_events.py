@@ -33,7 +33,7 @@ def test_documented_sample(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "logical cost: 10 + 2 tokens\n"
 
 
-def test_one_bus_a_process() -> None:
+def test_a_process_has_one_bus() -> None:
     """Everyone who asks gets the same bus."""
     assert get_event_bus() is get_event_bus()
 

@@ -156,7 +156,7 @@ def test_a_broken_embedding_costs_the_vectors_only(store: Store, broken: Any) ->
     assert keys("weather", store, mode="vector", embed=broken) == []
 
 
-def test_a_record_whose_embedding_fails_is_kept(store: Store) -> None:
+def test_a_record_is_stored_even_if_its_embedding_fails(store: Store) -> None:
     """Remembering does not depend on the provider."""
     write_semantic_record(store, "new", 1, text="gardens", embed=failing)
     assert keys("gardens", store, embed=embed)[0] == "new"

@@ -55,7 +55,7 @@ def test_the_active_provider_is_the_configured_one() -> None:
         StageSession(NullBackend(), CONFIG, active_provider="openai")
 
 
-def test_one_provider_a_run() -> None:
+def test_a_run_has_one_provider() -> None:
     """A stage that resolves to another provider is refused."""
     session = StageSession(NullBackend(), CONFIG)
     session.assert_provider("anthropic")
@@ -63,7 +63,7 @@ def test_one_provider_a_run() -> None:
         session.assert_provider("openai")
 
 
-def test_one_scratchpad_a_run() -> None:
+def test_a_run_has_one_scratchpad() -> None:
     """Threads that ask at the same moment get the same one."""
     session = StageSession(NullBackend())
     with ThreadPoolExecutor(8) as pool:

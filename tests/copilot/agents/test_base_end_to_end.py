@@ -101,7 +101,7 @@ both = pytest.mark.parametrize("is_async", [True, False])
 
 
 @both
-def test_one_call_is_sent_counted_and_kept(start: Start, is_async: bool) -> None:
+def test_a_call_is_sent_counted_and_cached(start: Start, is_async: bool) -> None:
     """One request, one event with stage and agent class, and nothing of either the next time."""
     server, run = start(GOOD)
     assert run.ask(is_async) == run.ask(is_async) == Answer(names=["a"])
@@ -158,7 +158,7 @@ def test_secrets_do_not_leave(
 
 
 @both
-def test_a_broken_answer_is_one_call_and_paid_for(start: Start, is_async: bool) -> None:
+def test_a_broken_answer_is_one_call_that_is_paid_for(start: Start, is_async: bool) -> None:
     """It is not retried with the same prompt, not cached, and its tokens count."""
     server, run = start(Reply('{"names": 1}'), GOOD)
     with pytest.raises(SchemaValidationError):

@@ -355,14 +355,14 @@ class Undeclared(CompositeAgent):
         return [self.step] if self.is_known else []
 
 
-def test_steps_that_cannot_be_saved_are_told(store: Store) -> None:
+def test_a_step_that_cannot_be_saved_is_an_error(store: Store) -> None:
     """A lambda that is declared nowhere is refused when it is saved, not when it is missed."""
     with pytest.raises(UnsavableStepError, match="'x'"):
         run_sync(Undeclared(False), {"agent": Talker()}, checkpoint=Checkpoint(store, "r"))
     assert run_sync(Undeclared(True), {"agent": Talker()}, checkpoint=Checkpoint(store, "s")).ok
 
 
-def test_internal_that_is_no_json_is_told(store: Store) -> None:
+def test_internal_notes_that_are_not_json_are_an_error(store: Store) -> None:
     """Notes that would come back as something else are refused."""
 
     class Noted(Pipeline):

@@ -183,7 +183,7 @@ def test_order_of_callbacks() -> None:
     assert (result.ok, result.response, result.error) == (True, "did B", None)
 
 
-def test_prompt_leaves_the_conversation_unless_kept() -> None:
+def test_a_prompt_leaves_the_conversation_unless_keep_prompt_is_set() -> None:
     """The prompt is a system message at the end, and stays only if it is to be kept."""
     talker = Talker()
     agent = Agent([completion("a", "A"), completion("b", "B", keep_prompt=True)], talker)
@@ -328,7 +328,7 @@ def test_retries_can_be_capped() -> None:
     assert (result.ok, result.error.args) == (False, (2,))
 
 
-def test_cap_counts_anew_for_each_item() -> None:
+def test_the_cap_counts_from_zero_for_each_item() -> None:
     """Retries of one item do not count against the next."""
     answers = {"A": [OSError(), "a"], "B": [OSError(), "b"]}
     agent = Agent([completion("a", "A"), completion("b", "B")], Talker(answers))
@@ -463,7 +463,7 @@ def test_join_is_in_list_order() -> None:
     ]
 
 
-def test_plain_functions_in_a_group_run_side_by_side() -> None:
+def test_plain_functions_in_a_group_run_in_parallel() -> None:
     """Blocking branches do not wait for each other."""
     barrier = threading.Barrier(3)
 
@@ -483,7 +483,7 @@ def test_next_steps_of_a_group_are_put_in_front_together() -> None:
     assert contents(run_sync(agent, {}))[1:] == ["did A", "did B", "did A2", "did B2", "did E"]
 
 
-def test_failed_branches_are_told_and_the_first_is_asked_about() -> None:
+def test_failed_branches_are_reported_and_on_error_gets_the_first() -> None:
     """Siblings of a failed branch finish; the conversation says what failed, not how."""
     secret = "/home/alice/.aws/credentials"
     group = [

@@ -129,7 +129,7 @@ OVERFLOWS = [
 
 
 @pytest.mark.parametrize(("status", "body"), OVERFLOWS)
-def test_a_prompt_that_does_not_fit_is_told_by_code_or_by_the_documented_body(status, body):
+def test_a_prompt_that_does_not_fit_is_recognized_by_code_or_by_the_documented_body(status, body):
     """Each provider's way of saying it becomes ContextOverflowError, which is never retried."""
     error = classify_provider_error(status_error(status, body))
     assert type(error) is ContextOverflowError
@@ -282,7 +282,7 @@ def test_the_wait_is_read_from_each_form_of_the_header(headers, seconds):
 
 
 @given(st.text())
-def test_any_header_gives_no_wait_or_one_within_bounds(text):
+def test_a_wait_from_any_header_is_within_bounds(text):
     """Whatever a server sends, the wait is between 0 and 300 seconds."""
     seconds = parse_retry_after({"retry-after": text}, now=lambda: NOW)
     assert seconds is None or 0.0 <= seconds <= 300.0

@@ -106,7 +106,7 @@ def test_truncate_keeps_tool_names_and_marks_the_arguments():
     assert call["arguments"]["_total_chars"] > 900
 
 
-def test_summarize_replaces_the_middle_by_one_message():
+def test_summarize_replaces_the_middle_by_a_message():
     """Head, summary, tail; the summarizer saw what the middle said."""
     seen = []
     messages = loop(8)
@@ -192,7 +192,7 @@ def test_the_variable_names_a_strategy(value, strategy):
     assert compaction_strategy(environ) is CompactionStrategy(strategy)
 
 
-def test_a_word_that_is_no_strategy_is_refused():
+def test_an_unknown_strategy_is_refused():
     """With the variable's name and what to do."""
     with pytest.raises(UsageError, match="FLUID_COMPACTION_STRATEGY") as caught:
         compaction_strategy({"FLUID_COMPACTION_STRATEGY": "shrink"})

@@ -46,7 +46,7 @@ def test_the_capability_matrix_overrides_the_window():
 
 
 @pytest.mark.parametrize("wrong", [0, -1, "8192", 1.5, True])
-def test_a_window_that_is_no_positive_whole_number_is_refused(wrong):
+def test_a_window_must_be_a_positive_whole_number(wrong):
     """A typing error does not switch pre-flight off."""
     with pytest.raises(ValueError, match="context_window"):
         context_window("m", capability_matrix={"context_window": wrong})

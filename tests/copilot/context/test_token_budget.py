@@ -86,7 +86,7 @@ def test_reported_usage_is_the_anchor_and_only_the_rest_is_estimated():
     assert budget.estimate(first, system="s") == 1000
 
 
-def test_a_changed_history_or_prompt_is_estimated_anew():
+def test_a_changed_history_or_prompt_is_estimated_from_scratch():
     """The anchor holds only for the very conversation that it was reported for."""
     budget = TokenBudget()
     budget.record_usage([message("a")], 1000, system="s")

@@ -155,7 +155,7 @@ def test_pruning_wastes_at_most_a_tenth_of_the_window(strategy, sizes):
 
 
 @every_strategy
-def test_one_oversized_message_is_clipped(strategy):
+def test_an_oversized_message_is_clipped(strategy):
     """It keeps its role, its head and its tail, and says how much is missing."""
     manager = manager_of(strategy, 500)
     window = manager.create_window([{"role": "system", "content": "s"}])

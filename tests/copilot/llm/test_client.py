@@ -107,7 +107,7 @@ def test_three_requests_at_most(wire, bench, ask):
         (context_overflow(), ContextOverflowError),
     ],
 )
-def test_a_lasting_fault_is_one_request(wire, fault, kind, bench, ask):
+def test_a_permanent_fault_is_not_retried(wire, fault, kind, bench, ask):
     """Nothing is asked again that would be refused again."""
     server = bench.serve(fault)
     with pytest.raises(kind) as caught:
@@ -117,7 +117,7 @@ def test_a_lasting_fault_is_one_request(wire, fault, kind, bench, ask):
 
 
 @pytest.mark.parametrize("wire", ["openai", "gemini", "anthropic"])
-def test_a_used_up_quota_is_one_request(wire, bench, ask):
+def test_a_used_up_quota_is_not_retried(wire, bench, ask):
     """A 429 that will not pass is not waited for."""
     server = bench.serve(quota_exhausted())
     with pytest.raises(RateLimitError) as caught:
@@ -159,7 +159,7 @@ def test_a_refused_connection_is_transient_and_typed(bench, ask):
     assert bench.waits == [1.0, 2.0]
 
 
-def test_an_answer_of_another_format_is_no_answer(bench, ask):
+def test_an_answer_in_another_format_is_an_error(bench, ask):
     """JSON that is not the provider's own is retried and then typed."""
     transport = httpx.MockTransport(lambda request: httpx.Response(200, json={"hello": 1}))
     for wire in WIRE_FORMATS:
@@ -222,7 +222,7 @@ def test_a_valid_answer_of_the_wrong_schema_reaches_validation(wire, bench, ask)
     assert ask(bench.client(wire), prompt).as_json() == {"unexpected": True}
 
 
-def test_an_answer_that_is_no_json_is_a_schema_error(bench, ask):
+def test_an_answer_that_is_not_json_is_a_schema_error(bench, ask):
     """With the raw output on it, and not to be retried by the envelope."""
     bench.serve(Reply("Sure! Here is"))
     response = ask(bench.client("openai"), HELLO)
@@ -481,7 +481,7 @@ def test_a_client_is_made_from_a_config(bench):
         assert client.complete_sync(HELLO).text == "ok"
 
 
-def test_a_missing_key_is_told_when_the_client_is_made(monkeypatch, tmp_path):
+def test_a_missing_key_is_an_error_when_the_client_is_created(monkeypatch, tmp_path):
     """With the variable to set."""
     monkeypatch.setattr("fluid_build.copilot.llm.credentials.Path.home", lambda: tmp_path)
     with pytest.raises(ProviderAuthError) as caught:

@@ -111,7 +111,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path, content):
         find({}, path)
 
 
-def test_a_saved_key_is_found_again_and_is_its_owners_alone(tmp_path):
+def test_a_saved_key_can_be_read_by_its_owner_only(tmp_path):
     """Other keys in the file stay."""
     path = tmp_path / "deep" / "credentials.json"
     save_api_key("openai", KEY, path)

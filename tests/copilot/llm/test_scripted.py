@@ -47,7 +47,7 @@ def test_a_function_of_the_prompt_answers():
     assert ScriptedProvider(lambda prompt: prompt.model).complete_sync(PROMPT).text == "m"
 
 
-def test_what_was_asked_is_kept():
+def test_the_prompts_are_recorded():
     """Prompts in order, with whose they were."""
     provider = ScriptedProvider(lambda prompt: "ok")
     asyncio.run(provider.complete(PROMPT, stage="logical", agent_class="Modeler"))

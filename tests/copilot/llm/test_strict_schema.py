@@ -62,7 +62,7 @@ def test_a_free_form_object_becomes_text_that_holds_json():
     assert hardened["properties"]["additional_files"]["type"] == ["string", "null"]
 
 
-def test_the_schema_given_is_not_changed():
+def test_hardening_does_not_change_its_argument():
     """Deep copy."""
     before = copy.deepcopy(FORGE)
     harden(FORGE)
@@ -75,7 +75,7 @@ def test_the_text_is_read_back_and_nulls_of_optional_properties_go():
     assert restore(answer, FORGE) == {"summary": "s", "contract": {"a": {"b": [1]}}}
 
 
-def test_text_that_is_no_json_is_left_for_validation():
+def test_text_that_is_not_json_is_left_for_validation():
     """Nothing is invented."""
     answer = {"summary": "s", "contract": "not json", "additional_files": None}
     assert restore(answer, FORGE)["contract"] == "not json"

@@ -17,7 +17,7 @@ def compact(client, strategy=CompactionStrategy.SUMMARIZE):
     return compact_messages(MESSAGES, max_tokens=3500, strategy=strategy, summarizer=summarizer)
 
 
-def test_one_call_to_the_fast_tier_for_one_compaction(bench):
+def test_a_compaction_is_one_call_to_the_fast_tier(bench):
     """The transcript goes there, its sentences come back into the conversation."""
     server = bench.serve(Reply("They looked for the key."))
     with bench.client("openai") as client:
@@ -36,7 +36,7 @@ def test_a_provider_that_is_down_gives_way_to_truncation(bench):
     assert "characters left out" in str(compacted)
 
 
-def test_the_cost_of_a_summary_is_told_apart(bench):
+def test_the_cost_of_a_summary_has_its_own_stage(bench):
     """Under a stage of its own."""
     bench.serve(Reply("Short."))
     with bench.client("openai") as client:

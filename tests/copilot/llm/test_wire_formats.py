@@ -86,7 +86,7 @@ def test_sides_alternate_and_the_user_begins(wire, messages):
     assert all(first != second for first, second in pairwise(roles))
 
 
-def test_anthropic_gets_the_system_in_front_and_the_later_one_as_the_user():
+def test_anthropic_gets_a_later_system_message_as_the_users():
     """There is one system field; an instruction at the end still comes last."""
     body = build("anthropic").body
     assert [block["text"] for block in body["system"]] == ["Be exact."]
@@ -219,7 +219,7 @@ def test_gemini_results_name_their_function_and_calls_return_their_signature():
     assert contents[2]["parts"][0]["functionResponse"]["name"] == "read_rows"
 
 
-def test_ollama_is_told_how_much_context_the_prompt_needs():
+def test_ollama_gets_the_context_length_that_the_prompt_needs():
     """A power of two that holds prompt and answer, never more than the model has."""
     small = build("ollama").body["options"]["num_ctx"]
     long = [{"role": "user", "content": "word " * 20_000}]
@@ -315,7 +315,7 @@ def test_an_answer_cut_at_the_limit_says_so(wire):
 
 
 @pytest.mark.parametrize("wire", ["anthropic", "openai", "gemini"])
-def test_a_refusal_is_told(wire):
+def test_a_refusal_has_its_own_stop_reason(wire):
     """stop_reason is refused."""
     assert parsed(wire, Reply("I cannot.", stop_reason="refused")).stop_reason == "refused"
 

@@ -339,7 +339,7 @@ def test_a_relative_root_lies_in_the_workspace(tmp_path: Any) -> None:
     assert (tmp_path / "store" / "n" / "k.json").is_file()
 
 
-def test_an_unusable_place_is_told(tmp_path: Any) -> None:
+def test_an_unusable_path_is_a_store_error(tmp_path: Any) -> None:
     """A store whose place is a file says so in a typed error."""
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="can't be used"):

@@ -172,7 +172,7 @@ def test_schema_says_what_is_checked() -> None:
 
 
 @pytest.mark.parametrize("arguments", [None, [], "text", 5, {1: 2}])
-def test_arguments_that_are_no_object(arguments: Any) -> None:
+def test_arguments_that_are_not_an_object_are_refused(arguments: Any) -> None:
     """Arguments that are no object are refused, whatever they are."""
     tool(lambda args: None)
     assert dispatch_forge_tool("t", arguments).error_type == "ToolValidationError"
@@ -425,7 +425,7 @@ def test_traces_and_events_of_a_call() -> None:
     assert heard[0]["duration_ms"] == good.duration_ms
 
 
-def test_a_timeout_is_told_apart() -> None:
+def test_a_timeout_has_its_own_status() -> None:
     """A tool that raises TimeoutError has timed out."""
     collector = ToolObservabilityCollector()
     tool(raising(TimeoutError()))
