@@ -1,0 +1,68 @@
+"""Bridges relate members many to many, and events to members."""
+
+from tests.modeling.sources import bridge, source, star
+
+FILMS = """
+    film  *id, title text
+    actor *id, actor_name text
+    plays *film_id > film, *actor_id > actor, billing/9 1-9
+"""
+
+
+def test_a_bridge_has_two_dimensions_as_its_ends() -> None:
+    found = bridge(star(source(FILMS)), "brg_plays")
+    assert (found.left, found.right) == ("dim_film", "dim_actor")
+    assert (found.left_columns, found.right_columns) == (("film_id",), ("actor_id",))
+    assert [one.key for one in found.references] == ["film_key", "actor_key"]
+
+
+def test_a_bridge_says_what_its_rows_are_and_why_it_is_one() -> None:
+    found = bridge(star(source(FILMS)), "brg_plays")
+    assert found.grain == "One row for each pair of film and actor."
+    assert found.grain_columns == ("film_id", "actor_id")
+    assert found.reason == "It only relates rows of two entities, many to many."
+    assert {one.name: one.reason for one in found.attributes} == {
+        "film_id": "The reference itself, so that a value that leads nowhere isn't lost.",
+        "actor_id": "The reference itself, so that a value that leads nowhere isn't lost.",
+        "billing": "It describes the pair, such as a rank or a share.",
+    }
+
+
+def test_an_event_is_the_left_end_and_is_found_by_its_number() -> None:
+    model = star(
+        source("""
+            customer *id, name text
+            reason   *id, reason_name text
+            sale     *id, sold date, amount decimal, customer_id > customer
+            because  *reason_id > reason, *sale_id > sale
+        """)
+    )
+    found = bridge(model, "brg_because")
+    assert (found.left, found.right) == ("fct_sale", "dim_reason")
+    assert [one.dimension for one in found.references] == ["dim_reason"]
+    assert {one.name: one.reason for one in found.attributes}["sale_id"] == (
+        "The number that identifies the event."
+    )
+
+
+def test_a_bridge_refers_to_members_and_not_to_their_versions() -> None:
+    """Who belongs to whom isn't dated, so it holds for all versions of a member."""
+    model = star(
+        source("""
+            customer *id, city text/5, street text, segment text/4
+            club     *id, club_name text
+            member   *customer_id > customer, *club_id > club
+            sale     *id, sold date, amount decimal, customer_id > customer
+        """)
+    )
+    assert model.dimension("dim_customer").history
+    found = bridge(model, "brg_member")
+    assert [one.key for one in found.references] == ["customer_durable_key", "club_key"]
+
+
+def test_a_bridge_between_members_of_one_dimension_has_roles() -> None:
+    found = bridge(
+        star(source("person *id, name text\nknows *one_id > person, *other_id > person")),
+        "brg_knows",
+    )
+    assert [one.key for one in found.references] == ["one_person_key", "other_person_key"]

@@ -1,0 +1,109 @@
+"""What happens to each attribute of a dimension when it changes, and why."""
+
+import pytest
+
+from fluid_build.modeling.dimensional.elements import DimensionAttribute
+from fluid_build.profiling.profile import Profile
+from tests.modeling.sources import changed_column, dimension, source, star
+
+SALE = "sale *id, sold date, amount decimal, customer_id > customer"
+
+
+def attributes(measured: Profile, name: str = "dim_customer") -> dict[str, DimensionAttribute]:
+    return {one.name: one for one in dimension(star(measured), name).attributes}
+
+
+def attribute(column: str, **facts: object) -> DimensionAttribute:
+    """A column of a dimension that dated events refer to."""
+    name = column.split()[0].split("/")[0].rstrip("?")
+    measured = source(f"customer *id, a text, b text, {column}\n{SALE}")
+    return attributes(changed_column(measured, "customer", name, **facts))[name]
+
+
+@pytest.mark.parametrize(
+    ("column", "facts", "scd_type", "reason"),
+    [
+        ("born date", {}, 0, "It happened once"),
+        ("updated_at timestamp", {}, 1, "about the record"),
+        ("guid uuid", {}, 1, "about the record"),
+        ("segment text/4", {"pii": True}, 1, "no history is kept of personal data"),
+        ("balance decimal", {}, 1, "a number that changes often"),
+        ("latitude double", {}, 1, "a number that changes often"),
+        ("full_name text", {}, 1, "names and dates are corrected"),
+        ("signed date", {}, 1, "names and dates are corrected"),
+        ("segment text/4", {}, 2, "Versioned: its 4 values group 100 members"),
+        ("segment text/21", {}, 1, "it tells members apart"),
+        ("segment text/4", {"max_length": 64}, 2, "Versioned"),
+        ("segment text/4", {"max_length": 65}, 1, "it tells members apart"),
+        ("city text/90", {"semantic_type": "city"}, 2, "Versioned"),
+        ("city text/1", {"semantic_type": "city"}, 1, "it tells members apart"),
+        ("grade_level/4 1-4", {}, 2, "Versioned"),
+        ("shoe/4 36-39", {}, 1, "a number that changes often"),
+        ("is_vip boolean/2", {}, 2, "Versioned"),
+    ],
+)
+def test_an_attribute_is_kept_overwritten_or_versioned(
+    column: str, facts: dict[str, object], scd_type: int, reason: str
+) -> None:
+    found = attribute(column, **facts)
+    assert found.scd_type == scd_type
+    assert reason in found.reason
+
+
+def test_the_key_never_changes() -> None:
+    found = attributes(source(f"customer *id, a text, b text\n{SALE}"))["id"]
+    assert (found.scd_type, found.reason) == (0, "It identifies the member and never changes.")
+
+
+def test_a_reference_is_versioned_and_what_is_copied_by_it_is_not() -> None:
+    found = attributes(
+        source(f"region *id, label text\ncustomer *id, a text, region_id > region\n{SALE}")
+    )
+    assert (found["region_id"].scd_type, found["region_label"].scd_type) == (2, 1)
+    assert "the current label applies to the past as well" in found["region_label"].reason
+
+
+def test_versions_have_a_relation_and_members_a_durable_key() -> None:
+    measured = source(f"customer *id, a text, b text, segment text/4\n{SALE}")
+    found = dimension(star(measured), "dim_customer")
+    assert (found.history, found.surrogate_key, found.durable_key, found.member_key) == (
+        "dim_customer_history",
+        "customer_key",
+        "customer_durable_key",
+        "customer_durable_key",
+    )
+
+
+def test_without_versions_the_surrogate_key_is_the_members() -> None:
+    found = dimension(star(source(f"customer *id, a text, b text\n{SALE}")), "dim_customer")
+    assert (found.history, found.durable_key, found.member_key) == ("", "", "customer_key")
+
+
+CUSTOMER = "customer *id, a text, segment text/4"
+
+
+@pytest.mark.parametrize(
+    ("schema", "rows", "reason"),
+    [
+        (f"{CUSTOMER}\n{SALE}".replace("sold date, ", ""), 100, "no dated event refers"),
+        (f"{CUSTOMER}\n{SALE}".replace("a text, ", ""), 100, "this is a mere lookup"),
+        (f"{CUSTOMER}\n{SALE}".replace("text/4", "text/1"), 5, ""),
+        (f"{CUSTOMER}, is_vip boolean\n{SALE}", 9, "9 members are too few"),
+    ],
+)
+def test_a_dimension_may_have_nothing_to_version(schema: str, rows: int, reason: str) -> None:
+    measured = changed_column(
+        source(schema, rows=rows), "customer", "segment", semantic_type="region", distinct=4
+    )
+    found = attributes(measured)["segment"]
+    assert found.scd_type == 1
+    assert reason in found.reason
+
+
+def test_a_calendar_and_a_junk_dimension_have_no_history() -> None:
+    measured = source("sale *id, sold date, amount decimal, is_gift boolean/2, is_web boolean/2")
+    model = star(measured)
+    for name in ("dim_date", "dim_sale_flags"):
+        found = dimension(model, name)
+        assert found.history == ""
+        assert {one.scd_type for one in found.attributes} == {0}

@@ -1,0 +1,77 @@
+"""Keys in text become numbers only if both ends of every reference can."""
+
+import pytest
+
+from fluid_build.modeling.dimensional.text_keys import keep_text_keys
+from fluid_build.profiling.profile import Profile
+from tests.modeling.sources import changed_column, conceptual, source
+
+SCHEMA = "thing *id text, note text\nsale *no, thing_id text > thing, worth text"
+
+
+def converting(*columns: tuple[str, str, bool]) -> Profile:
+    """The source with columns of text that hold numbers, reversibly or not."""
+    measured = source(SCHEMA)
+    for table, name, reversible in columns:
+        measured = changed_column(
+            measured, table, name, measured_type="BIGINT", reversible=reversible
+        )
+    return measured
+
+
+def text_columns(measured: Profile) -> set[str]:
+    kept = keep_text_keys(conceptual(measured))
+    return {
+        attribute.name
+        for entity in kept.entities
+        for attribute in entity.attributes
+        if attribute.type == "string"
+    } - {"note"}
+
+
+THING, SALE = ("thing", "id"), ("sale", "thing_id")
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ([(*THING, True), (*SALE, True)], set()),
+        ([(*THING, False), (*SALE, False)], {"id", "thing_id"}),
+        ([(*THING, True), (*SALE, False)], {"id", "thing_id"}),
+        ([(*THING, True)], {"id", "thing_id"}),
+        ([(*SALE, True)], {"id", "thing_id"}),
+    ],
+    ids=["both", "neither", "one loses its spelling", "key alone", "reference alone"],
+)
+def test_a_key_is_converted_with_what_refers_to_it_or_not_at_all(
+    columns: list[tuple[str, str, bool]], expected: set[str]
+) -> None:
+    found = text_columns(converting(*columns, ("sale", "worth", False)))
+    assert found == expected
+
+
+def test_a_key_that_stays_text_says_so_and_is_no_measure() -> None:
+    kept = keep_text_keys(conceptual(converting((*THING, False))))
+    found = kept.entity("thing").attribute("id")
+    assert found.reason.endswith("A key in text stays text.")
+    assert (found.conversion, found.measure) == (None, None)
+
+
+def test_a_model_without_such_keys_is_returned_as_it_is() -> None:
+    model = conceptual(converting(("sale", "worth", False)))
+    assert keep_text_keys(model) is model
+
+
+def test_one_text_end_makes_all_columns_text_that_are_related_to_it() -> None:
+    measured = source("""
+        a *id text, x text
+        b *id text > a, y text
+        c *no, b_id text > b
+    """)
+    for table, name, reversible in (("a", "id", False), ("b", "id", True), ("c", "b_id", True)):
+        measured = changed_column(
+            measured, table, name, measured_type="BIGINT", reversible=reversible
+        )
+    kept = keep_text_keys(conceptual(measured))
+    assert [kept.entity(t).attribute(n).type for t, n in (("a", "id"), ("b", "id"), ("c", "b_id"))]\
+        == ["string"] * 3  # fmt: skip
