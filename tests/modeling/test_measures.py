@@ -100,3 +100,68 @@ def test_codes_and_names_are_told_by_their_last_word() -> None:
     assert not is_code("status_date")
     assert holds_names("ProductName")
     assert not holds_names("day_name")
+
+
+@pytest.mark.parametrize(
+    ("rows", "distinct", "high", "expected"),
+    [
+        (20, 19, "150", None),
+        (20, 18, "150", "sum additive"),
+        (19, 19, "150", "sum additive"),
+        (20, 20, "201", "sum additive"),
+        (20, 20, "200", None),
+    ],
+    ids=["near-unique", "repeats", "few rows", "sparse", "dense"],
+)
+def test_a_numbering_is_near_unique_and_dense(
+    rows: int, distinct: int, high: str, expected: str | None
+) -> None:
+    """Assigned numbers are close together; measured ones aren't."""
+    assert role("visits", rows=rows, distinct=distinct, min="1", max=high) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("lineamount", "sum additive"),
+        ("discountpct", "avg non-additive"),
+        ("percentage", "avg non-additive"),
+        ("orderstatus", None),
+        ("day_count", "sum additive"),
+        ("id_checksum", None),
+        ("unit_price_total", "sum additive"),
+        ("price_rate_total", "avg non-additive"),
+    ],
+)
+def test_words_are_read_also_where_they_are_written_together(
+    name: str, expected: str | None
+) -> None:
+    assert role(name, distinct=30, min="5", max="9000") == expected
+
+
+@pytest.mark.parametrize("type_", ["VARCHAR", "DATE", "BOOLEAN", "UUID", "VARCHAR[]"])
+def test_only_numbers_are_measures(type_: str) -> None:
+    assert role("amount", type_, distinct=30) is None
+
+
+@pytest.mark.parametrize(("meaning", "expected"), [("money", "sum"), ("percentage", "avg"),
+                                                   ("latitude", None)])  # fmt: skip
+def test_the_meaning_of_values_comes_before_their_name(meaning: str, expected: str | None) -> None:
+    found = measure_role(
+        column("amount", "DOUBLE", distinct=30, min="5", max="90", semantic_type=meaning), set()
+    )
+    assert (found.aggregation if found else None) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("amount", "a number, but not a key, code or date"),
+        ("unit_price", "'price' values don't add up"),
+        ("stock", "'stock' is a level, which adds up except over time"),
+    ],
+)
+def test_a_measure_says_why_it_adds_up_or_not(name: str, reason: str) -> None:
+    found = measure_role(column(name, "DECIMAL(9,2)", distinct=30, min="5", max="900"), set())
+    assert found is not None
+    assert found.reason == reason

@@ -44,7 +44,7 @@ def source_tables(conceptual: ConceptualModel) -> SourceTables:
     identities = {name: _identity(entity) for name, entity in entities.items()}
     references: dict[str, list[Relationship]] = defaultdict(list)
     referrers: dict[str, list[Relationship]] = defaultdict(list)
-    for relationship in _distinct_relationships(conceptual):
+    for relationship in conceptual.relationships:
         if _is_usable(relationship, entities, identities):
             references[relationship.from_entity].append(relationship)
             referrers[relationship.to_entity].append(relationship)
@@ -86,17 +86,3 @@ def _is_usable(
     keys = (set(key.attributes) for key in entities[relationship.to_entity].keys if key.holds)
     has_distinct_columns = len(target) == len(relationship.to_attributes)
     return not leads_to_same_row and has_distinct_columns and target in keys
-
-
-def _distinct_relationships(conceptual: ConceptualModel) -> tuple[Relationship, ...]:
-    """Return the relationships, the first of each that have the same ends."""
-    by_ends: dict[tuple[str, tuple[str, ...], str, tuple[str, ...]], Relationship] = {}
-    for relationship in conceptual.relationships:
-        ends = (
-            relationship.from_entity,
-            relationship.from_attributes,
-            relationship.to_entity,
-            relationship.to_attributes,
-        )
-        by_ends.setdefault(ends, relationship)
-    return tuple(by_ends.values())

@@ -159,7 +159,9 @@ def test_a_number_of_the_event_or_its_header_is_a_degenerate_dimension() -> None
 
 
 def test_every_attribute_of_a_fact_says_why_it_is_there() -> None:
-    found = reasons(fact_of(SHOP.replace("product_id/9 >", "remark text, product_id/9 >"), "fct_line"))
+    found = reasons(
+        fact_of(SHOP.replace("product_id/9 >", "remark text, product_id/9 >"), "fct_line")
+    )
     assert found == {
         "order_id": "It identifies the event: a degenerate dimension.",
         "line_no": "It identifies the event: a degenerate dimension.",
