@@ -54,7 +54,7 @@ PROFILE_FILE = "profile.json"
 DOCUMENT_FILE = "MODEL.md"
 _STAGES = ("model", "contract", "project", "write")
 _NEVER_SHOWN = (PROFILE_FILE, PROOF_FILE)
-"""What holds values of rows; those of an older forge may be personal by what is known today."""
+"""Files with values of rows, which an older forge may not have known to be personal."""
 
 
 class InvalidOwnContractError(AssertionError):
@@ -63,9 +63,10 @@ class InvalidOwnContractError(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Forged:
-    """What came of a source. ``files`` are the paths that were written, sorted, if any were.
+    """The results of a forge. ``files`` are the paths that were written, sorted, if any were.
 
-    ``kept`` are files in the same folder that the forge left alone, as they are somebody's.
+    ``kept`` are files in the same folder that the forge left alone, because somebody edited them or
+    no forge wrote them.
     """
 
     profile: Profile
@@ -82,8 +83,8 @@ class Forged:
 class Preview:
     """What a forge would do to its folder.
 
-    ``differences`` are unified diffs, by the name of the file, of those that would be replaced or
-    that somebody edited.
+    ``differences`` are unified diffs, by file name, of the files that would be replaced or that
+    somebody edited.
     """
 
     forged: Forged
@@ -112,26 +113,26 @@ def forge(
     source, the options, and on where ``out`` lies from it. A model that loses something is written
     too, and its proof says so.
     """
-    made = _made(source, technique, variant, target, on_progress)
+    results = _results(source, technique, variant, target, on_progress)
     if out is None:
-        return made.forged
-    with _contents(made, source, out, on_progress) as contents:
+        return results.forged
+    with _contents(results, source, out, on_progress) as contents:
         _report(on_progress, "write")
         files = contents.files
         changes = folder_changes(out, files, overwrite=overwrite)
         kept = tuple(change for change in changes if change.action == "keep")
         foreign = [change.name for change in kept if change.owner == "foreign"]
         manifest = manifest_json(
-            made.forged.model,
+            results.forged.model,
             _origin(source, out),
             files,
-            target=made.target,
+            target=results.target,
             foreign=foreign,
         )
         written = {name: files[name] for name in files.keys() - {one.name for one in kept}}
         removed = [change.name for change in changes if change.action == "remove"]
         paths = write_artifacts(out, {**written, MANIFEST_FILE: manifest}, remove=removed)
-    return replace(made.forged, files=paths, kept=kept, notes=contents.notes)
+    return replace(results.forged, files=paths, kept=kept, notes=contents.notes)
 
 
 def preview(
@@ -144,12 +145,12 @@ def preview(
     overwrite: bool = False,
     on_progress: OnProgress = ignore,
 ) -> Preview:
-    """Do all that ``forge`` does but write, and say what it would change in ``out``.
+    """Do all that ``forge`` does except writing, and return what it would change in ``out``.
 
-    Takes and raises the same.
+    The parameters and errors are the same.
     """
-    made = _made(source, technique, variant, target, on_progress)
-    with _contents(made, source, out, on_progress) as contents:
+    results = _results(source, technique, variant, target, on_progress)
+    with _contents(results, source, out, on_progress) as contents:
         files = contents.files
         changes = folder_changes(out, files, overwrite=overwrite)
         differences = {
@@ -159,28 +160,28 @@ def preview(
             and change.name not in _NEVER_SHOWN
             and (change.action == "replace" or change.owner == "edited")
         }
-    return Preview(replace(made.forged, notes=contents.notes), changes, differences)
+    return Preview(replace(results.forged, notes=contents.notes), changes, differences)
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
-    """What came of a source, and its documents by name: all but the dbt project."""
+class _Results:
+    """The results of a forge and its documents by name, without the dbt project."""
 
     forged: Forged
     documents: Mapping[str, str]
     target: Target
 
 
-def _made(
+def _results(
     source: Source, technique: str, variant: str | None, target: str, on_progress: OnProgress
-) -> _Made:
+) -> _Results:
     check_technique(technique, variant)
     warehouse = check_target(target)
     profile = profile_source(source, on_progress=on_progress)
     if not profile.tables:
         raise EmptySourceError(
-            f"{profile.source_name!r} has no table that could be read{_reasons(profile)}",
-            hint="Check that it is the right source, and that you may read its tables.",
+            f"{profile.source_name!r} has no readable table{_reasons(profile)}",
+            hint="Check that it's the right source, and that you may read its tables.",
         )
     _report(on_progress, "model")
     model = build_model(profile, technique, variant)
@@ -192,11 +193,11 @@ def _made(
         PLAN_FILE: plan.model_dump_json(indent=1, exclude_defaults=True) + "\n",
         **proof_files(proof, model, plan),
     }
-    return _Made(Forged(profile, model, plan, contract, proof), documents, warehouse)
+    return _Results(Forged(profile, model, plan, contract, proof), documents, warehouse)
 
 
 def artifacts(profile: Profile, model: LogicalModel, contract: FluidContract) -> dict[str, str]:
-    """The documents of a forge by name, once the contract has passed the validator."""
+    """Return the documents of a forge by name, once the contract has passed the validator."""
     document = as_document(contract)
     broken = [finding for finding in validate(document) if finding.level == "error"]
     if broken:
@@ -213,7 +214,7 @@ def artifacts(profile: Profile, model: LogicalModel, contract: FluidContract) ->
 
 @dataclass(frozen=True, slots=True)
 class _Contents:
-    """Every file of a folder but its manifest, and what there is to say of the dbt project."""
+    """Every file of a folder except its manifest, and notes on the dbt project."""
 
     files: Mapping[str, Content]
     notes: tuple[str, ...] = ()
@@ -221,21 +222,21 @@ class _Contents:
 
 @contextmanager
 def _contents(
-    made: _Made, source: Source, out: Path, on_progress: OnProgress
+    results: _Results, source: Source, out: Path, on_progress: OnProgress
 ) -> Iterator[_Contents]:
     """What is to be written to a folder; copies of tables are there as long as the block lasts."""
     if source.opened_as is None:
-        yield _Contents(made.documents)
+        yield _Contents(results.documents)
         return
     _report(on_progress, "project")
-    plan, folder = made.forged.plan, out / DBT_FOLDER
+    plan, folder = results.forged.plan, out / DBT_FOLDER
     access = source_access(
-        source, plan, source.opened_as.address, project_dir=folder, target=made.target
+        source, plan, source.opened_as.address, project_dir=folder, target=results.target
     )
-    project = dbt_project(plan, made.forged.model, target=made.target, access=access)
+    project = dbt_project(plan, results.forged.model, target=results.target, access=access)
     with owned_folder() as aside:
         landed = write_copies(source, plan, access, aside.path)
-        files: dict[str, Content] = dict(made.documents)
+        files: dict[str, Content] = dict(results.documents)
         files |= {f"{DBT_FOLDER}/{name}": text for name, text in project.items()}
         files |= {f"{DBT_FOLDER}/{name}": path for name, path in landed.items()}
         yield _Contents(files, access.notes)
@@ -255,7 +256,7 @@ def _origin(source: Source, out: Path) -> ManifestSource:
 
 
 def _schemas_read(source: Source) -> tuple[str, ...]:
-    """The schemas of a server's tables: dbt may come to build in another one of the database."""
+    """Return the schemas of a server's tables; dbt may later build in another schema there."""
     if not isinstance(KINDS[source.kind], ServerKind):
         return ()
     origins = [table.origin for table in source.tables]

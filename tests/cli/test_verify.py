@@ -137,7 +137,7 @@ def test_a_loss_is_shown_and_fails(
     assert done.code == 1
     assert "✓" not in done.out
     assert re.search(r"customer +40 +39 +1 +0 +equal +lost\n", done.out)
-    assert "Lost. 1 of 2 tables came back otherwise than they were." in done.out
+    assert "Lost. 1 of 2 tables differ from their source." in done.out
     assert "missing  customer_id 107 · email *** · city Town 1" in done.out
     assert "example.org" not in done.out + (folder / "proof.json").read_text()
     assert json.loads((folder / "proof.json").read_text())["verdict"] == "lost"
@@ -153,7 +153,7 @@ def test_a_source_that_has_changed_is_refused(
     run(duckdb_shop, "ALTER TABLE orders ALTER total TYPE DOUBLE", "CREATE TABLE extra (a INT)")
     done = fluid("verify", folder)
     assert (done.code, done.out) == (2, "")
-    assert "the table 'orders' has 'total' as DOUBLE, and had it as DECIMAL(8,2)" in done.err
+    assert "the table 'orders' has 'total' as DOUBLE, but had it as DECIMAL(8,2)" in done.err
     assert "the table 'extra' is new" in done.err
     assert (folder / "proof.json").read_bytes() == before
 
@@ -187,7 +187,7 @@ def test_empty_tables_prove_nothing(fluid: Fluid, tmp_path: Path) -> None:
     run(path, "CREATE TABLE a (id INTEGER)")
     done = fluid("verify", forged(path, tmp_path / "out"))
     assert done.code == 1
-    assert "Not proven. There is no data: no table holds a row to compare." in done.out
+    assert "Not proven. There is no data: no table has a row to compare." in done.out
     assert "✓" not in done.out
 
 

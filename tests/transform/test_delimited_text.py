@@ -176,7 +176,7 @@ def test_a_file_that_changed_meanwhile_is_no_loss_but_an_error(tmp_path: Path) -
     path = written(tmp_path, AMOUNTS)
     with open_source(path) as source:
         path.write_text("other;columns\n1;2\n")
-        with pytest.raises(SourceChangedError, match="second time"):
+        with pytest.raises(SourceChangedError, match="read again"):
             prove_text(source, source.tables[0])
 
 

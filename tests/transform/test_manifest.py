@@ -110,7 +110,7 @@ def test_a_manifest_that_is_none_is_refused(folder: Path, change: dict[str, obje
     """Wrong types, unknown fields and unknown versions are named, without a guess."""
     path = folder / "forge.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(SourceUnreadableError, match=r"forge\.json is not as a forge writes it at"):
+    with pytest.raises(SourceUnreadableError, match=r"forge\.json isn't what a forge writes at"):
         read_manifest(folder)
 
 

@@ -115,9 +115,9 @@ def test_one_bad_figure_among_many_is_the_error_that_is_raised() -> None:
     with duckdb.connect() as connection:
         with pytest.raises(duckdb.CatalogException, match="nowhere"):
             prove_figures(connection, [_check("1", "1"), _check("1", "1 FROM nowhere")], hidden)
-        with pytest.raises(duckdb.InvalidInputException, match="one figure, and gave 0"):
+        with pytest.raises(duckdb.InvalidInputException, match="one figure, but returned 0"):
             prove_figures(connection, [_check("1", "1"), _check("1", "1 WHERE false")], hidden)
-        with pytest.raises(duckdb.InvalidInputException, match="one figure, and gave 2"):
+        with pytest.raises(duckdb.InvalidInputException, match="one figure, but returned 2"):
             prove_figures(connection, [_check("1", "1 FROM range(3)")], hidden)
 
 

@@ -160,7 +160,7 @@ def test_every_published_relation_counts(
 
 
 def test_no_personal_value_is_shown(shop: Path) -> None:
-    """A mail address that came back otherwise is told of and not told."""
+    """A mail address that changed is counted and not shown."""
     with modelled(shop, "flat") as one:
         plan = transform_plan(one.model)
 
@@ -242,7 +242,7 @@ def test_an_empty_table_is_compared_and_proves_nothing_by_itself(tmp_path: Path)
         proof = proven(one)
     assert (proof.verdict, proof.tables[0].verdict) == ("not proven", "empty")
     assert proof.tables[0].rebuilt == 0
-    assert "no table holds a row" in proof.reason
+    assert "no table has a row" in proof.reason
 
 
 def test_rows_that_appear_in_an_empty_table_are_caught(tmp_path: Path) -> None:

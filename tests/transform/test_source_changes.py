@@ -69,19 +69,19 @@ def test_a_table_that_was_skipped_is_not_new(shop: tuple[Path, LogicalModel]) ->
         (["ALTER TABLE orders ADD z INTEGER"], "the table 'orders' has a new column 'z'"),
         (
             ["ALTER TABLE orders ALTER order_id TYPE BIGINT"],
-            "'orders' has 'order_id' as BIGINT, and had it as INTEGER",
+            "'orders' has 'order_id' as BIGINT, but had it as INTEGER",
         ),
         (
             ["UPDATE orders SET amount = 'much' WHERE order_id < 2"],
-            "'orders' has 2 values in 'amount' that cannot be kept as DOUBLE ('much')",
+            "'orders' has 2 values in 'amount' that can't be converted to DOUBLE ('much')",
         ),
         (
             ["UPDATE orders SET number = '007' WHERE order_id = 7"],
-            "'orders' has a value in 'number' that cannot be kept as BIGINT ('007')",
+            "'orders' has a value in 'number' that can't be converted to BIGINT ('007')",
         ),
         (
             ["UPDATE customer SET born = '1980-02-01' WHERE customer_id = 7"],
-            "'customer' has a value in 'born' that cannot be kept as DATE",
+            "'customer' has a value in 'born' that can't be converted to DATE",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""What dbt built in a DuckDB file, beside the source that it built it from."""
+"""What dbt built in a DuckDB file, next to the source that it was built from."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,10 +26,10 @@ _DBT = "built_by_dbt"
 def built_by_dbt(
     source: Source, plan: TransformPlan, file: Path, *, schema: str = "main"
 ) -> Iterator[Built]:
-    """The relations that dbt built in that schema of a DuckDB file, to be compared with a source.
+    """Show what dbt built in that schema of a DuckDB file, to compare it with a source.
 
-    The file is read and never written to. Raises BuildFailedError where it cannot be opened, or
-    where a published relation of the plan is missing or has other columns or types than planned.
+    The file is only read. Raises BuildFailedError where it can't be opened, or where a published
+    relation of the plan is missing or has other columns or types than planned.
     """
     connection = source.connection
     previous = connection.execute("SELECT current_database()").fetchone()
@@ -54,19 +54,19 @@ def _attach(connection: duckdb.DuckDBPyConnection, file: Path) -> None:
         connection.execute(f"ATTACH {literal(str(file))} AS {_DBT} (READ_ONLY)")
     except duckdb.Error as error:
         raise BuildFailedError(
-            f"What dbt built in {file.name} cannot be opened: {reason(error, file)}",
-            hint="Close other programs that have the file open, and run it again.",
+            f"{file.name}, which dbt built, can't be opened: {reason(error, file)}",
+            hint="Close other programs that have the file open, and try again.",
         ) from error
 
 
 def _show_relations(
     connection: duckdb.DuckDBPyConnection, plan: TransformPlan, file: Path, schema: str
 ) -> TransformPlan:
-    """Make the schema ``model``; the plan of what is in it.
+    """Make the schema ``model``, and return the plan of what is in it.
 
-    Staging views are made by the plan: dbt's read the source by its own way, which only dbt can
-    go, and they hold nothing. Another view is left out, as nothing could be said of it, and so is a
-    staging table that is not there: it only serves the load.
+    Staging views are made from the plan, because only dbt can resolve how its own read the source,
+    and they hold no data. Other views are left out, since nothing could be said about them, and so
+    are missing staging tables: they only serve the load.
     """
     connection.execute("CREATE SCHEMA model")
     rows = connection.execute(
@@ -87,7 +87,7 @@ def _show_relations(
             shown.append(build)
         elif build.layer != "staging" and build.materialization != "view":
             raise BuildFailedError(
-                f"dbt built no relation {build.name} in {file.name}.",
+                f"dbt didn't build the relation {build.name} in {file.name}.",
                 hint="Run 'dbt build' in the project's folder to see why.",
             )
     return plan.model_copy(update={"builds": tuple(shown)})

@@ -1,6 +1,6 @@
-"""A plan's tests as dbt's: for each relation one test of all that must hold, one of all that warns.
+"""A plan's tests as dbt's: for each relation one test that fails, and one that only warns.
 
-Of a staging relation, the references that must hold stand apart.
+The references of a staging relation have a test of their own.
 
 A dbt node costs far more than its query, so the promises of a relation share one test. It's the
 project's own generic test (``promise_macros.py``): for each promise that more rows break than are
@@ -25,13 +25,13 @@ Weight = Literal["error", "warn"]
 
 
 def data_tests(plan: TransformPlan, dialect: TargetDialect) -> dict[str, list[Entry]]:
-    """The tests of each build by its name.
+    """Return the tests of each build by its name.
 
-    Those of severity ``info`` are figures, and dbt has no word for them.
+    Those of severity ``info`` are figures, which dbt can't express.
     """
     builds = {build.name: build for build in plan.builds}
-    taken = set(builds)
-    found: dict[str, list[Entry]] = {}
+    used_names = set(builds)
+    entries: dict[str, list[Entry]] = {}
     for build in plan.builds:
         for group, weight in _GROUPS.items():
             promises = [
@@ -40,20 +40,20 @@ def data_tests(plan: TransformPlan, dialect: TargetDialect) -> dict[str, list[En
                 if _group(build, test) == group
             ]
             if promises:
-                name = free_identifier(f"{build.name}_{group}", taken)
-                taken.add(name)
-                found.setdefault(build.name, []).append(_entry(name, weight, build, promises))
-    return found
+                name = free_identifier(f"{build.name}_{group}", used_names)
+                used_names.add(name)
+                entries.setdefault(build.name, []).append(_entry(name, weight, build, promises))
+    return entries
 
 
 _GROUPS: dict[str, Weight] = {"promises": "error", "references": "error", "expectations": "warn"}
 
 
 def _group(build: Build, test: BuildTest) -> str:
-    """Which test of a relation a claim belongs to.
+    """Return which test of a relation a claim belongs to.
 
-    A failed test holds back what reads every relation that it reads. The keys of a staging must
-    hold back all that reads it, so references, which read another one too, have their own test.
+    dbt skips what reads the relations of a failed test. A broken key of a staging must skip all of
+    its readers, so references, which read a second relation, have their own test.
     """
     if _weight(test) == "warn":
         return "expectations"
@@ -61,7 +61,7 @@ def _group(build: Build, test: BuildTest) -> str:
 
 
 def _claims(build: Build) -> Iterator[BuildTest]:
-    """The tests of a build, one for each column where several columns are separate claims."""
+    """Return the tests of a build; a claim about several columns becomes one for each."""
     for test in build.tests:
         if test.severity == "info":
             continue
@@ -73,7 +73,7 @@ def _claims(build: Build) -> Iterator[BuildTest]:
 
 
 def _weight(test: BuildTest) -> Weight:
-    """What is known to be broken can only be warned of."""
+    """Return the severity: a claim that's known to be broken only warns."""
     return "warn" if test.allowed or test.severity == "warn" else "error"
 
 
@@ -90,25 +90,25 @@ def _entry(name: str, weight: Weight, build: Build, promises: Sequence[Entry]) -
 
 
 def _promise(build: Build, test: BuildTest, parent: Build | None, dialect: TargetDialect) -> Entry:
-    found: Entry = {"name": test.name}
+    entry: Entry = {"name": test.name}
     if test.reason:
-        found["reason"] = test.reason
+        entry["reason"] = test.reason
     if test.scope.latest_of:
-        found["latest"] = True
+        entry["latest"] = True
     where = _where(test.scope)
     if test.kind == "unique":
-        found["unique"] = list(test.columns)
+        entry["unique"] = list(test.columns)
     elif test.kind == "relationships":
-        found |= _reference(build, test, parent)
+        entry |= _reference(build, test, parent)
     else:
         broken = _broken(build, test)
         # Names and keywords are the same everywhere; a text may need another spelling.
-        found["broken"] = dialect.query(broken) if "'" in broken else broken
+        entry["broken"] = dialect.query(broken) if "'" in broken else broken
     if where:
-        found["where"] = dialect.query(where) if "'" in where else where
+        entry["where"] = dialect.query(where) if "'" in where else where
     if test.allowed:
-        found["allowed"] = test.allowed
-    return found
+        entry["allowed"] = test.allowed
+    return entry
 
 
 def _where(scope: RowScope) -> str:
@@ -122,32 +122,34 @@ def _where(scope: RowScope) -> str:
 
 
 def _broken(build: Build, test: BuildTest) -> str:
-    """The condition that a row breaks the promise."""
+    """Return the condition that a row breaks the promise."""
     (column,) = test.columns
     if test.kind == "not_null":
         return f"{column} IS NULL"
     type_ = build.column(column).type
     if type_ in _INTEGER_TYPES and all(map(_INTEGER.fullmatch, test.values)):
         return f"{column} NOT IN ({', '.join(test.values)})"
-    listed = ", ".join(map(literal, test.values))
-    text = column if type_ == "VARCHAR" else f"CAST({column} AS VARCHAR)"
-    return f"{text} NOT IN ({listed})"
+    values = ", ".join(map(literal, test.values))
+    value = column if type_ == "VARCHAR" else f"CAST({column} AS VARCHAR)"
+    return f"{value} NOT IN ({values})"
 
 
 def _reference(build: Build, test: BuildTest, parent: Build | None) -> Entry:
-    found: Entry = {
+    entry: Entry = {
         "columns": list(test.columns),
         "to": f"ref('{test.to_model}')",
         "to_columns": list(test.to_columns),
     }
     if parent is not None and _compares_text(build, test, parent):
-        found["as_text"] = True
-    return found
+        entry["as_text"] = True
+    return entry
 
 
 def _compares_text(build: Build, test: BuildTest, parent: Build) -> bool:
     """Whether a reference pairs text with another type, which not every database compares."""
-    ours = [build.column(column).type for column in test.columns]
-    theirs = [parent.column(column).type for column in test.to_columns]
-    pairs = zip(ours, theirs, strict=True)
-    return any(one != other and "VARCHAR" in (one, other) for one, other in pairs)
+    child_types = [build.column(column).type for column in test.columns]
+    parent_types = [parent.column(column).type for column in test.to_columns]
+    pairs = zip(child_types, parent_types, strict=True)
+    return any(
+        child != parent_type and "VARCHAR" in (child, parent_type) for child, parent_type in pairs
+    )

@@ -1,6 +1,6 @@
-"""How the dbt project reads data files: where they lie, or from a copy where there is no other way.
+"""How the dbt project reads data files: in place, or from a copy where there's no other way.
 
-Which way it is was tried on the files themselves when the project is written.
+Each way is tried on the files themselves while the project is written.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,10 +37,10 @@ def file_access(
     pairs: Sequence[tuple[PlanSource, Table]],
     base: Base,
 ) -> SourceAccess:
-    """How a project reads tables that were read from files at or below ``base``."""
+    """Return how a project reads tables that were read from files at or below ``base``."""
     database = duckdb_database(plan)
     reader = _FileReader(source, plan, base)
-    entries = tuple(reader.entry(one, table) for one, table in pairs)
+    entries = tuple(reader.entry(plan_source, table) for plan_source, table in pairs)
     live = len(reader.copies) < len(entries)
     return SourceAccess(
         name=plan.name,
@@ -56,7 +56,7 @@ def file_access(
 
 @dataclass
 class _FileReader:
-    """Finds for one table after another how dbt reads its files."""
+    """Decides for one table after another how dbt reads its files."""
 
     source: Source
     plan: TransformPlan
@@ -65,52 +65,54 @@ class _FileReader:
     notes: list[str] = field(default_factory=list)
     compared: int = 0
 
-    def entry(self, one: PlanSource, table: Table) -> SourceEntry:
-        """The entry of a table; a copy is asked for where no reading gives its rows."""
+    def entry(self, source: PlanSource, table: Table) -> SourceEntry:
+        """Return the entry of a table; it's to be copied where no other reading gives its rows."""
         origin = table.origin
         if not isinstance(origin, InFiles):
             raise TypeError(f"{table.name} was not read from files")
-        found = self._reading(one, table, origin)
-        if found is not None:
-            return self._plain(one, external(self._written(found, origin)))
-        self.copies.append(TableCopy(one.id, copy_path(one.id), table, reason := _why(origin)))
-        self.notes.append(self._note_on_copy(one, reason))
-        note = f"A copy of the forge's: {reason}."
-        return self._plain(one, copy_meta(one.id), note)
+        reading = self._reading(source, table, origin)
+        if reading is not None:
+            return self._plain(source, external(self._written(reading, origin)))
+        self.copies.append(
+            TableCopy(source.id, copy_path(source.id), table, reason := _why(origin))
+        )
+        self.notes.append(self._note_on_copy(source, reason))
+        note = f"A copy that the forge made: {reason}."
+        return self._plain(source, copy_meta(source.id), note)
 
-    def _plain(self, one: PlanSource, meta: Mapping[str, str], note: str = "") -> SourceEntry:
-        return SourceEntry(one.id, one.table, one.table, DUCKDB_SCHEMA, None, meta, note)
+    def _plain(self, source: PlanSource, meta: Mapping[str, str], note: str = "") -> SourceEntry:
+        return SourceEntry(source.id, source.table, source.table, DUCKDB_SCHEMA, None, meta, note)
 
-    def _reading(self, one: PlanSource, table: Table, origin: InFiles) -> Pieces | None:
+    def _reading(self, source: PlanSource, table: Table, origin: InFiles) -> Pieces | None:
         size = sum(_size(path) for part in origin.parts for path in part.paths)
-        # What was mended is compared as a whole, however large: the copy would cost more.
+        # A repaired table is compared whole, however large it is: a copy would cost more.
         whole = (
             origin.mended or origin.copied or origin.trimmed or self.compared + size <= WHOLE_UP_TO
         )
-        comparison = ReadingCheck(self.source.connection, table, one.columns)
-        for candidate in candidates(origin, one.columns):
+        comparison = ReadingCheck(self.source.connection, table, source.columns)
+        for candidate in candidates(origin, source.columns):
             if candidate.certain:
                 return candidate.pieces
             self.compared += size if whole else 0
             verdict = comparison.with_reading(self._here(candidate.pieces), whole=whole)
             if verdict == "same at its start":
                 self.notes.append(
-                    f"{one.table} is large: that DuckDB reads it as the forge did was checked by"
-                    " its count and its first rows."
+                    f"{source.table} is large: only its count and first rows were compared with"
+                    " what DuckDB reads by itself."
                 )
             if verdict != "different":
                 return candidate.pieces
         return None
 
     def _here(self, pieces: Pieces) -> str:
-        """The reading with the files of this machine."""
+        """Return the reading with the files of this machine."""
         return "".join(
             piece if isinstance(piece, str) else _listed(literal(as_pattern(str(p))) for p in piece)
             for piece in pieces
         )
 
     def _written(self, pieces: Pieces, origin: InFiles) -> list[str]:
-        """The reading as the project has it."""
+        """Return the reading as the project has it."""
         root = origin.root.absolute() if origin.partitioned else None
         template = is_template("".join(p for p in pieces if isinstance(p, str)))
         return [
@@ -119,7 +121,7 @@ class _FileReader:
         ]
 
     def _paths(self, paths: Sequence[Path], root: Path | None, *, template: bool) -> Jinja:
-        """The files as one pattern where one names just them, so that new ones are read too."""
+        """Return the files as one pattern if there is one, so that new files are read too."""
         if len(paths) > 1:
             folder = root or common_folder(paths)
             for pattern in _patterns(paths, folder):
@@ -128,40 +130,40 @@ class _FileReader:
         return Jinja(_listed(self.base.sql(path, template=template) for path in paths))
 
     def _matches(self, folder: Path, pattern: str) -> set[str]:
-        found = self.source.connection.execute(
+        files = self.source.connection.execute(
             "SELECT file FROM glob(?)", [as_pattern(str(folder)) + pattern]
         ).fetchall()
-        return {str(Path(file).absolute()) for (file,) in found}
+        return {str(Path(file).absolute()) for (file,) in files}
 
-    def _note_on_copy(self, one: PlanSource, reason: str) -> str:
+    def _note_on_copy(self, source: PlanSource, reason: str) -> str:
         personal = [
             column.name
             for build in self.plan.builds
-            if build.layer == "staging" and one.id in build.ref_sources
+            if build.layer == "staging" and source.id in build.ref_sources
             for column in build.columns
             if column.pii
         ]
-        held = f" It holds personal data ({', '.join(personal)})." if personal else ""
+        warning = f" It holds personal data ({', '.join(personal)})." if personal else ""
         return (
-            f"{one.table} is read from {copy_path(one.id)}, a copy of its rows: {reason}."
-            f" Forge again to refresh it.{held}"
+            f"{source.table} is read from {copy_path(source.id)}, a copy of its rows: {reason}."
+            f" Forge again to refresh it.{warning}"
         )
 
 
 def _why(origin: InFiles) -> str:
     if not origin.in_place:
-        return "DuckDB can't run every query on its files where they lie"
+        return "DuckDB can't run every query on its files in place"
     if origin.trimmed:
-        return "its files end in totals or notes, which DuckDB by itself reads as rows"
+        return "its files end in totals or notes, which DuckDB would read as rows"
     if origin.mended:
-        return "lines of its files had to be mended or left out, which DuckDB by itself does not do"
+        return "lines of its files had to be repaired or left out, which DuckDB doesn't do"
     if origin.copied:
-        return "the text of its files is encoded or parted into lines as DuckDB does not read it"
-    return "DuckDB by itself reads other values from its files"
+        return "its files have an encoding or line breaks that DuckDB doesn't read"
+    return "DuckDB would read other values from its files"
 
 
 def _patterns(paths: Sequence[Path], folder: Path) -> Iterator[str]:
-    """Globs below a folder that may name just these files."""
+    """Return globs below a folder that may match just these files."""
     endings = {"".join(path.suffixes[-2:]) for path in paths} | {path.suffix for path in paths}
     depths = {len(path.absolute().relative_to(folder).parts) for path in paths}
     for ending in sorted(endings, key=lambda text: (-len(text), text)):
@@ -172,8 +174,8 @@ def _patterns(paths: Sequence[Path], folder: Path) -> Iterator[str]:
 
 
 def _listed(places: Iterator[str]) -> str:
-    found = list(places)
-    return found[0] if len(found) == 1 else f"[{', '.join(found)}]"
+    files = list(places)
+    return files[0] if len(files) == 1 else f"[{', '.join(files)}]"
 
 
 def _size(path: Path) -> int:

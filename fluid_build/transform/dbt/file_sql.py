@@ -1,7 +1,7 @@
 """The SQL by which DuckDB reads the data files of a table again, as they were read.
 
-A text is given as pieces: SQL, and the files that stand between two of them, so that the same text
-can name the files of this machine (to be checked) and those of a project (to be written).
+It comes in pieces, SQL and the files between, so that the same SQL can name the files of this
+machine (to be checked) and those of a project (to be written).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,22 +16,22 @@ from fluid_build.sources.sql import literal, quote
 Pieces: TypeAlias = Sequence[str | tuple[Path, ...]]
 
 _ENCODINGS = {"cp1252": "latin-1", "latin-1": "latin-1", "utf-16": "utf-16", "utf-16-le": "utf-16"}
-"""DuckDB's names of the encodings that it knows by itself. Windows-1252 is Latin-1 but for the 32
-characters that Latin-1 has no use for, and where one of them stands it shows in the comparison."""
+"""DuckDB's names of the encodings that it has built in. Windows-1252 is Latin-1 except for 32
+control characters; if a file has one of them, the comparison shows it."""
 
 _DEFAULTS: Mapping[str, str] = {"skip": "0", "compression": "'none'"}
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One way of reading a table. ``certain`` says that it is our own way, to the letter."""
+    """A way of reading a table. ``certain`` says that it's exactly how we read it."""
 
     pieces: Pieces
     certain: bool = False
 
 
 def candidates(origin: InFiles, columns: Sequence[tuple[str, str]]) -> Iterator[Candidate]:
-    """Ways of reading the files, the plainest first; none where DuckDB knows no way.
+    """Return ways of reading the files, the plainest first; none where DuckDB has none.
 
     ``columns`` are the table's, by name and type.
     """
@@ -61,20 +61,20 @@ def _csv(origin: InFiles) -> Iterator[Candidate]:
 
 
 def _csv_pieces(origin: InFiles, extra: Options | None, *, typed: bool) -> Pieces:
-    """``extra`` are options beyond those that were read with; None keeps even the limits."""
+    """Return a call with ``extra`` options; None keeps all that we read with, even the limits."""
     calls = []
     for part in origin.parts:
-        kept = [
+        options_kept = [
             (name, value)
             for name, value in part.options
             if extra is None or (name != "max_line_size" and _DEFAULTS.get(name) != value)
         ]
         if part.encoding != "utf-8":
-            kept.append(("encoding", literal(_ENCODINGS[part.encoding])))
+            options_kept.append(("encoding", literal(_ENCODINGS[part.encoding])))
         types = {name: type_ if typed else "VARCHAR" for name, type_ in part.types}
         options = (
             ("auto_detect", "false"),
-            *kept,
+            *options_kept,
             *(extra or ()),
             *_hive(origin),
             ("columns", _struct(types)),
@@ -85,7 +85,7 @@ def _csv_pieces(origin: InFiles, extra: Options | None, *, typed: bool) -> Piece
 
 def _hive(origin: InFiles) -> Options:
     if origin.partitioned:
-        # A partition's text is typed as that of the files is, not by a guess of its own.
+        # A partition's text gets its type like that of the files, not by a guess of DuckDB's.
         return (("hive_partitioning", "true"), ("hive_types_autocast", "false"))
     if any("=" in str(path) for part in origin.parts for path in part.paths):
         return (("hive_partitioning", "false"),)
@@ -97,7 +97,7 @@ def _json(origin: InFiles, columns: Sequence[tuple[str, str]]) -> Iterator[Candi
         key for part in origin.parts for path in part.paths for key in partitions(path, origin.root)
     }
     types = {name: type_ for name, type_ in columns if name not in keys}
-    given = {name: value for part in origin.parts for name, value in part.options}
+    options_read = {name: value for part in origin.parts for name, value in part.options}
     hive: list[tuple[str, str]] = []
     if origin.partitioned:
         hive = [
@@ -106,7 +106,7 @@ def _json(origin: InFiles, columns: Sequence[tuple[str, str]]) -> Iterator[Candi
         ]
     ignoring: Options = (("ignore_errors", "true"),) if origin.mended else ()
     pinned: Options = (
-        ("format", given["format"]),
+        ("format", options_read["format"]),
         *ignoring,
         *hive,
         ("columns", _struct(types)),
@@ -125,23 +125,23 @@ def _struct(types: Mapping[str, str], *, quoted: bool = True) -> str:
 
 
 def _joined(function: str, calls: Iterable[tuple[FilePart, Options]]) -> Pieces:
-    """The calls of a function, with what their columns are turned into, one after another."""
+    """Return the calls of a function one after another, with their column expressions."""
     parts = [_call(function, part, options) for part, options in calls]
     if len(parts) == 1:
         (pieces, is_select) = parts[0]
         return ["(", *pieces, ")"] if is_select else pieces
-    joined: list[str | tuple[Path, ...]] = ["("]
+    pieces_joined: list[str | tuple[Path, ...]] = ["("]
     for number, (pieces, is_select) in enumerate(parts):
-        joined += [" UNION ALL BY NAME "] if number else []
-        joined += pieces if is_select else ["SELECT * FROM ", *pieces]
-    return [*joined, ")"]
+        pieces_joined += [" UNION ALL BY NAME "] if number else []
+        pieces_joined += pieces if is_select else ["SELECT * FROM ", *pieces]
+    return [*pieces_joined, ")"]
 
 
 def _call(function: str, part: FilePart, options: Options) -> tuple[Pieces, bool]:
-    """One call, and whether it is a SELECT of its own."""
-    given = "".join(f", {name}={value}" for name, value in options)
-    call: Pieces = [f"{function}(", part.paths, f"{given})"]
+    """Return one call, and whether it's a SELECT of its own."""
+    arguments = "".join(f", {name}={value}" for name, value in options)
+    call: Pieces = [f"{function}(", part.paths, f"{arguments})"]
     if not part.expressions:
         return call, False
-    turned = ", ".join(f"{value} AS {quote(name)}" for name, value in part.expressions)
-    return [f"SELECT * REPLACE ({turned}) FROM ", *call], True
+    replacements = ", ".join(f"{value} AS {quote(name)}" for name, value in part.expressions)
+    return [f"SELECT * REPLACE ({replacements}) FROM ", *call], True

@@ -1,4 +1,4 @@
-"""Text that dbt hands to Jinja: what is ours may be Jinja, what is a stranger's never.
+"""Text that dbt passes to Jinja: ours may be Jinja, a stranger's never is.
 
 Jinja 3 (https://jinja.palletsprojects.com/en/stable/templates/): ``{{``, ``{%`` and ``{#`` open a
 tag, every line break becomes a line feed, and one line feed at the end of a template is dropped.
@@ -11,18 +11,18 @@ _OPENS = re.compile(r"\{+(?=[%#])|\{{2,}|\{\Z|\r")
 
 
 class Jinja(str):
-    """A text of our own that Jinja is to render."""
+    """A text of our own that Jinja renders."""
 
     __slots__ = ()
 
 
 def literally(text: str) -> str:
-    """A part of a template that renders to just this text, whatever follows it there."""
+    """Return a part of a template that renders to exactly this text, whatever follows it."""
     return _OPENS.sub(_printed, text) if "{" in text or "\r" in text else text
 
 
 def literal_document(value: object) -> object:
-    """A YAML document in which every text but those of type ``Jinja`` renders to itself."""
+    """Return a YAML document in which every text but those of type ``Jinja`` renders to itself."""
     if isinstance(value, Jinja):
         return str(value)
     if isinstance(value, str):
@@ -41,5 +41,5 @@ def _whole(text: str) -> str:
 
 
 def _printed(match: re.Match[str]) -> str:
-    found = r"\r" if match[0] == "\r" else match[0]
-    return f'{{{{ "{found}" }}}}'
+    text = r"\r" if match[0] == "\r" else match[0]
+    return f'{{{{ "{text}" }}}}'

@@ -1,7 +1,7 @@
-"""A plan's SQL as dbt reads it: its relations and its load date become Jinja, the rest stays.
+"""A plan's SQL as dbt reads it: relations and the load date become Jinja, the rest stays.
 
-They are found by reading the text as a database does, so that a string, a quoted name or a comment
-that happens to hold the same words is left alone.
+The text is tokenized as a database would, so that a string, a quoted name or a comment that
+contains the same words is left alone.
 """
 
 import re
@@ -19,11 +19,11 @@ _COMMENT_EDGE = re.compile(r"/\*|\*/")
 
 
 def with_references(sql: str, *, own: str, source: str, backslashes: bool = False) -> str:
-    """SQL with ``source.<id>``, ``model.<name>`` and the load date as Jinja.
+    """Return SQL with ``source.<id>``, ``model.<name>`` and the load date as Jinja.
 
     ``own`` is the build's own name, which becomes ``this``; ``source`` is the name of the dbt
-    source. ``backslashes`` says that a backslash escapes inside a string, as BigQuery, Databricks
-    and Snowflake have it; names stand in backticks there as well.
+    source. ``backslashes`` says that a backslash escapes inside a string and names are quoted with
+    backticks, as in BigQuery, Databricks and Snowflake.
     """
     pieces: list[str] = []
     start = 0
@@ -45,7 +45,7 @@ def _references(sql: str, tokens: re.Pattern[str]) -> Iterator[re.Match[str]]:
 
 
 def _comment_end(sql: str, position: int) -> int:
-    """Where a comment ends that begins before ``position``; comments nest."""
+    """Return where a comment ends that begins before ``position``; comments nest."""
     depth = 1
     while depth and (edge := _COMMENT_EDGE.search(sql, position)) is not None:
         depth += 1 if edge[0] == "/*" else -1
@@ -74,5 +74,5 @@ def _tokens(backslashes: bool) -> re.Pattern[str]:
             r"(?<![\w$])\$(?P<tag>\w*)\$.*?\$(?P=tag)\$",
         )
     parts = (*texts, _QUOTED, _COMMENT, _LOAD_DATE, _RELATION)
-    # Few characters begin anything of interest, and looking for one of them first is quick.
+    # Only these characters begin a token of interest; looking ahead for one is quick.
     return re.compile(rf"(?=['\"`$/\-eEgGsm])(?:{'|'.join(parts)})", re.DOTALL)

@@ -19,13 +19,13 @@ MATERIALIZED: Mapping[Layer, Materialization] = {
     "raw_vault": "incremental",
     "mart": "table",
 }
-"""How a folder's models are made where a file does not say otherwise."""
+"""How a folder's models are materialized where a file has no config of its own."""
 
 _STRATEGIES: Mapping[Target, str] = {"bigquery": "merge"}
-"""BigQuery knows no append; a merge without a key inserts and nothing else."""
+"""BigQuery has no append; a merge without a key only inserts."""
 
 STAYS = "is_there_already"
-"""The macro by which a table asks whether it was made before, so that some of its rows stay."""
+"""The macro by which a table checks whether it exists, so that some of its rows stay."""
 _AGAIN: Mapping[Materialization, str] = {
     "incremental": "{%- if is_incremental() %}",
     "table": f"{{%- if {STAYS}() %}}",
@@ -33,7 +33,7 @@ _AGAIN: Mapping[Materialization, str] = {
 
 
 def model_files(builds: tuple[Build, ...], source: str, dialect: TargetDialect) -> dict[str, str]:
-    """The model of each build by its path; ``source`` is the name of the dbt source."""
+    """Return the model of each build by its path; ``source`` is the name of the dbt source."""
     return {
         f"models/{FOLDERS[build.layer]}/{build.name}.sql": _model(build, source, dialect)
         for build in builds
@@ -41,7 +41,7 @@ def model_files(builds: tuple[Build, ...], source: str, dialect: TargetDialect) 
 
 
 def materialization_config(materialized: Materialization, target: Target) -> dict[str, str]:
-    """How dbt is told to make a model; an incremental one only ever gets rows added."""
+    """Return the dbt config of a materialization; an incremental model only gets rows added."""
     config: dict[str, str] = {"materialized": materialized}
     if materialized == "incremental":
         config["incremental_strategy"] = _STRATEGIES.get(target, "append")
@@ -53,22 +53,22 @@ def _model(build: Build, source: str, dialect: TargetDialect) -> str:
     head = ""
     if build.materialization != MATERIALIZED[build.layer]:
         config = materialization_config(build.materialization, dialect.target)
-        written = ", ".join(f"{key}='{value}'" for key, value in config.items())
-        head = f"{{{{ config({written}) }}}}\n\n"
+        settings = ", ".join(f"{key}='{value}'" for key, value in config.items())
+        head = f"{{{{ config({settings}) }}}}\n\n"
     return f"{head}{_body(build, source, dialect)}\n"
 
 
 def _body(build: Build, source: str, dialect: TargetDialect) -> str:
-    def written(sql: str) -> str:
+    def with_jinja(sql: str) -> str:
         return with_references(sql, own=build.name, source=source, backslashes=dialect.backslashes)
 
-    first = written(dialect.query(build.sql))
+    first_load = with_jinja(dialect.query(build.sql))
     if build.incremental is None:
-        return first
-    again_if = _AGAIN[build.materialization]
+        return first_load
+    if_exists = _AGAIN[build.materialization]
     if dialect.target == "duckdb":
-        return f"{first}\n{again_if}\n{written(build.incremental)}\n{{%- endif %}}"
-    again = written(dialect.query(f"{build.sql}\n{build.incremental}"))
-    if again.startswith(f"{first}\n"):
-        return f"{first}\n{again_if}{again[len(first) :]}\n{{%- endif %}}"
-    return f"{again_if}\n{again}\n{{%- else %}}\n{first}\n{{%- endif %}}"
+        return f"{first_load}\n{if_exists}\n{with_jinja(build.incremental)}\n{{%- endif %}}"
+    next_load = with_jinja(dialect.query(f"{build.sql}\n{build.incremental}"))
+    if next_load.startswith(f"{first_load}\n"):
+        return f"{first_load}\n{if_exists}{next_load[len(first_load) :]}\n{{%- endif %}}"
+    return f"{if_exists}\n{next_load}\n{{%- else %}}\n{first_load}\n{{%- endif %}}"

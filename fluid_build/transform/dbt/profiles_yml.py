@@ -37,7 +37,7 @@ class Profile:
 
 
 def duckdb_profile(name: str, database: str, attached: Attached | None) -> Profile:
-    """The profile of a project that builds in ``<database>.duckdb`` in its own folder."""
+    """Return the profile of a project that builds in ``<database>.duckdb`` in its own folder."""
     output: dict[str, object] = {
         "type": "duckdb",
         "path": database_file(f"{database}.duckdb"),
@@ -58,7 +58,7 @@ def duckdb_profile(name: str, database: str, attached: Attached | None) -> Profi
 def warehouse_profile(
     name: str, target: Target, schema: str, *, database: str | None = None
 ) -> Profile:
-    """The profile of a project that builds in a warehouse, in that schema of it.
+    """Return the profile of a project that builds in a warehouse, in that schema of it.
 
     ``database`` is the PostgreSQL database that the source is in.
     """
@@ -92,7 +92,7 @@ _WAREHOUSES: Mapping[Target, tuple[Mapping[str, object], Mapping[str, str]]] = {
             "PGHOST": "The server; localhost if not set.",
             "PGPORT": "Its port; 5432 if not set.",
             "PGUSER": "The user; postgres if not set.",
-            "PGPASSWORD": "The password; without it ~/.pgpass is asked.",
+            "PGPASSWORD": "The password; without it, ~/.pgpass is used.",
             "PGDATABASE": "The database; postgres if not set.",
         },
     ),

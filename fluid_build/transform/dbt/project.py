@@ -1,7 +1,7 @@
 """The dbt project of a plan: every file that goes under version control, as text.
 
-The SQL is the plan's own; this package only says it in dbt's words. No package is needed, nothing
-is downloaded, and nothing of a source's text can become Jinja or YAML.
+The SQL is the plan's own; here it only becomes dbt models. The project needs no dbt package, and
+no text of a source can become Jinja or YAML.
 """
 
 from fluid_build.block_yaml import block_yaml
@@ -37,7 +37,7 @@ land/
 *.duckdb.wal
 """
 _LOAD_DATE_MACRO = """\
-{#- One moment for a whole run, in UTC; give the variable load_date to repeat a run exactly. -#}
+{#- The same moment for a whole run, in UTC; set the variable load_date to repeat a run exactly. -#}
 {% macro load_date() -%}
     {{ var('load_date', run_started_at.strftime('%Y-%m-%d %H:%M:%S.%f')) }}
 {%- endmacro %}
@@ -45,7 +45,7 @@ _LOAD_DATE_MACRO = """\
 
 
 _STAYS_MACRO = f"""\
-{{#- Whether a table was made before, and is not to be made from nothing with --full-refresh. -#}}
+{{#- Whether a table exists, and the run is not a --full-refresh that makes it from nothing. -#}}
 {{% macro {STAYS}() -%}}
     {{%- set found = load_cached_relation(this) if execute else none -%}}
     {{{{ return(found is not none and not should_full_refresh()) }}}}
@@ -56,10 +56,10 @@ _STAYS_MACRO = f"""\
 def dbt_project(
     plan: TransformPlan, model: LogicalModel, *, target: str = "duckdb", access: SourceAccess
 ) -> dict[str, str]:
-    """The project's files by their path, ``/`` between folders.
+    """Return the project's files by their path, ``/`` between folders.
 
-    ``access`` says how dbt reaches the tables of the source. Raises UsageError for an unknown
-    target, and BuildFailedError where the plan's SQL cannot be told in the target's dialect.
+    ``access`` says how dbt reads the tables of the source. Raises UsageError for an unknown target,
+    and BuildFailedError where the plan's SQL can't be translated to the target's dialect.
     """
     dialect = dialect_of(check_target(target))
     name = project_name(plan)

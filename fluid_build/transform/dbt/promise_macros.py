@@ -1,6 +1,6 @@
-"""The generic test that checks all promises of a relation, and what is said of the broken ones.
+"""The generic test that checks all promises of a relation, and the report of broken ones.
 
-Both are written in words that all targets share, so that no adapter needs a version of its own.
+Both use only SQL that all targets share, so that no adapter needs a version of its own.
 https://docs.getdbt.com/best-practices/writing-custom-generic-tests
 """
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 GENERIC_TEST = "promises"
 MACRO_FILE = "macros/promises.sql"
-ON_RUN_END = "{{ tell_broken_promises(results) }}"
+ON_RUN_END = "{{ report_broken_promises(results) }}"
 _LINE = re.compile(r"(\w+): (\w+) is broken by (\d+) rows?, (\d+) known")
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenPromise:
-    """A promise that more rows break than are known to; ``test`` is the node of dbt's."""
+    """A promise that more rows break than are known to; ``test`` is the dbt node."""
 
     test: str
     promise: str
@@ -24,7 +24,7 @@ class BrokenPromise:
 
 
 def broken_promise(message: str) -> BrokenPromise | None:
-    """What a line of ``tell_broken_promises`` says; None for any other line."""
+    """Return the promise in a line of ``report_broken_promises``; None for any other line."""
     match = _LINE.fullmatch(message.strip())
     if match is None:
         return None
@@ -35,10 +35,10 @@ MACROS = """\
 {#-
     Every promise of a relation in one test. A promise is one of
       - broken: a condition that no row may meet;
-      - unique: columns in which no two rows agree, but for rows with a null in one of them;
-      - columns, to, to_columns: a reference; what it refers to is there, where no column is null.
-    It may be about some of the rows: those that meet `where`; with `latest`, of the rows that agree
-    in `latest_of` only the last one loaded, unless that one is marked as deleted.
+      - unique: columns in which no two rows agree; rows with a null in one of them don't count;
+      - columns, to, to_columns: a reference to a row that exists, unless a column is null.
+    It may cover only some of the rows: those that meet `where`; with `latest`, for each value of
+    `latest_of` only the row loaded last, unless it is marked as deleted.
     The test selects each promise that more rows break than are `allowed` to.
 -#}
 {% test promises(model, promises, latest_of=none) %}
@@ -147,8 +147,8 @@ latest AS (
     {% endmacro %}
 
 
-{#- Say which promises are broken, as dbt itself counts them only. -#}
-{% macro tell_broken_promises(results) %}
+{#- Log which promises are broken; dbt itself only counts them. -#}
+{% macro report_broken_promises(results) %}
 {%- if execute -%}
     {%- for result in results if result.status in ('fail', 'warn') -%}
         {%- set test = result.node -%}

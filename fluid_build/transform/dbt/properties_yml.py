@@ -1,4 +1,4 @@
-"""The YAML beside the models: what each model and column is, where it came from, what must hold.
+"""The YAML next to the models: what each model and column is, its origin, and its tests.
 
 Properties: https://docs.getdbt.com/reference/configs-and-properties.
 """
@@ -17,7 +17,7 @@ _Tests = Mapping[str, Sequence[Entry]]
 
 
 def properties(plan: TransformPlan, tests: _Tests, dialect: TargetDialect) -> dict[str, str]:
-    """The properties of the models, one file for each folder of them."""
+    """Return the properties of the models, one file for each folder of them."""
     by_folder: dict[str, list[Build]] = {}
     for build in plan.builds:
         by_folder.setdefault(FOLDERS[build.layer], []).append(build)
@@ -30,7 +30,7 @@ def properties(plan: TransformPlan, tests: _Tests, dialect: TargetDialect) -> di
 
 
 def source_properties(plan: TransformPlan, access: SourceAccess, dialect: TargetDialect) -> str:
-    """The file that says where the source tables lie."""
+    """Return the file that says where the source tables are."""
     blocks: dict[tuple[str | None, str], list[SourceEntry]] = {}
     for entry in access.entries:
         blocks.setdefault((entry.database, entry.schema), []).append(entry)
@@ -46,10 +46,10 @@ def source_properties(plan: TransformPlan, access: SourceAccess, dialect: Target
 
 
 def yaml_file(document: Mapping[str, object]) -> str:
-    """A properties file; nothing in it is Jinja but what was marked as such."""
+    """Return a properties file; nothing in it is Jinja but what was marked as such."""
     text = block_yaml({"version": 2, **document})
     if "{" not in text and "\\" not in text:
-        # Neither a brace nor a character that YAML spells with a backslash: nothing to escape.
+        # Without a brace, or a character that YAML escapes with a backslash, nothing can be Jinja.
         return text
     literal = literal_document(document)
     return block_yaml({"version": 2, **literal})  # type: ignore[dict-item]
@@ -120,7 +120,7 @@ def _source_table(entry: SourceEntry, table: PlanSource, dialect: TargetDialect)
         {
             "name": entry.id,
             "identifier": entry.identifier,
-            "description": _sentences(f"The table {entry.table} of the source.", entry.note),
+            "description": _sentences(f"The source table {entry.table}.", entry.note),
             "config": {"meta": dict(entry.meta)} if entry.meta else None,
             "columns": [
                 {"name": name, "data_type": dialect.type(type_), "quote": True}
@@ -135,5 +135,5 @@ def _sentences(*texts: str) -> str:
 
 
 def _filled(entry: Mapping[str, object]) -> Entry:
-    """The entry without what is empty."""
+    """Return the entry without empty values."""
     return {key: value for key, value in entry.items() if value not in (None, "", [], {})}

@@ -1,7 +1,7 @@
 """Whether another way of reading a table gives the same rows, once its columns are cast.
 
-Two sets of rows are taken for the same where they agree in their number and in the sum of the
-64-bit hashes of all rows: that takes one pass over each, and no memory.
+Two sets of rows count as the same if their number and the sum of the 64-bit hashes of all rows
+agree: that takes one pass over each, and no memory.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,20 @@ from fluid_build.sources.engine import DUCKDB_ERRORS
 from fluid_build.sources.sql import quote
 
 WHOLE_UP_TO = 200 * 1024 * 1024
-"""Bytes of data files, uncompressed, that are read a second time to be compared."""
+"""Bytes of data files, uncompressed, that are read a second time to be compared. More would
+make the forge of large files noticeably slower."""
 
 _HEAD = 10_000
+"""Rows of a larger table that are compared: enough to show another type or another null."""
+
+"""Rows of a larger table that are compared: enough to show another type or another null."""
+
 Verdict: TypeAlias = Literal["same", "same at its start", "different"]
 
 
 @dataclass
 class ReadingCheck:
-    """A table, to be compared with other readings of it; ``columns`` are names and types."""
+    """A table to compare other readings with; ``columns`` are names and types."""
 
     connection: duckdb.DuckDBPyConnection
     table: Table
@@ -31,10 +36,10 @@ class ReadingCheck:
     _figures: tuple[int, int] | None = field(default=None, init=False)
 
     def with_reading(self, relation: str, *, whole: bool) -> Verdict:
-        """Compare with what may follow FROM; where not ``whole``, the count and some rows.
+        """Compare with SQL that may follow FROM; where not ``whole``, its count and first rows.
 
-        A reading that fails, or gives another type for a text, is different: the staging works
-        on text as text.
+        A reading that fails, or reads text as another type, is different: the staging expects
+        text.
         """
         try:
             if not self._keeps_text(relation):

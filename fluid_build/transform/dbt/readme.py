@@ -1,4 +1,4 @@
-"""The project's README: how to run it, what is in it, what is known not to hold."""
+"""The project's README: how to run it, what it contains, which claims have known exceptions."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -26,8 +26,8 @@ _TECHNIQUES: Mapping[Technique, str] = {
 }
 _HASHES = re.compile(r"\b(?:md5|sha256)\(", re.IGNORECASE)
 _OWN_HASHES = (
-    "Hashes are of the text that the database itself makes of a number or a time; compare them"
-    " with each other and not with those of another database."
+    "Hashes are computed from the database's own text form of numbers and times, so only compare"
+    " them within this database."
 )
 
 
@@ -39,7 +39,7 @@ def readme(
     name: str,
     files: Collection[str],
 ) -> str:
-    """The README of a project as Markdown; ``files`` are the paths of its other files."""
+    """Return the README of a project as Markdown; ``files`` are the paths of its other files."""
     sections = (
         _introduction(plan, model, dialect, name),
         _notes(access),
@@ -61,8 +61,8 @@ def _introduction(
     return (
         f"# {name}\n\n"
         f"A dbt project for {dialect.target}: {_TECHNIQUES[plan.technique]} of the "
-        f"{len(plan.sources)} tables of {code(model.name)}. It was written by Fluid Forge; "
-        "`fluid forge` writes it anew when the source changes."
+        f"{len(plan.sources)} tables of {code(model.name)}. Fluid Forge wrote it; run "
+        "`fluid forge` again when the source changes."
     )
 
 
@@ -71,22 +71,20 @@ def _running(access: SourceAccess, dialect: TargetDialect) -> str:
     commands = f"pip install {packages}\ndbt build"
     lines = [
         "## How to run it",
-        "In this folder, which holds its own `profiles.yml`:",
+        "In this folder, which has its own `profiles.yml`:",
         fenced(commands, "sh"),
-        "From another folder, name this one twice:"
-        " `dbt build --project-dir DIR --profiles-dir DIR` reads and builds the same.",
+        "From another folder, pass this one twice:"
+        " `dbt build --project-dir DIR --profiles-dir DIR`.",
     ]
     if access.variables:
         lines += [
-            "It reads these environment variables:",
+            "The project reads these environment variables:",
             table(
-                ("variable", "what for"),
+                ("variable", "purpose"),
                 [(code(variable), text(what)) for variable, what in access.variables.items()],
             ),
         ]
-    lines.append(
-        "Where a table of the source is missing the build fails; it never passes on nothing."
-    )
+    lines.append("If a source table is missing, the build fails.")
     return "\n\n".join(lines)
 
 
@@ -94,43 +92,48 @@ def _contents(plan: TransformPlan, files: Collection[str]) -> str:
     rows = []
     for layer in dict.fromkeys(build.layer for build in plan.builds):
         builds = [build for build in plan.builds if build.layer == layer]
-        made = sorted({build.materialization for build in builds})
+        materializations = sorted({build.materialization for build in builds})
         tests = sum(test.severity != "info" for build in builds for test in build.tests)
         rows.append(
-            (code(f"models/{FOLDERS[layer]}"), str(len(builds)), ", ".join(made), str(tests))
+            (
+                code(f"models/{FOLDERS[layer]}"),
+                str(len(builds)),
+                ", ".join(materializations),
+                str(tests),
+            )
         )
     calendars = [f for f in files if f.startswith(f"models/{SEMANTIC}/") and f.endswith(".sql")]
     if calendars:
         rows.append((code(f"models/{SEMANTIC}"), str(len(calendars)), "table", "0"))
     return (
-        "## What is in it\n\n"
-        + table(("folder", "models#", "made as", "tests#"), rows)
+        "## What it contains\n\n"
+        + table(("folder", "models#", "materialized as", "tests#"), rows)
         + (
-            "\n\nEvery model and column is described in the YAML file of its folder, with the"
-            " source tables and columns that it comes from. Published models have an enforced"
-            " contract. `osi/` holds the semantic model, which dbt reads from version 1.12 on."
+            "\n\nThe YAML file in each folder describes every model and column, with the source"
+            " tables and columns that it comes from. Published models have an enforced contract."
+            " `osi/` has the semantic model, which dbt reads from version 1.12 on."
         )
     )
 
 
 def _deleted(plan: TransformPlan) -> str:
-    """What becomes of members that the source deletes, where a dimension keeps them."""
-    kept = [
+    """Return what becomes of members that the source deletes, where a dimension keeps them."""
+    kept_dimensions = [
         build
         for build in plan.builds
         if build.materialization == "table" and build.incremental is not None
     ]
-    if not kept:
+    if not kept_dimensions:
         return ""
     versions = {build.name for build in plan.builds if build.materialization == "incremental"}
-    example = max(kept, key=lambda build: len(versions.intersection(build.ref_models)))
+    example = max(kept_dimensions, key=lambda build: len(versions.intersection(build.ref_models)))
     selected = [name for name in example.ref_models if name in versions] + [example.name]
     command = fenced(f"dbt build --full-refresh --select {' '.join(selected)}", "sh")
     return (
-        "## Deleted members\n\nA member that the source no longer has stays in its dimension as it"
-        " was last seen, marked `is_deleted`, and facts keep pointing to it; when it comes back,"
-        " the mark goes. Rows of facts and bridges go with the source. Where somebody has to be"
-        " forgotten, make the dimension from nothing, with its versions if it has any:"
+        "## Deleted members\n\nA member that the source deletes stays in its dimension as it was"
+        " last seen, with `is_deleted` set, and facts keep referring to it. If it comes back,"
+        " `is_deleted` is cleared. Rows of facts and bridges are deleted with the source. To erase"
+        " a person for good, rebuild the dimension from nothing, with its versions if it has any:"
         f"\n\n{command}"
     )
 
@@ -141,32 +144,34 @@ def _loading(plan: TransformPlan) -> str:
     command = fenced("dbt build --vars '{load_date: \"2025-01-31 06:00:00\"}'", "sh")
     return (
         "## Loading\n\nIncremental models only ever add rows: a second run on unchanged data adds"
-        " none. The load date is the moment that the run started, in UTC, or the variable"
+        " none. The load date is when the run started, in UTC, unless you set the variable"
         f" `load_date`:\n\n{command}"
     )
 
 
 def _proof(plan: TransformPlan, model: LogicalModel, dialect: TargetDialect) -> str:
-    what = {
-        "flat": "each source table comes back row by row, both ways",
-        "data_vault_2": "each source table comes back from the vault alone, row by row, both ways",
-        "dimensional": "rows at each grain, the sums of all measures and every reference agree",
+    claim = {
+        "flat": "each source table can be rebuilt row by row, with nothing missing or added",
+        "data_vault_2": "each source table can be rebuilt from the vault alone, row by row,"
+        " with nothing missing or added",
+        "dimensional": "the rows at each grain, the sums of all measures and every reference"
+        " agree with the source",
     }[plan.technique]
     if dialect.target == "duckdb":
-        command, figures = "fluid verify .. --dbt", "this takes them again from what dbt builds"
+        command, figures = "fluid verify .. --dbt", "to prove what dbt builds, run"
     else:
         command = "fluid verify .."
         figures = (
-            "this takes them again. They are of the same queries run in DuckDB; on"
-            f" {dialect.target} the project's own tests have to speak"
+            f"they were measured in DuckDB. On {dialect.target}, rely on the project's own tests;"
+            " to prove it again in DuckDB, run"
         )
     if not any(entity.rows for entity in model.conceptual.entities):
         return (
-            "## What is proven\n\nNothing: the source held no row when it was forged. Forge it"
-            f" again from where its rows are, and {code('fluid verify')} can show that {what}."
+            "## What is proven\n\nNothing: the source had no rows when it was forged. Forge it"
+            f" again from where the rows are; {code('fluid verify')} can then prove that {claim}."
         )
     return (
-        f"## What is proven\n\nThat {what}. `../proof.json` has the figures of the forge;"
+        f"## What is proven\n\nThat {claim}. `../proof.json` has the figures from the forge;"
         f" {figures}:\n\n{fenced(command, 'sh')}"
     )
 
@@ -181,8 +186,8 @@ def _known(plan: TransformPlan) -> str:
     if not rows:
         return ""
     return (
-        "## What is known not to hold\n\nThese claims had exceptions in the source when it was"
-        " measured. Their tests warn as soon as there are more.\n\n"
+        "## Known exceptions\n\nThese claims had exceptions in the source when it was measured."
+        " Their tests warn if there are more.\n\n"
         + table(("model", "test", "columns", "exceptions#"), rows)
     )
 
@@ -195,9 +200,8 @@ def _renamed(plan: TransformPlan) -> str:
         for r in plan.renamed
     ]
     return (
-        "## Names that had to change\n\nAll names are in snake_case. In these more than the"
-        " spelling changed.\n\n"
-        + table(("table", "what", "name at the source", "name here", "why"), rows)
+        "## Changed names\n\nAll names are in snake_case. These names changed further.\n\n"
+        + table(("table", "kind", "name at the source", "name here", "why"), rows)
     )
 
 

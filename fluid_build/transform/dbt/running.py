@@ -1,7 +1,7 @@
-"""Running dbt on a project, in a process of its own, and reading what came of it.
+"""Running dbt on a project, in a process of its own, and reading its results.
 
-dbt keeps state in its process and holds the DuckDB file open, so it never runs in ours. What it
-writes beside the database goes to a temporary folder. Its messages are read as JSON
+dbt keeps state in its process and holds the DuckDB file open, so it never runs in ours. Apart from
+the database, it writes to a temporary folder. Its messages are read as JSON
 (https://docs.getdbt.com/reference/events-logging), its results from ``run_results.json``
 (https://docs.getdbt.com/reference/artifacts/run-results-json).
 """
@@ -34,18 +34,20 @@ _STATUSES: Mapping[str, DbtStatus] = {
     "partial success": "failed",
     "skipped": "skipped",
 }
-# Results of tests and models stand in run_results.json; here we want what dbt says beside them.
+# Results of tests and models are in run_results.json; of the messages we want only the others.
 _RESULT_EVENTS = {"LogTestResult", "LogModelResult", "RunResultWarning", "RunResultWarningMessage"}
 _LONGEST_MESSAGE = 1000
+"""Characters of dbt's own words in an error: a traceback of dbt has many thousands."""
+"""Characters of dbt's own words in an error: a traceback of dbt has many thousands."""
 _OURS = (DSN_VARIABLE, "PGPASSWORD")
-"""Variables that a project of ours reads, whoever set them."""
+"""Variables that our projects read, whoever set them."""
 
 
 @dataclass(frozen=True, slots=True)
 class DbtNode:
     """A model or a test that dbt ran.
 
-    ``failures`` is how many rows a test found; ``broken`` are the promises that these are.
+    ``failures`` is how many rows a test found; ``broken`` are the promises that they break.
     """
 
     name: str
@@ -59,16 +61,16 @@ class DbtNode:
 
 @dataclass(frozen=True, slots=True)
 class DbtResult:
-    """What came of a ``dbt build``.
+    """The result of a ``dbt build``.
 
-    ``warnings`` are what dbt says beside the results: deprecations, unused configuration.
+    ``warnings`` are messages apart from the results: deprecations, unused configuration.
     """
 
     nodes: tuple[DbtNode, ...]
     warnings: tuple[str, ...] = ()
 
     def of(self, status: DbtStatus) -> tuple[DbtNode, ...]:
-        """The nodes that ended like this."""
+        """Return the nodes that ended like this."""
         return tuple(node for node in self.nodes if node.status == status)
 
     @property
@@ -83,22 +85,22 @@ class DbtResult:
 
     @property
     def warned(self) -> tuple[DbtNode, ...]:
-        """The tests that found more than is known, and only warn of it."""
+        """The tests that found more than is known, and only warn."""
         return self.of("warned")
 
     @property
     def failed(self) -> tuple[DbtNode, ...]:
-        """The models that could not be built, and the tests that failed."""
+        """The models that couldn't be built, and the tests that failed."""
         return self.of("failed")
 
     @property
     def skipped(self) -> tuple[DbtNode, ...]:
-        """What dbt left out because something before it failed."""
+        """What dbt skipped because something before it failed."""
         return self.of("skipped")
 
     @property
     def ok(self) -> bool:
-        """Whether something was built and nothing failed or was left out."""
+        """Whether something was built and nothing failed or was skipped."""
         return bool(self.built) and not self.failed and not self.skipped
 
 
@@ -122,25 +124,25 @@ def run_dbt(
         folder = Path(name)
         command = [python, *_arguments(folder, variables or {})]
         with (folder / "stderr").open("w", encoding="utf-8") as stderr:
-            said = _run(command, project, environment or {}, stderr, on_progress)
+            log = _run(command, project, environment or {}, stderr, on_progress)
         results = folder / "target" / "run_results.json"
         if not results.is_file():
             stderr_text = (folder / "stderr").read_text(encoding="utf-8", errors="replace")
-            raise _gave_up(_masked("\n".join([*said.warnings, stderr_text]), secrets))
+            raise _gave_up(_masked("\n".join([*log.warnings, stderr_text]), secrets))
         document = json.loads(results.read_text(encoding="utf-8"))
     return DbtResult(
         nodes=tuple(
-            _node(result, said.broken, secrets)
+            _node(result, log.broken, secrets)
             for result in document["results"]
             if not _is_hook_that_ran(result)
         ),
-        warnings=tuple(_masked(warning, secrets) for warning in said.warnings),
+        warnings=tuple(_masked(warning, secrets) for warning in log.warnings),
     )
 
 
 @dataclass(slots=True)
-class _Said:
-    """What dbt said beside its results: warnings, and which promises are broken."""
+class _Log:
+    """What dbt logged apart from its results: warnings, and which promises are broken."""
 
     warnings: list[str] = field(default_factory=list)
     broken: list[BrokenPromise] = field(default_factory=list)
@@ -151,7 +153,7 @@ def _arguments(folder: Path, variables: Mapping[str, str]) -> list[str]:
         *("-m", "dbt.cli.main", "--log-format", "json", "--no-use-colors"),
         *("--log-path", str(folder / "logs"), "--log-level-file", "none"),
         *("--no-partial-parse", "--no-send-anonymous-usage-stats", "build"),
-        # Said from the folder itself: dbt-duckdb takes a # or ? in a path for the end of it.
+        # Run in the folder itself: dbt-duckdb ends a path at a # or ?.
         *("--project-dir", ".", "--profiles-dir", "."),
         *("--target-path", str(folder / "target"), "--vars", json.dumps(dict(variables))),
     ]
@@ -163,9 +165,9 @@ def _run(
     environment: Mapping[str, str],
     stderr: IO[str],
     on_progress: OnProgress,
-) -> _Said:
-    """Run dbt to its end; what it warned of, or gave up for, beside the results."""
-    said = _Said()
+) -> _Log:
+    """Run dbt to its end, and return what it logged apart from the results."""
+    log = _Log()
     with subprocess.Popen(
         command,
         cwd=project,
@@ -180,16 +182,16 @@ def _run(
         for event in map(_event, process.stdout):
             info = event.get("info", {})
             if info.get("level") in {"warn", "error"} and info.get("name") not in _RESULT_EVENTS:
-                said.warnings.append(str(info.get("msg", "")))
+                log.warnings.append(str(info.get("msg", "")))
             if info.get("name") == "JinjaLogInfo":
                 broken = broken_promise(str(info.get("msg", "")))
-                said.broken += [broken] if broken is not None else []
+                log.broken += [broken] if broken is not None else []
             _report(event, on_progress)
-    return said
+    return log
 
 
 def _event(line: str) -> Mapping[str, Any]:
-    """A message of dbt's; one that is not JSON was printed by something under it."""
+    """Return a message of dbt; one that isn't JSON was printed by something that dbt runs."""
     try:
         event = json.loads(line)
     except ValueError:
@@ -221,17 +223,17 @@ def _node(
         message=_masked(str(result.get("message") or ""), secrets),
         failures=int(failures) if failures is not None else None,
         seconds=float(result["execution_time"]),
-        broken=tuple(one for one in broken if one.test == name),
+        broken=tuple(promise for promise in broken if promise.test == name),
     )
 
 
-def _gave_up(said: str) -> DbtError:
-    if "No module named 'dbt" in said or "No module named dbt" in said:
+def _gave_up(output: str) -> DbtError:
+    if "No module named 'dbt" in output or "No module named dbt" in output:
         return DbtMissingError(
             "dbt is not installed",
             hint="Install it with: pip install 'fluid-forge[dbt]'",
         )
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     return DbtFailedError(
         f"dbt built nothing: {' '.join(lines)[:_LONGEST_MESSAGE] or 'it gave no reason'}",
         hint="Check the environment variables that the project's README.md names.",

@@ -1,8 +1,8 @@
 """How the project finds DuckDB's scanner for its source without a network.
 
-DuckDB would fetch it when a database of that kind is attached. It is in a wheel as well, and
-dbt-duckdb lets a project run code of its own on each new connection, so the project looks for the
-wheel at run time and names no place of any machine.
+DuckDB would download it when such a database is attached. A wheel has it as well, and dbt-duckdb
+lets a project run its own code on each new connection. So the project looks for the wheel at run
+time, and no path of a machine is written into it.
 """
 
 import duckdb
@@ -54,11 +54,11 @@ def in_wheel():
 
 
 def packages(scanner: Scanner) -> tuple[str, ...]:
-    """The wheel of a scanner, and the DuckDB that it was made for."""
+    """Return the wheel of a scanner, and the DuckDB that it was made for."""
     version = duckdb.__version__
     return (f"duckdb=={version}", f"{scanner.wheel}=={version}")
 
 
 def plugin(scanner: Scanner) -> str:
-    """The Python file of the project that loads a scanner."""
+    """Return the Python file of the project that loads a scanner."""
     return _PLUGIN.format(scanner=scanner.name)

@@ -31,16 +31,16 @@ from fluid_build.transform.dbt.semantic_names import (
 )
 from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn, TransformPlan
 
-_KEYLESS = "Nothing identifies a row, so that nothing can be grouped by its columns."
+_KEYLESS = "It has no key, so nothing can be grouped by its columns."
 
 
 def semantic_document(
     plan: TransformPlan, *, database: str | None, schema: str
 ) -> OsiDocument | None:
-    """The published builds as datasets; None where there is none, which OSI cannot express.
+    """Return the published builds as datasets; None where there are none.
 
     ``database`` and ``schema`` are where the project builds; None means that the environment
-    decides on the database.
+    names the database.
     """
     if not plan.published:
         return None
@@ -48,7 +48,7 @@ def semantic_document(
     place = f"{database}.{schema}" if database else schema
     return osi_document(
         plan.name,
-        f"What {plan.name} publishes, and what may be asked of it.",
+        f"The datasets that {plan.name} publishes, and their metrics.",
         [_dataset(build, names, place) for build in plan.published],
         _relationships(plan, names),
         _metrics(plan, names),
@@ -56,18 +56,19 @@ def semantic_document(
 
 
 def semantic_json(document: OsiDocument) -> str:
-    """The document as the file holds it."""
+    """Return the document as the file holds it."""
     return document.model_dump_json(by_alias=True, exclude_none=True, indent=2) + "\n"
 
 
 def _dataset(build: Build, names: SemanticNames, place: str) -> Dataset:
-    described = build.description or build.reason
+    description = build.description or build.reason
     return Dataset(
         name=names.datasets[build.name],
         source=f"{place}.{build.name}",
         primary_key=_primary_key(build, names),
         unique_keys=tuple((names.fields[build.name][c],) for c in unique_columns(build)) or None,
-        description=_plain(described if build.key else f"{described} {_KEYLESS}".strip()) or None,
+        description=_plain(description if build.key else f"{description} {_KEYLESS}".strip())
+        or None,
         fields=tuple(_fields(build, names)) or None,
         custom_extensions=osi_extension({"primary_key": build.key}) if len(build.key) > 1 else None,
     )
@@ -81,9 +82,9 @@ def _primary_key(build: Build, names: SemanticNames) -> tuple[str, ...] | None:
 
 def _fields(build: Build, names: SemanticNames) -> Iterator[OsiField]:
     fields = names.fields[build.name]
-    shown = {c for test in references(build, names.datasets) for c in test.columns}
+    referring = {c for test in references(build, names.datasets) for c in test.columns}
     for column in build.columns:
-        if build.key or column.name in shown:
+        if build.key or column.name in referring:
             yield _field(column, fields[column.name])
     if len(build.key) > 1:
         yield osi_field(
@@ -94,7 +95,7 @@ def _fields(build: Build, names: SemanticNames) -> Iterator[OsiField]:
 
 
 def _part(column: PlanColumn) -> str:
-    """A part of a composite key as text that no other value shares."""
+    """Return a part of a composite key as text, escaped so that no two keys share a text."""
     if column.type == "VARCHAR":
         return f"REPLACE(REPLACE({column.name}, '~', '~~'), '|', '~|')"
     return f"CAST({column.name} AS VARCHAR)"
@@ -112,20 +113,20 @@ def _field(column: PlanColumn, name: str) -> OsiField:
 
 
 def _relationships(plan: TransformPlan, names: SemanticNames) -> Iterator[OsiRelationship]:
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for build in plan.published:
         for test in references(build, names.datasets):
-            yield _relationship(build, test, names, taken)
+            yield _relationship(build, test, names, used_names)
 
 
 def _relationship(
-    build: Build, test: BuildTest, names: SemanticNames, taken: set[str]
+    build: Build, test: BuildTest, names: SemanticNames, used_names: set[str]
 ) -> OsiRelationship:
     parent = str(test.to_model)
     role = ("as", test.role) if test.role else ()
     name = fit(names.datasets[build.name], *role, "to", names.datasets[parent])
-    name = free_identifier(name, taken)
-    taken.add(name)
+    name = free_identifier(name, used_names)
+    used_names.add(name)
     return OsiRelationship(
         name=name,
         from_=names.datasets[build.name],
@@ -137,7 +138,7 @@ def _relationship(
 
 
 def _metrics(plan: TransformPlan, names: SemanticNames) -> Iterator[Metric]:
-    taken = set(names.datasets.values())
+    used_names = set(names.datasets.values())
     for build in plan.published:
         dataset = names.datasets[build.name]
         for column in build.columns:
@@ -145,9 +146,9 @@ def _metrics(plan: TransformPlan, names: SemanticNames) -> Iterator[Metric]:
             if role is None:
                 continue
             name = free_identifier(
-                legal(fit(role.aggregation, dataset, column.name), "metric"), taken
+                legal(fit(role.aggregation, dataset, column.name), "metric"), used_names
             )
-            taken.add(name)
+            used_names.add(name)
             yield osi_metric(
                 name,
                 _aggregated(role.aggregation, f"{dataset}.{column.name}"),
@@ -162,5 +163,5 @@ def _aggregated(aggregation: str, column: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text without anything that dbt takes for Jinja; other readers see a blank more."""
+    """Return a text without anything that dbt reads as Jinja, at the price of an extra space."""
     return re.sub(r"\{(?=[{%#])", "{ ", text)

@@ -1,4 +1,4 @@
-"""Names in the semantic model that dbt accepts, and that mean one thing throughout.
+"""Names in the semantic model that dbt accepts, and that have one meaning throughout.
 
 dbt joins datasets by fields of the same name that are keys, so a name must not be a key here and a
 category there, nor the key of two datasets that have nothing to do with each other. Its rules for
@@ -30,19 +30,19 @@ Role = Literal["key", "time", "category"]
 
 @dataclass(frozen=True, slots=True)
 class SemanticNames:
-    """``datasets`` by build; ``fields`` by build and column; the name of a key made of several."""
+    """``datasets`` by build, ``fields`` by build and column, composite keys by build."""
 
     datasets: Mapping[str, str]
     fields: Mapping[str, Mapping[str, str]]
     composite_keys: Mapping[str, str]
 
     def of(self, build: str, columns: Collection[str]) -> tuple[str, ...]:
-        """The fields that several columns of one build are."""
+        """Return the fields of several columns of one build."""
         return tuple(self.fields[build][column] for column in columns)
 
 
 def semantic_names(plan: TransformPlan) -> SemanticNames:
-    """The names of everything that a plan publishes."""
+    """Return the names of everything that a plan publishes."""
     datasets: dict[str, str] = {}
     for build in plan.published:
         datasets[build.name] = free_identifier(legal(build.name, "data"), set(datasets.values()))
@@ -53,24 +53,24 @@ def semantic_names(plan: TransformPlan) -> SemanticNames:
         names: dict[str, str] = {}
         for column in build.columns:
             alone = legal(column.name, "field")
-            wanted = fit(datasets[build.name], alone) if column.name in ambiguous else alone
-            names[column.name] = free_identifier(wanted, set(names.values()))
+            preferred = fit(datasets[build.name], alone) if column.name in ambiguous else alone
+            names[column.name] = free_identifier(preferred, set(names.values()))
         fields[build.name] = names
         if len(build.key) > 1:
-            wanted = fit(datasets[build.name], "key")
-            composite_keys[build.name] = free_identifier(wanted, set(names.values()))
+            preferred = fit(datasets[build.name], "key")
+            composite_keys[build.name] = free_identifier(preferred, set(names.values()))
     return SemanticNames(datasets, fields, composite_keys)
 
 
 def references(build: Build, builds: Collection[str]) -> Iterator[BuildTest]:
-    """The tests of a build that say it refers to one of these builds."""
+    """Return the tests of a build that are references to one of these builds."""
     for test in build.tests:
         if test.is_join and test.to_model in builds:
             yield test
 
 
 def unique_columns(build: Build) -> tuple[str, ...]:
-    """The columns that identify a row alone and are not the key, by what was declared."""
+    """Return the columns other than the key that identify a row by themselves."""
     return tuple(
         test.columns[0]
         for test in build.tests
@@ -88,13 +88,13 @@ def is_time(type_: str) -> bool:
 
 
 def legal(name: str, kind: str) -> str:
-    """The nearest name that dbt accepts; ``kind`` is added where the name alone would not do."""
+    """Return the nearest name that dbt accepts; ``kind`` is appended to a reserved or short one."""
     plain = re.sub("_+", "_", name).rstrip("_")
     return f"{plain}_{kind}" if plain in _RESERVED or len(plain) < 2 else plain
 
 
 def _ambiguous(plan: TransformPlan) -> set[str]:
-    """Columns whose name means different things in different builds."""
+    """Return columns whose name means different things in different builds."""
     published = {build.name for build in plan.published}
     roles: dict[str, set[Role]] = defaultdict(set)
     for build in plan.published:
@@ -102,7 +102,9 @@ def _ambiguous(plan: TransformPlan) -> set[str]:
         for column in build.columns:
             time: Role = "time" if is_time(column.contract_type) else "category"
             roles[column.name].add("key" if column.name in keys else time)
-    return {name for name, found in roles.items() if len(found) > 1} | _unrelated_keys(plan)
+    return {name for name, found_roles in roles.items() if len(found_roles) > 1} | _unrelated_keys(
+        plan
+    )
 
 
 def _keys(build: Build, published: Collection[str]) -> set[str]:
@@ -112,7 +114,7 @@ def _keys(build: Build, published: Collection[str]) -> set[str]:
 
 
 def _unrelated_keys(plan: TransformPlan) -> set[str]:
-    """Names of the key of several builds that do not all refer to one another by it."""
+    """Return names of the key of several builds that do not all refer to one another by it."""
     holders: dict[str, list[Build]] = defaultdict(list)
     for build in plan.published:
         if len(build.key) == 1:

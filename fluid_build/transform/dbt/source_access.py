@@ -1,8 +1,8 @@
 """How the dbt project reads its source: the same rows, names and values as the forge read.
 
-A database is attached read-only; data files are read where they lie. What DuckDB would read
-otherwise than we did is read by a query of our own, or, where there is none, from a copy that the
-forge writes into the project, which is said.
+A database is attached read-only; data files are read in place. What DuckDB would read differently
+than we did is read by a query of our own or, as a last resort, from a copy that the forge writes
+into the project and reports.
 """
 
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ def source_access(
     without a password. Copies that are needed are named, and not yet written: see ``write_copies``.
     """
     tables = {table.name: table for table in source.tables}
-    pairs = [(one, tables[one.table]) for one in plan.sources]
+    pairs = [(plan_source, tables[plan_source.table]) for plan_source in plan.sources]
     if target != "duckdb":
         return warehouse_access(source, plan, pairs, target)
     if source.kind == FILES.name:
@@ -101,7 +101,9 @@ def _from_database(
     profile = duckdb_profile(project_name(plan), database, Attached(path, alias, scanner))
     return SourceAccess(
         name=plan.name,
-        entries=tuple(_attached_entry(one, table, alias, scanner) for one, table in pairs),
+        entries=tuple(
+            _attached_entry(plan_source, table, alias, scanner) for plan_source, table in pairs
+        ),
         profiles_yml=profile.text,
         files={PLUGIN_FILE: plugin(scanner)} if scanner else {},
         packages=packages(scanner) if scanner else (),
@@ -113,27 +115,26 @@ def _from_database(
 
 
 def _attached_entry(
-    one: PlanSource, table: Table, alias: str, scanner: Scanner | None
+    source: PlanSource, table: Table, alias: str, scanner: Scanner | None
 ) -> SourceEntry:
     origin = _database_origin(table)
-    plain = SourceEntry(
-        id=one.id,
-        table=one.table,
+    entry = SourceEntry(
+        id=source.id,
+        table=source.table,
         identifier=inside_quotes(origin.table),
         schema=inside_quotes(origin.schema),
         database=alias,
     )
     if origin.query is None or scanner is None:
-        return plain
+        return entry
     return SourceEntry(
-        id=plain.id,
-        table=plain.table,
-        identifier=plain.identifier,
-        schema=plain.schema,
-        database=plain.database,
+        id=entry.id,
+        table=entry.table,
+        identifier=entry.identifier,
+        schema=entry.schema,
+        database=entry.database,
         meta=external([_query(origin.query, alias, scanner)]),
-        note="It is read by a query of its own, because DuckDB would read some of its values"
-        " otherwise than they are.",
+        note="It's read by a query of its own, because DuckDB would change some of its values.",
     )
 
 
@@ -182,7 +183,8 @@ def _without_data(plan: TransformPlan, pairs: Sequence[tuple[PlanSource, Table]]
     return SourceAccess(
         name=plan.name,
         entries=tuple(
-            SourceEntry(one.id, one.table, inside_quotes(one.table), schema) for one, _ in pairs
+            SourceEntry(plan_source.id, plan_source.table, inside_quotes(plan_source.table), schema)
+            for plan_source, _ in pairs
         ),
         profiles_yml=duckdb_profile(project_name(plan), database, None).text,
         notes=(

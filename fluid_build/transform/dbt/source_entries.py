@@ -1,4 +1,4 @@
-"""What the dbt project is told of its sources: where each table lies, and what else that needs."""
+"""What the dbt project says about its sources: where each table is, and what that needs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ class SourceEntry:
     """A source table as ``_sources.yml`` has it; all quoting is on.
 
     ``id`` is the plan's name of it, ``table`` the source's. ``identifier``, ``schema`` and
-    ``database`` stand as dbt puts them between quotes: a quote in a name is doubled already, as
-    dbt does not do that. Entries that agree in ``database`` and ``schema`` make one block of the
-    YAML file; all blocks have the same source name. ``meta`` goes under ``config.meta``. A text of
-    the type ``Jinja`` is written as it stands, every other one so that Jinja leaves it alone.
+    ``database`` are as dbt puts them between quotes: quotes in a name are doubled already, because
+    dbt doesn't do that. Entries with the same ``database`` and ``schema`` make one block of the
+    YAML file; all blocks have the same source name. ``meta`` goes under ``config.meta``. Text of
+    the type ``Jinja`` is written as it is, any other is escaped so that Jinja doesn't change it.
     """
 
     id: str
@@ -31,7 +31,7 @@ class SourceEntry:
 
 @dataclass(frozen=True, slots=True)
 class TableCopy:
-    """A table that has to be copied into the project: ``path`` lies below its folder."""
+    """A table that has to be copied into the project: ``path`` is below its folder."""
 
     id: str
     path: str
@@ -46,9 +46,9 @@ class SourceAccess:
     ``name`` is the dbt source's name. ``profiles_yml`` is the whole file. ``files`` are further
     text files by their path below the project folder, ``copies`` the copies that still have to be
     written. ``notes`` are sentences for the README and the screen. ``database`` and ``schema`` are
-    those that the profile's target builds in, None where only the environment tells; ``variables``
-    are the environment variables that the project reads, each with what it is for. ``packages``
-    are needed beside dbt and its adapter, as pip takes them.
+    those that the profile's target builds in, None where only the environment says; ``variables``
+    are the environment variables that the project reads, each with its purpose. ``packages`` are
+    needed in addition to dbt and its adapter, as pip requirements.
     """
 
     name: str
@@ -63,7 +63,7 @@ class SourceAccess:
     packages: tuple[str, ...] = ()
 
     def entry(self, source_id: str) -> SourceEntry:
-        """The entry of that plan source; KeyError if there is none."""
+        """Return the entry of that plan source; KeyError if there is none."""
         for entry in self.entries:
             if entry.id == source_id:
                 return entry
@@ -71,7 +71,7 @@ class SourceAccess:
 
 
 def external(pieces: Sequence[str]) -> Mapping[str, str]:
-    """SQL that dbt-duckdb puts where the source is read; its own placeholders are kept out."""
+    """Return SQL that dbt-duckdb reads a source from, without a placeholder of its own."""
     template = is_template("".join(p for p in pieces if not isinstance(p, Jinja)))
     text = "".join(
         piece
@@ -80,21 +80,21 @@ def external(pieces: Sequence[str]) -> Mapping[str, str]:
         for piece in pieces
     )
     meta = {"external_location": Jinja(text)}
-    # In its usual template a brace opens a placeholder, and two of them open Jinja's.
+    # By default a brace opens a placeholder, and two braces open one of Jinja's.
     return {**meta, "formatter": "template"} if template else meta
 
 
 def is_template(sql: str) -> bool:
-    """Whether dbt-duckdb would find a placeholder in it, were it not told to look for others."""
+    """Whether SQL contains what dbt-duckdb would read as a placeholder by default."""
     return any(mark in sql for mark in "{}$")
 
 
 def inside_quotes(name: str) -> str:
-    """A name as it stands between double quotes."""
-    # dbt puts quotes around a name and leaves those in it as they are.
+    """Return a name as it is written between double quotes."""
+    # dbt puts quotes around a name, and doesn't double the quotes in it.
     return name.replace('"', '""')
 
 
 def schema_variable(default: str) -> Jinja:
-    """The schema that the source was loaded into."""
+    """Return the schema that the source was loaded into."""
     return Jinja(f"{{{{ var('{SCHEMA_VARIABLE}', '{default}') }}}}")

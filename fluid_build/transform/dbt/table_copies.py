@@ -1,4 +1,4 @@
-"""Copies of the tables that dbt cannot read from the source as they are: ``land/<id>.parquet``."""
+"""Copies of the tables that dbt can't read from the source itself: ``land/<id>.parquet``."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from fluid_build.transform.plan.elements import PlanSource
 
 COPIES_FOLDER = "land"
 
-# Parquet has no such type, and DuckDB would write another one in its place.
+# Parquet has no such types, and DuckDB would write others instead.
 _NOT_IN_PARQUET = re.compile(r"\b(U?HUGEINT|BIT|ENUM|UNION|BIGNUM|TIME WITH TIME ZONE)\b")
 
 
@@ -29,7 +29,7 @@ def write_copy(
     """Write a copy into a folder, and return its path; the same rows make the same bytes.
 
     A column of a type that Parquet lacks is written as text, which the staging casts back.
-    ``connection`` is the source's. Raises OutputError where it cannot be written.
+    ``connection`` is the source's. Raises OutputError where the copy can't be written.
     """
     path = folder / f"{copy.id}.parquet"
     columns = ", ".join(
@@ -45,14 +45,14 @@ def write_copy(
         raise
     except duckdb.IOException as error:
         raise OutputError(
-            f"{copy.path} could not be written: {reason(error, path)}",
-            hint="Free some room, or name a folder on another disk.",
+            f"{copy.path} can't be written: {reason(error, path)}",
+            hint="Free some disk space, or choose a folder on another disk.",
         ) from None
     return path
 
 
 def copy_path(source_id: str) -> str:
-    """Where the copy of a plan source lies below the project's folder."""
+    """Return the path of a plan source's copy below the project's folder."""
     return f"{COPIES_FOLDER}/{source_id}.parquet"
 
 
@@ -62,6 +62,6 @@ def _written(name: str, type_: str) -> str:
 
 
 def copy_meta(source_id: str) -> Mapping[str, str]:
-    """How dbt-duckdb finds the copy."""
+    """Return how dbt-duckdb finds the copy."""
     path = sql_in_project(copy_path(source_id))
     return {"external_location": Jinja(f"read_parquet({path})")}

@@ -25,7 +25,7 @@ class TypeName:
 
 @dataclass(frozen=True, slots=True)
 class _Types:
-    """The types of one target; ``losses`` says of a DuckDB type what this target cannot hold."""
+    """The types of one target; ``losses`` says what it can't hold of a DuckDB type."""
 
     names: Mapping[str, str]
     nested: str
@@ -35,16 +35,16 @@ class _Types:
 
 
 def check_target(target: str) -> Target:
-    """The target of a name or alias; UsageError for one that is not known, naming the known."""
-    wanted = target.strip().lower()
-    wanted = _ALIASES.get(wanted, wanted)
-    if wanted in TARGETS:
-        return cast("Target", wanted)
+    """Return the target of a name or alias; raise UsageError for an unknown one."""
+    name = target.strip().lower()
+    name = _ALIASES.get(name, name)
+    if name in TARGETS:
+        return cast("Target", name)
     raise unknown_name("target", target, sorted(TARGETS), aliases=_ALIASES)
 
 
 def target_type(duckdb_type: str, target: Target) -> TypeName:
-    """A target's type that holds what a DuckDB type holds, or as much of it as it can."""
+    """Return a target's type that holds what a DuckDB type holds, or as much of it as it can."""
     if target == "duckdb":
         return TypeName(duckdb_type)
     types = _TYPES[target]

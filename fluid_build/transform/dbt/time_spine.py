@@ -17,14 +17,14 @@ FROM (
 """
 
 
-def time_spine(taken: Collection[str]) -> dict[str, str]:
-    """The files of the calendar; ``taken`` are the names of the project's other models."""
-    name = free_identifier("time_spine_daily", taken)
+def time_spine(used_names: Collection[str]) -> dict[str, str]:
+    """Return the files of the calendar; ``used_names`` are those of the project's other models."""
+    name = free_identifier("time_spine_daily", used_names)
     properties = {
         "models": [
             {
                 "name": name,
-                "description": "One row for each day, which dbt compares metrics over time with.",
+                "description": "One row for each day; dbt uses it to compare metrics over time.",
                 "time_spine": {"standard_granularity_column": "date_day"},
                 "columns": [{"name": "date_day", "description": "The day.", "granularity": "day"}],
             }

@@ -1,9 +1,8 @@
 """A plan's SQL in the dialects of other databases.
 
-sqlglot carries the syntax over; what it has wrong or does not know for the constructs that plans
-use is put right here before it writes: types, hashes as lower-case hex, parts of dates, joined
-text that leaves nulls out. Sources: the function references of PostgreSQL, Snowflake, BigQuery
-and Databricks.
+sqlglot translates the syntax. For the constructs that plans use, what it gets wrong or doesn't
+know is corrected here first: types, hashes as lower-case hex, parts of dates, concatenation that
+skips nulls. Sources: the function references of PostgreSQL, Snowflake, BigQuery and Databricks.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +30,7 @@ _DUCKDB_NAMES = {
 
 
 class Translation:
-    """One target's dialect; ``notes`` collects what could not be said just so."""
+    """One target's dialect; ``notes`` collects what can't be translated exactly."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
@@ -40,9 +39,9 @@ class Translation:
         self._notes: dict[str, None] = {}
 
     def query(self, sql: str) -> str:
-        """A query of the plan's in the target's dialect; relations keep their names.
+        """Return a query of the plan in the target's dialect; relations keep their names.
 
-        Raises BuildFailedError where sqlglot cannot read it.
+        Raises BuildFailedError where sqlglot can't parse it.
         """
         try:
             tree = sqlglot.parse_one(sql, read="duckdb")
@@ -53,24 +52,24 @@ class Translation:
             text = generator.generate(rewritten, copy=False)
         except SqlglotError as error:
             raise BuildFailedError(
-                f"a query of the plan cannot be told in {self.target}: {error}",
+                f"a query of the plan can't be translated to {self.target}: {error}",
                 hint="This is a fault in Fluid Forge; please report it with the model.json.",
             ) from error
         self._notes.update(dict.fromkeys(generator.unsupported_messages))
         return text
 
     def type(self, duckdb_type: str) -> str:
-        """The target's name of a type."""
+        """Return the target's name of a type."""
         return target_type(duckdb_type, self.target).name
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What sqlglot says that the target has no word for."""
+        """What the target doesn't support, in the words of sqlglot."""
         return tuple(self._notes)
 
 
 def _rewritten(tree: exp.Expr, target: Target) -> exp.Expr:
-    """The tree in the target's terms; children first, as a parent takes copies of them along."""
+    """Rewrite the tree for the target; children first, because a parent copies them."""
     rewrites = _REWRITES[target]
     for node in reversed(list(tree.walk(bfs=False))):
         if isinstance(node, exp.Cast):
@@ -133,13 +132,13 @@ def _bigquery_sha256(node: exp.Expr) -> exp.Expr:
 
 
 def _snowflake_joined(node: exp.Expr) -> exp.Expr:
-    """Snowflake's CONCAT_WS is null where any of its values is."""
+    """Snowflake's CONCAT_WS is null if any of its values is."""
     separator, *values = node.expressions
     return _call("ARRAY_TO_STRING", _call("ARRAY_CONSTRUCT_COMPACT", *values), separator)
 
 
 def _bigquery_truncated(node: exp.Expr) -> exp.Expr:
-    """BigQuery's DATE_TRUNC takes a date as well as a time; its weeks begin on Sunday."""
+    """BigQuery's DATE_TRUNC accepts dates and times; its weeks begin on Sunday."""
     unit = node.args["unit"].name.upper()
     unit = "ISOWEEK" if unit == "WEEK" else unit
     return _call("DATE_TRUNC", node.this, exp.Var(this=unit))

@@ -1,4 +1,4 @@
-"""How the dbt project reads a source that lies in the warehouse that it builds in."""
+"""How the dbt project reads a source that is in the warehouse that it builds in."""
 
 from collections.abc import Iterator, Sequence
 
@@ -24,7 +24,7 @@ def warehouse_access(
     pairs: Sequence[tuple[PlanSource, Table]],
     target: Target,
 ) -> SourceAccess:
-    """A project that builds where the source tables lie, or were loaded to, as they are named."""
+    """Return the access of a project that builds in the database that has the source tables."""
     places = [_place_in_warehouse(table) for _, table in pairs]
     schemas = {schema for schema, _ in places}
     at_home = source.kind == "postgres" and target == "postgres"
@@ -38,12 +38,12 @@ def warehouse_access(
         name=plan.name,
         entries=tuple(
             SourceEntry(
-                id=one.id,
-                table=one.table,
+                id=plan_source.id,
+                table=plan_source.table,
                 identifier=escape(name),
                 schema=escape(schema) if own else schema_variable(plan.name),
             )
-            for (one, _), (schema, name) in zip(pairs, places, strict=True)
+            for (plan_source, _), (schema, name) in zip(pairs, places, strict=True)
         ),
         profiles_yml=profile.text,
         notes=(
@@ -76,10 +76,10 @@ def _note_on_loading(target: Target, name: str, *, own: bool, at_home: bool) -> 
 
 
 def _notes_on_twins(pairs: Sequence[tuple[PlanSource, Table]]) -> Iterator[str]:
-    for one, table in pairs:
+    for source, table in pairs:
         for column in table.columns:
             if column.alias != column.name:
                 yield (
-                    f"{one.table} has columns whose names differ in case alone: the project reads"
-                    f" {column.name} as {column.alias}, so it needs a view that calls it so too."
+                    f"{source.table} has columns whose names differ in case alone: the project"
+                    f" reads {column.name} as {column.alias}, so it needs a view with that name."
                 )

@@ -66,7 +66,7 @@ class _Promise:
 def with_source_promises(
     builds: Sequence[Build], conceptual: ConceptualModel, names: SqlNames, carriers: Carriers
 ) -> tuple[tuple[Build, ...], tuple[UnstatedPromise, ...]]:
-    """The builds with the promises of the source that they carry, and those that none can make.
+    """Return the builds with the promises of the source that they carry, and those that none can make.
 
     References are the techniques' own, as they lead over keys that a technique makes; those that
     none of the builds has are listed as well.
@@ -103,7 +103,7 @@ def _promises(conceptual: ConceptualModel, names: SqlNames) -> Iterator[_Promise
 
 
 def _placed(promise: _Promise, carriers: Sequence[Carrier]) -> tuple[str, BuildTest] | str:
-    """Where a promise is made and how; or why it cannot be."""
+    """Return where a promise is made and how; or why it cannot be."""
     wanted = set(promise.attributes)
     for carrier in carriers:
         if not wanted <= carrier.columns.keys():
@@ -139,7 +139,7 @@ def _placed(promise: _Promise, carriers: Sequence[Carrier]) -> tuple[str, BuildT
 
 
 def _standing_for(promise: _Promise, carrier: Carrier) -> tuple[str, ...]:
-    """The columns that a technique has made of those of a promise, and that keep it."""
+    """Return the columns that a technique has made of those of a promise, and that keep it."""
     if promise.test.kind == "unique":
         return carrier.keys.get(frozenset(promise.attributes), ())
     (attribute, *more) = promise.attributes
@@ -148,7 +148,7 @@ def _standing_for(promise: _Promise, carrier: Carrier) -> tuple[str, ...]:
 
 
 def _scope(promise: _Promise, carrier: Carrier) -> RowScope | None:
-    """The rows that a promise is about where it is carried; None where it says nothing there."""
+    """Return the rows that a promise is about where it is carried; None where it says nothing there."""
     kind = promise.test.kind
     if kind == "unique":
         trivial = set(carrier.scope.latest_of) == {

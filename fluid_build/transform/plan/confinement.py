@@ -66,7 +66,7 @@ def _cte_names(node: Mapping[str, object]) -> Iterator[str]:
 
 
 def _nodes(parsed: object) -> Iterator[Mapping[str, object]]:
-    """Every object of a parsed query; with a list of its own, as a query may be nested deeply."""
+    """Return every object of a parsed query; with a list of its own, as a query may be nested deeply."""
     left = [parsed]
     while left:
         one = left.pop()

@@ -123,7 +123,7 @@ class Build(Element):
     tests: tuple[BuildTest, ...] = ()
 
     def column(self, name: str) -> PlanColumn:
-        """The column of that exact name; KeyError if there is none."""
+        """Return the column of that exact name; KeyError if there is none."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -184,14 +184,14 @@ class TransformPlan(ModelPart):
     unstated: tuple[UnstatedPromise, ...] = ()
 
     def build(self, name: str) -> Build:
-        """The build of that exact name; KeyError if there is none."""
+        """Return the build of that exact name; KeyError if there is none."""
         for build in self.builds:
             if build.name == name:
                 return build
         raise KeyError(name)
 
     def source(self, table: str) -> PlanSource:
-        """The source table of that name (the source's own); KeyError if there is none."""
+        """Return the source table of that name (the source's own); KeyError if there is none."""
         for source in self.sources:
             if source.table == table:
                 return source

@@ -127,7 +127,7 @@ def is_promised(relationship: Relationship) -> bool:
 
 
 def reference_promise(one: Relationship) -> str:
-    """What a relationship promises, in columns of the source."""
+    """Return what a relationship promises, in columns of the source."""
     ours, theirs = ", ".join(one.from_attributes), ", ".join(one.to_attributes)
     return f"reference {one.from_entity}({ours}) to {one.to_entity}({theirs})"
 
@@ -140,7 +140,7 @@ def reference_test(
     to_model: str,
     to_columns: tuple[str, ...],
 ) -> BuildTest:
-    """A relationship as a test of the relation that holds its columns, within what was measured."""
+    """Return a relationship as a test of the relation that holds its columns, within what was measured."""
     evidence = relationship.evidence
     sure = relationship.origin == "declared" or relationship.confidence >= _SURE
     return BuildTest(

@@ -30,7 +30,7 @@ class Built:
     plan: TransformPlan
 
     def rows(self, relation: str) -> int:
-        """How many rows ``source.<id>`` or ``model.<name>`` has."""
+        """Return how many rows ``source.<id>`` or ``model.<name>`` has."""
         row = self.connection.execute(f"SELECT count(*) FROM {relation}").fetchone()
         return int(row[0]) if row else 0
 
@@ -72,7 +72,7 @@ def built(
 
 
 def statement(build: Build, *, again: bool = False) -> str:
-    """The SQL that makes a build's relation, or with ``again`` adds to it what is new."""
+    """Return the SQL that makes a build's relation, or with ``again`` adds to it what is new."""
     name = f"model.{build.name}"
     if build.materialization == "view":
         return f"CREATE OR REPLACE VIEW {name} AS\n{build.sql}"
@@ -158,7 +158,7 @@ def _run_all(
 
 
 def waves(builds: Sequence[Build]) -> list[list[Build]]:
-    """Builds in groups, each group after those that it refers to; in the plan's order within."""
+    """Return builds in groups, each group after those that it refers to; in the plan's order within."""
     levels: dict[str, int] = {}
     found: list[list[Build]] = []
     for build in builds:

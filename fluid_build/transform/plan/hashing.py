@@ -31,22 +31,22 @@ _LENGTHS = {"md5": 32, "sha256": 64}
 
 
 def exact(strategy: HashKeyStrategy) -> HashKeyStrategy:
-    """The strategy for rows and their changes, of which none may be overlooked."""
+    """Return the strategy for rows and their changes, of which none may be overlooked."""
     return strategy.model_copy(update={"case": "preserve"})
 
 
 def zero(strategy: HashKeyStrategy) -> str:
-    """The hash key of nothing: what an optional reference leads to where it is missing."""
+    """Return the hash key of nothing: what an optional reference leads to where it is missing."""
     return "0" * _LENGTHS[strategy.algorithm]
 
 
 def zero_key(strategy: HashKeyStrategy) -> str:
-    """The hash key of nothing, in SQL."""
+    """Return the hash key of nothing, in SQL."""
     return literal(zero(strategy))
 
 
 def written(expression: str, type_: str, strategy: HashKeyStrategy) -> str:
-    """SQL for the text of a value as a part of a hash input; null where the value is."""
+    """Return SQL for the text of a value as a part of a hash input; null where the value is."""
     text = expression if type_ == "VARCHAR" else f"CAST({_stable(expression, type_)} AS VARCHAR)"
     if strategy.case == "upper":
         text = f"UPPER({text})"
@@ -58,7 +58,7 @@ def written(expression: str, type_: str, strategy: HashKeyStrategy) -> str:
 
 
 def written_or_token(expression: str, type_: str, strategy: HashKeyStrategy) -> str:
-    """SQL for the text of a value as a part of a hash input, the null token where it is null."""
+    """Return SQL for the text of a value as a part of a hash input, the null token where it is null."""
     return f"COALESCE({written(expression, type_, strategy)}, {literal(strategy.null_token)})"
 
 
@@ -72,7 +72,7 @@ def hashed(parts: Sequence[str], strategy: HashKeyStrategy) -> str:
 
 
 def _stable(expression: str, type_: str) -> str:
-    """The value as it is written the same in every session, whatever its time zone."""
+    """Return the value as it is written the same in every session, whatever its time zone."""
     if type_ == "TIMESTAMP WITH TIME ZONE":
         return f"{expression} AT TIME ZONE 'UTC'"
     return expression

@@ -58,7 +58,7 @@ def one_thread_a_query(connection: duckdb.DuckDBPyConnection) -> Iterator[int]:
 
 
 def small(connection: duckdb.DuckDBPyConnection, relations: Iterable[str]) -> frozenset[str]:
-    """Which relations have no more rows than DuckDB scans in one task.
+    """Return which relations have no more rows than DuckDB scans in one task.
 
     One that can't be counted isn't among them; whoever reads it next says why.
     """

@@ -35,7 +35,7 @@ class ReliedKey:
 def key_tests(
     keys: Iterable[ReliedKey], conceptual: ConceptualModel, names: SqlNames
 ) -> dict[str, tuple[BuildTest, ...]]:
-    """The tests of the keys, by the staging relation that they are of."""
+    """Return the tests of the keys, by the staging relation that they are of."""
     by_relation: dict[str, list[ReliedKey]] = {}
     for key in _once(keys):
         by_relation.setdefault(key.relation, []).append(key)
@@ -46,7 +46,7 @@ def key_tests(
 
 
 def _once(keys: Iterable[ReliedKey]) -> Iterator[ReliedKey]:
-    """Each key once; complete where any use of it asks for that."""
+    """Return each key once; complete where any use of it asks for that."""
     found: dict[tuple[str, frozenset[str]], ReliedKey] = {}
     for key in keys:
         place = key.relation, frozenset(key.hashed or key.columns)

@@ -19,7 +19,7 @@ Keeps = Callable[[Attribute], Conversion | None]
 
 
 def by_value(attribute: Attribute) -> Conversion | None:
-    """Every conversion: the value counts, not how it was spelled."""
+    """Return every conversion: the value counts, not how it was spelled."""
     return attribute.conversion
 
 
@@ -30,7 +30,7 @@ def by_spelling(attribute: Attribute) -> Conversion | None:
 
 
 def plan_sources(conceptual: ConceptualModel, names: SqlNames) -> tuple[PlanSource, ...]:
-    """The tables of the source as the plan's SQL speaks of them."""
+    """Return the tables of the source as the plan's SQL speaks of them."""
     return tuple(
         PlanSource(
             id=names.table(entity.name),
@@ -45,7 +45,7 @@ def plan_sources(conceptual: ConceptualModel, names: SqlNames) -> tuple[PlanSour
 
 
 def aliases(entity: Entity) -> list[str]:
-    """The columns of an entity's table as they are read: apart where two differ in case alone."""
+    """Return the columns of an entity's table as they are read: apart where two differ in case alone."""
     return unique_names(attribute.name for attribute in entity.attributes)
 
 
@@ -93,7 +93,7 @@ def _compared(column: str, attribute: Attribute, keeps: Keeps) -> str:
 
 
 def spelled_again(attribute: Attribute, keeps: Keeps, expression: str) -> str:
-    """The staged value of an attribute as the source has it, or its value where that is kept."""
+    """Return the staged value of an attribute as the source has it, or its value where that is kept."""
     conversion = keeps(attribute)
     if conversion is None:
         return f"CAST({expression} AS {attribute.source_type})"
@@ -140,7 +140,7 @@ def _reading(column: str, attribute: Attribute, keeps: Keeps) -> str:
 
 
 def trimmed(column: str, attribute: Attribute) -> str:
-    """A column as text without blanks around it; whole numbers may be dates (``20231225``)."""
+    """Return a column as text without blanks around it; whole numbers may be dates (``20231225``)."""
     is_text = not is_number(attribute.source_type)
     return f"trim({column})" if is_text else f"CAST({column} AS VARCHAR)"
 

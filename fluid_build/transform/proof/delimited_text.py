@@ -1,9 +1,9 @@
-"""Tables of delimited text held against their files, which are read a second time as bare text.
+"""Tables of delimited text checked against their files, which are read again as plain text.
 
-What was built is compared with the source as we read it; a wrong reading would pass on both sides.
-So each value as read is compared with its text, by a way of its own: a number by its digits and
-the place of its decimal mark, a date by its parts. A reading that is one of two possible ones
-must be settled: by another column, or by the user's answer.
+The rest of the proof compares with the source as we read it, so a misreading would pass on both
+sides. Here each value is compared with its text, by separate rules: a number by its digits and the
+position of its decimal mark, a date by its parts. Where text has two possible readings, something
+must decide: another column, or the user's answer.
 """
 
 import tempfile
@@ -37,11 +37,11 @@ _WHAT = {
 
 
 class TextProof(ModelPart):
-    """A table as it was read, beside the text of its files.
+    """A table as it was read, compared with the text of its files.
 
-    ``differing`` are columns whose values aren't those that the text spells, ``unsettled`` those
-    whose text has a second reading that nothing rules out. ``rows`` and ``lines`` count what was
-    read and what the files hold. ``left_out`` says which lines are no rows, each in a phrase.
+    ``differing`` are columns whose values aren't what their text says, ``unsettled`` those whose
+    text has a second possible reading. ``rows`` and ``lines`` count what was read and what the
+    files have. ``left_out`` says which lines aren't rows, each in a phrase.
     """
 
     rows: int
@@ -52,14 +52,14 @@ class TextProof(ModelPart):
 
     @property
     def holds(self) -> bool:
-        """Whether every value is what its text spells, and could be nothing else."""
+        """Whether every value is what its text says, and could be nothing else."""
         return self.rows == self.lines and not self.differing and not self.unsettled
 
 
 def prove_text(source: Source, table: Table) -> TextProof | None:
-    """Hold a table against the text of its files; None where it wasn't read from delimited text.
+    """Check a table against the text of its files; None where it wasn't read from delimited text.
 
-    Raises SourceChangedError where the files can't be read any more as they were.
+    Raises SourceChangedError where the files can't be read again.
     """
     origin = table.origin
     if not isinstance(origin, InFiles) or origin.format != "csv":
@@ -76,8 +76,8 @@ def prove_text(source: Source, table: Table) -> TextProof | None:
     except (*DUCKDB_ERRORS, *READ_ERRORS, ValueError) as error:
         paths = [path for part in origin.parts for path in part.paths]
         raise SourceChangedError(
-            f"The files of {table.name!r} could not be read a second time: {reason(error, *paths)}",
-            hint="Run it again once nobody writes to them.",
+            f"The files of {table.name!r} could not be read again: {reason(error, *paths)}",
+            hint="Try again once no program writes to them.",
         ) from None
 
 
@@ -88,8 +88,8 @@ def _compared(source: Source, table: Table, relation: str, origin: InFiles) -> T
     rows = lines = 0
     for start in range(0, len(pairs), _COLUMNS_A_QUERY):
         some = pairs[start : start + _COLUMNS_A_QUERY]
-        lines, *spelled = _hashes(connection, relation, ", ".join(one.spelled for one in some))
-        rows, *read = _hashes(connection, table.relation, ", ".join(one.read for one in some))
+        lines, *spelled = _hashes(connection, relation, ", ".join(pair.spelled for pair in some))
+        rows, *read = _hashes(connection, table.relation, ", ".join(pair.read for pair in some))
         if spelled != read:
             differing += _differing(connection, relation, table.relation, some)
     return TextProof(
@@ -110,18 +110,18 @@ class _Pair:
 
     @property
     def present(self) -> str:
-        """The text, but for a word that stands for no value."""
+        """The text; null where it's a word for a missing value."""
         words = ", ".join(literal(word) for word in NULL_WORDS)
         return f"(CASE WHEN {self.text} NOT IN ({words}) THEN {self.text} END)"
 
     @property
     def spelled(self) -> str:
-        """The value that the text spells, by the convention that the column states."""
+        """The value that the text says, by the convention of the column."""
         type_, spelling = self.column.type, self.column.spelling
         if type_ == "VARCHAR":
             return f"nullif({self.text}, {literal(DUMPED_NULL)})"
         if type_ == "BIGINT" and not spelling:
-            # Only digits as DuckDB writes them are read so.
+            # Only digits that DuckDB writes the same way are read like this.
             return self.present
         if type_ in _NUMBERS:
             return _number(self.present, type_, spelling or ".")
@@ -131,12 +131,12 @@ class _Pair:
 
     @property
     def read(self) -> str:
-        """The value as it was read, in a form to be compared with ``spelled``."""
+        """The value as it was read, in a form that compares with ``spelled``."""
         name = quote(self.column.alias)
         if self.column.type == "VARCHAR":
             return f"nullif({name}, {literal(DUMPED_NULL)})"
         if self.column.type == "DOUBLE":
-            # -0.0 is written -0 as often as 0.
+            # Text may say -0 as well as 0; both are 0 here.
             return f"{name} + 0.0"
         as_text = self.column.spelling.startswith("%")
         as_text |= self.column.type == "BIGINT" and not self.column.spelling
@@ -144,7 +144,7 @@ class _Pair:
 
 
 def _number(text: str, type_: str, mark: str) -> str:
-    """A number put together from its digits; null where marks stand where they may not."""
+    """Return a number composed of its digits; null where a mark is in a wrong position."""
     groups = SPACES + ("," if mark == "." else ".")
     whole = f"([0-9]{{1,3}}([{groups}][0-9]{{3}})+|[0-9]*)"
     sign = f"CASE WHEN starts_with({text}, '-') THEN '-' ELSE '' END"
@@ -159,7 +159,7 @@ def _number(text: str, type_: str, mark: str) -> str:
     digits = f"translate({bare}, {literal('-' + groups + mark)}, '')"
     decimals = f"length(split_part({bare}, {literal(mark)}, 2))"
     value = f"TRY_CAST(concat({sign}, {digits}, 'e', {power} - {decimals}) AS DOUBLE) + 0.0"
-    # Most numbers have neither groups nor an exponent, and take a quarter of the time.
+    # Most numbers have neither groups nor an exponent; for them this takes a quarter of the time.
     plain = f"-?[0-9]*[{mark}]?[0-9]*"
     bare_value = (
         f"TRY_CAST(concat(replace({text}, {literal(mark)}, ''), 'e-',"
@@ -172,7 +172,7 @@ def _number(text: str, type_: str, mark: str) -> str:
 
 
 def _date(text: str, format_: str) -> str:
-    """A date put together from its parts, as ISO spells it."""
+    """Return a date composed of its parts, in ISO format."""
     mark = format_[2]
     place = {letter: i + 1 for i, letter in enumerate(format_.replace("%", "").split(mark))}
 
@@ -183,7 +183,7 @@ def _date(text: str, format_: str) -> str:
 
 
 def _hashes(connection: duckdb.DuckDBPyConnection, relation: str, values: str) -> list[int]:
-    """How many rows there are, and the sum of the hashes of some values of each."""
+    """Return how many rows there are, and the sum of the hashes of some values of each."""
     row = connection.execute(
         f"SELECT count(*), coalesce(sum(CAST(hash({values}) AS HUGEINT)), 0) FROM {relation}"
     ).fetchone()
@@ -193,13 +193,13 @@ def _hashes(connection: duckdb.DuckDBPyConnection, relation: str, values: str) -
 def _differing(
     connection: duckdb.DuckDBPyConnection, text: str, table: str, pairs: Sequence[_Pair]
 ) -> list[str]:
-    """The columns whose values differ; all, where only their rows do."""
-    found = [
-        one.column.name
-        for one in pairs
-        if _hashes(connection, text, one.spelled) != _hashes(connection, table, one.read)
+    """Return the columns whose values differ; all of them where only the rows differ."""
+    columns = [
+        pair.column.name
+        for pair in pairs
+        if _hashes(connection, text, pair.spelled) != _hashes(connection, table, pair.read)
     ]
-    return found or [one.column.name for one in pairs]
+    return columns or [pair.column.name for pair in pairs]
 
 
 def _unsettled(
@@ -208,35 +208,35 @@ def _unsettled(
     pairs: Sequence[_Pair],
     answers: Conventions,
 ) -> Iterator[str]:
-    """Columns whose every value has a second reading that nothing rules out."""
-    spelled = [one for one in pairs if one.column.spelling in _RIVALS]
+    """Return the columns of which every value has a second reading that nothing rules out."""
+    spelled = [pair for pair in pairs if pair.column.spelling in _RIVALS]
     if not spelled:
         return
-    asked = ", ".join(f"count_if({fits}), count_if({only})" for fits, only in map(_tests, spelled))
-    row = connection.execute(f"SELECT {asked} FROM {relation}").fetchone() or ()
+    counts = ", ".join(f"count_if({fits}), count_if({only})" for fits, only in map(_tests, spelled))
+    row = connection.execute(f"SELECT {counts} FROM {relation}").fetchone() or ()
     figures = dict(zip(spelled, zip(row[::2], row[1::2], strict=True), strict=True))
-    settled = {one.column.spelling for one in spelled if figures[one][1]}
+    settled = {pair.column.spelling for pair in spelled if figures[pair][1]}
     answered = {answers.decimal, *DATE_FORMATS.get(answers.date_order or "", ())}
-    for one in spelled:
-        stated = one.column.spelling
-        fits_both, settling = figures[one]
-        others = settled & _RIVALS[stated] - {stated}
-        if not fits_both or settling or stated in answered:
+    for pair in spelled:
+        spelling = pair.column.spelling
+        fits_both, settling = figures[pair]
+        rivals = settled & _RIVALS[spelling] - {spelling}
+        if not fits_both or settling or spelling in answered:
             continue
-        if stated not in settled or others:
-            yield one.column.name
+        if spelling not in settled or rivals:
+            yield pair.column.name
 
 
 _RIVALS: Mapping[str, Set[str]] = {
     **{mark: {".", ","} for mark in ".,"},
     **{one: set(pair) for pair in zip(*DATE_FORMATS.values(), strict=True) for one in pair},
 }
-"""The spellings that a text may follow as well, by the one that it is read by."""
+"""By the convention that a text is read by, those that it may follow too."""
 
 
-def _tests(one: _Pair) -> tuple[str, str]:
-    """Whether a text could be read by another convention too, and whether it settles this one."""
-    text, spelling = one.present, one.column.spelling
+def _tests(pair: _Pair) -> tuple[str, str]:
+    """Return conditions: the text fits another convention too; it only fits this one."""
+    text, spelling = pair.present, pair.column.spelling
     if spelling in (".", ","):
         marked = f"regexp_matches({text}, '[.,]')"
         either = f"regexp_full_match({text}, {literal(_OPEN_NUMBER)})"
@@ -250,7 +250,7 @@ def _tests(one: _Pair) -> tuple[str, str]:
 
 def _left_out(origin: InFiles) -> Iterator[str]:
     lines: dict[tuple[str, str], list[int]] = {}
-    for one in origin.left_out:
-        lines.setdefault((one.file, _WHAT[one.what]), []).append(one.line)
-    for (file, what), found in lines.items():
-        yield f"{file} {noun(len(found), 'line')} {spans(found)} ({what})"
+    for left_out in origin.left_out:
+        lines.setdefault((left_out.file, _WHAT[left_out.what]), []).append(left_out.line)
+    for (file, what), numbers in lines.items():
+        yield f"{file} {noun(len(numbers), 'line')} {spans(numbers)} ({what})"

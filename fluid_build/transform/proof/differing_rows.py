@@ -1,4 +1,4 @@
-"""The first rows that differ, fit to be shown: bounded, clipped, and nothing personal in them."""
+"""The first rows that differ, ready to be shown: few, clipped, and without personal values."""
 
 from collections.abc import Collection, Sequence
 
@@ -15,15 +15,21 @@ from fluid_build.transform.proof.row_comparison import (
 )
 
 MOST_SHOWN = 5
+"""Rows of each side: enough to see a pattern, few enough to read."""
+
+"""Rows of each side: enough to see a pattern, few enough to read."""
+
 _LONGEST_VALUE = 80
+"""Characters of a value: a line of a terminal."""
+"""Characters of a value: a line of a terminal."""
 
 
 class DifferingRow(ModelPart):
     """A row that one side has ``times`` times more often than the other.
 
-    ``values`` are text, by column, None for a null; a value that is too long ends in an ellipsis,
-    a personal one is masked. ``differs`` names the columns in which the row differs from the one
-    that it is most like on the other side, where most of their values are the same.
+    ``values`` are text by column, None for a null; a long value ends in an ellipsis, a personal one
+    is masked. ``differs`` names the columns that differ from the most similar row of the other
+    side, provided that at least half of their values are the same.
     """
 
     side: Side
@@ -35,24 +41,24 @@ class DifferingRow(ModelPart):
 def differing_rows(
     connection: duckdb.DuckDBPyConnection, comparison: RowComparison, hidden: Collection[str]
 ) -> tuple[DifferingRow, ...]:
-    """The first rows of each side that the other lacks; values of ``hidden`` columns masked."""
-    found = first_differences(connection, comparison, MOST_SHOWN)
+    """Return the first rows that only one side has, with the values of hidden columns masked."""
+    differences = first_differences(connection, comparison, MOST_SHOWN)
     names = [name for name, _, _ in comparison.columns]
     return tuple(
         DifferingRow(
-            side=row.side,
-            times=row.times,
-            values=fit_to_show(names, row.values, hidden),
-            differs=_differs(names, row, found),
+            side=difference.side,
+            times=difference.times,
+            values=fit_to_show(names, difference.values, hidden),
+            differs=_differs(names, difference, differences),
         )
-        for row in found
+        for difference in differences
     )
 
 
 def fit_to_show(
     names: Sequence[str], values: Sequence[str | None], hidden: Collection[str]
 ) -> dict[str, str | None]:
-    """Values by the names of their columns: clipped, and masked where they may not be shown."""
+    """Return values by column: clipped, and masked where they may not be shown."""
     return {
         name: None if value is None else _shown(value, is_hidden=name in hidden)
         for name, value in zip(names, values, strict=True)
@@ -63,11 +69,13 @@ def _shown(value: str, *, is_hidden: bool) -> str:
     return MASK if is_hidden or not presentable(value) else clip(value, _LONGEST_VALUE)
 
 
-def _differs(names: Sequence[str], row: Difference, found: Sequence[Difference]) -> tuple[str, ...]:
-    others = [
-        [name for name, a, b in zip(names, row.values, other.values, strict=True) if a != b]
-        for other in found
-        if other.side != row.side
+def _differs(
+    names: Sequence[str], row: Difference, differences: Sequence[Difference]
+) -> tuple[str, ...]:
+    differing_columns = [
+        [name for name, a, b in zip(names, row.values, candidate.values, strict=True) if a != b]
+        for candidate in differences
+        if candidate.side != row.side
     ]
-    nearest = min(others, key=len, default=[])
+    nearest = min(differing_columns, key=len, default=[])
     return tuple(nearest) if 2 * len(nearest) <= len(names) else ()

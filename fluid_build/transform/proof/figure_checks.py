@@ -1,4 +1,4 @@
-"""A figure of the source beside the same figure of what was built."""
+"""Figures of the source, each compared with the same figure of what was built."""
 
 import math
 from collections.abc import Sequence
@@ -17,19 +17,18 @@ _WHOLE = frozenset(
     | {"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"}
 )
 _SUMMATION_ERROR = 1e-9
-"""How far two sums of the same floats may lie apart, as a share: each order of adding them rounds
+"""By how much two sums of the same floats may differ, as a share: each order of adding them rounds
 differently, and DuckDB adds them in several threads."""
 
-
 _MOST_AT_ONCE = 40
-"""Queries in one statement: its fixed cost is shared by then, and its plan is still small."""
+"""Queries in one statement: enough to share its fixed cost, few enough for a small plan."""
 
 _Figure = tuple[str | None, str]
 """A figure as text, None for a null, with DuckDB's name of its type."""
 
 
 class FigureProof(ModelPart):
-    """A check and what it gave: both figures as text (None for a null) and whether they agree.
+    """The result of a check: both figures as text (None for a null) and whether they agree.
 
     ``differing`` are the first rows that show a difference, masked and clipped.
     """
@@ -46,9 +45,9 @@ class FigureProof(ModelPart):
 def prove_figures(
     connection: duckdb.DuckDBPyConnection, checks: Sequence[Check], hidden: HiddenColumns
 ) -> tuple[FigureProof, ...]:
-    """Run checks together; on a difference, look for the rows that show it.
+    """Run checks together; where figures differ, look for rows that show why.
 
-    Raises duckdb.Error where a query can't be run or gives other than one figure.
+    Raises duckdb.Error where a query can't be run or doesn't return exactly one figure.
     """
     queries = dict.fromkeys(query for check in checks for query in (check.expected, check.actual))
     figures = _figures(connection, list(queries))
@@ -62,8 +61,8 @@ def prove_figure(
     connection: duckdb.DuckDBPyConnection, check: Check, hidden: HiddenColumns
 ) -> FigureProof:
     """Run a single check."""
-    (found,) = prove_figures(connection, (check,), hidden)
-    return found
+    (proof,) = prove_figures(connection, (check,), hidden)
+    return proof
 
 
 def _judged(
@@ -86,20 +85,20 @@ def _judged(
 
 
 def _figures(connection: duckdb.DuckDBPyConnection, queries: Sequence[str]) -> dict[str, _Figure]:
-    """The figure of each query: many queries in one statement, one by one if that fails."""
-    found: dict[str, _Figure] = {}
+    """Return the figure of each query: many queries in one statement, one by one if that fails."""
+    figures: dict[str, _Figure] = {}
     for start in range(0, len(queries), _MOST_AT_ONCE):
         part = queries[start : start + _MOST_AT_ONCE]
         together = _together(connection, part)
-        # On its own, the query that is at fault says so.
-        found |= together or {query: _figure(connection, query) for query in part}
-    return found
+        # Run one by one, the query that fails raises its own error.
+        figures |= together or {query: _figure(connection, query) for query in part}
+    return figures
 
 
 def _together(
     connection: duckdb.DuckDBPyConnection, queries: Sequence[str]
 ) -> dict[str, _Figure] | None:
-    """The figures of several queries; None where one of them fails or gives other than one."""
+    """Return the figures of several queries; None where one doesn't return exactly one figure."""
     statement = "\nUNION ALL\n".join(
         f"SELECT {number} AS number, * FROM ({_shown(query)})"
         for number, query in enumerate(queries)
@@ -118,13 +117,15 @@ def _together(
 def _figure(connection: duckdb.DuckDBPyConnection, query: str) -> _Figure:
     rows = connection.execute(_shown(query)).fetchall()
     if len(rows) != 1:
-        raise duckdb.InvalidInputException(f"a check must give one figure, and gave {len(rows)}")
+        raise duckdb.InvalidInputException(
+            f"a check must return one figure, but returned {len(rows)}"
+        )
     text, type_ = rows[0]
     return text, str(type_)
 
 
 def _shown(query: str) -> str:
-    # Two rows are fetched so that a query which gives more than one figure is no figure.
+    # Two rows are fetched, so that a query with more than one figure is noticed.
     return (
         "SELECT CAST(figure AS VARCHAR) AS figure, typeof(figure) AS type"
         f" FROM ({query}\n) AS t(figure) LIMIT 2"
@@ -136,9 +137,9 @@ def _agree(expected: str | None, expected_type: str, actual: str | None, actual_
         return expected is actual
     types = {expected_type, actual_type}
     if types & _FLOATS:
-        ours, theirs = float(expected), float(actual)
-        same = math.isclose(ours, theirs, rel_tol=_SUMMATION_ERROR)
-        return same or (math.isnan(ours) and math.isnan(theirs))
+        expected_sum, actual_sum = float(expected), float(actual)
+        same = math.isclose(expected_sum, actual_sum, rel_tol=_SUMMATION_ERROR)
+        return same or (math.isnan(expected_sum) and math.isnan(actual_sum))
     if all(_is_exact(type_) for type_ in types):
         return Decimal(expected) == Decimal(actual)
     return expected == actual
@@ -151,10 +152,10 @@ def _is_exact(type_: str) -> bool:
 def _rows(
     connection: duckdb.DuckDBPyConnection, check: Check, hidden: HiddenColumns
 ) -> tuple[dict[str, str | None], ...]:
-    found = connection.execute(
+    rows = connection.execute(
         f"SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ({check.differing}\n)"
         f" ORDER BY ALL LIMIT {MOST_SHOWN:d}"
     )
-    names = [str(column[0]) for column in found.description or ()]
+    names = [str(column[0]) for column in rows.description or ()]
     masked = {name for name in names if name.lower() not in hidden.shown}
-    return tuple(fit_to_show(names, values, masked) for values in found.fetchall())
+    return tuple(fit_to_show(names, values, masked) for values in rows.fetchall())

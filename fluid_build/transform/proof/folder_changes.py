@@ -1,7 +1,7 @@
-"""What a forge may do to each file of its folder: nobody's edits are lost without their say.
+"""What a forge may do to each file of its folder: nobody's edits are lost without their consent.
 
-``forge.json`` tells the files that an earlier forge left as they are from those that somebody
-edited since, and from those that no forge ever wrote.
+``forge.json`` shows which files are as an earlier forge wrote them, which were edited since, and
+which no forge ever wrote.
 """
 
 import difflib
@@ -26,19 +26,19 @@ Action: TypeAlias = Literal["create", "replace", "remove", "keep", "nothing"]
 Owner: TypeAlias = Literal["forge", "edited", "foreign"]
 
 _MOST_LINES = 5_000
-"""Comparing takes time that grows with the square of the lines, where hardly any are alike."""
+"""The time to compare grows with the square of the lines, if hardly any are alike."""
 
 _MOST_BYTES = 16 * 1024 * 1024
-"""Far more than that many lines of what a forge writes."""
+"""Far more than that many lines in files that a forge writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What is to be done about a file.
+    """What to do with a file.
 
-    ``owner`` says whose it is as it lies there: ``forge`` where it is as a forge wrote it or is
-    not there at all, ``edited`` where a forge wrote it and somebody changed it since, ``foreign``
-    where no forge wrote it. Only files that are not the forge's own are ever kept.
+    ``owner`` is ``forge`` where the file is as a forge wrote it or doesn't exist, ``edited`` where
+    a forge wrote it and somebody changed it since, ``foreign`` where no forge wrote it. Only edited
+    and foreign files are ever kept.
     """
 
     name: str
@@ -49,16 +49,16 @@ class FileChange:
 def folder_changes(
     folder: Path, files: Mapping[str, Content], *, overwrite: bool = False
 ) -> tuple[FileChange, ...]:
-    """What becomes of each of the files, and of those that only an earlier forge wrote; by name.
+    """Return what to do with each file, and with those that only an earlier forge wrote, by name.
 
-    ``files`` are those to be written, ``forge.json`` aside. With ``overwrite`` nothing is kept:
+    ``files`` are those to be written, without ``forge.json``. With ``overwrite`` nothing is kept:
     foreign files are replaced, edited ones are replaced or removed. Raises OutputError where the
-    folder holds a ``forge.json`` that cannot be read, so that nobody knows whose its files are.
+    folder's ``forge.json`` can't be read, so that it's unknown which files were edited.
     """
     earlier = _manifest(folder, overwrite=overwrite)
-    found = [_written(folder, name, files[name], earlier, overwrite) for name in files]
-    found += _left_over(folder, files, earlier, overwrite)
-    return tuple(sorted(found, key=lambda change: change.name))
+    changes = [_written(folder, name, files[name], earlier, overwrite) for name in files]
+    changes += _left_over(folder, files, earlier, overwrite)
+    return tuple(sorted(changes, key=lambda change: change.name))
 
 
 def _manifest(folder: Path, *, overwrite: bool) -> Manifest | None:
@@ -72,9 +72,9 @@ def _manifest(folder: Path, *, overwrite: bool) -> Manifest | None:
         if overwrite:
             return None
         raise OutputError(
-            f"{error.message} Without it nobody can tell which files in {folder} were edited,"
-            " so nothing was written.",
-            hint="Name another folder with -o, or use --force to overwrite the files there.",
+            f"{error.message} Without it there's no way to know which files in {folder} were"
+            " edited, so nothing was written.",
+            hint="Choose another folder with -o, or use --force to overwrite the files there.",
         ) from error
 
 
@@ -97,7 +97,7 @@ def _owner(name: str, now: str | None, earlier: Manifest | None) -> Owner:
     if earlier is None or name in earlier.foreign:
         return "foreign"
     if name == PROOF_FILE:
-        return "forge"  # Every verification writes it anew, so it has no digest to go by.
+        return "forge"  # Every verification rewrites it, so it has no digest.
     if name not in earlier.files:
         return "foreign"
     return "forge" if now == earlier.files[name] else "edited"
@@ -106,7 +106,7 @@ def _owner(name: str, now: str | None, earlier: Manifest | None) -> Owner:
 def _left_over(
     folder: Path, files: Mapping[str, Content], earlier: Manifest | None, overwrite: bool
 ) -> Iterator[FileChange]:
-    """What an earlier forge wrote and this one does not."""
+    """Return the changes to files that an earlier forge wrote and this one doesn't."""
     if earlier is None:
         return
     for name in earlier.files:
@@ -127,23 +127,23 @@ def _is_inside(name: str) -> bool:
 
 
 def _digest_on_disk(path: Path) -> str | None:
-    """The digest of a file; None for what is not a regular file, such as a pipe or a dead link."""
+    """Return the digest of a file; None for a pipe, a broken link or another irregular file."""
     if not path.is_file():
         return None
     try:
         return digest(path)
     except OSError as error:
         raise OutputError(
-            f"{path} cannot be read ({error.strerror}), so nobody can tell whether it was edited.",
-            hint="Check its permissions, or name another folder with -o.",
+            f"{path} can't be read ({error.strerror}), so there's no way to know if it was edited.",
+            hint="Check its permissions, or choose another folder with -o.",
         ) from error
 
 
 def difference(folder: Path, change: FileChange, content: Content) -> tuple[str, ...]:
-    """The lines of a unified diff from the file as it is to what the forge would write.
+    """Return the lines of a unified diff from the file as it is to what the forge would write.
 
-    Empty where there is nothing to show: the bytes aren't text, no forge wrote the file (what is
-    in it is nobody's business), or it is too long to be compared line by line.
+    Empty where there is nothing to show: the file isn't text, no forge wrote it (its content is
+    private), or it's too long to be compared line by line.
     """
     if change.owner == "foreign" or isinstance(content, Path):
         return ()
@@ -156,7 +156,7 @@ def difference(folder: Path, change: FileChange, content: Content) -> tuple[str,
 
 
 def _lines(path: Path) -> list[str] | None:
-    if path.is_symlink():  # It may lead to a file that is no part of the folder.
+    if path.is_symlink():  # It may point to a file outside of the folder.
         return None
     try:
         content = read_regular(path, _MOST_BYTES, too_large="It's too large to be compared.")

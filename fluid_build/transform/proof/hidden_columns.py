@@ -14,29 +14,31 @@ from fluid_build.transform.plan.staging import aliases
 class HiddenColumns:
     """Personal columns of each source table, and the names that any relation may show.
 
-    ``shown`` are names of columns, source or built, that nowhere hold personal data, in lower
-    case. What has another name (an alias inside a query, say) is not shown either.
+    ``shown`` are lower-case names of columns, source or built, that hold no personal data anywhere.
+    A column with any other name (an alias in a query, say) isn't shown.
     """
 
     tables: Mapping[str, frozenset[str]] = field(default_factory=dict)
     shown: frozenset[str] = frozenset()
 
     def of_table(self, table: str) -> frozenset[str]:
-        """The personal columns of a source table, as they are read."""
+        """Return the personal columns of a source table, as they are read."""
         return self.tables.get(table, frozenset())
 
 
 def hidden_columns(model: LogicalModel, plan: TransformPlan) -> HiddenColumns:
-    """The personal columns of a model's source and builds."""
+    """Return the personal columns of a model's source and builds."""
     tables: dict[str, frozenset[str]] = {}
     names: set[str] = set()
     hidden: set[str] = set()
     for entity in model.conceptual.entities:
         by_alias = dict(zip(aliases(entity), entity.attributes, strict=True))
-        found = frozenset(alias for alias, attribute in by_alias.items() if _is_hidden(attribute))
-        tables[entity.name] = found
+        hidden_aliases = frozenset(
+            alias for alias, attribute in by_alias.items() if _is_hidden(attribute)
+        )
+        tables[entity.name] = hidden_aliases
         names |= {alias.lower() for alias in by_alias}
-        hidden |= {alias.lower() for alias in found}
+        hidden |= {alias.lower() for alias in hidden_aliases}
     for build in plan.builds:
         names |= {column.name.lower() for column in build.columns}
         hidden |= {column.name.lower() for column in build.columns if _is_built_hidden(column)}

@@ -1,7 +1,6 @@
-"""``forge.json``: what a folder was forged from, and how, so that it can be done and checked again.
+"""``forge.json``: what a folder was forged from and how, so that it can be repeated and verified.
 
-It holds no password, no time and no absolute path: the source is named by where it lies from the
-folder.
+It has no password, no time and no absolute path: the source is named by its path from the folder.
 """
 
 import hashlib
@@ -41,11 +40,11 @@ _MOST_BYTES = 16 * 1024 * 1024
 
 
 class ManifestSource(ModelPart):
-    """Where the data lies.
+    """Where the data is.
 
-    ``location`` is a path or glob relative to the folder, with ``/``, or of a server its connection
-    string without any password. None where it cannot be said so (another drive on Windows, a
-    password that cannot be told from the rest). ``decimal`` and ``date_order`` are the user's
+    ``location`` is a path or glob relative to the folder, with ``/``, or a server's connection
+    string without a password. None where that isn't possible (another drive on Windows, a password
+    that can't be separated from the rest). ``decimal`` and ``date_order`` are the user's
     answers on numbers and dates in text, if any were given.
     """
 
@@ -63,11 +62,11 @@ class ManifestSource(ModelPart):
 
 
 class Manifest(ModelPart):
-    """What was forged. ``files`` has the SHA-256 of every file beside it that stays as it is.
+    """What was forged. ``files`` has the SHA-256 of every file that the forge wrote.
 
-    That leaves out the proof, which every verification writes anew. Where somebody's edits were
-    kept, the digest is that of the file which the forge would have written. ``foreign`` names the
-    files that were there before any forge and were left alone.
+    The proof is left out, because every verification rewrites it. Where somebody's edits were kept,
+    the digest is of the file that the forge would have written. ``foreign`` names the files that
+    were there before any forge and were left alone.
     """
 
     version: Literal[1] = 1
@@ -122,15 +121,15 @@ def manifest_json(
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a folder.
+    """Return the manifest of a folder.
 
-    SourceNotFoundError where the folder or its manifest is missing, SourceUnreadableError where it
-    is not what a forge writes.
+    Raises SourceNotFoundError where the folder or its manifest is missing, SourceUnreadableError
+    where a forge wouldn't write it.
     """
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "does not exist"
         raise SourceNotFoundError(
-            f"The folder {folder} {what}.", hint="Name the folder that `fluid forge` wrote."
+            f"The folder {folder} {what}.", hint="Give the folder that `fluid forge` wrote."
         )
     text = read_text(folder / MANIFEST_FILE, _MOST_BYTES)
     try:
@@ -140,12 +139,12 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def place_of(manifest: Manifest, folder: Path) -> str:
-    """The path or connection string of the source of a folder; UsageError where it says none."""
+    """Return the path or connection string of a folder's source; raise UsageError without one."""
     source = manifest.source
     if source.location is None:
         raise UsageError(
-            f"{folder / MANIFEST_FILE} does not say where the source is.",
-            hint="Say where with --uri.",
+            f"{folder / MANIFEST_FILE} doesn't say where the source is.",
+            hint="Give its location with --uri.",
         )
     if isinstance(KINDS[source.kind], ServerKind):
         return source.location
@@ -153,7 +152,7 @@ def place_of(manifest: Manifest, folder: Path) -> str:
 
 
 def digest(content: Content) -> str:
-    """The SHA-256 of a file's content, in hexadecimal."""
+    """Return the SHA-256 of a file's content, in hexadecimal."""
     if isinstance(content, Path):
         with open_regular(content) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -161,33 +160,35 @@ def digest(content: Content) -> str:
 
 
 def read_text(path: Path, most_bytes: int) -> str:
-    """The text of a file of a forge, with the errors that a user can do something about."""
+    """Return the text of a file of a forge; errors say what the user can do."""
     try:
         return read_regular(
-            path, most_bytes, too_large="No forge writes one so large; forge the folder again."
+            path,
+            most_bytes,
+            too_large="A forge never writes one that large; forge the folder again.",
         ).decode()
     except (FileNotFoundError, NotADirectoryError):
         raise SourceNotFoundError(
             f"There is no {path.name} in {path.parent}.",
-            hint="Name a folder that `fluid forge` wrote, or forge it again.",
+            hint="Give a folder that `fluid forge` wrote, or forge it again.",
         ) from None
     except UnicodeDecodeError:
         raise SourceUnreadableError(
-            f"{path} is not UTF-8 text.", hint="Forge the folder again."
+            f"{path} isn't UTF-8 text.", hint="Forge the folder again."
         ) from None
     except OSError as error:
         raise SourceUnreadableError(
-            f"{path} cannot be read: {error.strerror or type(error).__name__}.",
+            f"{path} can't be read: {error.strerror or type(error).__name__}.",
             hint="Check that it is a file and that you may read it.",
         ) from None
 
 
 def not_as_written(path: Path, error: ValidationError) -> SourceUnreadableError:
-    """The error for a file of a forge that somebody changed, or that another version wrote."""
+    """Return the error for a file that somebody edited, or that another version wrote."""
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(map(str, first["loc"]))
     where = f" at {place}" if place else ""
     return SourceUnreadableError(
-        f"{path} is not as a forge writes it{where}: {first['msg']}.",
+        f"{path} isn't what a forge writes{where}: {first['msg']}.",
         hint="It was edited, or written by another version of Fluid Forge; forge it again.",
     )

@@ -1,8 +1,7 @@
-"""The proof that nothing was lost: what was built of a source, compared with the source.
+"""The proof that nothing was lost: what was built from a source, compared with the source.
 
-Where a technique can give a source table back, the table that it gives is compared with the one
-that is there, row by row (``comparison``); elsewhere the figures of both sides are. A table that
-holds no row is compared too, and proves nothing by itself.
+Where a technique can rebuild a source table, the two are compared row by row (``row_comparison``);
+where it can't, their figures are. A table without rows is compared too, but proves nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +34,7 @@ TableVerdict = Literal["proven", "empty", "lost", "not compared"]
 
 
 class TypeDifference(ModelPart):
-    """A column that came back with another type, or on one side only (None on the other)."""
+    """A column that was rebuilt with another type, or is on one side only (None on the other)."""
 
     column: str
     source: str | None
@@ -43,13 +42,13 @@ class TypeDifference(ModelPart):
 
 
 class TableProof(ModelPart):
-    """What was found out about one source table.
+    """The proof of one source table.
 
-    ``missing`` rows are in the source and not in what was rebuilt, ``unexpected`` ones the other
-    way round; a row that is there twice and came back once is missing once. Where a table is
-    proven by its figures, ``rebuilt``, ``missing``, ``unexpected`` and ``types_equal`` are None.
-    ``empty`` means that both sides were compared and hold no row. ``text`` is the table beside the
-    text of its files, where it was read from delimited text.
+    ``missing`` rows are in the source and weren't rebuilt, ``unexpected`` ones the other way round;
+    a row that's there twice and was rebuilt once is missing once. Where a table is proven by its
+    figures, ``rebuilt``, ``missing``, ``unexpected`` and ``types_equal`` are None. ``empty`` means
+    that both sides were compared and have no row. ``text`` compares a table that was read from
+    delimited text with its files.
     """
 
     table: str
@@ -70,8 +69,8 @@ class TableProof(ModelPart):
 class Proof(ModelPart):
     """The verdict on a model, and the figures of each source table in the order of the source.
 
-    It is ``proven`` only where every table was compared, each of them holds, and at least one row
-    was there to be compared. ``reason`` says it in a sentence.
+    It's ``proven`` only if every table was compared and holds, and there was at least one row to
+    compare. ``reason`` explains it in a sentence.
     """
 
     version: Literal[1] = 1
@@ -84,7 +83,7 @@ class Proof(ModelPart):
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What is to be compared, and which columns' values nobody may see on the way."""
+    """What to compare, and which columns may not be shown."""
 
     rebuilds: tuple[Rebuild, ...] = ()
     checks: tuple[Check, ...] = ()
@@ -92,14 +91,14 @@ class Claims:
 
 
 def claims(model: LogicalModel, plan: TransformPlan) -> Claims:
-    """Everything that the technique of a model promises of it."""
+    """Return everything that a model's technique claims about it."""
     return Claims(rebuilds(model), checks(model), hidden_columns(model, plan))
 
 
 def build_and_prove(
     source: Source, plan: TransformPlan, model: LogicalModel, *, on_progress: OnProgress = ignore
 ) -> Proof:
-    """Build a model from its source, on copies of files where they can't be queried in place.
+    """Build a model from its source, on copies of files that can't be queried in place.
 
     Raises SourceChangedError and BuildFailedError as ``built`` and ``prove`` do.
     """
@@ -112,22 +111,24 @@ def build_and_prove(
 
 
 def _with_text(source: Source, proof: Proof) -> Proof:
-    """A proof with each table of delimited text held against its files."""
+    """Return a proof with each table of delimited text checked against its files."""
     tables = {table.name: table for table in source.tables}
-    found = [
+    proven_tables = [
         table.model_copy(update={"text": text, "verdict": table.verdict if text.holds else "lost"})
         if (text := prove_text(source, tables[table.table])) is not None
         else table
         for table in proof.tables
     ]
-    verdict, reason = _judged(found)
-    return proof.model_copy(update={"tables": tuple(found), "verdict": verdict, "reason": reason})
+    verdict, reason = _judged(proven_tables)
+    return proof.model_copy(
+        update={"tables": tuple(proven_tables), "verdict": verdict, "reason": reason}
+    )
 
 
 def prove(database: Built, model: LogicalModel, *, on_progress: OnProgress = ignore) -> Proof:
     """Compare what was built of a model with its source.
 
-    Raises BuildFailedError where a query of the proof cannot be run.
+    Raises BuildFailedError where a query of the proof can't be run.
     """
     promised = claims(model, database.plan)
     return compare(database.connection, database.plan, promised, on_progress=on_progress)
@@ -159,12 +160,12 @@ def _tables(
     promised: Claims,
     on_progress: OnProgress,
 ) -> tuple[TableProof, ...]:
-    """The proof of each table: small ones together, large ones one after the other."""
+    """Return the proof of each table: small ones together, large ones one after the other."""
     by_table = _by_table(promised)
     few_rows = small(connection, (f"source.{source.id}" for source in sources))
-    little = [source for source in sources if f"source.{source.id}" in few_rows]
-    large = [source for source in sources if f"source.{source.id}" not in few_rows]
-    found: dict[str, TableProof] = {}
+    small_sources = [source for source in sources if f"source.{source.id}" in few_rows]
+    large_sources = [source for source in sources if f"source.{source.id}" not in few_rows]
+    proofs: dict[str, TableProof] = {}
     work = [
         partial(
             _named_table,
@@ -172,17 +173,17 @@ def _tables(
             promised=by_table.get(source.table),
             hidden=promised.hidden,
         )
-        for source in little
+        for source in small_sources
     ]
     with closing(in_sessions(connection, work)) as results:
-        for source, proof in zip(little, results, strict=True):
-            on_progress(Progress("prove", len(found), len(sources), source.table))
-            found[source.table] = proof
-    for source in large:
-        on_progress(Progress("prove", len(found), len(sources), source.table))
+        for source, proof in zip(small_sources, results, strict=True):
+            on_progress(Progress("prove", len(proofs), len(sources), source.table))
+            proofs[source.table] = proof
+    for source in large_sources:
+        on_progress(Progress("prove", len(proofs), len(sources), source.table))
         of_table = by_table.get(source.table)
-        found[source.table] = _named_table(connection, source, of_table, promised.hidden)
-    return tuple(found[source.table] for source in sources)
+        proofs[source.table] = _named_table(connection, source, of_table, promised.hidden)
+    return tuple(proofs[source.table] for source in sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,15 +209,15 @@ def _named_table(
     promised: _OfTable | None,
     hidden: HiddenColumns,
 ) -> TableProof:
-    """The proof of a table; an error says which table it is of."""
+    """Return the proof of a table; an error says which table it is of."""
     try:
         return _table(connection, source, promised, hidden)
     except duckdb.InterruptException:
         raise
     except duckdb.Error as error:
         raise BuildFailedError(
-            f"The proof of {source.table!r} could not be run: {str(error).splitlines()[0]}",
-            hint="If the source has not changed since it was forged, please report this.",
+            f"The proof of {source.table!r} failed to run: {str(error).splitlines()[0]}",
+            hint="If the source hasn't changed since it was forged, please report this.",
         ) from error
 
 
@@ -256,13 +257,13 @@ def _rebuilt(
     rebuild: Rebuild,
     hidden: HiddenColumns,
 ) -> TableProof:
-    wanted = describe(connection, f"SELECT * FROM source.{proof.id}")
+    source_columns = describe(connection, f"SELECT * FROM source.{proof.id}")
     original = describe(connection, rebuild.original)
     columns = describe(connection, rebuild.sql)
-    types = tuple(_type_differences(wanted, original, columns, rebuild.by_value))
+    types = tuple(_type_differences(source_columns, original, columns, rebuild.by_value))
     comparison = between(rebuild.original, original, rebuild.sql, columns)
     counts = count(connection, comparison)
-    # Whoever reads less than the source has compared less than the source.
+    # Rows of the source that the comparison didn't read count as missing.
     unread = max(0, proof.rows - counts.original)
     equal = not (types or counts.missing or counts.unexpected or unread)
     return proof.model_copy(
@@ -282,11 +283,11 @@ def _rebuilt(
 
 
 def _type_differences(
-    wanted: Columns, original: Columns, rebuilt: Columns, by_value: Sequence[str]
+    source: Columns, original: Columns, rebuilt: Columns, by_value: Sequence[str]
 ) -> Iterator[TypeDifference]:
-    """What DESCRIBE tells apart. A column that is kept by value has the type of its value."""
+    """Return the differences in DESCRIBE. A column kept by value has the type of its value."""
     values = dict(original)
-    for ours, theirs in zip_longest(wanted, rebuilt):
+    for ours, theirs in zip_longest(source, rebuilt):
         if ours is not None and ours[0] in by_value and ours[0] in values:
             ours = (ours[0], values[ours[0]])
         if ours == theirs:
@@ -305,16 +306,16 @@ def _judged(tables: Sequence[TableProof]) -> tuple[Verdict, str]:
     if misread:
         return (
             "lost",
-            f"{len(misread)} of {len(tables)} tables aren't read as their files have them.",
+            f"{len(misread)} of {len(tables)} tables were misread from their files.",
         )
     lost = [table.table for table in tables if table.verdict == "lost"]
     if lost:
-        return "lost", f"{len(lost)} of {len(tables)} tables came back otherwise than they were."
-    unseen = [table.table for table in tables if table.verdict == "not compared"]
-    if unseen:
-        return "not proven", f"{len(unseen)} of {len(tables)} tables were not compared."
+        return "lost", f"{len(lost)} of {len(tables)} tables differ from their source."
+    uncompared = [table.table for table in tables if table.verdict == "not compared"]
+    if uncompared:
+        return "not proven", f"{len(uncompared)} of {len(tables)} tables were not compared."
     if not any(table.verdict == "proven" for table in tables):
-        return "not proven", "There is no data: no table holds a row to compare."
+        return "not proven", "There is no data: no table has a row to compare."
     if all(table.types_equal for table in tables):
-        return "proven", "Every row of every table came back, and no other."
-    return "proven", "Every figure of every table is what it is in the source."
+        return "proven", "Every table was rebuilt exactly: no row is missing, none was added."
+    return "proven", "Every figure of every table agrees with the source."

@@ -1,16 +1,16 @@
-"""Two queries compared row by row: the same rows, each as often, or exactly which are not.
+"""Two queries compared row by row: which rows one side has more often than the other.
 
-What comes out is what ``EXCEPT ALL`` both ways would give, for half the work: the rows of both
-sides are counted together, once, by a hash aggregation that DuckDB spills to disk where memory is
-short. Two rows are the same only if each value is stored the same, which is stricter than
-DuckDB's ``=`` and ``EXCEPT ALL`` where these call different values equal:
+The result is that of ``EXCEPT ALL`` both ways, for half the work: one hash aggregation, which
+DuckDB spills to disk if memory is short, counts the rows of both sides together. Two rows are the
+same only if each value is stored the same. That's stricter than DuckDB's ``=`` and ``EXCEPT ALL``,
+which call some different values equal:
 
 - text is compared byte by byte, whatever collation its column declares,
 - 0.0 and -0.0 differ (a NaN is a NaN),
 - intervals are compared as months, days and time (30 days are not a month),
-- what is nested is compared with its text as well, for the same reasons one level down.
+- nested values are compared by their text as well, for the same reasons one level down.
 
-JSON is compared as the text that it is; TIMESTAMPTZ as the instant, which is all it stores.
+JSON is compared as text, TIMESTAMPTZ as the instant, which is all that it stores.
 """
 
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class RowComparison:
-    """The rows of ``original`` beside those of ``rebuilt``, both of them queries.
+    """Two queries to compare: the rows of ``original`` and of ``rebuilt``.
 
     ``columns`` are names that both have, with the type on either side; values of columns whose
     types differ are compared as text.
@@ -65,7 +65,7 @@ class RowComparison:
 
 
 def describe(connection: duckdb.DuckDBPyConnection, query: str) -> Columns:
-    """The columns of a query's result, in order."""
+    """Return the columns of a query's result, in order."""
     rows = connection.execute(f"DESCRIBE {query}").fetchall()
     return tuple((str(name), str(type_)) for name, type_, *_ in rows)
 
@@ -73,7 +73,7 @@ def describe(connection: duckdb.DuckDBPyConnection, query: str) -> Columns:
 def between(
     original: str, original_columns: Columns, rebuilt: str, rebuilt_columns: Columns
 ) -> RowComparison:
-    """The comparison of two queries, on the columns that they share."""
+    """Return the comparison of two queries, on the columns that they share."""
     types = dict(rebuilt_columns)
     return RowComparison(
         original=original,
@@ -85,7 +85,7 @@ def between(
 
 
 def count(connection: duckdb.DuckDBPyConnection, comparison: RowComparison) -> Counts:
-    """The figures of a comparison."""
+    """Return the figures of a comparison."""
     row = connection.execute(
         "SELECT coalesce(sum(ours), 0), coalesce(sum(theirs), 0),"
         " coalesce(sum(greatest(ours - theirs, 0)), 0),"
@@ -99,7 +99,7 @@ def first_differences(
     connection: duckdb.DuckDBPyConnection, comparison: RowComparison, limit: int
 ) -> tuple[Difference, ...]:
     """Up to ``limit`` rows of each side that the other lacks, in the order of their text."""
-    found: list[Difference] = []
+    differences: list[Difference] = []
     numbers = range(len(comparison.columns))
     shown = "".join(f", CAST(k{n} AS VARCHAR) AS t{n}" for n in numbers)
     order = ", ".join(f"t{n}" for n in numbers) or "times"
@@ -112,12 +112,12 @@ def first_differences(
             f"SELECT {surplus} AS times{shown} FROM ({_tallied(comparison)})"
             f" WHERE {surplus} > 0 ORDER BY {order} LIMIT {limit:d}"
         ).fetchall()
-        found.extend(Difference(side, int(times), tuple(values)) for times, *values in rows)
-    return tuple(found)
+        differences.extend(Difference(side, int(times), tuple(values)) for times, *values in rows)
+    return tuple(differences)
 
 
 def _tallied(comparison: RowComparison) -> str:
-    """Each different row once, with how often it occurs on either side.
+    """Return each different row once, with how often it occurs on each side.
 
     Column n of the row is ``k<n>``.
     """
@@ -125,7 +125,7 @@ def _tallied(comparison: RowComparison) -> str:
     extra = [
         f"{part} AS e{n}"
         for n, type_ in enumerate(comparison.types)
-        if (part := _told_apart(n, type_)) is not None
+        if (part := _distinguishing(n, type_)) is not None
     ]
     selected = ", ".join((*keys, *extra)) or "0 AS k"
     groups = ", ".join(part.rpartition(" AS ")[2] for part in (*keys, *extra)) or "k"
@@ -140,7 +140,7 @@ def _tallied(comparison: RowComparison) -> str:
 
 
 def _side(comparison: RowComparison, query: str) -> str:
-    """One side with its columns by number, so that no stranger's name meets one of ours."""
+    """Return one side with numbered columns, so that no name of the source clashes with ours."""
     if not comparison.columns:
         return f"SELECT 0 AS c FROM ({query}\n)"
     selected = ", ".join(
@@ -154,8 +154,8 @@ def _exact(number: int, type_: str) -> str:
     return f"c{number} COLLATE C" if type_ == "VARCHAR" else f"c{number}"
 
 
-def _told_apart(number: int, type_: str) -> str | None:
-    """What parts two values that DuckDB calls equal; None where it calls only equal ones so."""
+def _distinguishing(number: int, type_: str) -> str | None:
+    """Return what tells apart values that DuckDB calls equal; None where there are none."""
     if type_ in {"FLOAT", "DOUBLE"}:
         return f"c{number} = 0 AND signbit(c{number})"
     if type_ == "INTERVAL" or type_.endswith("]") or type_.startswith(_NESTED):

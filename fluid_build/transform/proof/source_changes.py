@@ -17,13 +17,13 @@ from fluid_build.text import clip, counted
 from fluid_build.transform.plan.elements import Build, BuildTest, PlanSource, TransformPlan
 from fluid_build.transform.plan.staging import aliases, by_value, spelled_again, trimmed
 
-_MOST_TOLD = 5
+_MOST_NAMED = 5
 _LONGEST_VALUE = 40
 
 
 @dataclass(frozen=True, slots=True)
 class SourceChange:
-    """What is different about a table, as the rest of a sentence that its name begins."""
+    """A change of a table, as a sentence that starts with its name."""
 
     table: str
     what: str
@@ -39,11 +39,11 @@ def check_unchanged(source: Source, model: LogicalModel, plan: TransformPlan) ->
         changes = tuple(value_changes(source, model, plan))
     if not changes:
         return
-    told = "; ".join(map(str, changes[:_MOST_TOLD]))
-    left = len(changes) - _MOST_TOLD
-    more = f"; and {left} more" if left > 0 else ""
+    named = "; ".join(map(str, changes[:_MOST_NAMED]))
+    unnamed = len(changes) - _MOST_NAMED
+    more = f"; and {unnamed} more" if unnamed > 0 else ""
     raise SourceChangedError(
-        f"The source has changed since it was forged: {told}{more}.",
+        f"The source has changed since it was forged: {named}{more}.",
         hint="Forge it again, so that the model follows the source.",
     )
 
@@ -51,35 +51,35 @@ def check_unchanged(source: Source, model: LogicalModel, plan: TransformPlan) ->
 def structural_changes(
     source: Source, plan: TransformPlan, skipped: Sequence[str]
 ) -> Iterator[SourceChange]:
-    """Tables and columns that are gone, new, or of another type; ``skipped`` ones are not new."""
+    """Return tables and columns that are gone, new, or of another type; ``skipped`` aren't new."""
     tables = {table.name: table for table in source.tables}
     unreadable = {skipped.name: skipped.reason for skipped in source.skipped}
-    for wanted in plan.sources:
-        table = tables.get(wanted.table)
+    for planned in plan.sources:
+        table = tables.get(planned.table)
         if table is not None:
-            yield from _column_changes(table, wanted)
-        elif wanted.table in unreadable:
-            reason = unreadable[wanted.table].rstrip(".")
-            yield SourceChange(_table(wanted.table), f"can no longer be read ({reason})")
+            yield from _column_changes(table, planned)
+        elif planned.table in unreadable:
+            reason = unreadable[planned.table].rstrip(".")
+            yield SourceChange(_table(planned.table), f"can no longer be read ({reason})")
         else:
-            yield SourceChange(_table(wanted.table), "is gone")
-    known = {*(wanted.table for wanted in plan.sources), *skipped}
+            yield SourceChange(_table(planned.table), "is gone")
+    known = {*(planned.table for planned in plan.sources), *skipped}
     for name in tables:
         if name not in known:
             yield SourceChange(_table(name), "is new")
 
 
-def _column_changes(table: Table, wanted: PlanSource) -> Iterator[SourceChange]:
-    found = {column.alias: column.type for column in table.columns}
-    planned = dict(wanted.columns)
+def _column_changes(table: Table, plan_source: PlanSource) -> Iterator[SourceChange]:
+    types = {column.alias: column.type for column in table.columns}
+    planned = dict(plan_source.columns)
     for name, type_ in planned.items():
-        if name not in found:
+        if name not in types:
             yield SourceChange(_table(table.name), f"has lost the column {name!r}")
-        elif found[name] != type_:
+        elif types[name] != type_:
             yield SourceChange(
-                _table(table.name), f"has {name!r} as {found[name]}, and had it as {type_}"
+                _table(table.name), f"has {name!r} as {types[name]}, but had it as {type_}"
             )
-    for name in found:
+    for name in types:
         if name not in planned:
             yield SourceChange(_table(table.name), f"has a new column {name!r}")
 
@@ -87,7 +87,7 @@ def _column_changes(table: Table, wanted: PlanSource) -> Iterator[SourceChange]:
 def value_changes(
     source: Source, model: LogicalModel, plan: TransformPlan
 ) -> Iterator[SourceChange]:
-    """Text that no longer holds the type it is converted to, or is no longer spelled as one."""
+    """Return text columns with a value that no longer converts to their type and back."""
     tables = {table.name: table for table in source.tables}
     converted = _converted(plan)
     for entity in model.conceptual.entities:
@@ -101,7 +101,7 @@ def value_changes(
 
 
 def _converted(plan: TransformPlan) -> set[tuple[str, str]]:
-    """Source columns that the staging gives another type than they are read with."""
+    """Return source columns that the staging gives another type than they're read with."""
     read_as = {
         (source.table, position): type_
         for source in plan.sources
@@ -123,10 +123,10 @@ def _misfits(
     entity: Entity,
     columns: list[tuple[str, Attribute, Conversion]],
 ) -> Iterator[SourceChange]:
-    wrong = [_misfit(quote(alias), attribute, as_) for alias, attribute, as_ in columns]
+    misfits = [_misfit(quote(alias), attribute, as_) for alias, attribute, as_ in columns]
     figures = ", ".join(
         f"count(*) FILTER (WHERE {part}), min({quote(alias)}) FILTER (WHERE {part})"
-        for part, (alias, _, _) in zip(wrong, columns, strict=True)
+        for part, (alias, _, _) in zip(misfits, columns, strict=True)
     )
     row = source.connection.execute(f"SELECT {figures} FROM {table.relation}").fetchone()
     assert row is not None, "an aggregate without groups always gives a row"
@@ -138,7 +138,7 @@ def _misfits(
             values = "a value" if count == 1 else counted(count, "value")
             yield SourceChange(
                 _table(entity.name),
-                f"has {values} in {alias!r} that cannot be kept as {conversion.to_type}{shown}",
+                f"has {values} in {alias!r} that can't be converted to {conversion.to_type}{shown}",
             )
 
 
@@ -154,16 +154,17 @@ def _misfit(column: str, attribute: Attribute, conversion: Conversion) -> str:
 
 
 def key_changes(source: Source, model: LogicalModel, plan: TransformPlan) -> Iterator[SourceChange]:
-    """Keys that the model relies on, and that hold no longer: the errors among the staging's tests.
+    """Return the keys that the model relies on and that no longer hold.
 
-    They are looked for in the source by its own columns, so that nothing has to be built for it.
+    They're the keys that the staging tests with severity ``error``, checked on the source's own
+    columns, so that nothing has to be built.
     """
     tables = {table.name: table for table in source.tables}
     for build in plan.builds:
         if build.layer != "staging":
             continue
         entity = model.conceptual.entity(build.title)
-        whole = {
+        complete = {
             column
             for test in build.tests
             if test.kind == "not_null"
@@ -172,35 +173,35 @@ def key_changes(source: Source, model: LogicalModel, plan: TransformPlan) -> Ite
         for test in build.tests:
             if test.kind == "unique" and test.severity == "error":
                 yield from _broken_key(
-                    source, tables[entity.name], entity, _key(build, test, whole)
+                    source, tables[entity.name], entity, _key(build, test, complete)
                 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """Source columns whose values tell rows apart; of those that are ``whole`` none may be null.
+    """Source columns that identify a row; those that are ``complete`` may not be null.
 
-    Where the key is ``hashed``, a null is a value like any other; else rows with one don't count.
+    If the key is ``hashed``, null is a value like any other; if not, rows with a null don't count.
     """
 
     columns: tuple[str, ...]
-    whole: tuple[str, ...]
+    complete: tuple[str, ...]
     hashed: bool
 
 
-def _key(build: Build, test: BuildTest, whole: Collection[str]) -> _Key:
+def _key(build: Build, test: BuildTest, complete: Collection[str]) -> _Key:
     columns = _source_columns(build, test)
     return _Key(
         columns=columns,
-        whole=tuple(column for column in columns if column in whole),
+        complete=tuple(column for column in columns if column in complete),
         hashed=any("hash-key" in build.column(column).tags for column in test.columns),
     )
 
 
 def _source_columns(build: Build, test: BuildTest) -> tuple[str, ...]:
-    """The columns of its own table that those of a staging's test are made of."""
+    """Return the columns of its own table that a test of a staging is about."""
     origins = (origin for column in test.columns for origin in build.column(column).source_columns)
-    return tuple(dict.fromkeys(one.column for one in origins if one.table == build.title))
+    return tuple(dict.fromkeys(origin.column for origin in origins if origin.table == build.title))
 
 
 def _broken_key(source: Source, table: Table, entity: Entity, key: _Key) -> Iterator[SourceChange]:
@@ -208,27 +209,24 @@ def _broken_key(source: Source, table: Table, entity: Entity, key: _Key) -> Iter
         zip((attribute.name for attribute in entity.attributes), aliases(entity), strict=True)
     )
     columns = [quote(by_name[name]) for name in key.columns]
-    lacking = [f"{quote(by_name[name])} IS NULL" for name in key.whole]
-    counted = [
-        f"{quote(by_name[name])} IS NOT NULL" for name in key.columns if name not in key.whole
+    is_null = [f"{quote(by_name[name])} IS NULL" for name in key.complete]
+    is_filled = [
+        f"{quote(by_name[name])} IS NOT NULL" for name in key.columns if name not in key.complete
     ]
-    where = f" WHERE {' AND '.join(counted)}" if counted and not key.hashed else ""
+    where = f" WHERE {' AND '.join(is_filled)}" if is_filled and not key.hashed else ""
     row = source.connection.execute(
         "SELECT coalesce(sum(rows_), 0) FROM"
         f" (SELECT count(*) AS rows_ FROM {table.relation}{where} GROUP BY {', '.join(columns)}"
-        f" HAVING count(*) > 1 OR bool_or({' OR '.join(lacking) or 'FALSE'}))"
+        f" HAVING count(*) > 1 OR bool_or({' OR '.join(is_null) or 'FALSE'}))"
     ).fetchone()
     assert row is not None, "an aggregate without groups always gives a row"
     if row[0]:
-        named = ", ".join(key.columns)
+        rows = "a row" if row[0] == 1 else f"{int(row[0]):,} rows"
+        names = ", ".join(key.columns)
         yield SourceChange(
             _table(entity.name),
-            f"has {_rows(int(row[0]))} whose key ({named}) is null or not unique any more",
+            f"has {rows} whose key ({names}) is null or no longer unique",
         )
-
-
-def _rows(number: int) -> str:
-    return "a row" if number == 1 else f"{number:,} rows"
 
 
 def _table(name: str) -> str:

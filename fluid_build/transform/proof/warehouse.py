@@ -1,7 +1,7 @@
-"""A warehouse as it stands, beside the source that it was loaded from: read, and never written to.
+"""A warehouse compared with the source that it was loaded from; it's only read.
 
-A DuckDB file is attached where it is. From PostgreSQL the relations are copied into a private
-DuckDB file first, in the types that the plan promises, so that both are compared in one way.
+A DuckDB file is attached in place. From PostgreSQL the relations are first copied into a private
+DuckDB file, in the types that the plan promises, so that both are compared in the same way.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -30,7 +30,7 @@ from fluid_build.transform.proof.proof import Proof, prove
 _EXPECTED = "expected"
 _COPIED = "copied"
 _OF_THE_LOAD = frozenset({"load_date", "valid_from", "valid_to", "is_current", "is_deleted"})
-"""Columns that depend on when a relation was loaded, so that a load of today has others."""
+"""Columns that depend on when a relation was loaded, so a load of today has other values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ class Lacking:
 
 @dataclass(frozen=True, slots=True)
 class WarehouseProof:
-    """What a warehouse holds of a source.
+    """What a warehouse has of a source.
 
-    ``faults`` are sentences on relations that are missing or have other columns than the model;
-    where there is one, nothing was compared and ``proof`` is None. ``lacking`` says where something
-    was lost: the relations that lack rows.
+    ``faults`` are sentences about relations that are missing or have other columns than the model;
+    if there is one, nothing was compared and ``proof`` is None. ``lacking`` are the relations that
+    rows are missing from.
     """
 
     schema: str
@@ -70,11 +70,11 @@ def prove_warehouse(
     schema: str | None = None,
     on_progress: OnProgress = ignore,
 ) -> WarehouseProof:
-    """Compare the warehouse at a URI or path with its source, as it stands.
+    """Compare the warehouse at a URI or path with its source.
 
     ``schema`` is where the model's relations are, by default where the dbt project builds them.
-    Raises SourceNotFoundError where there is no such file, and UsageError for another kind of
-    place than a DuckDB file or a PostgreSQL database.
+    Raises SourceNotFoundError where there's no such file, and UsageError for anything but a DuckDB
+    file or a PostgreSQL database.
     """
     address = _address(place)
     chosen = schema or (DUCKDB_SCHEMA if address.kind is DUCKDB else f"{plan.name}_model")
@@ -101,7 +101,7 @@ def _address(place: str) -> Address:
         raise UsageError(
             f"A warehouse is a DuckDB file or a PostgreSQL database, and {place} is"
             f" {address.kind.phrase}.",
-            hint="Name the database that dbt builds in.",
+            hint="Give the database that dbt builds in.",
         )
     return address
 
@@ -117,28 +117,28 @@ def _faults(file: Path, schema: str, plan: TransformPlan) -> tuple[str, ...]:
         except DUCKDB_ERRORS as error:
             raise SourceUnreadableError(
                 f"The warehouse {file.name} can't be opened: {reason(error, file)}",
-                hint="Close other programs that have it open, or name another copy.",
+                hint="Close other programs that have it open, or give another copy.",
             ) from None
         rows = connection.execute(
             "SELECT table_name, column_name, data_type FROM duckdb_columns()"
             f" WHERE database_name = '{_COPIED}' AND schema_name = ? ORDER BY column_index",
             [schema],
         ).fetchall()
-    found: dict[str, dict[str, str]] = {}
+    types: dict[str, dict[str, str]] = {}
     for table, column, type_ in rows:
-        found.setdefault(table, {})[column] = type_
-    return tuple(_differences(plan, found, schema, lambda ours, theirs: ours == theirs))
+        types.setdefault(table, {})[column] = type_
+    return tuple(_differences(plan, types, schema, lambda ours, theirs: ours == theirs))
 
 
 def _differences(
     plan: TransformPlan,
-    found: Mapping[str, Mapping[str, str]],
+    types: Mapping[str, Mapping[str, str]],
     schema: str,
-    same: Callable[[str, str], bool],
+    is_same: Callable[[str, str], bool],
 ) -> Iterator[str]:
-    """How the relations of a schema differ from the plan's, each difference as a sentence."""
+    """Return how the relations of a schema differ from the plan's, each as a sentence."""
     for build in _stored(plan):
-        columns = found.get(build.name)
+        columns = types.get(build.name)
         if columns is None:
             yield f"{build.name} is missing in the schema {schema}."
             continue
@@ -146,7 +146,7 @@ def _differences(
             type_ = columns.get(column.name)
             if type_ is None:
                 yield f"{build.name} has no column {column.name}."
-            elif not same(column.type, type_):
+            elif not is_same(column.type, type_):
                 yield f"{build.name}.{column.name} is {type_}, and the model has {column.type}."
 
 
@@ -156,12 +156,12 @@ def _copied(
     """Copy the relations of a PostgreSQL schema into a DuckDB file; what keeps them from it."""
     with open_source(dsn, schemas=[schema], on_progress=on_progress) as warehouse:
         tables = {_name(table): table for table in warehouse.tables}
-        found = {
+        types = {
             name: {column.name: column.type for column in table.columns}
             for name, table in tables.items()
         }
-        faults = list(_differences(plan, found, schema, lambda _ours, _theirs: True))
-        faults += [f"{one.name} can't be read: {one.reason}" for one in warehouse.skipped]
+        faults = list(_differences(plan, types, schema, lambda _ours, _theirs: True))
+        faults += [f"{table.name} can't be read: {table.reason}" for table in warehouse.skipped]
         if faults:
             return tuple(faults)
         connection = warehouse.connection
@@ -186,7 +186,7 @@ def _copies(
         try:
             connection.execute(f"CREATE TABLE {_COPIED}.main.{build.name} AS {rows}")
         except duckdb.ConversionException:
-            yield f"{build.name} holds a value that isn't of the type that the model has."
+            yield f"{build.name} has a value that isn't of the model's type."
 
 
 def _name(table: Table) -> str:
@@ -196,10 +196,10 @@ def _name(table: Table) -> str:
 def _lacking(
     source: Source, plan: TransformPlan, file: Path, schema: str, on_progress: OnProgress
 ) -> tuple[Lacking, ...]:
-    """The relations that lack rows, beside a load of today.
+    """Return the relations that lack rows that a load of today has.
 
-    That load is compared by what doesn't depend on its moment. A warehouse may well hold more: the
-    past of what has changed.
+    Columns that depend on the moment of the load aren't compared. A warehouse may have more rows:
+    the history of what changed.
     """
     connection = source.connection
     connection.execute(f"ATTACH ':memory:' AS {_EXPECTED}")
@@ -226,8 +226,8 @@ def _missing(connection: duckdb.DuckDBPyConnection, build: Build, plan: Transfor
 
 
 def _comparable(build: Build, plan: TransformPlan) -> str:
-    """The rows of a relation by the columns that are the same in every load, as text."""
-    versions = {one.name for one in plan.builds if _has_versions(one)}
+    """Return the rows of a relation by the columns that are the same in every load, as text."""
+    versions = {other.name for other in plan.builds if _has_versions(other)}
     of_version = {
         column for test in build.tests if test.to_model in versions for column in test.columns
     }

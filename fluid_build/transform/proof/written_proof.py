@@ -1,4 +1,4 @@
-"""The files of a proof: its figures, and the queries with which anyone can repeat it."""
+"""The files of a proof: its figures, and the queries to repeat it with."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -25,12 +25,12 @@ def proof_files(proof: Proof, model: LogicalModel, plan: TransformPlan) -> dict[
 
 
 def proof_json(proof: Proof) -> str:
-    """The proof as ``proof.json`` holds it; the same figures give the same text."""
+    """Return the proof as ``proof.json`` holds it; the same figures give the same text."""
     return proof.model_dump_json(indent=2) + "\n"
 
 
 def query_files(model: LogicalModel, plan: TransformPlan) -> dict[str, str]:
-    """The queries of a proof by file name; they follow from the model alone, as its plan does."""
+    """Return the queries of a proof by file name; they follow from the model alone."""
     by_table = {rebuild.table: rebuild for rebuild in rebuilds(model)}
     figures: dict[str, list[Check]] = {}
     for check in checks(model):
@@ -53,11 +53,11 @@ def _rebuild_text(rebuild: Rebuild) -> str:
 
 def _about_rebuild(rebuild: Rebuild) -> Iterator[str]:
     yield f"The source table {_named(rebuild.table)}, rebuilt from the relations of the model."
-    yield "Run it on the database that was built. Nothing is lost where the rows of this query and"
-    yield "those of the source table are the same: EXCEPT ALL both ways gives no row."
+    yield "Run it on the database that was built. Nothing is lost if this query returns the same"
+    yield "rows as the source table: EXCEPT ALL both ways returns no row."
     if rebuild.by_value:
         columns = ", ".join(map(_named, rebuild.by_value))
-        yield f"The value is kept and not its spelling, so values are compared, of: {columns}."
+        yield f"Values are compared, not their spelling, in the columns {columns}."
 
 
 def _checks_text(table: str, figures: Iterable[Check]) -> str:
@@ -86,7 +86,7 @@ def _inside(sql: str) -> str:
 
 
 def _as_in_project(sql: str) -> str:
-    """SQL whose relations have the names that they have in the project: unqualified."""
+    """Return SQL whose relations have the names that they have in the project: unqualified."""
     return _TOKEN.sub(lambda token: token["relation"] or token[0], sql)
 
 

@@ -102,14 +102,14 @@ def test_a_file_is_read_where_it_lies(data: Path, project: Path, name: str) -> N
 
 
 COPIED = {
-    "an open quote": ("t.csv", b'id,a,b\n1,x,"y\n2,p,q\n3,r,s\n4,t,u\n', "mended"),
-    "UTF-16 of the other order": ("t.csv", b"\xfe\xff" + CLEAN.encode("utf-16-be"), "encoded"),
+    "an open quote": ("t.csv", b'id,a,b\n1,x,"y\n2,p,q\n3,r,s\n4,t,u\n', "repaired"),
+    "UTF-16 of the other order": ("t.csv", b"\xfe\xff" + CLEAN.encode("utf-16-be"), "encoding"),
     "bytes that only Windows-1252 has": (
         "t.csv",
         "id,price\n1,5 €\n2,7 €\n".encode("cp1252"),
-        "encoded",
+        "encoding",
     ),
-    "JSON in Latin-1": ("t.json", '[{"id": 1, "a": "Zoë"}]'.encode("latin-1"), "encoded"),
+    "JSON in Latin-1": ("t.json", '[{"id": 1, "a": "Zoë"}]'.encode("latin-1"), "encoding"),
 }
 
 
@@ -181,7 +181,7 @@ def test_what_is_large_is_compared_by_its_count_and_start(
     monkeypatch.setattr(file_access, "WHOLE_UP_TO", 0)
     (data / "t.csv").write_bytes(CLEAN.encode())
     with project_of(str(data), project) as made:
-        assert "checked by its count and its first rows" in made.access.notes[0]
+        assert "only its count and first rows were compared" in made.access.notes[0]
         assert made.differing("t") == 0
 
 

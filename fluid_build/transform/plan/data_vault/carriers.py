@@ -68,7 +68,7 @@ def _keys(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
 
 
 def _told_by(sources: VaultSources, satellite: Satellite) -> frozenset[str]:
-    """The columns of the source by which a satellite tells the rows of its table apart."""
+    """Return the columns of the source by which a satellite tells the rows of its table apart."""
     link = next((one for one in sources.vault.links if one.name == satellite.parent), None)
     references = link.hubs if link is not None else (satellite.via,)
     children = link.dependent_child_keys if link is not None else ()
@@ -77,7 +77,7 @@ def _told_by(sources: VaultSources, satellite: Satellite) -> frozenset[str]:
 
 
 def _never_null(link: Link) -> Mapping[str, str]:
-    """The hash of a hub is null where a part of its business key is, unless one stands for none."""
+    """Return the hash of a hub is null where a part of its business key is, unless one stands for none."""
     return {
         column: one.hash_key
         for one in link.hubs
@@ -137,7 +137,7 @@ def _of_hubs(sources: VaultSources, one: Relationship) -> tuple[str, BuildTest] 
 
 
 def _of_codes(sources: VaultSources, one: Relationship) -> tuple[str, BuildTest] | None:
-    """A reference to a code list: the code stands where the row is told of."""
+    """Return a reference to a code list: the code stands where the row is told of."""
     codes = next(
         (table for table in sources.vault.reference_tables if table.table == one.to_entity), None
     )

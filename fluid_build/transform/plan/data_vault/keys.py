@@ -8,7 +8,7 @@ from fluid_build.transform.plan.relied_keys import ReliedKey
 
 
 def vault_keys(sources: VaultSources) -> Iterator[ReliedKey]:
-    """What tells the rows of each table apart, and what business keys are looked up by.
+    """Return what tells the rows of each table apart, and what business keys are looked up by.
 
     The former are tested as the hashes that they become, since two keys that are hashed alike
     are one in the vault. A lookup reads the staging view, so that is where its key is tested.
@@ -40,7 +40,7 @@ def _of_a_satellite(sources: VaultSources, satellite: Satellite, link: Link | No
 
 
 def row_key(satellite: Satellite, link: Link | None) -> tuple[str, ...]:
-    """The source columns that a satellite's rows are told apart by; ``link`` is its parent, if any.
+    """Return the source columns that a satellite's rows are told apart by; ``link`` is its parent, if any.
 
     A satellite says one thing at a time of its parent, or of each of its multi-active keys.
     """

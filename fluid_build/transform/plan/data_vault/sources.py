@@ -33,11 +33,11 @@ class VaultSources:
     staged: Mapping[str, Build]
 
     def column(self, table: str, column: str) -> PlanColumn:
-        """The staged column of a source table's column."""
+        """Return the staged column of a source table's column."""
         return self.staged[table].column(self.names.column(table, column))
 
     def columns(self, table: str, columns: Sequence[str]) -> tuple[PlanColumn, ...]:
-        """The staged columns of several of a source table's columns."""
+        """Return the staged columns of several of a source table's columns."""
         return tuple(self.column(table, column) for column in columns)
 
     def hub(self, name: str) -> Hub:
@@ -67,7 +67,7 @@ class VaultSources:
         return {hub.name: hub for hub in self.vault.hubs}
 
     def record_source(self, table: str) -> str:
-        """Where a row came from."""
+        """Return where a row came from."""
         return f"{self.source_name}.{table}"
 
     @cached_property
@@ -157,7 +157,7 @@ class VaultSources:
         )
 
     def business_key(self, hub: Hub) -> tuple[PlanColumn, ...]:
-        """The business key as the hub has it: of a type that holds what every table brings."""
+        """Return the business key as the hub has it: of a type that holds what every table brings."""
         return tuple(self._part(hub, place) for place in range(len(hub.business_key_columns)))
 
     def _part(self, hub: Hub, place: int) -> PlanColumn:
@@ -179,7 +179,7 @@ class VaultSources:
 
 
 def vault_sources(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> VaultSources:
-    """The sources of a model's vault; ``staging`` has one build for each of its entities."""
+    """Return the sources of a model's vault; ``staging`` has one build for each of its entities."""
     assert model.dv2 is not None, "only a Data Vault model has a vault"
     return VaultSources(
         source_name=model.name,

@@ -41,7 +41,7 @@ _EXPRESSIONS = {
 
 
 def calendar_build(star: Star, dimension: Dimension) -> Build:
-    """The build of the generated calendar."""
+    """Return the build of the generated calendar."""
     entities = {one.table for one in dimension.source_columns}
     return Build(
         name=dimension.name,
@@ -71,7 +71,7 @@ def calendar_build(star: Star, dimension: Dimension) -> Build:
 
 
 def calendar_columns(dimension: Dimension) -> list[PlanColumn]:
-    """The columns of the calendar but for its key."""
+    """Return the columns of the calendar but for its key."""
     return [
         PlanColumn(
             name=one.name,
