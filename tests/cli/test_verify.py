@@ -356,7 +356,7 @@ def test_no_name_of_a_file_reads_another_file(
     edit(star / "model.json", change)
     done = fluid("verify", star, "--uri", dated_once / "dated.duckdb")
     assert (done.code, done.out) == (2, "")
-    assert "a build would read something else than its relations" in done.err
+    assert "a build reads something other than its relations" in done.err
 
 
 def test_a_model_whose_parts_do_not_fit_is_refused(

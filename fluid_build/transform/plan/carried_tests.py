@@ -1,7 +1,7 @@
-"""What was promised of the source's columns, as promises of the relations that carry them.
+"""Promises about the source's columns, as tests of the relations that carry these columns.
 
-A technique takes tables apart; each promise follows its columns, by their lineage, to the relation
-that has them. What no relation of the technique can promise is listed, with the reason.
+A technique splits tables; each promise follows its columns to the relation that has them. Promises
+that no relation of the technique can keep are listed, with the reason.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,13 +25,13 @@ from fluid_build.transform.plan.evidence_tests import (
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """A relation that holds attributes of an entity, each in a column, by the attribute's name.
+    """A relation that holds attributes of an entity, with the column of each attribute.
 
-    Where its rows are those of the entity, ``is_whole`` says so, and ``scope`` which of them; where
-    not ``is_once``, it holds several of them as one. In others a row of the entity may be there
-    several times or not at all. ``unknown`` are texts that stand in a column where there is no row
-    of the entity. ``keys`` are the columns in which rows differ that differ in those attributes,
-    ``hashed`` the hash that is never null where that attribute is not.
+    ``is_whole`` says that the rows in ``scope`` are those of the entity; unless ``is_once``, a row
+    may represent several. In relations that aren't whole, a row of the entity may occur several
+    times or not at all. ``unknown`` is the text that a column has where there's no row of the
+    entity. ``keys`` are the columns that are unique if those attributes are, ``hashed`` the hash
+    that is never null if that attribute isn't.
     """
 
     relation: str
@@ -44,14 +44,14 @@ class Carrier:
     hashed: Mapping[str, str] = field(default_factory=dict)
 
 
-_COLLAPSED = "an end of it has no relation of its own; the staging is tested for it"
+_COLLAPSED = "one end has no relation of its own; it's tested on the staging"
 Carriers = Mapping[str, Sequence[Carrier]]
 """By entity the relations that carry it, the best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Promise:
-    """A test of the flat table of an entity, and the attributes that it is about."""
+    """A test of the flat table of an entity, and the attributes that it's about."""
 
     entity: Entity
     test: BuildTest
@@ -59,33 +59,35 @@ class _Promise:
 
     @property
     def name(self) -> str:
-        """What is promised of which columns of the source."""
+        """What is promised about which columns of the source."""
         return f"{self.test.kind} {self.entity.name}({', '.join(self.attributes)})"
 
 
 def with_source_promises(
     builds: Sequence[Build], conceptual: ConceptualModel, names: SqlNames, carriers: Carriers
 ) -> tuple[tuple[Build, ...], tuple[UnstatedPromise, ...]]:
-    """Return the builds with the promises of the source that they carry, and those that none can make.
+    """Return the builds with the promises that they carry, and the promises that none can keep.
 
-    References are the techniques' own, as they lead over keys that a technique makes; those that
-    none of the builds has are listed as well.
+    Techniques make tests of references themselves, because these use keys that a technique makes;
+    references that no build tests are listed as well.
     """
     tests = {build.name: list(build.tests) for build in builds}
     published = {build.name for build in builds if build.layer != "staging"}
     unstated = []
     for promise in _promises(conceptual, names):
-        found = tuple(carriers.get(promise.entity.name, ()))
-        placed = _placed(promise, [one for one in found if one.relation in published])
+        of_entity = tuple(carriers.get(promise.entity.name, ()))
+        placed = _placed(
+            promise, [carrier for carrier in of_entity if carrier.relation in published]
+        )
         if isinstance(placed, str):
             unstated.append(UnstatedPromise(promise=promise.name, reason=placed))
         else:
             relation, test = placed
             _add(tests[relation], test)
-    kept = {test.promise for name in published for test in tests[name]}
-    for one in conceptual.relationships:
-        if is_promised(one) and reference_promise(one) not in kept:
-            unstated.append(UnstatedPromise(promise=reference_promise(one), reason=_COLLAPSED))
+    tested_promises = {test.promise for name in published for test in tests[name]}
+    for carrier in conceptual.relationships:
+        if is_promised(carrier) and reference_promise(carrier) not in tested_promises:
+            unstated.append(UnstatedPromise(promise=reference_promise(carrier), reason=_COLLAPSED))
     return (
         tuple(build.model_copy(update={"tests": tuple(tests[build.name])}) for build in builds),
         tuple(unstated),
@@ -95,7 +97,10 @@ def with_source_promises(
 def _promises(conceptual: ConceptualModel, names: SqlNames) -> Iterator[_Promise]:
     tests = evidence_tests(conceptual, names, names.tables)
     for entity in conceptual.entities:
-        attributes = {names.column(entity.name, one.name): one.name for one in entity.attributes}
+        attributes = {
+            names.column(entity.name, attribute.name): attribute.name
+            for attribute in entity.attributes
+        }
         for test in tests[entity.name]:
             if test.kind != "relationships":
                 columns = tuple(attributes[column] for column in test.columns)
@@ -103,10 +108,10 @@ def _promises(conceptual: ConceptualModel, names: SqlNames) -> Iterator[_Promise
 
 
 def _placed(promise: _Promise, carriers: Sequence[Carrier]) -> tuple[str, BuildTest] | str:
-    """Return where a promise is made and how; or why it cannot be."""
-    wanted = set(promise.attributes)
+    """Return the relation and test that keep a promise, or why there's none."""
+    attributes = set(promise.attributes)
     for carrier in carriers:
-        if not wanted <= carrier.columns.keys():
+        if not attributes <= carrier.columns.keys():
             continue
         scope = _scope(promise, carrier)
         if scope is not None:
@@ -133,13 +138,13 @@ def _placed(promise: _Promise, carriers: Sequence[Carrier]) -> tuple[str, BuildT
                     "promise": promise.name,
                 }
             )
-    if any(wanted <= carrier.columns.keys() for carrier in carriers):
-        return "its columns stand in rows of another table, where they may repeat or be missing"
-    return "no relation holds all of its columns; the staging and the proof hold it"
+    if any(attributes <= carrier.columns.keys() for carrier in carriers):
+        return "its columns are in rows of another table, where they may repeat or be missing"
+    return "no relation has all of its columns; the staging and the proof check it"
 
 
 def _standing_for(promise: _Promise, carrier: Carrier) -> tuple[str, ...]:
-    """Return the columns that a technique has made of those of a promise, and that keep it."""
+    """Return the columns that a technique made of a promise's columns, and that keep it."""
     if promise.test.kind == "unique":
         return carrier.keys.get(frozenset(promise.attributes), ())
     (attribute, *more) = promise.attributes
@@ -148,14 +153,14 @@ def _standing_for(promise: _Promise, carrier: Carrier) -> tuple[str, ...]:
 
 
 def _scope(promise: _Promise, carrier: Carrier) -> RowScope | None:
-    """Return the rows that a promise is about where it is carried; None where it says nothing there."""
+    """Return the rows that a carried promise is about; None where it would say nothing."""
     kind = promise.test.kind
     if kind == "unique":
-        trivial = set(carrier.scope.latest_of) == {
+        is_trivial = set(carrier.scope.latest_of) == {
             carrier.columns[name] for name in promise.attributes
         }
-        is_told = carrier.is_whole and carrier.is_once and not trivial
-        return carrier.scope if is_told else None
+        is_meaningful = carrier.is_whole and carrier.is_once and not is_trivial
+        return carrier.scope if is_meaningful else None
     if carrier.is_whole or kind == "accepted_values":
         return carrier.scope
     key = promise.entity.primary_key
@@ -169,7 +174,7 @@ def _scope(promise: _Promise, carrier: Carrier) -> RowScope | None:
 
 
 def _add(tests: list[BuildTest], test: BuildTest) -> None:
-    """Add a test, or name the promise of one that is there already and says as much or more."""
+    """Add a test, or name the promise on an existing one that says as much or more."""
     for place, known in enumerate(tests):
         if not known.promise and _says_as_much(known, test):
             tests[place] = known.model_copy(update={"promise": test.promise})

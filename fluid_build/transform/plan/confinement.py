@@ -1,6 +1,6 @@
-"""Whether SQL reads a plan's relations and nothing else: no file, no server, no other database.
+"""Whether SQL reads only a plan's relations: no file, no server, no other database.
 
-DuckDB itself parses it (``json_serialize_sql``), so that nothing is read otherwise than it runs.
+DuckDB itself parses it (``json_serialize_sql``), so that it's checked exactly as it would run.
 """
 
 import json
@@ -13,12 +13,12 @@ from fluid_build.transform.plan.elements import TransformPlan
 
 _ELSEWHERE = ("TABLE_FUNCTION", "SHOW_REF")
 _PLACE = ("catalog_name", "schema_name", "table_name")
-# A name with a dot would be taken for a file once the CTE is out of scope.
+# Outside of the scope of a CTE, a name with a dot would be read as a file.
 _CTE = re.compile(r"\w+")
 
 
 def check_confined(queries: Iterable[str], plan: TransformPlan) -> None:
-    """Raise ValueError where a query is anything but one SELECT from relations of a plan."""
+    """Raise ValueError unless every query is a single SELECT from relations of a plan."""
     relations = {
         *(("", "source", source.id) for source in plan.sources),
         *(("", "model", build.name) for build in plan.builds),
@@ -37,22 +37,22 @@ def _parsed(connection: duckdb.DuckDBPyConnection, sql: str) -> object:
     ).fetchone()
     parsed = json.loads(row[0]) if row is not None else {"error": True}
     if len(statements) != 1 or parsed["error"]:
-        raise ValueError("a build would be something else than one SELECT")
+        raise ValueError("a build isn't a single SELECT")
     return parsed
 
 
 def _check(nodes: Iterable[Mapping[str, object]], allowed: set[tuple[str, str, str]]) -> None:
     for node in nodes:
         if node.get("type") in _ELSEWHERE and not _is_unnest(node):
-            raise ValueError("a build would read something else than its relations")
+            raise ValueError("a build reads something other than its relations")
         if node.get("type") == "BASE_TABLE":
             catalog, schema, table = (str(node.get(part, "")) for part in _PLACE)
             if (catalog, schema, table) not in allowed:
-                raise ValueError(f"a build would read {table!r}, which is none of its relations")
+                raise ValueError(f"a build reads {table!r}, which isn't one of its relations")
 
 
 def _is_unnest(node: Mapping[str, object]) -> bool:
-    """Whether a table function is the one that only spreads out a value."""
+    """Whether a table function is ``unnest``, which only expands a value."""
     function = node.get("function")
     return isinstance(function, Mapping) and function.get("function_name") == "unnest"
 
@@ -66,12 +66,12 @@ def _cte_names(node: Mapping[str, object]) -> Iterator[str]:
 
 
 def _nodes(parsed: object) -> Iterator[Mapping[str, object]]:
-    """Return every object of a parsed query; with a list of its own, as a query may be nested deeply."""
-    left = [parsed]
-    while left:
-        one = left.pop()
-        if isinstance(one, dict):
-            yield one
-            left.extend(one.values())
-        elif isinstance(one, list):
-            left.extend(one)
+    """Return every object of a parsed query, without recursion: it may be nested deeply."""
+    remaining = [parsed]
+    while remaining:
+        node = remaining.pop()
+        if isinstance(node, dict):
+            yield node
+            remaining.extend(node.values())
+        elif isinstance(node, list):
+            remaining.extend(node)

@@ -1,10 +1,9 @@
-"""The transform plan: every relation that a model is built of, in the order of building.
+"""The elements of a transform plan: relations, their columns and tests, and what proves them.
 
-A build's SQL is the one source of truth. It is plain DuckDB that anyone can run: ``source.<id>``
-stands for a table of the source and ``model.<name>`` for another build, and nothing else is ever
-qualified by these two names, so that the writer of a dbt project finds each of them by reading
-the text. Columns of the source are quoted, with their own spelling; the names that we give are
-snake_case, legal on every target without quotes, and unquoted.
+A build's SQL is the one source of truth. It's plain DuckDB that anyone can run: ``source.<id>`` is
+a table of the source and ``model.<name>`` another build. Nothing else is ever qualified by these
+two names, so the writer of a dbt project finds them by reading the text. Columns of the source are
+quoted, with their own spelling; our own names are snake_case, legal on every target, and unquoted.
 
 The load date is ``getvariable('load_date')``, a TIMESTAMP that the runner sets once a run.
 """
@@ -27,9 +26,9 @@ LOAD_DATE = "CAST(getvariable('load_date') AS TIMESTAMP)"
 class PlanColumn(Element):
     """A column of a built relation.
 
-    ``type`` is DuckDB's name of it, ``contract_type`` the contract's (a text may have a declared
-    length there). ``required`` means that it is never null. ``measure`` says how it is added up,
-    None where it is no measure. ``tags`` say what it is for:
+    ``type`` is DuckDB's type, ``contract_type`` the contract's (text may have a declared length
+    there). ``required`` means that it's never null. ``measure`` says how it's aggregated, None
+    where it isn't a measure. ``tags`` say what it's for:
     primary-key, foreign-key, unique, hash-key, business-key, measure, degenerate-dimension,
     technical.
     """
@@ -46,12 +45,12 @@ class PlanColumn(Element):
 
 
 class RowScope(ModelPart):
-    """The rows of a relation that a claim is about: all of them where nothing is said.
+    """The rows of a relation that a claim is about: all of them by default.
 
-    ``latest_of`` leaves of the rows that agree in these columns the one loaded last, and none where
-    that one says the source no longer has it. Then ``current`` names a column that is true,
-    ``gone`` one that is false, ``filled`` columns that aren't null, and ``other_than`` pairs a
-    column with the value that stands for "none" there.
+    ``latest_of`` selects, of the rows that agree in these columns, the one loaded last, unless it
+    says that the source has deleted it. ``current`` is a column that must be true, ``gone`` one
+    that must be false, ``filled`` are columns that may not be null, and ``other_than`` pairs a
+    column with the value that means "none" there.
     """
 
     latest_of: tuple[str, ...] = ()
@@ -69,11 +68,10 @@ class BuildTest(ModelPart):
 
     ``columns`` are the relation's own. A ``relationships`` test pairs them with ``to_columns`` of
     the build ``to_model``; ``values`` are the accepted ones. ``allowed`` is how many violations
-    were measured in the source: so many are known and neither warned of nor failed on. ``scope``
-    says which rows it is about, ``promise`` which promise of the source it keeps. A ``unique`` test
-    may say which kind of key it checks, a ``relationships`` test how sure it is, and in which role
-    the other build is referred to; one without a cardinality is about values, and not a way to
-    join.
+    were measured in the source: up to that number the test passes. ``scope`` says which rows it's
+    about, ``promise`` which promise of the source it keeps. A ``unique`` test may say which kind of
+    key it checks, a ``relationships`` test how confident it is and in which role it refers to the
+    other build; without a cardinality it's about values, and not a way to join.
     """
 
     name: str
@@ -95,18 +93,18 @@ class BuildTest(ModelPart):
 
     @property
     def is_join(self) -> bool:
-        """Whether it says how the relation is joined with another."""
+        """Whether the test says how the relation is joined with another."""
         return self.kind == "relationships" and self.cardinality is not None
 
 
 class Build(Element):
-    """One relation: how it is made, what it holds, and what must be true of it.
+    """A relation: how it's built, what it contains, and what must be true of it.
 
-    ``sql`` selects all of its rows, its columns in the order and with the types of ``columns``.
-    Where the relation is there already, ``incremental`` follows ``sql`` (on a new line) and reads
-    it as ``model.<its own name>``: of an incremental one only the rows to add come out then, of a
-    table all rows, those among them that stay although the source has lost them. ``key``
-    identifies a row, empty where nothing does. ``entity`` is the title for people.
+    ``sql`` selects all of its rows, with the columns and types of ``columns`` in order. If the
+    relation exists already, ``incremental`` follows ``sql`` on a new line and reads it as
+    ``model.<its own name>``: an incremental relation then selects only the rows to add, a table all
+    rows, including those that it keeps although the source has deleted them. ``key`` identifies a
+    row, and is empty where nothing does.
     """
 
     name: str
@@ -123,7 +121,7 @@ class Build(Element):
     tests: tuple[BuildTest, ...] = ()
 
     def column(self, name: str) -> PlanColumn:
-        """Return the column of that exact name; KeyError if there is none."""
+        """Return the column of that exact name; raise KeyError if there is none."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -131,9 +129,9 @@ class Build(Element):
 
 
 class PlanSource(ModelPart):
-    """A table of the source: ``source.<id>`` in SQL. Columns with the types that they are read as.
+    """A table of the source: ``source.<id>`` in SQL. Columns have the types that they're read as.
 
-    ``columns`` are the source's own names, apart where two differ in case alone.
+    ``columns`` have the source's own names, made distinct where two differ in case alone.
     """
 
     id: str
@@ -142,7 +140,7 @@ class PlanSource(ModelPart):
 
 
 class Renaming(ModelPart):
-    """A name of a table or column that had to be changed in more than its spelling, and why."""
+    """A name of a table or column that had to change beyond its spelling, and why."""
 
     kind: Literal["table", "column"]
     table: str
@@ -152,11 +150,11 @@ class Renaming(ModelPart):
 
 
 class Rebuild(ModelPart):
-    """A query that makes a source table anew out of builds alone: same names, types and rows.
+    """A query that rebuilds a source table from builds alone: same names, types and rows.
 
-    ``original`` selects the same from ``source.<source>``. It is the table as it is but for the
-    columns ``by_value``, of which the model keeps the value and not the spelling (a number in
-    text, ``1.50``): there both sides give the value.
+    ``original`` selects the same from ``source.<source>``. That's the table itself, except for the
+    columns ``by_value``, of which the model keeps the value and not the spelling (a number in text,
+    ``1.50``): there both sides select the value.
     """
 
     table: str
@@ -167,14 +165,14 @@ class Rebuild(ModelPart):
 
 
 class UnstatedPromise(ModelPart):
-    """A promise of the source that no relation of the technique can make, and why."""
+    """A promise of the source that no relation of the technique can keep, and why."""
 
     promise: str
     reason: str
 
 
 class TransformPlan(ModelPart):
-    """Every relation of a model in the order of building, each after those that it refers to."""
+    """Every relation of a model in the order of building, each after those that it reads."""
 
     name: str
     technique: Technique
@@ -184,14 +182,14 @@ class TransformPlan(ModelPart):
     unstated: tuple[UnstatedPromise, ...] = ()
 
     def build(self, name: str) -> Build:
-        """Return the build of that exact name; KeyError if there is none."""
+        """Return the build of that exact name; raise KeyError if there is none."""
         for build in self.builds:
             if build.name == name:
                 return build
         raise KeyError(name)
 
     def source(self, table: str) -> PlanSource:
-        """Return the source table of that name (the source's own); KeyError if there is none."""
+        """Return the source table of that name in the source; raise KeyError if there is none."""
         for source in self.sources:
             if source.table == table:
                 return source
@@ -199,7 +197,7 @@ class TransformPlan(ModelPart):
 
     @property
     def published(self) -> tuple[Build, ...]:
-        """What the model is for: every build but the staging."""
+        """Every build except the staging: what the model is for."""
         return tuple(build for build in self.builds if build.layer != "staging")
 
 
@@ -207,11 +205,11 @@ CheckKind = Literal["rows", "sum", "reference", "lost", "doubled"]
 
 
 class Check(ModelPart):
-    """A figure that must be the same in the source and in what was built of it.
+    """A figure that must be the same in the source and in what was built from it.
 
-    ``expected`` reads the source alone and ``actual`` the builds alone (or both, where a join is
-    what is checked); each gives one row of one value. ``differing`` selects the rows that show
-    a difference. ``table`` is the source table that the figure speaks of.
+    ``expected`` reads the source alone and ``actual`` the builds alone (or both, to check a join);
+    each selects one value. ``differing`` selects rows that show a difference. ``table`` is the
+    source table that the figure is about.
     """
 
     name: str

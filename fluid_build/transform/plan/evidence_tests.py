@@ -1,6 +1,6 @@
 """What was declared or measured of an entity, as tests of the relation that holds it.
 
-Known violations are allowed for, so that a test fails on what is new and never on what was seen.
+Known violations are allowed, so that a test only fails on new ones.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,11 @@ from fluid_build.profiling.profile import Evidence
 from fluid_build.transform.plan.elements import BuildTest, Severity
 
 _ROWS_FOR_A_CANDIDATE = 100
+"""Rows from which on a candidate key is tested: among fewer, most columns are unique by chance."""
+
 _SURE = 0.9
+"""The confidence from which on a reference fails its test instead of warning; below it, a person
+should look first."""
 
 
 def evidence_tests(
@@ -43,12 +47,12 @@ def _not_null(entity: Entity, names: SqlNames, model: str) -> Iterator[BuildTest
         if not attribute.required:
             continue
         column = names.column(entity.name, attribute.name)
-        firm = attribute.evidence.origin == "declared" or attribute.name in primary
+        is_certain = attribute.evidence.origin == "declared" or attribute.name in primary
         yield BuildTest(
             name=fit(model, column, "not_null"),
             kind="not_null",
             columns=(column,),
-            severity="error" if firm else "warn",
+            severity="error" if is_certain else "warn",
             evidence=attribute.evidence,
             reason=attribute.reason,
         )
@@ -85,8 +89,8 @@ def _accepted_values(entity: Entity, names: SqlNames, model: str) -> Iterator[Bu
         if not attribute.accepted_values:
             continue
         column = names.column(entity.name, attribute.name)
-        seen = attribute.evidence
-        filled = seen.rows - seen.nulls
+        evidence = attribute.evidence
+        filled = evidence.rows - evidence.nulls
         values = attribute.accepted_values
         yield BuildTest(
             name=fit(model, column, "accepted_values"),
@@ -97,11 +101,11 @@ def _accepted_values(entity: Entity, names: SqlNames, model: str) -> Iterator[Bu
             evidence=Evidence(
                 origin="measured",
                 rows=filled,
-                nulls=seen.nulls,
+                nulls=evidence.nulls,
                 distinct=len(values),
                 sql=checks.other_values(entity.sql, attribute.name, values),
             ),
-            reason=f"{len(values)} values in {filled} rows, none of them seen only once.",
+            reason=f"{len(values)} values in {filled} rows, each of them more than once.",
         )
 
 
@@ -122,14 +126,19 @@ def _references(
 
 
 def is_promised(relationship: Relationship) -> bool:
-    """Whether a relationship is a promise: what only follows from others is not."""
+    """Whether a relationship is a promise: one that only follows from others isn't."""
     return not relationship.implied or relationship.origin == "declared"
 
 
-def reference_promise(one: Relationship) -> str:
-    """Return what a relationship promises, in columns of the source."""
-    ours, theirs = ", ".join(one.from_attributes), ", ".join(one.to_attributes)
-    return f"reference {one.from_entity}({ours}) to {one.to_entity}({theirs})"
+def reference_promise(relationship: Relationship) -> str:
+    """Return the name of what a relationship promises, in columns of the source."""
+    columns, to_columns = (
+        ", ".join(relationship.from_attributes),
+        ", ".join(relationship.to_attributes),
+    )
+    return (
+        f"reference {relationship.from_entity}({columns}) to {relationship.to_entity}({to_columns})"
+    )
 
 
 def reference_test(
@@ -140,16 +149,16 @@ def reference_test(
     to_model: str,
     to_columns: tuple[str, ...],
 ) -> BuildTest:
-    """Return a relationship as a test of the relation that holds its columns, within what was measured."""
+    """Return a relationship as a test of the relation with its columns, allowing known orphans."""
     evidence = relationship.evidence
-    sure = relationship.origin == "declared" or relationship.confidence >= _SURE
+    is_sure = relationship.origin == "declared" or relationship.confidence >= _SURE
     return BuildTest(
         name=name,
         kind="relationships",
         columns=columns,
         to_model=to_model,
         to_columns=to_columns,
-        severity="error" if sure and not evidence.orphans else "warn",
+        severity="error" if is_sure and not evidence.orphans else "warn",
         allowed=evidence.orphans,
         evidence=evidence.model_copy(update={"violations": evidence.orphans}),
         confidence=relationship.confidence,

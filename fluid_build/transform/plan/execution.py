@@ -1,4 +1,4 @@
-"""The inner loop: a plan run directly in DuckDB, on the connection of its source."""
+"""A plan run directly in DuckDB, on the connection of its source."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -19,7 +19,7 @@ DATABASE = "forged"
 """The database inside the connection that holds the schemas ``source`` and ``model``."""
 
 FIRST_LOAD = datetime(2000, 1, 1)
-"""The load date of a run whose result is only compared: no clock, so that it repeats."""
+"""The load date of a run whose result is only compared: no clock, so that runs are identical."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Built:
         return int(row[0]) if row else 0
 
     def load(self, load_date: datetime) -> None:
-        """Run the plan once more: incremental builds add what is new, the others are made anew."""
+        """Run the plan again: incremental builds add what's new, the others are rebuilt."""
         _set_load_date(self.connection, load_date)
         for build in self.plan.builds:
             _run(self.connection, build, again=True)
@@ -49,11 +49,11 @@ def built(
     load_date: datetime = FIRST_LOAD,
     on_progress: OnProgress = ignore,
 ) -> Iterator[Built]:
-    """Run all builds of a plan in order; what was built is gone again after the block.
+    """Run all builds of a plan in order; they are dropped after the block.
 
     Each relation's columns and types are compared with what the plan promises. Raises
     SourceChangedError where the source lacks a table or column of the plan, and BuildFailedError
-    where a build fails or comes out otherwise than promised.
+    where a build fails or differs from what's promised.
     """
     connection = source.connection
     previous = connection.execute("SELECT current_database()").fetchone()
@@ -72,7 +72,7 @@ def built(
 
 
 def statement(build: Build, *, again: bool = False) -> str:
-    """Return the SQL that makes a build's relation, or with ``again`` adds to it what is new."""
+    """Return the SQL that makes a build's relation, or with ``again`` adds what's new to it."""
     name = f"model.{build.name}"
     if build.materialization == "view":
         return f"CREATE OR REPLACE VIEW {name} AS\n{build.sql}"
@@ -110,26 +110,26 @@ def show_sources(
     """Make the schema ``source``, with a view on each table of the plan's source."""
     connection.execute("CREATE SCHEMA source")
     tables = {table.name: table for table in source.tables}
-    for wanted in plan.sources:
-        table = tables.get(wanted.table)
+    for planned in plan.sources:
+        table = tables.get(planned.table)
         if table is None:
             raise SourceChangedError(
-                f"The source has no table {wanted.table!r} any more.",
+                f"The source no longer has a table {planned.table!r}.",
                 hint="Forge it again to follow the source.",
             )
-        connection.execute(_view(table, wanted))
+        connection.execute(_view(table, planned))
 
 
-def _view(table: Table, wanted: PlanSource) -> str:
+def _view(table: Table, planned: PlanSource) -> str:
     by_name = {column.alias: column for column in table.columns}
-    for name, _ in wanted.columns:
+    for name, _ in planned.columns:
         if name not in by_name:
             raise SourceChangedError(
-                f"The table {wanted.table!r} has no column {name!r} any more.",
+                f"The table {planned.table!r} no longer has a column {name!r}.",
                 hint="Forge it again to follow the source.",
             )
-    selected = ", ".join(quote(name) for name, _ in wanted.columns)
-    return f"CREATE VIEW source.{wanted.id} AS SELECT {selected} FROM {table.relation}"
+    selected = ", ".join(quote(name) for name, _ in planned.columns)
+    return f"CREATE VIEW source.{planned.id} AS SELECT {selected} FROM {table.relation}"
 
 
 def _set_load_date(connection: duckdb.DuckDBPyConnection, load_date: datetime) -> None:
@@ -139,35 +139,37 @@ def _set_load_date(connection: duckdb.DuckDBPyConnection, load_date: datetime) -
 def _run_all(
     connection: duckdb.DuckDBPyConnection, plan: TransformPlan, on_progress: OnProgress
 ) -> None:
-    """Run all builds: those that depend on none of each other together, where they are small."""
+    """Run all builds; small ones that don't depend on each other run together."""
     tables = {f"source.{source.id}": source.table for source in plan.sources}
     few_rows = {tables[relation] for relation in small(connection, tables)}
-    done = 0
+    count_done = 0
     for wave in waves(plan.builds):
-        little = [build for build in wave if few_rows.issuperset(build.mapped_source_tables)]
-        large = [build for build in wave if not few_rows.issuperset(build.mapped_source_tables)]
-        work = [partial(_run, build=build, again=False) for build in little]
+        small_builds = [build for build in wave if few_rows.issuperset(build.mapped_source_tables)]
+        large_builds = [
+            build for build in wave if not few_rows.issuperset(build.mapped_source_tables)
+        ]
+        work = [partial(_run, build=build, again=False) for build in small_builds]
         with closing(in_sessions(connection, work)) as results:
-            for build, _ in zip(little, results, strict=True):
-                on_progress(Progress("build", done, len(plan.builds), build.name))
-                done += 1
-        for build in large:
-            on_progress(Progress("build", done, len(plan.builds), build.name))
+            for build, _ in zip(small_builds, results, strict=True):
+                on_progress(Progress("build", count_done, len(plan.builds), build.name))
+                count_done += 1
+        for build in large_builds:
+            on_progress(Progress("build", count_done, len(plan.builds), build.name))
             _run(connection, build, again=False)
-            done += 1
+            count_done += 1
 
 
 def waves(builds: Sequence[Build]) -> list[list[Build]]:
-    """Return builds in groups, each group after those that it refers to; in the plan's order within."""
+    """Return builds in groups, each after the groups that it reads; in the plan's order within."""
     levels: dict[str, int] = {}
-    found: list[list[Build]] = []
+    groups: list[list[Build]] = []
     for build in builds:
         level = max((levels[name] + 1 for name in build.ref_models), default=0)
         levels[build.name] = level
-        if level == len(found):
-            found.append([])
-        found[level].append(build)
-    return found
+        if level == len(groups):
+            groups.append([])
+        groups[level].append(build)
+    return groups
 
 
 def _run(connection: duckdb.DuckDBPyConnection, build: Build, *, again: bool) -> None:
@@ -177,13 +179,13 @@ def _run(connection: duckdb.DuckDBPyConnection, build: Build, *, again: bool) ->
         raise
     except duckdb.Error as error:
         raise BuildFailedError(
-            f"{build.name} could not be built: {str(error).splitlines()[0]}",
-            hint="If the source has not changed since it was forged, please report this.",
+            f"{build.name} failed to build: {str(error).splitlines()[0]}",
+            hint="If the source hasn't changed since it was forged, please report this.",
         ) from error
 
 
-def _first_difference(promised: list[tuple[str, str]], found: list[tuple[str, str]]) -> str:
-    for wanted, got in zip(promised, found, strict=False):
-        if wanted != got:
-            return f"{' '.join(wanted)} was planned and {' '.join(got)} was built"
-    return f"{len(promised)} columns were planned and {len(found)} were built"
+def _first_difference(promised: list[tuple[str, str]], columns: list[tuple[str, str]]) -> str:
+    for planned, actual in zip(promised, columns, strict=False):
+        if planned != actual:
+            return f"{' '.join(planned)} was planned, but {' '.join(actual)} was built"
+    return f"{len(promised)} columns were planned, but {len(columns)} were built"

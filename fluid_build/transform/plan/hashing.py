@@ -1,7 +1,7 @@
-"""Hash keys and hash diffs: columns written as text, told apart, joined and hashed.
+"""Hash keys and hash diffs: columns written as text, escaped, joined and hashed.
 
-No two lists of values share a hash input. Inside a part every character that a delimiter or a null
-token begins with is escaped, and so is the escape; what stands unescaped is ours.
+No two lists of values have the same hash input. In each part, the characters that a delimiter or a
+null token begins with are escaped, and so is the escape; whatever is unescaped is ours.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from fluid_build.transform.plan.sql_layout import indent
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT")
 _LETTERS: dict[str, frozenset[str]] = {
+    # The characters that the text of a type can have: only those among them need escaping.
     **dict.fromkeys(_NUMBERS, frozenset("-0123456789")),
     "UINTEGER": frozenset("0123456789"),
     "UBIGINT": frozenset("0123456789"),
@@ -31,22 +32,22 @@ _LENGTHS = {"md5": 32, "sha256": 64}
 
 
 def exact(strategy: HashKeyStrategy) -> HashKeyStrategy:
-    """Return the strategy for rows and their changes, of which none may be overlooked."""
+    """Return the strategy for rows and their changes: it tells apart what differs in case alone."""
     return strategy.model_copy(update={"case": "preserve"})
 
 
 def zero(strategy: HashKeyStrategy) -> str:
-    """Return the hash key of nothing: what an optional reference leads to where it is missing."""
+    """Return the zero key, which a missing optional reference has."""
     return "0" * _LENGTHS[strategy.algorithm]
 
 
 def zero_key(strategy: HashKeyStrategy) -> str:
-    """Return the hash key of nothing, in SQL."""
+    """Return the zero key in SQL."""
     return literal(zero(strategy))
 
 
 def written(expression: str, type_: str, strategy: HashKeyStrategy) -> str:
-    """Return SQL for the text of a value as a part of a hash input; null where the value is."""
+    """Return SQL for the text of a value as a part of a hash input; null if the value is."""
     text = expression if type_ == "VARCHAR" else f"CAST({_stable(expression, type_)} AS VARCHAR)"
     if strategy.case == "upper":
         text = f"UPPER({text})"
@@ -58,7 +59,7 @@ def written(expression: str, type_: str, strategy: HashKeyStrategy) -> str:
 
 
 def written_or_token(expression: str, type_: str, strategy: HashKeyStrategy) -> str:
-    """Return SQL for the text of a value as a part of a hash input, the null token where it is null."""
+    """Return SQL for the text of a value as a part of a hash input, or the null token."""
     return f"COALESCE({written(expression, type_, strategy)}, {literal(strategy.null_token)})"
 
 
@@ -72,7 +73,7 @@ def hashed(parts: Sequence[str], strategy: HashKeyStrategy) -> str:
 
 
 def _stable(expression: str, type_: str) -> str:
-    """Return the value as it is written the same in every session, whatever its time zone."""
+    """Return the value in a form whose text doesn't depend on the session's time zone."""
     if type_ == "TIMESTAMP WITH TIME ZONE":
         return f"{expression} AT TIME ZONE 'UTC'"
     return expression

@@ -1,8 +1,8 @@
-"""Many small queries at once: sessions beside a connection, each on a thread of its own.
+"""Many small queries at once: additional sessions of a connection, each on its own thread.
 
-DuckDB splits a scan into tasks of a row group. A table that isn't larger gives one task, and more
-threads only cost: they set up the same pipelines once more. So small work gets one DuckDB thread
-a query and several queries at a time, large work all threads for one query after the other.
+DuckDB splits a scan into tasks of one row group. A smaller table is a single task, and more threads
+only cost time to set up. So small queries run several at a time on one DuckDB thread each, and
+large ones run one after another on all threads.
 """
 
 import os
@@ -20,9 +20,10 @@ ROW_GROUP = 122_880
 """Rows that DuckDB scans in one task."""
 
 _MOST_SESSIONS = 4
-"""Each session holds the memory of its query, and all of them share Python's one lock."""
+"""Each session has the memory of its query, and all of them share Python's global lock."""
 
 _COUNTED_AT_ONCE = 100
+"""Relations counted in one statement, which shares its fixed cost."""
 _Result = TypeVar("_Result")
 _Work = Callable[[duckdb.DuckDBPyConnection], _Result]
 
@@ -30,11 +31,11 @@ _Work = Callable[[duckdb.DuckDBPyConnection], _Result]
 def in_sessions(
     connection: duckdb.DuckDBPyConnection, work: Sequence[_Work[_Result]]
 ) -> Generator[_Result]:
-    """Do small pieces of work that don't depend on each other; their results in order.
+    """Do small independent pieces of work, and yield their results in order.
 
     Each piece gets a connection to the same database with the same schema, time zone and load
-    date. The first error, by the order of the pieces, is raised once no query runs any more; nor
-    does one run after the generator is closed.
+    date. The first error, in the order of the pieces, is raised once no query is running, and none
+    runs after the generator is closed.
     """
     with one_thread_a_query(connection) as threads:
         at_once = min(threads, os.cpu_count() or 1, _MOST_SESSIONS, len(work))
@@ -47,7 +48,7 @@ def in_sessions(
 
 @contextmanager
 def one_thread_a_query(connection: duckdb.DuckDBPyConnection) -> Iterator[int]:
-    """Let each query run on the thread that asks it; yields how many DuckDB used before."""
+    """Run each query on the thread that executes it; yield how many threads DuckDB used before."""
     row = connection.execute("SELECT current_setting('threads')").fetchone()
     threads = int(row[0]) if row else 1
     connection.execute("SET threads = 1")
@@ -58,12 +59,12 @@ def one_thread_a_query(connection: duckdb.DuckDBPyConnection) -> Iterator[int]:
 
 
 def small(connection: duckdb.DuckDBPyConnection, relations: Iterable[str]) -> frozenset[str]:
-    """Return which relations have no more rows than DuckDB scans in one task.
+    """Return the relations that have no more rows than DuckDB scans in one task.
 
-    One that can't be counted isn't among them; whoever reads it next says why.
+    One that can't be counted isn't among them; the next query on it raises the reason.
     """
     names = list(relations)
-    found: list[str] = []
+    small_relations: list[str] = []
     for start in range(0, len(names), _COUNTED_AT_ONCE):
         part = names[start : start + _COUNTED_AT_ONCE]
         counts = "\nUNION ALL\n".join(
@@ -75,8 +76,8 @@ def small(connection: duckdb.DuckDBPyConnection, relations: Iterable[str]) -> fr
             raise
         except duckdb.Error:
             continue
-        found += [part[number] for number, count in rows if count <= ROW_GROUP]
-    return frozenset(found)
+        small_relations += [part[number] for number, count in rows if count <= ROW_GROUP]
+    return frozenset(small_relations)
 
 
 @contextmanager
@@ -93,7 +94,7 @@ def _sessions(
 
 
 def _session(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
-    """Another connection that reads and writes a text of SQL as this one does."""
+    """Return another connection on which SQL means the same as on this one."""
     row = connection.execute(
         "SELECT current_database(), current_schema(), current_setting('TimeZone'),"
         " CAST(getvariable('load_date') AS VARCHAR)"
@@ -129,7 +130,7 @@ def _results(
         for future in started:
             yield future.result()
     except BaseException:
-        # A Ctrl-C or an error must not wait for what nobody will read.
+        # Ctrl-C or an error must not wait for results that nobody will read.
         for future in started:
             future.cancel()
         for session in sessions:

@@ -1,8 +1,8 @@
 """The keys that a model relies on, as tests of the staging: they fail before anything is loaded.
 
-A measured key is a guess about rows to come. Once it stops holding, two rows share one hub, one
-link or one member, and what is loaded from them is wrong. ``dbt build`` leaves out everything
-that reads a relation of which a test failed, so such a load doesn't begin.
+A measured key is a guess about future rows. Once it stops holding, two rows share one hub, link or
+member, and what's loaded from them is wrong. ``dbt build`` skips everything that reads a relation
+with a failed test, so such a load doesn't start.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,12 +17,12 @@ from fluid_build.transform.plan.elements import BuildTest
 
 @dataclass(frozen=True, slots=True)
 class ReliedKey:
-    """Columns of a source table that a model takes for a key of it, and where they are tested.
+    """Columns of a source table that a model relies on as a key, and where they are tested.
 
     ``relation`` is a staging of the table. ``columns`` are the source's; where the relation has a
-    hash of them, ``hashed`` names the columns to test instead. Rows are told apart by a
-    ``complete`` key, so no part of it may become null. Others are only looked up by: a row
-    without a value is never found there, and does no harm.
+    hash of them, ``hashed`` are the columns to test instead. A ``complete`` key identifies rows, so
+    no part of it may become null. Other keys are only used for lookups: a row with a null is never
+    found, and does no harm.
     """
 
     relation: str
@@ -35,24 +35,24 @@ class ReliedKey:
 def key_tests(
     keys: Iterable[ReliedKey], conceptual: ConceptualModel, names: SqlNames
 ) -> dict[str, tuple[BuildTest, ...]]:
-    """Return the tests of the keys, by the staging relation that they are of."""
+    """Return the tests of the keys, by the staging relation that they're on."""
     by_relation: dict[str, list[ReliedKey]] = {}
     for key in _once(keys):
         by_relation.setdefault(key.relation, []).append(key)
     return {
-        relation: tuple(_of_relation(relation, found, conceptual, names))
-        for relation, found in by_relation.items()
+        relation: tuple(_of_relation(relation, relied_keys, conceptual, names))
+        for relation, relied_keys in by_relation.items()
     }
 
 
 def _once(keys: Iterable[ReliedKey]) -> Iterator[ReliedKey]:
-    """Return each key once; complete where any use of it asks for that."""
-    found: dict[tuple[str, frozenset[str]], ReliedKey] = {}
+    """Return each key once, complete if any use of it needs that."""
+    unique_keys: dict[tuple[str, frozenset[str]], ReliedKey] = {}
     for key in keys:
         place = key.relation, frozenset(key.hashed or key.columns)
-        if place not in found or key.complete:
-            found[place] = key
-    yield from found.values()
+        if place not in unique_keys or key.complete:
+            unique_keys[place] = key
+    yield from unique_keys.values()
 
 
 def _of_relation(
@@ -61,7 +61,7 @@ def _of_relation(
     entity = conceptual.entity(keys[0].table)
     for part in dict.fromkeys(part for key in keys if key.complete for part in key.columns):
         if entity.attribute(part).required:
-            reason = f"A row of {entity.name} is told by it, and so never lacks it."
+            reason = f"It identifies a row of {entity.name}, so it's never null."
             yield not_null(relation, names.column(entity.name, part), reason)
     labels = identifiers(" ".join(key.columns) for key in keys)
     for key in keys:
@@ -71,7 +71,10 @@ def _of_relation(
 def _unique(
     entity: Entity, key: ReliedKey, names: SqlNames, labels: Mapping[str, str]
 ) -> BuildTest:
-    known = next((one for one in entity.keys if set(one.attributes) == set(key.columns)), None)
+    known = next(
+        (candidate for candidate in entity.keys if set(candidate.attributes) == set(key.columns)),
+        None,
+    )
     return BuildTest(
         name=fit(key.relation, labels[" ".join(key.columns)], "unique"),
         kind="unique",
@@ -81,8 +84,7 @@ def _unique(
         evidence=known.evidence if known else None,
         key_kind=known.kind if known else None,
         reason=(
-            f"The model tells the rows of {entity.name} apart by {', '.join(key.columns)}. Where"
-            " rows share them, what is made of the table isn't loaded: correct them, or forge"
-            " again."
+            f"The model relies on {', '.join(key.columns)} as a key of {entity.name}. If rows share"
+            " it, nothing is loaded from the table: correct them, or forge again."
         ),
     )

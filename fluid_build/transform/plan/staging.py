@@ -1,6 +1,6 @@
 """The staging relations: every source table with our names and types, and the way back.
 
-One view for each table, all columns, no row left out and none added.
+There is one view for each table, with all of its columns and rows.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from fluid_build.transform.plan.elements import Build, PlanColumn, PlanSource
 from fluid_build.transform.plan.sql_layout import query, select_list
 
 Keeps = Callable[[Attribute], Conversion | None]
-"""Which conversion of an attribute a technique makes: None where its text stays as it is."""
+"""Which conversion a technique makes of an attribute: None where its text stays as it is."""
 
 
 def by_value(attribute: Attribute) -> Conversion | None:
@@ -24,13 +24,13 @@ def by_value(attribute: Attribute) -> Conversion | None:
 
 
 def by_spelling(attribute: Attribute) -> Conversion | None:
-    """Only those conversions after which every value can be spelled as before."""
+    """Return only a conversion after which every value can be spelled as before."""
     conversion = attribute.conversion
     return conversion if conversion is not None and conversion.reversible else None
 
 
 def plan_sources(conceptual: ConceptualModel, names: SqlNames) -> tuple[PlanSource, ...]:
-    """Return the tables of the source as the plan's SQL speaks of them."""
+    """Return the tables of the source as the plan's SQL names them."""
     return tuple(
         PlanSource(
             id=names.table(entity.name),
@@ -45,12 +45,12 @@ def plan_sources(conceptual: ConceptualModel, names: SqlNames) -> tuple[PlanSour
 
 
 def aliases(entity: Entity) -> list[str]:
-    """Return the columns of an entity's table as they are read: apart where two differ in case alone."""
+    """Return the names that an entity's columns are read by, distinct without regard to case."""
     return unique_names(attribute.name for attribute in entity.attributes)
 
 
 def staging_builds(conceptual: ConceptualModel, names: SqlNames, keeps: Keeps) -> tuple[Build, ...]:
-    """One view for each entity, in the order of the source."""
+    """Return one view for each entity, in the order of the source."""
     return tuple(_staging(entity, names, keeps) for entity in conceptual.entities)
 
 
@@ -93,7 +93,7 @@ def _compared(column: str, attribute: Attribute, keeps: Keeps) -> str:
 
 
 def spelled_again(attribute: Attribute, keeps: Keeps, expression: str) -> str:
-    """Return the staged value of an attribute as the source has it, or its value where that is kept."""
+    """Return a staged value as the source spells it, or the value where only that is kept."""
     conversion = keeps(attribute)
     if conversion is None:
         return f"CAST({expression} AS {attribute.source_type})"
@@ -125,7 +125,7 @@ def _staging(entity: Entity, names: SqlNames, keeps: Keeps) -> Build:
         key=names.columns_of(entity.name, primary.attributes) if primary else (),
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, tuple(a.name for a in entity.attributes)),
-        reason="One view for one table of the source: our names and types, every row.",
+        reason="One view for each table of the source: our names and types, every row.",
     )
 
 
@@ -140,7 +140,7 @@ def _reading(column: str, attribute: Attribute, keeps: Keeps) -> str:
 
 
 def trimmed(column: str, attribute: Attribute) -> str:
-    """Return a column as text without blanks around it; whole numbers may be dates (``20231225``)."""
+    """Return a column as trimmed text; a whole number may be a date (``20231225``)."""
     is_text = not is_number(attribute.source_type)
     return f"trim({column})" if is_text else f"CAST({column} AS VARCHAR)"
 
@@ -169,8 +169,8 @@ def staged_column(
 
 def _tags(entity: Entity, attribute: str) -> tuple[str, ...]:
     primary = entity.primary_key
-    found = {
+    tags = {
         "primary-key": primary is not None and attribute in primary.attributes,
         "unique": any(key.holds and key.attributes == (attribute,) for key in entity.keys),
     }
-    return tuple(tag for tag, holds in found.items() if holds)
+    return tuple(tag for tag, holds in tags.items() if holds)

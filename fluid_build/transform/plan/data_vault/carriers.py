@@ -13,15 +13,15 @@ from fluid_build.transform.plan.hashing import zero
 
 
 def vault_carriers(sources: VaultSources) -> Carriers:
-    """By table its histories, its hub and the links that are loaded from it, in this order."""
-    found: dict[str, list[Carrier]] = {table: [] for table in sources.staged}
+    """Return by table its histories, its hub and the links loaded from it, in this order."""
+    carriers: dict[str, list[Carrier]] = {table: [] for table in sources.staged}
     for table, carrier in (*_histories(sources), *_keys(sources)):
-        found[table].append(carrier)
-    return found
+        carriers[table].append(carrier)
+    return carriers
 
 
 def _histories(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
-    """Of a history the rows that stand: what was said before is no longer promised."""
+    """Return the histories, of which only the current rows keep promises."""
     names, vault = sources.names, sources.vault
     for satellite in vault.satellites:
         parts = names.columns_of(satellite.table, satellite.multi_active_keys)
@@ -32,15 +32,15 @@ def _histories(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
         key = (satellite.hash_key, "load_date", *parts)
         yield (
             satellite.table,
-            Carrier(satellite.name, columns, scope, keys={_told_by(sources, satellite): key}),
+            Carrier(satellite.name, columns, scope, keys={_identifying(sources, satellite): key}),
         )
     for reference in vault.reference_tables:
         keys = names.columns_of(reference.table, reference.key_columns)
         columns = _columns(names, reference.table, (*reference.key_columns, *reference.columns))
-        told = {frozenset(reference.key_columns): (*keys, "load_date")}
+        identifying = {frozenset(reference.key_columns): (*keys, "load_date")}
         yield (
             reference.table,
-            Carrier(reference.name, columns, RowScope(latest_of=keys), keys=told),
+            Carrier(reference.name, columns, RowScope(latest_of=keys), keys=identifying),
         )
     for keyless in vault.keyless_tables:
         columns = _columns(names, keyless.table, keyless.columns)
@@ -67,64 +67,68 @@ def _keys(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
         yield link.table, Carrier(link.name, columns, hashed=hashed)
 
 
-def _told_by(sources: VaultSources, satellite: Satellite) -> frozenset[str]:
-    """Return the columns of the source by which a satellite tells the rows of its table apart."""
-    link = next((one for one in sources.vault.links if one.name == satellite.parent), None)
+def _identifying(sources: VaultSources, satellite: Satellite) -> frozenset[str]:
+    """Return the source columns by which a satellite identifies the rows of its table."""
+    link = next(
+        (reference for reference in sources.vault.links if reference.name == satellite.parent), None
+    )
     references = link.hubs if link is not None else (satellite.via,)
     children = link.dependent_child_keys if link is not None else ()
-    own = [column for one in references if one is not None for column in one.columns]
+    own = [
+        column for reference in references if reference is not None for column in reference.columns
+    ]
     return frozenset((*own, *children, *satellite.multi_active_keys))
 
 
 def _never_null(link: Link) -> Mapping[str, str]:
-    """Return the hash of a hub is null where a part of its business key is, unless one stands for none."""
+    """Return the hash keys of hubs that are null exactly if a column of the business key is."""
     return {
-        column: one.hash_key
-        for one in link.hubs
-        if not one.optional and one.lookup is None
-        for column in one.columns
+        column: reference.hash_key
+        for reference in link.hubs
+        if not reference.optional and reference.lookup is None
+        for column in reference.columns
     }
 
 
 def reference_tests(sources: VaultSources) -> dict[str, tuple[BuildTest, ...]]:
-    """By relation the tests that what its rows refer to was in the source, and not in them alone.
+    """Return by relation the tests that what its rows refer to was in the source.
 
-    A hub has the key of every row that refers to it; only its own table's satellite or code list
-    tells whether that table ever had it.
+    A hub has the key of every row that refers to it; only the satellite of its own table, or a code
+    list, shows whether that table ever had it.
     """
-    found: dict[str, list[BuildTest]] = {}
-    for one in filter(is_promised, sources.conceptual.relationships):
-        placed = _of_hubs(sources, one) or _of_codes(sources, one)
+    tests: dict[str, list[BuildTest]] = {}
+    for relationship in filter(is_promised, sources.conceptual.relationships):
+        placed = _of_hubs(sources, relationship) or _of_codes(sources, relationship)
         if placed is not None:
             relation, test = placed
-            found.setdefault(relation, []).append(test)
-    return {relation: tuple(tests) for relation, tests in found.items()}
+            tests.setdefault(relation, []).append(test)
+    return {relation: tuple(tests) for relation, tests in tests.items()}
 
 
-def _of_hubs(sources: VaultSources, one: Relationship) -> tuple[str, BuildTest] | None:
+def _of_hubs(sources: VaultSources, relationship: Relationship) -> tuple[str, BuildTest] | None:
     vault = sources.vault
     owners = {
         satellite.via.hub: satellite
         for satellite in reversed(vault.satellites)
-        if satellite.table == one.to_entity and satellite.via is not None
+        if satellite.table == relationship.to_entity and satellite.via is not None
     }
     leading = [
         (link.name, hub)
         for link in vault.links
-        if link.table == one.from_entity
+        if link.table == relationship.from_entity
         for hub in link.hubs
     ]
     leading += [
         (table.name, hub)
         for table in vault.keyless_tables
-        if table.table == one.from_entity
+        if table.table == relationship.from_entity
         for hub in table.hubs
     ]
     for relation, hub in leading:
-        if hub.columns == one.from_attributes and hub.hub in owners:
+        if hub.columns == relationship.from_attributes and hub.hub in owners:
             owner = owners[hub.hub]
             test = reference_test(
-                one,
+                relationship,
                 name=fit(relation, hub.hash_key, "orphans"),
                 columns=(hub.hash_key,),
                 to_model=owner.name,
@@ -136,21 +140,29 @@ def _of_hubs(sources: VaultSources, one: Relationship) -> tuple[str, BuildTest] 
     return None
 
 
-def _of_codes(sources: VaultSources, one: Relationship) -> tuple[str, BuildTest] | None:
-    """Return a reference to a code list: the code stands where the row is told of."""
+def _of_codes(sources: VaultSources, relationship: Relationship) -> tuple[str, BuildTest] | None:
+    """Return the test of a reference to a code list, on the history that has the code."""
     codes = next(
-        (table for table in sources.vault.reference_tables if table.table == one.to_entity), None
+        (
+            table
+            for table in sources.vault.reference_tables
+            if table.table == relationship.to_entity
+        ),
+        None,
     )
-    if codes is None or not set(one.to_attributes) <= {*codes.key_columns, *codes.columns}:
+    if codes is None or not set(relationship.to_attributes) <= {*codes.key_columns, *codes.columns}:
         return None
     for table, carrier in _histories(sources):
-        if table == one.from_entity and set(one.from_attributes) <= carrier.columns.keys():
+        if (
+            table == relationship.from_entity
+            and set(relationship.from_attributes) <= carrier.columns.keys()
+        ):
             test = reference_test(
-                one,
-                name=fit(carrier.relation, one.name, "orphans"),
-                columns=tuple(carrier.columns[name] for name in one.from_attributes),
+                relationship,
+                name=fit(carrier.relation, relationship.name, "orphans"),
+                columns=tuple(carrier.columns[name] for name in relationship.from_attributes),
                 to_model=codes.name,
-                to_columns=sources.names.columns_of(codes.table, one.to_attributes),
+                to_columns=sources.names.columns_of(codes.table, relationship.to_attributes),
             )
             return carrier.relation, test.model_copy(
                 update={"scope": carrier.scope, "cardinality": None}

@@ -8,10 +8,10 @@ from fluid_build.transform.plan.relied_keys import ReliedKey
 
 
 def vault_keys(sources: VaultSources) -> Iterator[ReliedKey]:
-    """Return what tells the rows of each table apart, and what business keys are looked up by.
+    """Return what identifies the rows of each table, and what business keys are looked up by.
 
-    The former are tested as the hashes that they become, since two keys that are hashed alike
-    are one in the vault. A lookup reads the staging view, so that is where its key is tested.
+    The former are tested as the hashes that they become, since two keys with the same hash are one
+    in the vault. A lookup reads the staging view, so its key is tested there.
     """
     vault, names = sources.vault, sources.names
     for table in vault.reference_tables:
@@ -19,14 +19,14 @@ def vault_keys(sources: VaultSources) -> Iterator[ReliedKey]:
     links = {link.name: link for link in vault.links}
     for satellite in vault.satellites:
         link = links.get(satellite.parent)
-        # A link of one reference has the key of the row that refers, which its hub's satellite has.
+        # A link of one reference has the key of the referring row, as has the satellite of its hub.
         if link is None or not sources.is_of_a_reference(link):
             yield _of_a_satellite(sources, satellite, link)
     for references in sources.references.values():
         for reference in references.values():
             if reference.lookup is not None:
-                found_in, match = reference.lookup.table, reference.lookup.match
-                yield ReliedKey(names.staging(found_in), found_in, match, complete=False)
+                parent, match = reference.lookup.table, reference.lookup.match
+                yield ReliedKey(names.staging(parent), parent, match, complete=False)
 
 
 def _of_a_satellite(sources: VaultSources, satellite: Satellite, link: Link | None) -> ReliedKey:
@@ -40,9 +40,9 @@ def _of_a_satellite(sources: VaultSources, satellite: Satellite, link: Link | No
 
 
 def row_key(satellite: Satellite, link: Link | None) -> tuple[str, ...]:
-    """Return the source columns that a satellite's rows are told apart by; ``link`` is its parent, if any.
+    """Return the source columns that identify a satellite's rows; ``link`` is its parent, if any.
 
-    A satellite says one thing at a time of its parent, or of each of its multi-active keys.
+    A satellite has one row at a time for its parent, or for each of its multi-active keys.
     """
     references = link.hubs if link is not None else (satellite.via,)
     direct = (

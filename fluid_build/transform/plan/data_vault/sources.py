@@ -1,4 +1,4 @@
-"""What the builds of a vault read: each table's staging, and the same with its hash keys."""
+"""What the builds of a vault read: the staging of each table, with and without hash keys."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from fluid_build.transform.plan.elements import Build, PlanColumn
 
 @dataclass(frozen=True)
 class VaultSources:
-    """A vault with the names and the staging of the tables that it is loaded from."""
+    """A vault with the names and the staging of the tables that it's loaded from."""
 
     source_name: str
     conceptual: ConceptualModel
@@ -46,7 +46,7 @@ class VaultSources:
 
     def reference_table(self, table: str) -> ReferenceTable | None:
         """Return the code list that a source table becomes; None where it doesn't."""
-        lists = (one for one in self.vault.reference_tables if one.table == table)
+        lists = (table_ for table_ in self.vault.reference_tables if table_.table == table)
         return next(lists, None)
 
     def keyless_table(self, table: str) -> KeylessTable | None:
@@ -67,14 +67,14 @@ class VaultSources:
         return {hub.name: hub for hub in self.vault.hubs}
 
     def record_source(self, table: str) -> str:
-        """Return where a row came from."""
+        """Return the record source of a table's rows."""
         return f"{self.source_name}.{table}"
 
     @cached_property
     def hashed(self) -> dict[str, str]:
         """The name of each table's staging with hash keys."""
         vault = self.vault
-        taken = {
+        used_names = {
             *self.names.stagings.values(),
             *(hub.name for hub in vault.hubs),
             *(link.name for link in vault.links),
@@ -82,48 +82,48 @@ class VaultSources:
             *(table.name for table in vault.reference_tables),
             *(table.name for table in vault.keyless_tables),
         }
-        found = {}
+        names = {}
         for table in self.staged:
-            found[table] = free_identifier(
-                fit("stg_hashed", self.names.table(table).rstrip("_")), taken
+            names[table] = free_identifier(
+                fit("stg_hashed", self.names.table(table).rstrip("_")), used_names
             )
-            taken.add(found[table])
-        return found
+            used_names.add(names[table])
+        return names
 
     @cached_property
     def references(self) -> dict[str, dict[str, HubReference]]:
-        """For each table the hubs that it leads to, by hash key."""
-        found: dict[str, dict[str, HubReference]] = {table: {} for table in self.staged}
+        """For each table the hubs that it refers to, by hash key."""
+        references: dict[str, dict[str, HubReference]] = {table: {} for table in self.staged}
         for satellite in self.vault.satellites:
             if satellite.via is not None:
-                found[satellite.table].setdefault(satellite.via.hash_key, satellite.via)
+                references[satellite.table].setdefault(satellite.via.hash_key, satellite.via)
         for link in self.vault.links:
             for hub in link.hubs:
-                found[link.table].setdefault(hub.hash_key, hub)
+                references[link.table].setdefault(hub.hash_key, hub)
         for keyless in self.vault.keyless_tables:
             for hub in keyless.hubs:
-                found[keyless.table].setdefault(hub.hash_key, hub)
-        return found
+                references[keyless.table].setdefault(hub.hash_key, hub)
+        return references
 
     @cached_property
     def links(self) -> dict[str, list[Link]]:
         """For each table the links that are loaded from it."""
-        found: dict[str, list[Link]] = {table: [] for table in self.staged}
+        links: dict[str, list[Link]] = {table: [] for table in self.staged}
         for link in self.vault.links:
-            found[link.table].append(link)
-        return found
+            links[link.table].append(link)
+        return links
 
     @cached_property
     def feeds(self) -> dict[str, list[tuple[str, HubReference]]]:
-        """For each hub the tables that hold its business key: its own first, then in order."""
-        found: dict[str, list[tuple[str, HubReference]]] = {h.name: [] for h in self.vault.hubs}
+        """For each hub the tables that have its business key: its own first, then in order."""
+        feeds: dict[str, list[tuple[str, HubReference]]] = {h.name: [] for h in self.vault.hubs}
         for table, references in self.references.items():
             for reference in references.values():
                 if reference.lookup is None:
-                    found[reference.hub].append((table, reference))
+                    feeds[reference.hub].append((table, reference))
         for hub in self.vault.hubs:
-            found[hub.name].sort(key=lambda feed: not self.is_own(hub, *feed))
-        return found
+            feeds[hub.name].sort(key=lambda feed: not self.is_own(hub, *feed))
+        return feeds
 
     def is_own(self, hub: Hub, table: str, reference: HubReference) -> bool:
         """Whether a reference is that of the hub's own table to itself."""
@@ -132,12 +132,12 @@ class VaultSources:
     def is_anchor(self, table: str, reference: HubReference) -> bool:
         """Whether a table's own rows are instances of the hub by this reference.
 
-        Such a row is one whatever its key holds, so that even a null has a hash key.
+        Such a row is an instance whatever its key is, so even null has a hash key.
         """
         return (table, reference.hash_key) in self._anchors
 
     def is_of_a_reference(self, link: Link) -> bool:
-        """Whether a link stands for one reference of an entity, which a row may lack."""
+        """Whether a link represents a single reference of an entity, which may be null."""
         return any(self.is_anchor(link.table, hub) for hub in link.hubs)
 
     def is_always_filled(self, table: str, reference: HubReference) -> bool:
@@ -157,7 +157,7 @@ class VaultSources:
         )
 
     def business_key(self, hub: Hub) -> tuple[PlanColumn, ...]:
-        """Return the business key as the hub has it: of a type that holds what every table brings."""
+        """Return the hub's business key, of types that hold the values of every table."""
         return tuple(self._part(hub, place) for place in range(len(hub.business_key_columns)))
 
     def _part(self, hub: Hub, place: int) -> PlanColumn:

@@ -1,7 +1,7 @@
-"""The generated calendar: every day of each year in which something happened, and every odd day.
+"""The generated calendar: every day of each year that occurs in the data.
 
-A date far off, such as 9999-12-31, brings its own year and not the millennia before it. Where the
-years are too many to be filled, the days that occur are there alone.
+A date far away, such as 9999-12-31, adds its own year and not the millennia before it. With too
+many years to fill, only the days that occur are there.
 """
 
 from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY
@@ -14,12 +14,13 @@ from fluid_build.transform.plan.elements import Build, PlanColumn
 from fluid_build.transform.plan.sql_layout import select_list
 
 _MOST_YEARS = 400
+"""Years that are filled with all of their days: about 146,000 rows."""
 _MONTHS = (
     "January February March April May June July August September October November December"
 ).split()
 _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _FOR_EVER = 99_999_999
-"""The key of a date without end (and, negative, without beginning): no day has a month 99."""
+"""The key of infinity (negative: minus infinity): no day has a month 99."""
 
 _TYPES = {"date": "DATE", "integer": "INTEGER", "string": "VARCHAR", "boolean": "BOOLEAN"}
 _EXPRESSIONS = {
@@ -42,7 +43,7 @@ _EXPRESSIONS = {
 
 def calendar_build(star: Star, dimension: Dimension) -> Build:
     """Return the build of the generated calendar."""
-    entities = {one.table for one in dimension.source_columns}
+    entities = {column.table for column in dimension.source_columns}
     return Build(
         name=dimension.name,
         layer="mart",
@@ -51,7 +52,9 @@ def calendar_build(star: Star, dimension: Dimension) -> Build:
         description=dimension.description,
         sql=_sql(star, dimension),
         ref_models=tuple(
-            star.names.staging(one.name) for one in star.conceptual.entities if one.name in entities
+            star.names.staging(column.name)
+            for column in star.conceptual.entities
+            if column.name in entities
         ),
         columns=(
             technical(
@@ -71,37 +74,37 @@ def calendar_build(star: Star, dimension: Dimension) -> Build:
 
 
 def calendar_columns(dimension: Dimension) -> list[PlanColumn]:
-    """Return the columns of the calendar but for its key."""
+    """Return the columns of the calendar except its key."""
     return [
         PlanColumn(
-            name=one.name,
-            type=_TYPES[one.type],
-            contract_type=type_name(_TYPES[one.type]),
-            description=one.description,
+            name=attribute.name,
+            type=_TYPES[attribute.type],
+            contract_type=type_name(_TYPES[attribute.type]),
+            description=attribute.description,
             mapped_source_tables=dimension.mapped_source_tables,
-            source_columns=dimension.source_columns if one.name == CALENDAR_DAY else (),
-            reason=one.reason,
+            source_columns=dimension.source_columns if attribute.name == CALENDAR_DAY else (),
+            reason=attribute.reason,
         )
-        for one in dimension.attributes
+        for attribute in dimension.attributes
     ]
 
 
 def _sql(star: Star, dimension: Dimension) -> str:
     occurring = "\n    UNION\n".join(
-        f"    SELECT CAST({star.column(one.table, one.column)} AS DATE) AS full_date\n"
-        f"    FROM {star.staged(one.table)}"
-        for one in dimension.source_columns
+        f"    SELECT CAST({star.column(column.table, column.column)} AS DATE) AS full_date\n"
+        f"    FROM {star.staged(column.table)}"
+        for column in dimension.source_columns
     )
     digits = "\n    UNION ALL ".join(
         f"SELECT {digit} AS digit" if digit == 0 else f"SELECT {digit}" for digit in range(10)
     )
     columns = [
         (_KEY, dimension.surrogate_key),
-        *((_EXPRESSIONS[one.name], one.name) for one in dimension.attributes),
+        *((_EXPRESSIONS[column.name], column.name) for column in dimension.attributes),
     ]
     unknown = [
         (f"CAST({UNKNOWN_DATE_KEY} AS {DATE_KEY_TYPE})", dimension.surrogate_key),
-        *((f"CAST(NULL AS {_TYPES[one.type]})", one.name) for one in dimension.attributes),
+        *((f"CAST(NULL AS {_TYPES[column.type]})", column.name) for column in dimension.attributes),
     ]
     return f"""\
 WITH occurring AS (

@@ -31,7 +31,11 @@ def mart_carriers(star: Star) -> Carriers:
 def _dimension_carrier(star: Star, dimension: Dimension, source: str) -> Carrier:
     """Return what a dimension carries of its own entity, or of the join named ``source``."""
     is_kept = star.is_kept(dimension)
-    attributes = [one for one in dimension.attributes if one.attribute and one.source == source]
+    attributes = [
+        attribute
+        for attribute in dimension.attributes
+        if attribute.attribute and attribute.source == source
+    ]
     return Carrier(
         relation=dimension.name,
         columns={attribute.attribute: attribute.name for attribute in attributes},
@@ -42,5 +46,9 @@ def _dimension_carrier(star: Star, dimension: Dimension, source: str) -> Carrier
         ),
         is_whole=not source,
         is_once=is_kept,
-        unknown={one.attribute: one.unknown for one in attributes if source and one.unknown},
+        unknown={
+            attribute.attribute: attribute.unknown
+            for attribute in attributes
+            if source and attribute.unknown
+        },
     )

@@ -58,17 +58,22 @@ def _joined_columns(star: Star, dimension: Dimension) -> Check:
     """Check that columns which came into a dimension by joins are those of the joined rows."""
     entity = dimension.entity_name
     joins = {join.name: join for join in dimension.joins}
-    copied = [one for one in dimension.attributes if one.source and one.attribute]
+    copied = [
+        attribute for attribute in dimension.attributes if attribute.source and attribute.attribute
+    ]
     key = [part.name for part in natural_key(star, dimension)]
     own = own_columns(dimension)
     columns = [
         *(f"own.{star.column(entity, name)}" for name in key),
-        *(f"{one.source}.{star.column(joins[one.source].entity, one.attribute)}" for one in copied),
+        *(
+            f"{attribute.source}.{star.column(joins[attribute.source].entity, attribute.attribute)}"
+            for attribute in copied
+        ),
     ]
     expected = from_source(star, entity, dimension.joins, columns)
     where = [f"{dimension.surrogate_key} <> {UNKNOWN}", f"NOT {DELETED}"]
     actual = query(
-        [*(own[name] for name in key), *(one.name for one in copied)],
+        [*(own[name] for name in key), *(attribute.name for attribute in copied)],
         f"model.{dimension.name}",
         where=[*where, "is_current"] if dimension.history else where,
     )

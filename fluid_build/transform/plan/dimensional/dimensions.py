@@ -46,11 +46,13 @@ def derived_build(star: Star, dimension: Dimension) -> Build:
     """Return the build of a dimension that is made of a fact's own columns."""
     entity = dimension.entity_name
     alias = star.alias(entity, ())
-    values = [f"{alias}.{star.column(entity, one.attribute)}" for one in dimension.attributes]
-    types = [star.type(entity, one.attribute) for one in dimension.attributes]
+    values = [
+        f"{alias}.{star.column(entity, attribute.attribute)}" for attribute in dimension.attributes
+    ]
+    types = [star.type(entity, attribute.attribute) for attribute in dimension.attributes]
     columns = [
         (values_hash(list(zip(values, types, strict=True))), dimension.surrogate_key),
-        *zip(values, (one.name for one in dimension.attributes), strict=True),
+        *zip(values, (attribute.name for attribute in dimension.attributes), strict=True),
     ]
     members = query(columns, f"{star.staged(entity)} AS {alias}", distinct=True)
     return dimension_build(star, dimension, union_all(members, unknown_member(star, dimension)))

@@ -43,8 +43,11 @@ def fact_build(star: Star, owner: FactOrBridge) -> Build:
     """Return the build of a fact, or of a bridge: it's read like a fact without measures."""
     joins, references = joins_of(owner), references_of(owner)
     entity = owner.entity_name
-    looked_up = [one for one in references if _is_looked_up(star, one)]
-    stagings = [star.names.staging(one) for one in (entity, *(one.entity for one in joins))]
+    looked_up = [reference for reference in references if _is_looked_up(star, reference)]
+    stagings = [
+        star.names.staging(reference)
+        for reference in (entity, *(reference.entity for reference in joins))
+    ]
     return Build(
         name=owner.name,
         layer="mart",
@@ -52,7 +55,9 @@ def fact_build(star: Star, owner: FactOrBridge) -> Build:
         title=owner.name,
         description=owner.description or owner.grain,
         sql=_sql(star, owner, looked_up),
-        ref_models=tuple(dict.fromkeys((*stagings, *(one.dimension for one in looked_up)))),
+        ref_models=tuple(
+            dict.fromkeys((*stagings, *(reference.dimension for reference in looked_up)))
+        ),
         columns=tuple(_columns(star, owner)),
         key=owner.grain_columns,
         tests=_tests(star, owner),
@@ -82,18 +87,20 @@ def _sql(star: Star, owner: FactOrBridge, looked_up: Sequence[DimensionReference
     def own(_: str, attribute: str) -> str:
         return f"{alias}.{star.column(entity, attribute)}"
 
-    columns = [(_key(star, owner, one, aliases), one.key) for one in references_of(owner)]
+    columns = [
+        (_key(star, owner, reference, aliases), reference.key) for reference in references_of(owner)
+    ]
     columns += [(own("", attribute), name) for attribute, name in _kept(owner)]
     columns += [
-        (_carried_value(star, one, column, aliases[one.key]), name)
-        for one in references_of(owner)
-        for column, name in one.carried
+        (_carried_value(star, reference, column, aliases[reference.key]), name)
+        for reference in references_of(owner)
+        for column, name in reference.carried
     ]
     return query(
         columns,
         f"{star.staged(entity)} AS {alias}",
         *join_clauses(star, joins, own),
-        *(_lookup(star, owner, one, aliases) for one in looked_up),
+        *(_lookup(star, owner, reference, aliases) for reference in looked_up),
     )
 
 
@@ -101,19 +108,19 @@ def _kept(owner: FactOrBridge) -> list[tuple[str, str]]:
     """Return the attributes that an owner keeps, then its measures, each with its column."""
     measures = () if isinstance(owner, Bridge) else owner.measures
     return [
-        *((one.attribute, one.name) for one in owner.attributes),
+        *((attribute.attribute, attribute.name) for attribute in owner.attributes),
         *((measure.column, measure.name) for measure in measures),
     ]
 
 
 def _columns(star: Star, owner: FactOrBridge) -> list[PlanColumn]:
     return [
-        *(reference_column(star, owner, one) for one in references_of(owner)),
+        *(reference_column(star, owner, reference) for reference in references_of(owner)),
         *own_value_columns(star, owner),
         *(
-            _carried_column(star, one, column, name)
-            for one in references_of(owner)
-            for column, name in one.carried
+            _carried_column(star, reference, column, name)
+            for reference in references_of(owner)
+            for column, name in reference.carried
         ),
     ]
 
@@ -134,7 +141,9 @@ def _carried_column(
 def _carried_value(star: Star, reference: DimensionReference, column: str, alias: str) -> str:
     """Return a column of the member, or what the unknown member has there."""
     dimension = star.dimensions[reference.dimension]
-    unknown = next(one.unknown for one in dimension.attributes if one.name == column)
+    unknown = next(
+        attribute.unknown for attribute in dimension.attributes if attribute.name == column
+    )
     value = f"{alias}.{column}"
     if not unknown:
         return value
@@ -165,7 +174,7 @@ def _key(
     )
     if not reference.source:
         return key
-    joined = next(one for one in joins_of(owner) if one.name == reference.source)
+    joined = next(join_ for join_ in joins_of(owner) if join_.name == reference.source)
     header_key = star.relationships[joined.relationship].to_attributes[0]
     return key_or_unknown(key, f"{joined.name}.{star.column(joined.entity, header_key)}")
 
@@ -213,7 +222,9 @@ class _ReferredMembers:
 
 
 def _referred_members(dimension: Dimension, reference: DimensionReference) -> _ReferredMembers:
-    used = {one.name for one in dimension.attributes} | {link.key for link in dimension.links}
+    used = {attribute.name for attribute in dimension.attributes} | {
+        link.key for link in dimension.links
+    }
     added = []
     valid_until = is_meant = ""
     if dimension.history:
@@ -286,13 +297,13 @@ def _tests(star: Star, owner: FactOrBridge) -> tuple[BuildTest, ...]:
         *grain_tests(owner.name, owner.grain_columns, star.entities[owner.entity_name]),
         *(
             test
-            for one in references_of(owner)
+            for reference in references_of(owner)
             for test in reference_tests(
                 owner.name,
-                one.key,
-                one.dimension,
-                referred_key(owner, star.dimensions[one.dimension]),
-                one.role,
+                reference.key,
+                reference.dimension,
+                referred_key(owner, star.dimensions[reference.dimension]),
+                reference.role,
             )
         ),
     )

@@ -31,7 +31,11 @@ class MartPlan:
     def builds(self) -> tuple[Build, ...]:
         """Return the dimensions, facts and bridges, in the order of building."""
         return (
-            *(build for one in self.star.model.dimensions for build in _dimension(self.star, one)),
+            *(
+                build
+                for dimension in self.star.model.dimensions
+                for build in _dimension(self.star, dimension)
+            ),
             *(fact_build(self.star, owner) for owner in self.star.owners),
         )
 
@@ -55,7 +59,11 @@ class MartPlan:
         """Return rows at each grain, sums of measures, and where each reference leads."""
         star, finder = self.star, finder_of(self.star)
         return (
-            *(check for one in star.model.dimensions for check in dimension_checks(star, one)),
+            *(
+                check
+                for dimension in star.model.dimensions
+                for check in dimension_checks(star, dimension)
+            ),
             *(check for owner in star.owners for check in fact_checks(star, owner, finder)),
         )
 

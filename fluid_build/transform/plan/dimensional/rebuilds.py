@@ -202,5 +202,7 @@ def _rebuild(star: Star, entity: Entity, finder: Finder) -> Rebuild:
         source=star.names.table(entity.name),
         sql=f"SELECT\n{columns}\n{rows.from_clause}",
         original=original(entity, star.names, by_value),
-        by_value=tuple(one.name for one in entity.attributes if is_by_value(one, by_value)),
+        by_value=tuple(
+            attribute.name for attribute in entity.attributes if is_by_value(attribute, by_value)
+        ),
     )

@@ -132,7 +132,11 @@ def is_generated(dimension: Dimension) -> bool:
 
 def own_attributes(dimension: Dimension) -> dict[str, str]:
     """Return the columns of a dimension's own entity: attributes by column."""
-    return {one.name: one.attribute for one in dimension.attributes if not one.source}
+    return {
+        attribute.name: attribute.attribute
+        for attribute in dimension.attributes
+        if not attribute.source
+    }
 
 
 def own_columns(dimension: Dimension) -> dict[str, str]:
@@ -160,7 +164,11 @@ def references_of(owner: FactOrBridge) -> tuple[DimensionReference, ...]:
 
 def columns_of(owner: FactOrBridge) -> dict[str, str]:
     """Return the columns that hold attributes of an owner's own entity: columns by attribute."""
-    columns = {one.attribute: one.name for one in owner.attributes if not one.source}
+    columns = {
+        attribute.attribute: attribute.name
+        for attribute in owner.attributes
+        if not attribute.source
+    }
     if isinstance(owner, Fact):
         columns |= {measure.column: measure.name for measure in owner.measures}
     return columns

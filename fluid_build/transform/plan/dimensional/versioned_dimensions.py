@@ -105,7 +105,9 @@ def _validity(star: Star, dimension: Dimension) -> list[tuple[str, str]]:
     """
     entity = dimension.entity_name
     key = [star.column(entity, part.name) for part in natural_key(star, dimension)]
-    versioned = [star.column(entity, one.attribute) for one in versioned_attributes(dimension)]
+    versioned = [
+        star.column(entity, attribute.attribute) for attribute in versioned_attributes(dimension)
+    ]
     by_load = f"PARTITION BY {', '.join(key)} ORDER BY load_date"
     versions = query(
         [

@@ -23,7 +23,9 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
     """Return the build of the versions of a dimension's members."""
     entity, name = dimension.entity_name, dimension.history
     key = tuple(star.column(entity, part.name) for part in natural_key(star, dimension))
-    versioned = [star.column(entity, one.attribute) for one in versioned_attributes(dimension)]
+    versioned = [
+        star.column(entity, attribute.attribute) for attribute in versioned_attributes(dimension)
+    ]
     history = History(
         name=name,
         columns=(*key, *versioned, "row_hash", "load_date", "is_deleted"),
@@ -66,9 +68,9 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
         ),
         mapped_source_tables=(entity,),
         source_columns=tuple(
-            SourceColumn(table=entity, column=one.attribute)
-            for one in dimension.attributes
-            if is_in_versions(dimension, one)
+            SourceColumn(table=entity, column=attribute.attribute)
+            for attribute in dimension.attributes
+            if is_in_versions(dimension, attribute)
         ),
         reason=f"Without it each load would lose the past of {dimension.name}.",
     )
@@ -78,15 +80,19 @@ def _row_hash(star: Star, dimension: Dimension) -> str:
     entity = dimension.entity_name
     return values_hash(
         [
-            (star.column(entity, one.attribute), star.type(entity, one.attribute))
-            for one in versioned_attributes(dimension)
+            (star.column(entity, attribute.attribute), star.type(entity, attribute.attribute))
+            for attribute in versioned_attributes(dimension)
         ]
     )
 
 
 def versioned_attributes(dimension: Dimension) -> list[DimensionAttribute]:
     """Return the columns of the dimension's own entity of which the past is kept."""
-    return [one for one in dimension.attributes if not one.source and one.scd_type == 2]
+    return [
+        attribute
+        for attribute in dimension.attributes
+        if not attribute.source and attribute.scd_type == 2
+    ]
 
 
 def is_in_versions(dimension: Dimension, attribute: DimensionAttribute) -> bool:
@@ -98,7 +104,9 @@ def is_in_versions(dimension: Dimension, attribute: DimensionAttribute) -> bool:
 def _attribute_columns(star: Star, dimension: Dimension) -> list[PlanColumn]:
     entity = dimension.entity_name
     key = [part.name for part in natural_key(star, dimension)]
-    by_attribute = {one.attribute: one for one in dimension.attributes if not one.source}
+    by_attribute = {
+        attribute.attribute: attribute for attribute in dimension.attributes if not attribute.source
+    }
     return [
         attribute_column(
             star,
@@ -108,5 +116,5 @@ def _attribute_columns(star: Star, dimension: Dimension) -> list[PlanColumn]:
             column=star.column(entity, name),
             required=name in key,
         )
-        for name in (*key, *(one.attribute for one in versioned_attributes(dimension)))
+        for name in (*key, *(attribute.attribute for attribute in versioned_attributes(dimension)))
     ]
