@@ -60,5 +60,5 @@ def test_a_query_on_the_plans_relations_is_confined(sql: str) -> None:
 )
 def test_a_query_on_anything_else_is_refused(sql: str) -> None:
     """Files, functions that read, other relations and other statements have no place in a plan."""
-    with pytest.raises(ValueError, match="a build would"):
+    with pytest.raises(ValueError, match=r"a build (isn't|reads)"):
         check_confined(["SELECT 1", sql], PLAN)

@@ -6,22 +6,22 @@ from fluid_build.transform.dbt.targets import Target
 
 
 class TargetDialect(Protocol):
-    """What a target is told in: the plan's SQL in its own words, and the names of its types."""
+    """A target's SQL: translates the plan's queries and types."""
 
     target: Target
     backslashes: bool
 
     def query(self, sql: str) -> str:
-        """A query of the plan's in the target's dialect; relations keep their names."""
+        """Return a query of the plan in the target's dialect; relations keep their names."""
         ...
 
     def type(self, duckdb_type: str) -> str:
-        """The target's name of a type."""
+        """Return the target's name of a type."""
         ...
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the target cannot say just so, in sentences, for all that was translated."""
+        """What the target can't express exactly, in sentences, of all that was translated."""
         ...
 
 
@@ -33,16 +33,16 @@ class DuckDbDialect:
     notes: tuple[str, ...] = ()
 
     def query(self, sql: str) -> str:
-        """The SQL as it is."""
+        """Return the SQL as it is."""
         return sql
 
     def type(self, duckdb_type: str) -> str:
-        """The type as it is."""
+        """Return the type as it is."""
         return duckdb_type
 
 
 def dialect_of(target: Target) -> TargetDialect:
-    """The dialect of a target."""
+    """Return the dialect of a target."""
     if target == "duckdb":
         return DuckDbDialect()
     # sqlglot takes a third of a second to import, and DuckDB's own project does without it.
