@@ -67,7 +67,7 @@ def kept_section(
     yield indented(advice)
     if contradicting:
         count = counted(len(contradicting), "difference")
-        yield heading("The kept files don't fit the forged ones", count)
+        yield heading("The kept files contradict the forged ones", count)
         yield from lines(contradicting, "red", most=_MOST_FILES)
     elif any(change.name.startswith("dbt/") for change in kept):
         yield indented("`fluid verify --dbt` shows whether dbt still builds the model.")

@@ -32,7 +32,7 @@ _PURPOSES = {
     PLAN_FILE: "every relation with its SQL, in build order",
     PROFILE_FILE: "the figures of columns, keys and relationships",
     PROOF_FILE: "what was built, compared with the source",
-    MANIFEST_FILE: "what it was all made from, for `fluid verify`",
+    MANIFEST_FILE: "what the folder was made from, for `fluid verify`",
 }
 _FOLDER_PURPOSES = {
     "dbt": "the dbt project; its README.md says how to run it",

@@ -35,7 +35,7 @@ def fluid_process(tmp_path: Path) -> Fluid:
     folder.mkdir()
 
     def call(*arguments: str | Path, **environment: str) -> Outcome:
-        done = subprocess.run(
+        process = subprocess.run(
             [*COMMAND, *map(str, arguments)],
             cwd=folder,
             env={**os.environ, **environment},
@@ -44,7 +44,9 @@ def fluid_process(tmp_path: Path) -> Fluid:
             check=False,
         )
         encoding = environment.get("PYTHONIOENCODING", "utf-8")
-        return Outcome(done.returncode, done.stdout.decode(encoding), done.stderr.decode(encoding))
+        return Outcome(
+            process.returncode, process.stdout.decode(encoding), process.stderr.decode(encoding)
+        )
 
     return call
 

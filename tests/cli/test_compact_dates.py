@@ -20,11 +20,11 @@ def test_nothing_is_lost_on_the_way_to_dates_and_back(
     with duckdb.connect(str(shop)) as database:
         database.execute(CALENDAR)
         database.execute(SALES)
-    done = fluid(
+    outcome = fluid(
         *("forge", "data-model", "from-source", "--uri", shop),
         *("--technique", technique, "-o", out),
     )
-    assert (done.code, "✓ Proven" in done.out) == (0, True), done.out
+    assert (outcome.code, "✓ Proven" in outcome.out) == (0, True), outcome.out
     assert "%Y%m%d" in (out / "plan.json").read_text()
     if technique == "flat":
         tested = fluid("test", out / "contract.fluid.yaml", "--uri", shop)

@@ -46,36 +46,36 @@ def test_data_that_keeps_its_contract_ends_with_0(
     fluid: Fluid, contract: Path, duckdb_shop: Path
 ) -> None:
     """The screen gives the figures of each table, stderr only the progress."""
-    done = fluid("test", contract, "--uri", duckdb_shop)
-    assert (done.code, done.err) == (0, "Reading tables ...\nTesting ...\n")
-    assert "two keeps" in done.out
-    assert "0 failed" in done.out
-    assert "customer" in done.out
+    outcome = fluid("test", contract, "--uri", duckdb_shop)
+    assert (outcome.code, outcome.err) == (0, "Reading tables ...\nTesting ...\n")
+    assert "two keeps" in outcome.out
+    assert "0 failed" in outcome.out
+    assert "customer" in outcome.out
 
 
 def test_a_broken_promise_ends_with_1(fluid: Fluid, contract: Path, duckdb_shop: Path) -> None:
     """It is named with what was observed, what was expected, and a query that shows the rows."""
     change(duckdb_shop, "INSERT INTO orders VALUES (5000, 100, 1.50)")
-    done = fluid("test", contract, "--uri", duckdb_shop)
-    assert done.code == 1
-    assert "1 of 121 rows break the rule" in done.out
-    assert "expected every row" in done.out
-    assert 'SELECT "order_id", COUNT(*)' in done.out
+    outcome = fluid("test", contract, "--uri", duckdb_shop)
+    assert outcome.code == 1
+    assert "1 of 121 rows break the rule" in outcome.out
+    assert "expected every row" in outcome.out
+    assert 'SELECT "order_id", COUNT(*)' in outcome.out
 
 
 def test_a_broken_key_of_a_vault_is_named_by_the_columns_of_the_source(
     fluid: Fluid, duckdb_shop: Path, tmp_path: Path
 ) -> None:
-    """Its satellite has a hash for a key, which tells nobody what to look for."""
+    """Its satellite has a hash as its key, which doesn't say what to look for."""
     folder, options = tmp_path / "vault", ("--uri", duckdb_shop, "--technique", "dv2")
     made = fluid("forge", "data-model", "from-source", *options, "-o", folder)
     assert made.code == 0, made.err
     change(duckdb_shop, "INSERT INTO customer VALUES (107, 'x@example.org', 'Bonn')")
     warehouse = loaded_without_tests(duckdb_shop, folder, tmp_path / "warehouse.duckdb")
-    done = fluid("test", folder / "contract.fluid.yaml", "--uri", warehouse)
-    assert done.code == 1
-    assert "failed  sat_customer.unique.unique  1 of 41 rows break the rule" in done.out
-    assert "customer_id identifies the rows of customer" in done.out
+    outcome = fluid("test", folder / "contract.fluid.yaml", "--uri", warehouse)
+    assert outcome.code == 1
+    assert "failed  sat_customer.unique.unique  1 of 41 rows break the rule" in outcome.out
+    assert "customer_id identifies the rows of customer" in outcome.out
 
 
 def test_a_broken_warning_is_shown_and_ends_with_0(
@@ -83,20 +83,20 @@ def test_a_broken_warning_is_shown_and_ends_with_0(
 ) -> None:
     """Only the severities error and critical make the test fail."""
     change(duckdb_shop, "INSERT INTO orders VALUES (9000, 100, NULL)")
-    done = fluid("test", contract, "--uri", duckdb_shop)
-    assert done.code == 0, done.out
-    assert "1 warning" in done.out
-    assert "warning  orders.total.not_null" in done.out
+    outcome = fluid("test", contract, "--uri", duckdb_shop)
+    assert outcome.code == 0, outcome.out
+    assert "1 warning" in outcome.out
+    assert "warning  orders.total.not_null" in outcome.out
 
 
 def test_json_has_every_check(fluid: Fluid, contract: Path, duckdb_shop: Path) -> None:
     """Stdout is one document, whose counts add up."""
     change(duckdb_shop, "INSERT INTO orders VALUES (5000, 99, 1.50)")
-    done = fluid("test", contract, "--uri", duckdb_shop, "--json")
-    told = json.loads(done.out)
-    checks = [check for expose in told["exposes"] for check in expose["checks"]]
-    assert (done.code, told["passed"]) == (1, False)
-    assert sum(told["counts"].values()) == len(checks)
+    outcome = fluid("test", contract, "--uri", duckdb_shop, "--json")
+    report = json.loads(outcome.out)
+    checks = [check for expose in report["exposes"] for check in expose["checks"]]
+    assert (outcome.code, report["passed"]) == (1, False)
+    assert sum(report["counts"].values()) == len(checks)
     failed = {check["type"] for check in checks if check["status"] == "failed"}
     assert failed == {"uniqueness", "accuracy"}
 
@@ -104,12 +104,12 @@ def test_json_has_every_check(fluid: Fluid, contract: Path, duckdb_shop: Path) -
 def test_junit_goes_to_a_file(
     fluid: Fluid, contract: Path, duckdb_shop: Path, tmp_path: Path
 ) -> None:
-    """One suite an expose, beside whatever the screen shows."""
+    """One suite per expose, along with whatever the screen shows."""
     change(duckdb_shop, "INSERT INTO orders VALUES (5000, 100, 1.50)")
     file = tmp_path / "results" / "junit.xml"
-    done = fluid("test", contract, "--uri", duckdb_shop, "--junit", file)
+    outcome = fluid("test", contract, "--uri", duckdb_shop, "--junit", file)
     root = ElementTree.parse(file).getroot()
-    assert done.code == 1
+    assert outcome.code == 1
     assert [suite.attrib["name"] for suite in root] == ["customer", "orders"]
     assert root.attrib["failures"] == "1"
 
@@ -119,8 +119,8 @@ def test_junit_is_not_written_among_the_data(fluid: Fluid, contract: Path, tmp_p
     data = tmp_path / "data"
     data.mkdir()
     (data / "customer.csv").write_text("customer_id,email,city\n1,a,b\n")
-    done = fluid("test", contract, "--uri", data, "--junit", data / "junit.xml")
-    assert done.code == 2
+    outcome = fluid("test", contract, "--uri", data, "--junit", data / "junit.xml")
+    assert outcome.code == 2
     assert not (data / "junit.xml").exists()
 
 
@@ -140,10 +140,10 @@ def test_data_without_a_table_of_the_contract_ends_with_2(
     """The message says what the contract describes, and where to look."""
     other = tmp_path / "other.duckdb"
     change(other, "CREATE TABLE something (n INTEGER)")
-    done = fluid("test", contract, "--uri", other)
-    assert (done.code, done.out) == (2, "")
-    assert "it describes customer, orders" in done.err
-    assert "build" in done.err
+    outcome = fluid("test", contract, "--uri", other)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "it describes customer, orders" in outcome.err
+    assert "build" in outcome.err
 
 
 @pytest.mark.parametrize("text", ["a: [1", "kind: DataProduct\n"])
@@ -153,9 +153,9 @@ def test_an_unusable_contract_ends_with_2(
     """Neither broken YAML nor an invalid contract is tested."""
     file = tmp_path / "contract.yaml"
     file.write_text(text)
-    done = fluid("test", file, "--uri", duckdb_shop)
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("Error: ")
+    outcome = fluid("test", file, "--uri", duckdb_shop)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("Error: ")
 
 
 def test_a_schema_is_chosen_by_the_option(fluid: Fluid, contract: Path, duckdb_shop: Path) -> None:
@@ -173,22 +173,22 @@ def test_a_schema_is_chosen_by_the_option(fluid: Fluid, contract: Path, duckdb_s
 def test_no_personal_value_is_printed(
     fluid: Fluid, contract: Path, duckdb_shop: Path, tmp_path: Path
 ) -> None:
-    """Broken promises about e-mail addresses are told in counts, wherever they go."""
+    """Broken promises about e-mail addresses are reported as counts, wherever they go."""
     change(duckdb_shop, "INSERT INTO customer SELECT 1, email, city FROM customer LIMIT 2")
     file = tmp_path / "junit.xml"
     screen = fluid("test", contract, "--uri", duckdb_shop, "--junit", file)
     data = fluid("test", contract, "--uri", duckdb_shop, "--json")
     assert screen.code == data.code == 1
-    for said in (screen.out, screen.err, data.out, file.read_text(encoding="utf-8")):
-        assert "someone" not in said
-        assert "example.org" not in said
+    for output in (screen.out, screen.err, data.out, file.read_text(encoding="utf-8")):
+        assert "someone" not in output
+        assert "example.org" not in output
 
 
 def test_a_password_is_not_printed(fluid: Fluid, contract: Path) -> None:
     """A server that does not answer is named without it."""
-    done = fluid("test", contract, "--uri", "postgresql://me:hunter2@127.0.0.1:1/shop")
-    assert done.code == 2
-    assert "hunter2" not in done.out + done.err
+    outcome = fluid("test", contract, "--uri", "postgresql://me:hunter2@127.0.0.1:1/shop")
+    assert outcome.code == 2
+    assert "hunter2" not in outcome.out + outcome.err
 
 
 def test_a_strangers_names_do_not_act_on_the_terminal(
@@ -200,12 +200,12 @@ def test_a_strangers_names_do_not_act_on_the_terminal(
     rules.append({"id": "\x1b[2Jx", "type": "drift_detection", "severity": "error"})
     file = tmp_path / "nasty.json"
     file.write_text(json.dumps(document))
-    done = fluid("test", file, "--uri", duckdb_shop)
-    assert "\x1b" not in done.out
-    assert "\\x1b[2Jx" in done.out
+    outcome = fluid("test", file, "--uri", duckdb_shop)
+    assert "\x1b" not in outcome.out
+    assert "\\x1b[2Jx" in outcome.out
 
 
 def test_it_runs_as_a_process(fluid_process: Fluid, contract: Path, duckdb_shop: Path) -> None:
     """The real command, from an empty folder."""
-    done = fluid_process("test", contract, "--uri", duckdb_shop)
-    assert done.code == 0, done.err
+    outcome = fluid_process("test", contract, "--uri", duckdb_shop)
+    assert outcome.code == 0, outcome.err

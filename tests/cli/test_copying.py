@@ -95,8 +95,8 @@ def test_every_next_step_can_be_pasted(place: Path, technique: str) -> None:
     # dbt takes long, and does the same for each technique.
     tried = steps if technique == "flat" else [step for step in steps if "/dbt" not in step]
     for step in tried:
-        done = paste(step, place)
-        assert done.returncode == 0, (step, done.stdout, done.stderr)
+        outcome = paste(step, place)
+        assert outcome.returncode == 0, (step, outcome.stdout, outcome.stderr)
 
 
 @pytest.mark.parametrize(
@@ -123,14 +123,14 @@ def test_a_command_is_printed_as_it_was_called(
 
 
 def test_a_source_far_from_the_folder_is_named_again(place: Path) -> None:
-    """A folder only chooses files in or beside itself, so the printed command says where."""
+    """A folder may only choose files in it or next to it, so the printed command has the path."""
     forge = ".venv/bin/fluid forge data-model from-source --uri 'two shops.sqlite' -o far/out"
     (place / "far").mkdir()
     steps = next_steps(paste(forge, place).stdout)
     assert steps[0] == ".venv/bin/fluid verify far/out --uri 'two shops.sqlite'"
     assert steps[-1].startswith(f"{steps[0]} --warehouse ")
-    done = paste(steps[0], place)
-    assert done.returncode == 0, done.stderr
+    outcome = paste(steps[0], place)
+    assert outcome.returncode == 0, outcome.stderr
 
 
 def test_what_the_shell_finds_is_called_by_its_name(place: Path) -> None:
@@ -146,9 +146,9 @@ def test_what_the_shell_finds_is_called_by_its_name(place: Path) -> None:
 def test_dbt_is_not_offered_where_it_cannot_be_read(fluid: Fluid, sqlite_shop: Path) -> None:
     """What another warehouse builds can't be verified from here."""
     uri = ("--uri", sqlite_shop, "-o", sqlite_shop.parent / "out")
-    done = fluid("forge", "data-model", "from-source", *uri, "--target", "snowflake")
-    assert len(next_steps(done.out)) == 1
-    assert "README.md says how to build it in snowflake" in done.out
+    outcome = fluid("forge", "data-model", "from-source", *uri, "--target", "snowflake")
+    assert len(next_steps(outcome.out)) == 1
+    assert "README.md says how to build it in snowflake" in outcome.out
 
 
 def test_dbt_is_installed_first_where_it_is_missing(
@@ -156,20 +156,20 @@ def test_dbt_is_installed_first_where_it_is_missing(
 ) -> None:
     """Into the environment that runs the command, so that the next line finds it there."""
     monkeypatch.setattr("fluid_build.cli.invocation._dbt", lambda: Path("/opt/env/bin/dbt"))
-    done = fluid(
+    outcome = fluid(
         "forge", "data-model", "from-source", "--uri", sqlite_shop, "-o", sqlite_shop.parent / "out"
     )
-    _, install, build, _ = next_steps(done.out)
+    _, install, build, _ = next_steps(outcome.out)
     assert "install 'dbt-core>=1.11,<1.12' 'dbt-duckdb>=1.11,<1.12'" in install
     assert build.endswith("/opt/env/bin/dbt build)")
 
 
 def test_ddl_is_not_to_be_verified(fluid: Fluid, tmp_path: Path) -> None:
-    """There is no data to prove anything on; what is offered works."""
+    """There is no data to prove anything on; the offered commands work."""
     script = tmp_path / "a.sql"
     script.write_text("CREATE TABLE a (id INT PRIMARY KEY)")
-    done = fluid("forge", "data-model", "from-ddl", script, "-o", tmp_path / "out")
-    for step in next_steps(done.out):
+    outcome = fluid("forge", "data-model", "from-ddl", script, "-o", tmp_path / "out")
+    for step in next_steps(outcome.out):
         assert "verify" not in step
         assert fluid(*shlex.split(step)[1:]).code == 0
 
@@ -190,32 +190,32 @@ def long_names(tmp_path: Path) -> Path:
 
 
 def test_nothing_is_wrapped_in_a_pipe(long_names: Path) -> None:
-    """Each name, sentence and query stands on one line, whatever its length."""
-    done = paste(f"{FLUID} profile {long_names} | cat", long_names.parent)
-    said = done.stdout
-    assert f"  All {LONG}  " in said
-    assert f"Order Details.{LONG}  → All {LONG}.{LONG}" in said
-    assert re.search(r"^    SELECT c\..*;$", said, re.MULTILINE)
-    assert "9 of 900 rows (1.0%) refer to nothing. The relationship is measured." in said
+    """Each name, sentence and query is on one line, whatever its length."""
+    outcome = paste(f"{FLUID} profile {long_names} | cat", long_names.parent)
+    screen = outcome.stdout
+    assert f"  All {LONG}  " in screen
+    assert f"Order Details.{LONG}  → All {LONG}.{LONG}" in screen
+    assert re.search(r"^    SELECT c\..*;$", screen, re.MULTILINE)
+    assert "9 of 900 rows (1.0%) refer to nothing. The relationship is measured." in screen
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 @pytest.mark.parametrize("columns", [40, 80, 120])
 def test_names_are_whole_on_any_terminal(long_names: Path, columns: int) -> None:
     """The terminal may wrap them at its edge, and copies them whole."""
-    said = on_terminal([str(FLUID), "profile", str(long_names)], long_names.parent, columns)
-    assert f"Order Details.{LONG}" in said
-    assert f"→ All {LONG}.{LONG}" in said
-    sentences = said.partition("Look at first")[2].splitlines()
+    screen = on_terminal([str(FLUID), "profile", str(long_names)], long_names.parent, columns)
+    assert f"Order Details.{LONG}" in screen
+    assert f"→ All {LONG}.{LONG}" in screen
+    sentences = screen.partition("Look at first")[2].splitlines()
     assert max(len(line) for line in sentences if LONG not in line) <= columns
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_a_query_that_is_shown_runs_as_it_is_copied(long_names: Path, columns: int) -> None:
-    """However it is wrapped, it is the same query, and finds the rows that were told."""
-    said = on_terminal([str(FLUID), "profile", str(long_names)], long_names.parent, columns)
-    query = re.search(r"^    SELECT c\..*?;$", said, re.MULTILINE | re.DOTALL)
+    """However it is wrapped, it is the same query, and finds the reported rows."""
+    screen = on_terminal([str(FLUID), "profile", str(long_names)], long_names.parent, columns)
+    query = re.search(r"^    SELECT c\..*?;$", screen, re.MULTILINE | re.DOTALL)
     assert query is not None
     with closing(sqlite3.connect(long_names)) as database:
         assert len(database.execute(query[0]).fetchall()) == 9

@@ -195,7 +195,7 @@ def test_a_wrong_reading_is_shown_and_fails(
     assert fluid("verify", tmp_path / "out").code != 0
 
 
-def test_a_file_that_reads_otherwise_now_is_red(fluid: Fluid, tmp_path: Path) -> None:
+def test_a_file_that_reads_differently_now_is_red(fluid: Fluid, tmp_path: Path) -> None:
     """Where a new row takes away what settled the convention, the types aren't those forged."""
     source = written(tmp_path / "sales.csv", GERMAN)
     folder, _ = forged(fluid, source)

@@ -26,7 +26,7 @@ _SHOP = (
 
 
 @pytest.mark.usefixtures("dbt")
-def test_a_star_keeps_what_the_source_deletes_and_tells_what_never_was(
+def test_a_star_keeps_what_the_source_deletes_and_shows_what_never_was(
     fluid: Fluid, tmp_path: Path
 ) -> None:
     """Type 1 and type 2 alike; and a sale to nobody fails dbt's tests and ``fluid test``."""
@@ -97,11 +97,11 @@ def test_postgresql_keeps_them_as_well(
             f" JOIN {schema}.fct_sale USING (product_key) WHERE is_deleted GROUP BY 1, 2"
         ).fetchall()
     assert kept == [("p3", True, 8)]
-    done = fluid(
+    outcome = fluid(
         "verify", tmp_path / "star", "--uri", postgres.uri, "--warehouse", postgres.uri,
         "--warehouse-schema", schema,
     )  # fmt: skip
-    assert done.code == 0, done.out + done.err
+    assert outcome.code == 0, outcome.out + outcome.err
 
 
 def read(warehouse: Path, sql: str) -> list[tuple[object, ...]]:

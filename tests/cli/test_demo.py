@@ -99,18 +99,18 @@ def test_the_demo_finds_every_relationship_and_no_other(
     assert found == TRUE_RELATIONSHIPS
 
 
-def test_the_demo_tells_what_is_dirty_where_the_files_are_and_what_to_type_next(
+def test_the_demo_shows_what_is_dirty_where_the_files_are_and_what_to_type_next(
     demo: tuple[Outcome, Path, float],
 ) -> None:
     """A newcomer sees the orphans, the files, and a next command."""
     outcome, folder, _ = demo
-    said = " ".join(outcome.out.split())
-    assert "3 with orphans" in said
-    assert "order_lines.prod_id: 287 of 76,432 rows (0.4%) refer to nothing" in said
-    assert "customers.registered: Stored as text, but every value is a DATE." in said
+    output = " ".join(outcome.out.split())
+    assert "3 with orphans" in output
+    assert "order_lines.prod_id: 287 of 76,432 rows (0.4%) refer to nothing" in output
+    assert "customers.registered: Stored as text, but every value is a DATE." in output
     for name in ("MODEL.md", "contract.fluid.yaml", "model.json", "profile.json", "shop.db"):
         assert (folder / name).is_file()
-    assert "fluid verify" in said
+    assert "fluid verify" in output
 
 
 def content_of(folder: Path) -> dict[str, bytes]:

@@ -31,55 +31,60 @@ def edited(model: Path, before: str, after: str, name: str = "contract.fluid.yam
 def test_the_same_is_no_difference(fluid: Fluid, model: Path) -> None:
     """A folder, its contract and its model each agree with themselves."""
     for same in (model, model / "contract.fluid.yaml", model / "model.json"):
-        done = fluid("diff", same, same)
-        assert (done.code, done.err) == (0, "")
-        assert "Nothing changed." in done.out
+        outcome = fluid("diff", same, same)
+        assert (outcome.code, outcome.err) == (0, "")
+        assert "Nothing changed." in outcome.out
 
 
 def test_a_breaking_change_ends_with_1(fluid: Fluid, model: Path) -> None:
-    """It is told with what was and what is, and asks for a major version."""
+    """It is shown with the old and the new value, and asks for a major version."""
     other = edited(model, "required: true", "required: false")
-    done = fluid("diff", model, other)
-    assert done.code == 1
-    assert "Breaking  1 change" in done.out
-    assert "column customer_id: required true → false" in done.out
-    assert "Next version  major" in done.out
-    assert "1.0.0" in done.out
+    outcome = fluid("diff", model, other)
+    assert outcome.code == 1
+    assert "Breaking  1 change" in outcome.out
+    assert "column customer_id: required true → false" in outcome.out
+    assert "Next version  major" in outcome.out
+    assert "1.0.0" in outcome.out
 
 
 def test_an_additive_change_ends_with_0(fluid: Fluid, model: Path) -> None:
     """Going back is what breaks."""
     other = edited(model, "severity: warn", "severity: error")
-    done = fluid("diff", model, other)
-    assert done.code == 0
-    assert "Next version  minor" in done.out
+    outcome = fluid("diff", model, other)
+    assert outcome.code == 0
+    assert "Next version  minor" in outcome.out
     assert fluid("diff", other, model).code == 1
 
 
 def test_json_has_every_change(fluid: Fluid, model: Path) -> None:
     """Stdout is one document, whose counts add up."""
     other = edited(model, "name: email", "name: e_mail")
-    done = fluid("diff", model, other, "--json")
-    told = json.loads(done.out)
-    assert (done.code, told["kind"], told["breaks"], told["bump"]) == (1, "contract", True, "major")
-    assert sum(told["counts"].values()) == len(told["changes"])
-    removed = [change for change in told["changes"] if change["action"] == "removed"]
+    outcome = fluid("diff", model, other, "--json")
+    document = json.loads(outcome.out)
+    assert (outcome.code, document["kind"], document["breaks"], document["bump"]) == (
+        1,
+        "contract",
+        True,
+        "major",
+    )
+    assert sum(document["counts"].values()) == len(document["changes"])
+    removed = [change for change in document["changes"] if change["action"] == "removed"]
     assert [(c["names"], c["renamed_to"]) for c in removed] == [(["customer", "email"], "e_mail")]
 
 
 def test_models_are_compared_as_well(fluid: Fluid, model: Path) -> None:
     """Two files model.json, by the elements of their layers."""
     other = edited(model, '"required": true', '"required": false', name="model.json")
-    done = fluid("diff", model / "model.json", other / "model.json")
-    assert done.code == 1
-    assert "attribute customer_id" in done.out
+    outcome = fluid("diff", model / "model.json", other / "model.json")
+    assert outcome.code == 1
+    assert "attribute customer_id" in outcome.out
 
 
 def test_a_contract_and_a_model_cannot_be_compared(fluid: Fluid, model: Path) -> None:
     """Each is named for what it is."""
-    done = fluid("diff", model, model / "model.json")
-    assert (done.code, done.out) == (2, "")
-    assert "is a contract and" in done.err
+    outcome = fluid("diff", model, model / "model.json")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "is a contract and" in outcome.err
 
 
 @pytest.mark.parametrize(
@@ -95,9 +100,9 @@ def test_what_is_neither_ends_with_2(fluid: Fluid, model: Path, name: str, text:
     """The message names the file."""
     file = model.parent / name
     file.write_text(text)
-    done = fluid("diff", model, file)
-    assert (done.code, done.out) == (2, "")
-    assert name in done.err
+    outcome = fluid("diff", model, file)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert name in outcome.err
 
 
 def test_a_folder_without_a_contract_ends_with_2(fluid: Fluid, model: Path) -> None:
@@ -109,6 +114,6 @@ def test_a_folder_without_a_contract_ends_with_2(fluid: Fluid, model: Path) -> N
 def test_a_strangers_names_do_not_act_on_the_terminal(fluid: Fluid, model: Path) -> None:
     """Control characters of a contract are shown as escapes."""
     other = edited(model, "name: email", 'name: "\\e[2Jx"')
-    done = fluid("diff", model, other)
-    assert "\x1b" not in done.out
-    assert "[2Jx" in done.out
+    outcome = fluid("diff", model, other)
+    assert "\x1b" not in outcome.out
+    assert "[2Jx" in outcome.out

@@ -33,8 +33,8 @@ def forged(fluid: Fluid, folder: Path, *arguments: str | Path) -> dict[str, Any]
     outcome = fluid(*arguments, "-o", folder, "--json")
     assert outcome.code == 0, outcome.err
     assert all((folder / name).is_file() for name in FILES)
-    told = json.loads(outcome.out)
-    assert set(told["files"]) >= {str(folder / name) for name in FILES}
+    document = json.loads(outcome.out)
+    assert set(document["files"]) >= {str(folder / name) for name in FILES}
     validated = fluid("validate", folder / "contract.fluid.yaml")
     assert validated.code == 0, validated.out
     model = json.loads((folder / "model.json").read_text())
@@ -140,19 +140,19 @@ def test_ddl(fluid: Fluid, tmp_path: Path) -> None:
 def test_statements_that_could_not_be_read_are_on_every_screen(
     fluid: Fluid, tmp_path: Path
 ) -> None:
-    """How DDL was read, and what of it was not, is told with JSON and without, never dropped."""
+    """How DDL was read, and what wasn't, is reported with JSON and without, never dropped."""
     script = tmp_path / "schema.sql"
     script.write_text("CREATE TABLE a (id INT PRIMARY KEY);\nALTER TABLE a FROBNICATE;\n")
     forge = (*FROM_DDL, script, "-o", tmp_path / "out")
-    for said in (
+    for output in (
         fluid("profile", script).out,
         fluid("profile", script, "--json").err,
         fluid(*forge).out,
         fluid(*forge, "--json").err,
         (tmp_path / "out" / "MODEL.md").read_text(),
     ):
-        assert "2 statements" in said
-        assert "FROBNICATE" in said
+        assert "2 statements" in output
+        assert "FROBNICATE" in output
 
 
 SOURCES: dict[str, Callable[[Path], Path]] = {
@@ -184,7 +184,7 @@ def test_the_files_go_to_a_folder_named_after_the_source(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         (("--source", "duckdb"), "is a SQLite database. Use --source sqlite"),
         (("--source", "csv"), "is a SQLite database."),
@@ -195,12 +195,12 @@ def test_the_files_go_to_a_folder_named_after_the_source(
     ids=" ".join,
 )
 def test_options_that_cannot_be_meant_are_refused(
-    fluid: Fluid, sqlite_shop: Path, tmp_path: Path, arguments: tuple[str, ...], said: str
+    fluid: Fluid, sqlite_shop: Path, tmp_path: Path, arguments: tuple[str, ...], output: str
 ) -> None:
-    """What an option says must agree with what lies at the URI; nothing is written if not."""
+    """An option must agree with what is at the URI; otherwise nothing is written."""
     outcome = fluid(*FROM_SOURCE, "--uri", sqlite_shop, "-o", tmp_path / "out", *arguments)
     assert outcome.code == 2
-    assert said in " ".join(outcome.err.split())
+    assert output in " ".join(outcome.err.split())
     assert not (tmp_path / "out").exists()
 
 
@@ -212,7 +212,7 @@ def test_a_format_that_is_not_there_is_refused(fluid: Fluid, tmp_path: Path) -> 
     assert "--source says parquet" in outcome.err
 
 
-def test_data_and_ddl_are_told_apart(fluid: Fluid, sqlite_shop: Path, tmp_path: Path) -> None:
+def test_data_and_ddl_are_reported_apart(fluid: Fluid, sqlite_shop: Path, tmp_path: Path) -> None:
     """Each of the two commands names the other where the other is meant."""
     script = tmp_path / "a.sql"
     script.write_text("CREATE TABLE a (id INT PRIMARY KEY)")
@@ -223,20 +223,20 @@ def test_data_and_ddl_are_told_apart(fluid: Fluid, sqlite_shop: Path, tmp_path: 
 def test_a_forge_is_shown_with_figures_and_files(
     fluid: Fluid, sqlite_shop: Path, tmp_path: Path
 ) -> None:
-    """Without ``--json`` the command tells what it found and what each file is for."""
+    """Without ``--json`` the command says what it found and what each file is for."""
     outcome = fluid(*FROM_SOURCE, "--uri", sqlite_shop, "-o", tmp_path / "out")
-    said = " ".join(outcome.out.split())
-    assert "2 primary keys (0 composite), 1 relationship, 1 column of personal data." in said
-    assert "contract.fluid.yaml the data contract, FLUID 0.7.2" in said
+    output = " ".join(outcome.out.split())
+    assert "2 primary keys (0 composite), 1 relationship, 1 column of personal data." in output
+    assert "contract.fluid.yaml the data contract, FLUID 0.7.2" in output
 
 
 def test_the_installed_command_is_the_same(sqlite_shop: Path) -> None:
     """The console script runs the same command lines."""
-    done = subprocess.run(
+    process = subprocess.run(
         [Path(sys.executable).with_name("fluid"), "profile", sqlite_shop],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0
-    assert "two  SQLite" in done.stdout
+    assert process.returncode == 0
+    assert "two  SQLite" in process.stdout

@@ -54,46 +54,50 @@ def contract(tmp_path: Path) -> Path:
 def test_the_document_is_all_there_is_on_stdout(
     fluid: Fluid, contract: Path, format_: str, first: dict[str, str]
 ) -> None:
-    """The YAML document alone is on stdout; what was checked and what is unsaid are on stderr."""
-    done = fluid("export", format_, contract)
-    assert done.code == 0
-    assert yaml.safe_load(done.out).items() >= first.items()
-    assert "valid" in done.err
-    assert "builds (2)" in done.err
+    """Only the YAML document is on stdout; the check and what was left out are on stderr."""
+    outcome = fluid("export", format_, contract)
+    assert outcome.code == 0
+    assert yaml.safe_load(outcome.out).items() >= first.items()
+    assert "valid" in outcome.err
+    assert "builds (2)" in outcome.err
 
 
 def test_odcs_is_written_in_the_version_that_is_asked_for(fluid: Fluid, contract: Path) -> None:
     """``--version`` names it, with or without the v of ODCS."""
     for version in ("3.1.0", "v3.1.0"):
-        done = fluid("export", "odcs", contract, "--version", version)
-        assert yaml.safe_load(done.out)["apiVersion"] == "v3.1.0"
+        outcome = fluid("export", "odcs", contract, "--version", version)
+        assert yaml.safe_load(outcome.out)["apiVersion"] == "v3.1.0"
 
 
 def test_a_file_is_written_and_comes_back(fluid: Fluid, contract: Path, tmp_path: Path) -> None:
-    """Through ODCS and back, the contract has lost nothing but what was told."""
+    """Through ODCS and back, the contract has lost only what was reported."""
     odcs, back = tmp_path / "made" / "shop.odcs.yaml", tmp_path / "back.yaml"
-    done = fluid("export", "odcs", contract, "-o", odcs)
-    assert (done.code, done.out) == (0, "")
-    done = fluid("import", "odcs", odcs, "-o", back)
-    assert (done.code, done.out) == (0, "")
-    assert "labels" not in done.err
+    outcome = fluid("export", "odcs", contract, "-o", odcs)
+    assert (outcome.code, outcome.out) == (0, "")
+    outcome = fluid("import", "odcs", odcs, "-o", back)
+    assert (outcome.code, outcome.out) == (0, "")
+    assert "labels" not in outcome.err
     expected = yaml.safe_load(CONTRACT)
     del expected["builds"]
     assert yaml.safe_load(back.read_text()) == expected
     assert fluid("validate", back).code == 0
 
 
-def test_json_tells_everything_at_once(fluid: Fluid, contract: Path, tmp_path: Path) -> None:
+def test_json_has_everything_at_once(fluid: Fluid, contract: Path, tmp_path: Path) -> None:
     """The document, or where it was written, and all that is unsaid."""
-    told = json.loads(fluid("export", "odcs", contract, "--json").out)
-    assert (told["format"], told["version"], told["valid"]) == ("odcs", "3.2.0", True)
-    assert told["document"]["id"] == "shop"
-    assert told["unsaid"] == [{"path": "builds", "count": 2}]
+    document = json.loads(fluid("export", "odcs", contract, "--json").out)
+    assert (document["format"], document["version"], document["valid"]) == ("odcs", "3.2.0", True)
+    assert document["document"]["id"] == "shop"
+    assert document["unsaid"] == [{"path": "builds", "count": 2}]
     out = tmp_path / "shop.odcs.yaml"
-    told = json.loads(fluid("export", "odcs", contract, "--json", "-o", out).out)
-    assert (told["file"], told["document"]) == (str(out), None)
-    told = json.loads(fluid("import", "odcs", out, "--json").out)
-    assert (told["version"], told["contract"]["id"], told["unsaid"]) == ("3.2.0", "shop", [])
+    document = json.loads(fluid("export", "odcs", contract, "--json", "-o", out).out)
+    assert (document["file"], document["document"]) == (str(out), None)
+    document = json.loads(fluid("import", "odcs", out, "--json").out)
+    assert (document["version"], document["contract"]["id"], document["unsaid"]) == (
+        "3.2.0",
+        "shop",
+        [],
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,13 +111,13 @@ def test_json_tells_everything_at_once(fluid: Fluid, contract: Path, tmp_path: P
         (("import", "odcs", "{contract}"), "already a FLUID contract"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_two_sentences(
+def test_what_cannot_be_done_is_reported_in_two_sentences(
     fluid: Fluid, contract: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     """Exit code 2, nothing on stdout, nothing changed, and the known words where one is unknown."""
-    done = fluid(*(word.format(contract=contract) for word in arguments))
-    assert (done.code, done.out) == (2, "")
-    assert message in done.err
+    outcome = fluid(*(word.format(contract=contract) for word in arguments))
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
     assert contract.read_text() == CONTRACT
 
 
@@ -121,9 +125,9 @@ def test_no_contract_is_not_exported(fluid: Fluid, tmp_path: Path) -> None:
     """A document that FLUID's validator refuses is not turned into anything."""
     path, out = tmp_path / "broken.yaml", tmp_path / "out.yaml"
     path.write_text(CONTRACT.replace("kind: table", "kind: tabel"))
-    done = fluid("export", "dcs", path, "-o", out)
-    assert done.code == 2
-    assert "exposes[0].kind" in done.err
+    outcome = fluid("export", "dcs", path, "-o", out)
+    assert outcome.code == 2
+    assert "exposes[0].kind" in outcome.err
     assert not out.exists()
 
 
@@ -131,9 +135,9 @@ def test_an_old_odcs_document_is_refused_by_its_version(fluid: Fluid, tmp_path: 
     """2.x is another format by the same name."""
     path = tmp_path / "old.yaml"
     path.write_text("apiVersion: v2.2.2\nkind: DataContract\nuuid: x\n")
-    done = fluid("import", "odcs", path)
-    assert done.code == 2
-    assert "ODCS 2.2.2" in done.err
+    outcome = fluid("import", "odcs", path)
+    assert outcome.code == 2
+    assert "ODCS 2.2.2" in outcome.err
 
 
 def test_the_same_contract_gives_the_same_bytes(fluid: Fluid, contract: Path) -> None:
@@ -143,12 +147,12 @@ def test_the_same_contract_gives_the_same_bytes(fluid: Fluid, contract: Path) ->
         assert first == second
 
 
-def test_a_terminal_that_cannot_write_the_document_is_told(
+def test_a_terminal_that_cannot_write_the_document_is_reported(
     fluid_process: Fluid, tmp_path: Path
 ) -> None:
     """YAML with characters missing would be another document: none is written then."""
     path = tmp_path / "contract.yaml"
     path.write_text(CONTRACT.replace("name: Shop", "name: Läden"), encoding="utf-8")
-    done = fluid_process("export", "odcs", path, PYTHONIOENCODING="ascii")
-    assert (done.code, done.out) == (2, "")
-    assert "-o" in done.err
+    outcome = fluid_process("export", "odcs", path, PYTHONIOENCODING="ascii")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "-o" in outcome.err

@@ -162,7 +162,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(
         "forge": ("forge", "data-model", "from-source", "--uri", str(sqlite_shop)),
         "demo": ("demo",),
     }[command]
-    done = subprocess.run(
+    process = subprocess.run(
         [*COMMAND, *arguments, "-o", str(folder / "result")],
         capture_output=True,
         text=True,
@@ -171,14 +171,14 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(
         # As a full disk does, the limit refuses the bytes that go beyond it.
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
     )
-    assert_two_sentences(Outcome(done.returncode, done.stdout, done.stderr))
+    assert_two_sentences(Outcome(process.returncode, process.stdout, process.stderr))
     assert list(folder.iterdir()) == []
 
 
 def test_output_to_a_full_device_is_an_error(sqlite_shop: Path) -> None:
     """A result that cannot be printed is not reported as done."""
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
+        process = subprocess.run(
             [*COMMAND, "profile", str(sqlite_shop)],
             stdout=full,
             stderr=subprocess.PIPE,
@@ -186,14 +186,14 @@ def test_output_to_a_full_device_is_an_error(sqlite_shop: Path) -> None:
             timeout=60,
             check=False,
         )
-    assert_two_sentences(Outcome(done.returncode, "", done.stderr))
+    assert_two_sentences(Outcome(process.returncode, "", process.stderr))
 
 
 def test_a_reader_that_goes_away_ends_the_command_quietly(sqlite_shop: Path) -> None:
     """``fluid profile … --json | head -1`` prints no complaint."""
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run(
+    process = subprocess.run(
         [*COMMAND, "profile", str(sqlite_shop), "--json"],
         stdout=write,
         stderr=subprocess.PIPE,
@@ -202,13 +202,13 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(sqlite_shop: Path) -> 
         check=False,
     )
     os.close(write)
-    assert done.returncode == 141
-    assert "Error" not in done.stderr
-    assert "Exception" not in done.stderr
+    assert process.returncode == 141
+    assert "Error" not in process.stderr
+    assert "Exception" not in process.stderr
 
 
 def test_output_in_the_folder_that_is_read_is_refused(fluid: Fluid) -> None:
-    """A source is never written to: not even beside the files of a folder that is one."""
+    """A source is never written to: not even next to the files of a source folder."""
     Path("data").mkdir()
     Path("data/a.csv").write_text("id,name\n1,x\n2,y\n")
     for place, out in (("data", "data/model"), ("data/*.csv", "data")):
@@ -223,8 +223,8 @@ def test_an_empty_source_is_not_the_current_folder(fluid: Fluid) -> None:
     assert_two_sentences(fluid("profile", ""))
 
 
-def test_a_bug_is_owned_up_to(fluid: Fluid, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error that nobody foresaw is told as ours, and how to report it; still no traceback."""
+def test_a_bug_is_reported(fluid: Fluid, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unforeseen error is reported as a bug of ours, with how to report it and no traceback."""
     monkeypatch.setattr(profile_module, "profile_source", lambda *_, **__: 1 // 0)
     Path("a.csv").write_text("id\n1\n2\n")
     outcome = fluid("profile", "a.csv")

@@ -42,12 +42,12 @@ def test_an_edited_contract_is_kept_and_named(
 ) -> None:
     """The owner is still there, the screen says so and what to do, and nothing went wrong."""
     text = owned_by_sales(folder)
-    done = forge(fluid, duckdb_shop, folder)
+    outcome = forge(fluid, duckdb_shop, folder)
     assert (folder / "contract.fluid.yaml").read_text() == text
-    assert done.code == 0
-    said = " ".join(done.out.split())
-    assert "Kept 1 file of yours, not overwritten contract.fluid.yaml edited since" in said
-    assert "--diff" in said and "--force" in said
+    assert outcome.code == 0
+    output = " ".join(outcome.out.split())
+    assert "Kept 1 file of yours, not overwritten contract.fluid.yaml edited since" in output
+    assert "--diff" in output and "--force" in output
     assert fluid("verify", folder).code == 0
 
 
@@ -57,8 +57,8 @@ def test_an_edit_is_kept_however_often_it_is_forged(
     """The manifest of the second forge doesn't take the edited file for its own."""
     text = owned_by_sales(folder)
     for _ in range(3):
-        done = forge(fluid, duckdb_shop, folder)
-        assert "contract.fluid.yaml  edited since it was forged" in done.out
+        outcome = forge(fluid, duckdb_shop, folder)
+        assert "contract.fluid.yaml  edited since it was forged" in outcome.out
     assert (folder / "contract.fluid.yaml").read_text() == text
 
 
@@ -79,8 +79,8 @@ def test_deleted_files_come_back(fluid: Fluid, duckdb_shop: Path, folder: Path) 
     before = bytes_of(folder)
     (folder / "contract.fluid.yaml").unlink()
     (folder / "dbt" / "dbt_project.yml").unlink()
-    done = forge(fluid, duckdb_shop, folder)
-    assert (done.code, "Kept" in done.out) == (0, False)
+    outcome = forge(fluid, duckdb_shop, folder)
+    assert (outcome.code, "Kept" in outcome.out) == (0, False)
     assert bytes_of(folder) == before
 
 
@@ -94,11 +94,11 @@ def test_files_that_no_forge_wrote_are_left_alone(
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_text(text)
     for _ in range(2):
-        done = forge(fluid, duckdb_shop, out)
+        outcome = forge(fluid, duckdb_shop, out)
         for name, text in theirs.items():
             assert (out / name).read_text() == text
-            assert f"{name}  " in done.out
-        assert done.out.count("not written by Fluid Forge") == 2
+            assert f"{name}  " in outcome.out
+        assert outcome.out.count("not written by Fluid Forge") == 2
     assert "dbt/dbt_project.yml was there before the forge" in fluid("verify", out).out
     forge(fluid, duckdb_shop, out, "--technique", "dv2")
     forge(fluid, duckdb_shop, out, "--technique", "flat", "--force")
@@ -108,23 +108,23 @@ def test_files_that_no_forge_wrote_are_left_alone(
 def test_a_kept_contract_that_no_longer_fits_fails(
     fluid: Fluid, duckdb_shop: Path, folder: Path
 ) -> None:
-    """The source has a new column, the kept contract lacks it: told, exit code 1, verify agrees."""
+    """The kept contract lacks a new column of the source: forge and verify exit with 1."""
     owned_by_sales(folder)
     with duckdb.connect(str(duckdb_shop)) as database:
         database.execute("ALTER TABLE orders ADD COLUMN note TEXT")
-    done = forge(fluid, duckdb_shop, folder)
-    assert done.code == 1
-    assert "The kept files don't fit the forged ones" in done.out
-    assert "orders.note: the model builds it, the contract doesn't have it" in done.out
+    outcome = forge(fluid, duckdb_shop, folder)
+    assert outcome.code == 1
+    assert "The kept files contradict the forged ones" in outcome.out
+    assert "orders.note: the model builds it, the contract doesn't have it" in outcome.out
     assert fluid("verify", folder).code == 1
     assert forge(fluid, duckdb_shop, folder, "--force").code == 0
     assert fluid("verify", folder).code == 0
 
 
-def test_an_edited_model_is_kept_and_verify_tells_that_dbt_builds_another(
+def test_an_edited_model_is_kept_and_verify_says_that_dbt_builds_another(
     fluid: Fluid, duckdb_shop: Path, folder: Path
 ) -> None:
-    """An edit that changes what is built makes the project unfit; words don't."""
+    """An edit that changes what is built makes the project outdated; wording doesn't."""
     path = folder / "model.json"
     original = path.read_text()
     document = json.loads(original)
@@ -133,20 +133,20 @@ def test_an_edited_model_is_kept_and_verify_tells_that_dbt_builds_another(
     assert forge(fluid, duckdb_shop, folder).code == 0
     assert "People who buy." in path.read_text()
     path.write_text(original.replace('"email"', '"e_mail"'))
-    done = forge(fluid, duckdb_shop, folder)
-    assert done.code == 1
+    outcome = forge(fluid, duckdb_shop, folder)
+    assert outcome.code == 1
     assert "e_mail" in path.read_text()
 
 
-def test_a_model_that_was_edited_without_a_new_forge_is_told_by_verify(
+def test_a_model_that_was_edited_without_a_new_forge_is_reported_by_verify(
     fluid: Fluid, duckdb_shop: Path, fluid_vault: Path
 ) -> None:
     """What dbt builds was made of the model as it was: no green exit."""
     path = fluid_vault / "model.json"
     path.write_text(path.read_text().replace("hub_customer", "hub_buyer"))
-    done = fluid("verify", fluid_vault, "--json")
-    outdated = json.loads(done.out)["outdated"]
-    assert done.code == 1
+    outcome = fluid("verify", fluid_vault, "--json")
+    outdated = json.loads(outcome.out)["outdated"]
+    assert outcome.code == 1
     assert "hub_buyer is in model.json but isn't built by dbt/" in outdated
     assert "hub_customer is built by dbt/ but isn't in model.json" in outdated
 
@@ -165,13 +165,13 @@ def test_diff_shows_what_would_change_and_writes_nothing(
     owned_by_sales(folder)
     (folder / "MODEL.md").unlink()
     before = bytes_of(folder)
-    done = forge(fluid, duckdb_shop, folder, "--diff")
-    assert (done.code, bytes_of(folder)) == (0, before)
-    lines = done.out.splitlines()
+    outcome = forge(fluid, duckdb_shop, folder, "--diff")
+    assert (outcome.code, bytes_of(folder)) == (0, before)
+    lines = outcome.out.splitlines()
     assert "--- contract.fluid.yaml" in lines
     assert "-    team: sales" in lines or "-  team: sales" in lines
     assert any(line.startswith("+") and "team: unassigned" in line for line in lines)
-    assert "1 to create, 1 to keep" in done.out
+    assert "1 to create, 1 to keep" in outcome.out
     forced = forge(fluid, duckdb_shop, folder, "--diff", "--force")
     assert "1 to create, 1 to change" in forced.out
     assert bytes_of(folder) == before
@@ -197,12 +197,12 @@ def test_diff_is_bounded_escaped_and_without_personal_values(
     profile = folder / "profile.json"
     profile.write_text(profile.read_text() + '{"top": "someone1@example.org"}\n')
     (folder / "proof.json").write_text('{"leak": "someone2@example.org"}')
-    done = forge(fluid, duckdb_shop, folder, "--diff")
-    assert "\x1b" not in done.out and "\\x1b[31mred" in done.out
-    assert "example.org" not in done.out
-    assert len(done.out.splitlines()) < 200
-    assert max(map(len, done.out.splitlines())) <= 220
-    assert "more lines" in done.out
+    outcome = forge(fluid, duckdb_shop, folder, "--diff")
+    assert "\x1b" not in outcome.out and "\\x1b[31mred" in outcome.out
+    assert "example.org" not in outcome.out
+    assert len(outcome.out.splitlines()) < 200
+    assert max(map(len, outcome.out.splitlines())) <= 220
+    assert "more lines" in outcome.out
     as_json = json.loads(forge(fluid, duckdb_shop, folder, "--diff", "--json").out)
     assert "example.org" not in json.dumps(as_json)
 
@@ -214,9 +214,9 @@ def test_a_foreign_file_is_named_and_its_content_not_shown(
     out = tmp_path / "out"
     out.mkdir()
     (out / "model.json").write_text('{"secret": "hunter2"}\n')
-    done = forge(fluid, duckdb_shop, out, "--diff")
-    assert "model.json  not written by Fluid Forge" in done.out
-    assert "hunter2" not in done.out
+    outcome = forge(fluid, duckdb_shop, out, "--diff")
+    assert "model.json  not written by Fluid Forge" in outcome.out
+    assert "hunter2" not in outcome.out
 
 
 def test_json_lists_what_was_kept(fluid: Fluid, duckdb_shop: Path, folder: Path) -> None:
@@ -230,11 +230,11 @@ def test_json_lists_what_was_kept(fluid: Fluid, duckdb_shop: Path, folder: Path)
         "edited",
     )
     assert "team: sales" in change["diff"]
-    done = json.loads(forge(fluid, duckdb_shop, folder, "--json").out)
+    outcome = json.loads(forge(fluid, duckdb_shop, folder, "--json").out)
     name = str(folder / "contract.fluid.yaml")
-    assert done["kept"] == [{"file": name, "owner": "edited"}]
-    assert done["misfits"] == []
-    assert name not in done["files"]
+    assert outcome["kept"] == [{"file": name, "owner": "edited"}]
+    assert outcome["misfits"] == []
+    assert name not in outcome["files"]
 
 
 def test_a_folder_whose_manifest_cannot_be_read_is_not_written_to(
@@ -244,9 +244,9 @@ def test_a_folder_whose_manifest_cannot_be_read_is_not_written_to(
     owned_by_sales(folder)
     (folder / "forge.json").write_text("{")
     before = bytes_of(folder)
-    done = forge(fluid, duckdb_shop, folder)
-    assert (done.code, bytes_of(folder)) == (2, before)
-    assert "nothing was written" in done.err and "--force" in done.err
+    outcome = forge(fluid, duckdb_shop, folder)
+    assert (outcome.code, bytes_of(folder)) == (2, before)
+    assert "nothing was written" in outcome.err and "--force" in outcome.err
     assert forge(fluid, duckdb_shop, folder, "--force").code == 0
     contract = yaml.safe_load((folder / "contract.fluid.yaml").read_text())
     assert contract["metadata"]["owner"]["team"] == "unassigned"
@@ -264,6 +264,6 @@ def test_copies_of_tables_are_brought_up_to_date(fluid: Fluid, tmp_path: Path) -
         pytest.skip("dbt reads all of these files where they lie")
     (data / "u.csv").write_bytes(b"id;n\r\n1;\xe4\r\n2;b;\n3;c\n4;d\n")
     before = bytes_of(tmp_path / "out" / "dbt" / "land")
-    done = forge(fluid, data, tmp_path / "out")
-    assert "Kept" not in done.out
+    outcome = forge(fluid, data, tmp_path / "out")
+    assert "Kept" not in outcome.out
     assert bytes_of(tmp_path / "out" / "dbt" / "land") != before

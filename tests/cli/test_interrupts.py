@@ -72,10 +72,10 @@ def test_a_signal_ends_a_profile_within_a_second(
     with started("profile", large, folder=tmp_path) as process:
         wait_for(process, "Measuring columns")
         time.sleep(0.1)
-        seconds, said = stop(process, number)
+        seconds, output = stop(process, number)
     assert process.returncode == 2
-    assert f"Error: {MESSAGE}\n" in said
-    assert "Traceback" not in said
+    assert f"Error: {MESSAGE}\n" in output
+    assert "Traceback" not in output
     assert seconds < 1
     assert list((tmp_path / "tmp").iterdir()) == []
 
@@ -88,9 +88,9 @@ def test_an_interrupt_ends_the_wait_for_a_silent_server(tmp_path: Path) -> None:
             connection, _ = silent.accept()
             with connection:
                 time.sleep(0.1)
-                seconds, said = stop(process, signal.SIGINT)
+                seconds, output = stop(process, signal.SIGINT)
     assert process.returncode == 2
-    assert MESSAGE in said
+    assert MESSAGE in output
     assert seconds < 1
     assert list((tmp_path / "tmp").iterdir()) == []
 

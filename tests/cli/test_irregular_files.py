@@ -34,7 +34,7 @@ def make(request: pytest.FixtureRequest) -> Callable[[Path], None]:
 
 @pytest.fixture
 def folder(duckdb_shop: Path, tmp_path: Path) -> Path:
-    """A forged folder, beside its source."""
+    """A forged folder, next to its source."""
     with open_source(duckdb_shop) as source:
         forge(source, out=tmp_path / "shop-model")
     return tmp_path / "shop-model"
@@ -46,11 +46,11 @@ def test_verify_reads_no_pipe_and_no_device(
 ) -> None:
     """It names the file, and says what to do."""
     make(folder / name)
-    done = fluid_process("verify", folder)
-    assert done.code == 2
-    said = " ".join(done.err.split())
-    assert f"{name} isn't a regular file" in said
-    assert "Put a plain file in its place" in said
+    outcome = fluid_process("verify", folder)
+    assert outcome.code == 2
+    output = " ".join(outcome.err.split())
+    assert f"{name} isn't a regular file" in output
+    assert "Put a plain file in its place" in output
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_no_command_reads_a_contract_from_a_pipe_or_a_device(
 ) -> None:
     """Whatever it wants the contract for."""
     make(tmp_path / "contract.fluid.yaml")
-    done = fluid_process(*command.split(), tmp_path / "contract.fluid.yaml")
-    assert done.code == 2
-    assert "isn't a regular file" in " ".join(done.err.split())
+    outcome = fluid_process(*command.split(), tmp_path / "contract.fluid.yaml")
+    assert outcome.code == 2
+    assert "isn't a regular file" in " ".join(outcome.err.split())
 
 
 def test_diff_reads_no_pipe_and_no_device(
@@ -71,9 +71,9 @@ def test_diff_reads_no_pipe_and_no_device(
 ) -> None:
     """Neither of its two documents."""
     make(tmp_path / "other.json")
-    done = fluid_process("diff", folder / "model.json", tmp_path / "other.json")
-    assert done.code == 2
-    assert "isn't a regular file" in " ".join(done.err.split())
+    outcome = fluid_process("diff", folder / "model.json", tmp_path / "other.json")
+    assert outcome.code == 2
+    assert "isn't a regular file" in " ".join(outcome.err.split())
 
 
 def test_a_pipe_or_a_device_is_no_source(
@@ -81,12 +81,12 @@ def test_a_pipe_or_a_device_is_no_source(
 ) -> None:
     """Its start isn't looked at, since that could take for ever."""
     make(tmp_path / "shop.db")
-    done = fluid_process("profile", tmp_path / "shop.db")
-    assert done.code == 2
-    assert "isn't a regular file" in " ".join(done.err.split())
+    outcome = fluid_process("profile", tmp_path / "shop.db")
+    assert outcome.code == 2
+    assert "isn't a regular file" in " ".join(outcome.err.split())
 
 
-def test_a_folder_is_forged_again_beside_a_pipe_or_a_device(
+def test_a_folder_is_forged_again_next_to_a_pipe_or_a_device(
     fluid_process: Fluid, folder: Path, duckdb_shop: Path, make: Callable[[Path], None]
 ) -> None:
     """What took the place of a file counts as an edit, which is kept and shown without reading."""

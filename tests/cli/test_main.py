@@ -67,7 +67,7 @@ def test_a_group_without_a_command_shows_its_help_and_fails(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         (("profle",), "Did you mean 'profile'?"),
         (("profile",), "Missing argument 'SOURCE'."),
@@ -79,14 +79,14 @@ def test_a_group_without_a_command_shows_its_help_and_fails(
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 def test_wrong_usage_is_two_sentences_and_code_2(
-    fluid: Fluid, arguments: tuple[str, ...], said: str
+    fluid: Fluid, arguments: tuple[str, ...], output: str
 ) -> None:
-    """A usage error says what is wrong and where to read on, in the form of all other errors."""
+    """A usage error says what is wrong and where to read more, in the form of all other errors."""
     outcome = fluid(*arguments)
     assert (outcome.code, outcome.out) == (2, "")
     happened, to_do = outcome.err.splitlines()
     assert happened.startswith("Error: ")
-    assert said in happened
+    assert output in happened
     assert re.fullmatch(r"       Run `fluid[a-z -]* --help` to see its options\.", to_do)
 
 
@@ -100,7 +100,7 @@ def test_start_up_imports_nothing_heavy() -> None:
         "run(['--help'], Interrupts())\n"
         f"print(sorted({heavy!r} & set(sys.modules)), file=sys.stderr)\n"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    assert done.stderr == "[]\n"
+    assert process.stderr == "[]\n"

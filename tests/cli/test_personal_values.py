@@ -196,9 +196,9 @@ def assert_no_canary_in(folder: Path) -> None:
 def test_no_screen_of_a_profile_shows_one(fluid: Fluid, source: str) -> None:
     """The overview, one table's columns, and JSON."""
     for arguments in ((), ("--table", "parcel"), ("--json",), ("--debug",)):
-        done = fluid("profile", source, *arguments)
-        assert done.code == 0, done.err
-        assert_no_canary(done.out + done.err, arguments)
+        outcome = fluid("profile", source, *arguments)
+        assert outcome.code == 0, outcome.err
+        assert_no_canary(outcome.out + outcome.err, arguments)
 
 
 def test_columns_that_hold_some_are_marked(fluid: Fluid, source: str) -> None:
@@ -236,9 +236,9 @@ def test_no_file_and_no_later_command_shows_one(
         ("diff", contract, contract),
         *(("export", name, contract) for name in ("odcs", "dcs", "osi")),
     ):
-        done = fluid(*command)
-        assert "bug" not in done.err, done.err
-        assert_no_canary(done.out + done.err, command)
+        outcome = fluid(*command)
+        assert "bug" not in outcome.err, outcome.err
+        assert_no_canary(outcome.out + outcome.err, command)
     assert_no_canary_in(out)
 
 
@@ -252,7 +252,7 @@ _BREAK = (
 
 @pytest.mark.parametrize("technique", TECHNIQUES)
 def test_no_row_that_is_lost_shows_one(fluid: Fluid, tmp_path: Path, technique: str) -> None:
-    """The rows that differ are shown, without what is nested or personal in them."""
+    """The rows that differ are shown, without their nested or personal values."""
     source = duckdb_file(tmp_path)
     out = tmp_path / "model"
     fluid(*FORGE, "--uri", source, "--technique", technique, "-o", out)
@@ -260,17 +260,17 @@ def test_no_row_that_is_lost_shows_one(fluid: Fluid, tmp_path: Path, technique: 
         for statement in _BREAK:
             database.execute(statement)
     for arguments in (("--debug",), ("--json",)):
-        done = fluid("verify", out, *arguments)
+        outcome = fluid("verify", out, *arguments)
         if technique == "data_vault_2":
-            assert done.code != 0
-        assert_no_canary(done.out + done.err, arguments)
+            assert outcome.code != 0
+        assert_no_canary(outcome.out + outcome.err, arguments)
     tested = fluid("test", out / "contract.fluid.yaml", "--uri", source)
     assert_no_canary(tested.out + tested.err, "test")
     assert_no_canary_in(out)
 
 
 def test_no_value_that_no_longer_fits_is_quoted(fluid: Fluid, tmp_path: Path) -> None:
-    """Where text was all numbers and now holds an address, the error tells how many, not which."""
+    """Where text was all numbers and now holds an address, the error says how many, not which."""
     path = tmp_path / "post.sqlite"
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("CREATE TABLE parcel (parcel_id INTEGER, weight TEXT)")
@@ -281,10 +281,10 @@ def test_no_value_that_no_longer_fits_is_quoted(fluid: Fluid, tmp_path: Path) ->
     assert fluid(*FORGE, "--uri", path, "-o", out).code == 0
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE parcel SET weight = 'kanari@example.org' WHERE parcel_id = 7")
-    done = fluid("verify", out, "--debug")
-    assert done.code == 2
-    assert "1 value" in done.err or "a value" in done.err
-    assert_no_canary(done.out + done.err, "verify")
+    outcome = fluid("verify", out, "--debug")
+    assert outcome.code == 2
+    assert "1 value" in outcome.err or "a value" in outcome.err
+    assert_no_canary(outcome.out + outcome.err, "verify")
 
 
 @pytest.mark.parametrize("stray", ["kanari@example.org", "+49 1512345678"])
@@ -295,6 +295,6 @@ def test_a_stray_value_among_numbers_is_not_quoted(
     lines = [f"{number},{number * 3}" for number in range(200)]
     (tmp_path / "parcel.csv").write_text("\n".join(["parcel_id,weight", *lines, f"200,{stray}"]))
     for arguments in ((), ("--json",), ("--table", "parcel")):
-        done = fluid("profile", tmp_path / "parcel.csv", *arguments)
-        assert done.code == 0
-        assert_no_canary(done.out + done.err, arguments)
+        outcome = fluid("profile", tmp_path / "parcel.csv", *arguments)
+        assert outcome.code == 0
+        assert_no_canary(outcome.out + outcome.err, arguments)

@@ -47,21 +47,21 @@ def hostile(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_screen_tells_keys_relationships_dirt_and_personal_data(
+def test_the_screen_shows_keys_relationships_dirt_and_personal_data(
     fluid: Fluid, dirty: Path
 ) -> None:
-    """What was found stands in sections, with orphans counted and the query that shows them."""
+    """The findings come in sections, with orphans counted and the query that shows them."""
     outcome = fluid("profile", dirty)
     assert outcome.code == 0
-    said = " ".join(outcome.out.split())
-    assert "dirty SQLite · 3 tables · 6 columns · 1,200 rows" in said
-    assert "customer 300 3 customer_id" in said
-    assert "orders.customer_id → customer.customer_id" in said
-    assert "9 of 900 rows (1.0%) refer to nothing" in said
-    assert "LEFT JOIN" in said
-    assert "Personal data 1 column customer email" in said
-    assert "customer.since: Stored as text, but every value is a DATE." in said
-    assert "spare: The table has no rows." in said
+    output = " ".join(outcome.out.split())
+    assert "dirty SQLite · 3 tables · 6 columns · 1,200 rows" in output
+    assert "customer 300 3 customer_id" in output
+    assert "orders.customer_id → customer.customer_id" in output
+    assert "9 of 900 rows (1.0%) refer to nothing" in output
+    assert "LEFT JOIN" in output
+    assert "Personal data 1 column customer email" in output
+    assert "customer.since: Stored as text, but every value is a DATE." in output
+    assert "spare: The table has no rows." in output
 
 
 def test_no_line_ends_in_blanks(fluid: Fluid, dirty: Path) -> None:
@@ -82,7 +82,7 @@ def test_json_alone_is_on_stdout(fluid: Fluid, dirty: Path) -> None:
     assert outcome.err.splitlines()[0] == "Reading tables ..."
 
 
-def test_what_json_has_no_place_for_is_told_on_stderr(fluid: Fluid, tmp_path: Path) -> None:
+def test_what_json_has_no_place_for_is_reported_on_stderr(fluid: Fluid, tmp_path: Path) -> None:
     """Ragged lines are no part of the shape, and are not kept from the user either."""
     ragged = tmp_path / "ragged.csv"
     ragged.write_text("id,name\n" + "".join(f"{i},n{i}\n" for i in range(40)) + "40\n")

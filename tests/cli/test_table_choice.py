@@ -1,4 +1,4 @@
-"""``fluid profile --table``: which table is meant, and what is said where none is."""
+"""``fluid profile --table``: which table is chosen, and what is said if none matches."""
 
 import sqlite3
 from collections.abc import Callable
@@ -44,22 +44,22 @@ def test_a_table_is_named_with_its_schema_or_without(
     fluid: Fluid, sales: Path, arguments: tuple[str, ...], column: str
 ) -> None:
     """Whether ``--schema`` is given or not."""
-    done = fluid("profile", sales, *arguments)
-    assert (done.code, f"\n{column}  " in done.out) == (0, True), done.err
+    outcome = fluid("profile", sales, *arguments)
+    assert (outcome.code, f"\n{column}  " in outcome.out) == (0, True), outcome.err
 
 
 def test_a_table_of_sqlite_is_named_with_its_schema_main(fluid: Fluid, sqlite_shop: Path) -> None:
     """SQLite calls the schema of every table so."""
-    done = fluid("profile", sqlite_shop, "--table", "main.customer")
-    assert (done.code, done.out.startswith("customer  ")) == (0, True), done.err
+    outcome = fluid("profile", sqlite_shop, "--table", "main.customer")
+    assert (outcome.code, outcome.out.startswith("customer  ")) == (0, True), outcome.err
 
 
 def test_a_name_of_several_tables_is_refused_with_all_of_them(fluid: Fluid, sales: Path) -> None:
     """It's not for us to choose."""
-    done = fluid("profile", sales, "--table", "Customer")
-    assert done.code == 2
-    assert "Customer may be any of 2 tables" in done.err
-    assert "Name one: person.Customer, sales.Customer." in done.err
+    outcome = fluid("profile", sales, "--table", "Customer")
+    assert outcome.code == 2
+    assert "Customer may be any of 2 tables" in outcome.err
+    assert "Name one: person.Customer, sales.Customer." in outcome.err
 
 
 def as_sqlite(folder: Path) -> str:
@@ -90,14 +90,14 @@ def as_ddl(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("made", [as_sqlite, as_duckdb, as_files, as_ddl])
-def test_a_mistyped_table_is_told_before_anything_is_read(
+def test_a_mistyped_table_is_reported_before_anything_is_read(
     fluid: Fluid, tmp_path: Path, made: Callable[[Path], str]
 ) -> None:
     """Wrong usage, the nearest name, and all names that there are."""
     assert_refused_early(fluid, made(tmp_path))
 
 
-def test_a_mistyped_table_of_a_server_is_told_before_anything_is_read(
+def test_a_mistyped_table_of_a_server_is_reported_before_anything_is_read(
     fluid: Fluid, postgres: PostgresDatabase
 ) -> None:
     """Over a network it would take longest."""
@@ -106,11 +106,11 @@ def test_a_mistyped_table_of_a_server_is_told_before_anything_is_read(
 
 
 def assert_refused_early(fluid: Fluid, uri: str) -> None:
-    done = fluid("profile", uri, "--table", "custmer")
-    assert (done.code, done.out) == (2, "")
-    assert "There is no table custmer." in done.err
-    assert "Did you mean customer? The tables are customer, orders." in done.err
-    assert "Reading" not in done.err
+    outcome = fluid("profile", uri, "--table", "custmer")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "There is no table custmer." in outcome.err
+    assert "Did you mean customer? The tables are customer, orders." in outcome.err
+    assert "Reading" not in outcome.err
 
 
 def test_all_tables_are_listed_and_of_very_many_their_number() -> None:
@@ -132,10 +132,12 @@ def test_the_very_spelling_goes_before_another_case() -> None:
         chosen_table("ORDERS", twins)
 
 
-def test_a_table_that_cannot_be_read_is_told_with_its_reason(fluid: Fluid, tmp_path: Path) -> None:
+def test_a_table_that_cannot_be_read_is_reported_with_its_reason(
+    fluid: Fluid, tmp_path: Path
+) -> None:
     """It is there, so that it's not the name that is wrong."""
     (tmp_path / "good.csv").write_text("id,name\n1,a\n2,b\n")
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 and then nothing")
-    done = fluid("profile", tmp_path, "--table", "bad")
-    assert done.code == 2
-    assert "bad can't be read: " in done.err
+    outcome = fluid("profile", tmp_path, "--table", "bad")
+    assert outcome.code == 2
+    assert "bad can't be read: " in outcome.err

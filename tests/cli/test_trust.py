@@ -38,7 +38,7 @@ def passwords_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def folder(duckdb_shop: Path, tmp_path: Path) -> Path:
-    """A forged folder, beside its source."""
+    """A forged folder, next to its source."""
     with open_source(duckdb_shop) as source:
         forge(source, out=tmp_path / "shop-model")
     return tmp_path / "shop-model"
@@ -59,18 +59,18 @@ def lead_to(folder: Path, location: str, kind: str = "duckdb") -> None:
     )
 
 
-def answer(said: str, *arguments: str | Path) -> Outcome:
+def answer(reply: str, *arguments: str | Path) -> Outcome:
     """Run a command line on a terminal, where somebody answers its question."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [*COMMAND, *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs
     ) as process:
         os.close(theirs)
-        os.write(ours, f"{said}\n".encode())
-        shown = b"".join(iter(lambda: _read(ours), b""))
+        os.write(ours, f"{reply}\n".encode())
+        shown_text = b"".join(iter(lambda: _read(ours), b""))
         code = process.wait(timeout=60)
     os.close(ours)
-    return Outcome(code, shown.decode().replace("\r\n", "\n"), "")
+    return Outcome(code, shown_text.decode().replace("\r\n", "\n"), "")
 
 
 def _read(terminal: int) -> bytes:
@@ -96,9 +96,9 @@ def test_a_folder_never_chooses_a_server(
 ) -> None:
     """Where nobody can be asked, no connection is opened, however forge.json names the server."""
     lead_to(folder, location.format(port=thief.port), "postgres")
-    done = fluid("verify", folder)
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("Error: forge.json names a server")
+    outcome = fluid("verify", folder)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("Error: forge.json names a server")
     assert (thief.connections, thief.passwords) == (0, [])
 
 
@@ -107,10 +107,10 @@ def test_the_command_to_paste_names_the_server(
 ) -> None:
     """Host, port, user and database are said, and the command says the same as one plain URI."""
     lead_to(folder, f"host=127.0.0.1 port={thief.port} user=reader dbname=shop", "postgres")
-    said = " ".join(fluid("verify", folder, "--json").err.split())
-    assert f"(host 127.0.0.1, port {thief.port}, user reader, database shop)" in said
+    output = " ".join(fluid("verify", folder, "--json").err.split())
+    assert f"(host 127.0.0.1, port {thief.port}, user reader, database shop)" in output
     uri = f"postgresql://reader@127.0.0.1:{thief.port}/shop"
-    assert said.endswith(f" run: fluid verify {folder} --json --uri {uri}")
+    assert output.endswith(f" run: fluid verify {folder} --json --uri {uri}")
 
 
 @pytest.mark.usefixtures("passwords_at_hand")
@@ -124,16 +124,16 @@ def test_a_server_that_the_user_names_is_contacted(
 
 
 @pytest.mark.usefixtures("passwords_at_hand")
-@pytest.mark.parametrize(("said", "contacted"), [("y", True), ("n", False), ("", False)])
+@pytest.mark.parametrize(("reply", "contacted"), [("y", True), ("n", False), ("", False)])
 def test_on_a_terminal_the_user_is_asked(
-    folder: Path, thief: PasswordThief, said: str, contacted: bool
+    folder: Path, thief: PasswordThief, reply: str, contacted: bool
 ) -> None:
     """The question shows where to; only a yes opens a connection."""
     lead_to(folder, f"host=db.example.org port={thief.port} hostaddr=127.0.0.1", "postgres")
-    done = answer(said, "verify", folder)
-    assert done.code == 2
+    outcome = answer(reply, "verify", folder)
+    assert outcome.code == 2
     for shown in ("host      db.example.org", f"port      {thief.port}", "hostaddr  127.0.0.1"):
-        assert shown in done.out
+        assert shown in outcome.out
     assert (thief.connections > 0) is contacted
     assert bool(thief.passwords) is contacted
 
@@ -142,7 +142,7 @@ def test_on_a_terminal_the_user_is_asked(
 def test_a_folder_leads_to_no_far_file(
     fluid: Fluid, duckdb_shop: Path, folder: Path, tmp_path: Path, way: str
 ) -> None:
-    """Only what lies in the folder or beside it is read; links count by where they lead."""
+    """Only files in the folder or next to it are read; for links, the target counts."""
     mine = tmp_path / "mine"
     mine.mkdir()
     folder = Path(shutil.move(folder, mine))
@@ -156,10 +156,10 @@ def test_a_folder_leads_to_no_far_file(
     (mine / ".private").mkdir()
     shutil.copy(duckdb_shop, mine / ".private")
     lead_to(folder, location)
-    done = fluid("verify", folder)
-    assert (done.code, done.out) == (2, "")
-    assert "a folder may only choose files in it or next to it" in done.err
-    assert f"fluid verify {folder} --uri " in " ".join(done.err.split())
+    outcome = fluid("verify", folder)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "a folder may only choose files in it or next to it" in outcome.err
+    assert f"fluid verify {folder} --uri " in " ".join(outcome.err.split())
     assert fluid("verify", folder, "--uri", duckdb_shop).code == 0
 
 
@@ -173,9 +173,9 @@ def test_a_folder_of_files_holds_no_link_to_a_far_file(fluid: Fluid, tmp_path: P
         forge(source, out=tmp_path / "mine" / "model")
     assert fluid("verify", tmp_path / "mine" / "model").code == 0
     (data / "parts" / "more.csv").symlink_to(tmp_path / "secret.csv")
-    done = fluid("verify", tmp_path / "mine" / "model")
-    assert done.code == 2
-    assert "more.csv, and a folder may only choose files in it or next to it" in done.err
+    outcome = fluid("verify", tmp_path / "mine" / "model")
+    assert outcome.code == 2
+    assert "more.csv, and a folder may only choose files in it or next to it" in outcome.err
 
 
 def test_on_a_terminal_a_far_file_is_asked_for(folder: Path, tmp_path: Path) -> None:
@@ -184,8 +184,8 @@ def test_on_a_terminal_a_far_file_is_asked_for(folder: Path, tmp_path: Path) -> 
     folder = Path(shutil.move(folder, tmp_path / "mine"))
     lead_to(folder, "../../two.duckdb")
     assert answer("n", "verify", folder).code == 2
-    done = answer("yes", "verify", folder)
-    assert (done.code, "Read it?" in done.out, "Proven." in done.out) == (0, True, True)
+    outcome = answer("yes", "verify", folder)
+    assert (outcome.code, "Read it?" in outcome.out, "Proven." in outcome.out) == (0, True, True)
 
 
 @pytest.fixture
@@ -201,21 +201,21 @@ def trap(folder: Path, tmp_path: Path) -> Path:
 
 def test_the_code_of_a_folder_is_not_run_unasked(fluid: Fluid, folder: Path, trap: Path) -> None:
     """Without a terminal and without --trust nothing of it runs, and one sentence says why."""
-    done = fluid("verify", folder, "--dbt")
-    assert (done.code, done.out, trap.exists()) == (2, "", False)
-    said = " ".join(done.err.split())
-    assert "runs the code in" in said
-    assert f"run: fluid verify {folder} --dbt --trust" in said
+    outcome = fluid("verify", folder, "--dbt")
+    assert (outcome.code, outcome.out, trap.exists()) == (2, "", False)
+    output = " ".join(outcome.err.split())
+    assert "runs the code in" in output
+    assert f"run: fluid verify {folder} --dbt --trust" in output
 
 
 @pytest.mark.usefixtures("dbt")
 def test_the_code_of_a_folder_is_asked_for(folder: Path, trap: Path) -> None:
     """On a terminal a no ends it; with --trust nobody is asked."""
-    done = answer("n", "verify", folder, "--dbt")
-    assert (done.code, trap.exists()) == (2, False)
-    assert "Do you trust its author?" in done.out
-    done = answer("n", "verify", folder, "--dbt", "--trust")
-    assert (trap.exists(), "Do you trust" in done.out) == (True, False)
+    outcome = answer("n", "verify", folder, "--dbt")
+    assert (outcome.code, trap.exists()) == (2, False)
+    assert "Do you trust its author?" in outcome.out
+    outcome = answer("n", "verify", folder, "--dbt", "--trust")
+    assert (trap.exists(), "Do you trust" in outcome.out) == (True, False)
 
 
 def test_trust_in_the_code_chooses_no_server(
@@ -232,8 +232,8 @@ def test_a_warehouse_by_name_chooses_no_source(
 ) -> None:
     """--warehouse says where the model was built; where the data is stays the user's to say."""
     lead_to(folder, f"postgresql://reader@127.0.0.1:{thief.port}/shop", "postgres")
-    done = fluid("verify", folder, "--warehouse", duckdb_shop)
-    assert (done.code, "forge.json names a server" in done.err) == (2, True)
+    outcome = fluid("verify", folder, "--warehouse", duckdb_shop)
+    assert (outcome.code, "forge.json names a server" in outcome.err) == (2, True)
     assert thief.connections == 0
 
 
@@ -266,6 +266,6 @@ def test_no_command_goes_where_a_contract_or_project_points(
         ("verify", folder),
         ("forge", "data-model", "from-source", "--uri", duckdb_shop, "-o", folder),
     ):
-        done = fluid(*command)
-        assert "bug" not in done.err, (command, done.err)
+        outcome = fluid(*command)
+        assert "bug" not in outcome.err, (command, outcome.err)
     assert thief.connections == 0

@@ -39,7 +39,7 @@ def contract(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_valid_contract_is_said_to_be_valid_with_what_was_checked(
+def test_a_valid_contract_is_called_valid_with_what_was_checked(
     fluid: Fluid, contract: Path
 ) -> None:
     """Code 0, and how much there was to check."""
@@ -49,7 +49,7 @@ def test_a_valid_contract_is_said_to_be_valid_with_what_was_checked(
     assert "Checked: 1 expose, 1 column, 0 quality rules." in outcome.out
 
 
-def test_a_finding_tells_path_line_found_allowed_and_nearest(fluid: Fluid, contract: Path) -> None:
+def test_a_finding_has_path_line_found_allowed_and_nearest(fluid: Fluid, contract: Path) -> None:
     """Code 1, and each finding precisely."""
     contract.write_text(VALID.replace("kind: table", "kind: tabel"))
     outcome = fluid("validate", contract)
@@ -75,7 +75,7 @@ def test_json_holds_the_same_findings(fluid: Fluid, contract: Path) -> None:
 
 
 def test_a_warning_does_not_make_a_contract_invalid(fluid: Fluid, contract: Path) -> None:
-    """Something that stands twice is shown, and the code is 0."""
+    """A duplicate is shown, and the code is 0."""
     expose = VALID[VALID.index("- exposeId") :]
     contract.write_text(VALID + expose)
     outcome = fluid("validate", contract)

@@ -1,4 +1,4 @@
-"""``fluid verify``: what it proves, what it tells, and what it refuses."""
+"""``fluid verify``: what it proves, reports and refuses."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def edit(path: Path, change: Callable[[Any], None]) -> None:
 
 @pytest.fixture(scope="module")
 def forged_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The two tables in a DuckDB file, and beside it the folder of their flat model."""
+    """The two tables in a DuckDB file, and next to it the folder of their flat model."""
     place = tmp_path_factory.mktemp("forged")
     run(place / "two.duckdb", *STATEMENTS)
     forged(place / "two.duckdb", place / "shop-model")
@@ -52,19 +52,19 @@ def test_a_fresh_forge_is_proven(
     """What was just forged verifies, for each technique, and nothing is remarked."""
     folder = forged(duckdb_shop, tmp_path / "out", technique)
     before = (folder / "proof.json").read_bytes()
-    done = fluid("verify", folder)
-    assert done.code == 0
-    assert "✓ Proven." in done.out
-    assert re.search(r"customer +40 .*✓ same\n", done.out)
-    assert re.search(r"orders +120 .*✓ same\n", done.out)
-    assert "Changed since the forge" not in done.out
+    outcome = fluid("verify", folder)
+    assert outcome.code == 0
+    assert "✓ Proven." in outcome.out
+    assert re.search(r"customer +40 .*✓ same\n", outcome.out)
+    assert re.search(r"orders +120 .*✓ same\n", outcome.out)
+    assert "Changed since the forge" not in outcome.out
     assert (folder / "proof.json").read_bytes() == before
 
 
 def test_the_source_is_found_after_both_have_moved(
     fluid: Fluid, duckdb_shop: Path, folder: Path, tmp_path: Path
 ) -> None:
-    """The folder knows its source by where it lies from it."""
+    """The folder knows its source by its relative path."""
     (tmp_path / "elsewhere").mkdir()
     for path in (duckdb_shop, folder):
         shutil.move(path, tmp_path / "elsewhere" / path.name)
@@ -86,9 +86,9 @@ def test_the_source_may_be_somewhere_else(
 def test_json_holds_everything(fluid: Fluid, duckdb_shop: Path, folder: Path) -> None:
     """Stdout is one document: the proof, the contract, what was edited, what the rows did."""
     run(duckdb_shop, "INSERT INTO orders VALUES (9000, 100, 1.25)")
-    done = fluid("verify", folder, "--json")
-    document = json.loads(done.out)
-    assert (done.code, document["holds"], document["proof"]["verdict"]) == (0, True, "proven")
+    outcome = fluid("verify", folder, "--json")
+    document = json.loads(outcome.out)
+    assert (outcome.code, document["holds"], document["proof"]["verdict"]) == (0, True, "proven")
     assert document["rows_changed"] == ["orders had 120 rows and has 121 now"]
     assert (document["contract"], document["edited"], document["dbt"]) == ([], [], None)
 
@@ -96,8 +96,8 @@ def test_json_holds_everything(fluid: Fluid, duckdb_shop: Path, folder: Path) ->
 def test_the_proof_is_brought_up_to_date(fluid: Fluid, duckdb_shop: Path, folder: Path) -> None:
     """proof.json always holds what was found last."""
     run(duckdb_shop, "DELETE FROM orders WHERE order_id > 5009")
-    done = fluid("verify", folder)
-    assert "orders had 120 rows and has 10 now" in done.out
+    outcome = fluid("verify", folder)
+    assert "orders had 120 rows and has 10 now" in outcome.out
     proof = json.loads((folder / "proof.json").read_text())
     assert [table["rows"] for table in proof["tables"]] == [40, 10]
 
@@ -105,13 +105,13 @@ def test_the_proof_is_brought_up_to_date(fluid: Fluid, duckdb_shop: Path, folder
 def test_a_folder_that_cannot_be_written_to_is_verified_all_the_same(
     fluid: Fluid, duckdb_shop: Path, folder: Path
 ) -> None:
-    """The verdict does not hang on the file; that it is old is told."""
+    """The verdict doesn't depend on the file; that it is out of date is reported."""
     run(duckdb_shop, "DELETE FROM orders WHERE order_id > 5009")
     (folder / "proof.json").unlink()
     (folder / "proof.json").mkdir()
-    done = fluid("verify", folder)
-    assert done.code == 0
-    assert "proof.json is not writable" in done.err
+    outcome = fluid("verify", folder)
+    assert outcome.code == 0
+    assert "proof.json is not writable" in outcome.err
 
 
 def test_a_loss_is_shown_and_fails(
@@ -133,13 +133,13 @@ def test_a_loss_is_shown_and_fails(
         return plan.model_copy(update={"builds": builds})
 
     monkeypatch.setattr(untrusted_model, "transform_plan", losing)
-    done = fluid("verify", folder)
-    assert done.code == 1
-    assert "✓" not in done.out
-    assert re.search(r"customer +40 +39 +1 +0 +equal +lost\n", done.out)
-    assert "Lost. 1 of 2 tables differ from their source." in done.out
-    assert "missing  customer_id 107 · email *** · city Town 1" in done.out
-    assert "example.org" not in done.out + (folder / "proof.json").read_text()
+    outcome = fluid("verify", folder)
+    assert outcome.code == 1
+    assert "✓" not in outcome.out
+    assert re.search(r"customer +40 +39 +1 +0 +equal +lost\n", outcome.out)
+    assert "Lost. 1 of 2 tables differ from their source." in outcome.out
+    assert "missing  customer_id 107 · email *** · city Town 1" in outcome.out
+    assert "example.org" not in outcome.out + (folder / "proof.json").read_text()
     assert json.loads((folder / "proof.json").read_text())["verdict"] == "lost"
     document = json.loads(fluid("verify", folder, "--json").out)
     assert (document["holds"], document["proof"]["verdict"]) == (False, "lost")
@@ -151,10 +151,10 @@ def test_a_source_that_has_changed_is_refused(
     """Which table, and how, in one sentence; the old proof stays."""
     before = (folder / "proof.json").read_bytes()
     run(duckdb_shop, "ALTER TABLE orders ALTER total TYPE DOUBLE", "CREATE TABLE extra (a INT)")
-    done = fluid("verify", folder)
-    assert (done.code, done.out) == (2, "")
-    assert "the table 'orders' has 'total' as DOUBLE, but had it as DECIMAL(8,2)" in done.err
-    assert "the table 'extra' is new" in done.err
+    outcome = fluid("verify", folder)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "the table 'orders' has 'total' as DOUBLE, but had it as DECIMAL(8,2)" in outcome.err
+    assert "the table 'extra' is new" in outcome.err
     assert (folder / "proof.json").read_bytes() == before
 
 
@@ -165,10 +165,10 @@ def test_a_key_that_holds_no_longer_fails_in_every_technique(
     """Two customers of one number: the key is named, with its rows and what to do."""
     folder = forged(duckdb_shop, tmp_path / "out", technique)
     run(duckdb_shop, "INSERT INTO customer VALUES (107, 'other@example.org', 'Bonn')")
-    done = fluid("verify", folder)
-    assert done.code == 1
-    assert "Keys that no longer hold  fix the rows, or forge again" in done.out
-    assert "the table 'customer' has 2 rows whose key (customer_id) is null" in done.out
+    outcome = fluid("verify", folder)
+    assert outcome.code == 1
+    assert "Keys that no longer hold  fix the rows, or forge again" in outcome.out
+    assert "the table 'customer' has 2 rows whose key (customer_id) is null" in outcome.out
 
 
 def test_another_kind_of_source_at_the_place_is_refused(
@@ -176,28 +176,28 @@ def test_another_kind_of_source_at_the_place_is_refused(
 ) -> None:
     """An SQLite file where a DuckDB file was is not read on."""
     shutil.copy(sqlite_shop, duckdb_shop)
-    done = fluid("verify", folder)
-    assert done.code == 2
-    assert "was forged as duckdb, and is sqlite now" in done.err
+    outcome = fluid("verify", folder)
+    assert outcome.code == 2
+    assert "was forged as duckdb, and is sqlite now" in outcome.err
 
 
 def test_empty_tables_prove_nothing(fluid: Fluid, tmp_path: Path) -> None:
     """Where there is no row, nothing was compared, and that is not called proven."""
     path = tmp_path / "empty.duckdb"
     run(path, "CREATE TABLE a (id INTEGER)")
-    done = fluid("verify", forged(path, tmp_path / "out"))
-    assert done.code == 1
-    assert "Not proven. There is no data: no table has a row to compare." in done.out
-    assert "✓" not in done.out
+    outcome = fluid("verify", forged(path, tmp_path / "out"))
+    assert outcome.code == 1
+    assert "Not proven. There is no data: no table has a row to compare." in outcome.out
+    assert "✓" not in outcome.out
 
 
 def test_ddl_proves_nothing(fluid: Fluid, tmp_path: Path) -> None:
     """A model of CREATE TABLE statements has nothing to be compared with."""
     path = tmp_path / "schema.sql"
     path.write_text("CREATE TABLE a (id INTEGER PRIMARY KEY);")
-    done = fluid("verify", forged(path, tmp_path / "out"))
-    assert done.code == 1
-    assert "Not proven." in done.out
+    outcome = fluid("verify", forged(path, tmp_path / "out"))
+    assert outcome.code == 1
+    assert "Not proven." in outcome.out
 
 
 def test_a_table_that_cannot_be_read_is_no_part_of_a_proof(fluid: Fluid, tmp_path: Path) -> None:
@@ -206,16 +206,16 @@ def test_a_table_that_cannot_be_read_is_no_part_of_a_proof(fluid: Fluid, tmp_pat
     data.mkdir()
     (data / "good.csv").write_text("id,name\n1,a\n2,b\n")
     (data / "bad.parquet").write_text("this is no Parquet")
-    done = fluid("verify", forged(data, tmp_path / "out"))
-    assert done.code == 1
-    assert re.search(r"good +2 +2 +0 +0 +equal", done.out)
-    assert "✓" not in done.out
-    assert "Not read, so not compared" in done.out
-    assert "bad: " in done.out
+    outcome = fluid("verify", forged(data, tmp_path / "out"))
+    assert outcome.code == 1
+    assert re.search(r"good +2 +2 +0 +0 +equal", outcome.out)
+    assert "✓" not in outcome.out
+    assert "Not read, so not compared" in outcome.out
+    assert "bad: " in outcome.out
 
 
 @pytest.mark.parametrize(
-    ("was", "is_now", "told"),
+    ("was", "is_now", "fault"),
     [
         ("type: decimal(8,2)", "type: string", "orders.total: string in the contract"),
         ("- name: total", "- name: amount", "orders.amount: the contract has it"),
@@ -223,38 +223,38 @@ def test_a_table_that_cannot_be_read_is_no_part_of_a_proof(fluid: Fluid, tmp_pat
     ],
 )
 def test_a_contract_that_does_not_match_its_model_fails(
-    fluid: Fluid, folder: Path, was: str, is_now: str, told: str
+    fluid: Fluid, folder: Path, was: str, is_now: str, fault: str
 ) -> None:
     """The proof holds, and the contract promises something else: it is said what."""
     path = folder / "contract.fluid.yaml"
     text = path.read_text()
     assert was in text
     path.write_text(text.replace(was, is_now))
-    done = fluid("verify", folder)
-    assert done.code == 1
-    assert "The contract does not match its model" in done.out
-    assert told in done.out
-    assert "✓ Proven." in done.out
+    outcome = fluid("verify", folder)
+    assert outcome.code == 1
+    assert "The contract does not match its model" in outcome.out
+    assert fault in outcome.out
+    assert "✓ Proven." in outcome.out
 
 
 def test_a_contract_may_be_completed_by_hand(fluid: Fluid, folder: Path) -> None:
     """An owner is what a person adds; nothing is said about it."""
     path = folder / "contract.fluid.yaml"
     path.write_text(path.read_text().replace("team: unassigned", "team: sales"))
-    done = fluid("verify", folder)
-    assert done.code == 0
-    assert "Changed since the forge" not in done.out
+    outcome = fluid("verify", folder)
+    assert outcome.code == 0
+    assert "Changed since the forge" not in outcome.out
 
 
-def test_edited_files_are_told(fluid: Fluid, folder: Path) -> None:
+def test_edited_files_are_listed(fluid: Fluid, folder: Path) -> None:
     """The model was proven, not what somebody made of its files."""
     (folder / "plan.json").write_text("{}")
     (folder / "proof" / "orders.sql").unlink()
     (folder / "proof" / "more.sql").write_text("SELECT 1")
-    done = fluid("verify", folder)
-    assert done.code == 0
+    outcome = fluid("verify", folder)
+    assert outcome.code == 0
     for line in ("plan.json was edited", "proof/orders.sql is missing", "proof/more.sql was added"):
-        assert line in done.out
+        assert line in outcome.out
 
 
 @pytest.mark.parametrize(
@@ -271,19 +271,19 @@ def test_edited_files_are_told(fluid: Fluid, folder: Path) -> None:
 def test_broken_files_are_refused(fluid: Fluid, folder: Path, name: str, content: str) -> None:
     """What is not what a forge writes is named, with a hint, and never guessed at."""
     (folder / name).write_text(content)
-    done = fluid("verify", folder)
-    assert (done.code, done.out) == (2, "")
-    assert "bug" not in done.err
-    assert len(done.err.splitlines()) == 2
+    outcome = fluid("verify", folder)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "bug" not in outcome.err
+    assert len(outcome.err.splitlines()) == 2
 
 
 @pytest.mark.parametrize("name", ["forge.json", "model.json", "contract.fluid.yaml"])
 def test_missing_files_are_refused(fluid: Fluid, folder: Path, name: str) -> None:
     """The file that is not there is named."""
     (folder / name).unlink()
-    done = fluid("verify", folder)
-    assert done.code == 2
-    assert name in done.err
+    outcome = fluid("verify", folder)
+    assert outcome.code == 2
+    assert name in outcome.err
 
 
 def test_a_folder_that_was_never_forged_is_refused(fluid: Fluid, tmp_path: Path) -> None:
@@ -299,9 +299,9 @@ def test_a_model_without_its_layer_is_refused(fluid: Fluid, folder: Path) -> Non
     """A vault that holds no vault can be planned by nobody."""
     for name in ("forge.json", "model.json"):
         edit(folder / name, lambda document: document.update(technique="data_vault_2"))
-    done = fluid("verify", folder)
-    assert done.code == 2
-    assert "its technique is data_vault_2, but that layer is missing" in done.err
+    outcome = fluid("verify", folder)
+    assert outcome.code == 2
+    assert "its technique is data_vault_2, but that layer is missing" in outcome.err
 
 
 _INJECTED = "INTEGER) AS x; ATTACH '{}' AS evil; SELECT CAST(1 AS INTEGER"
@@ -321,15 +321,15 @@ def test_no_sql_of_a_file_is_run(fluid: Fluid, folder: Path, tmp_path: Path, fie
             attribute["conversion"] = {"to_type": injected, "reversible": True}
 
     edit(folder / "model.json", change)
-    done = fluid("verify", folder)
-    assert (done.code, done.out) == (2, "")
-    assert "bug" not in done.err
+    outcome = fluid("verify", folder)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "bug" not in outcome.err
     assert not target.exists()
 
 
 @pytest.fixture(scope="module")
 def dated_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The star of one table of dated orders, beside its source."""
+    """The star of one table of dated orders, next to its source."""
     place = tmp_path_factory.mktemp("dated")
     run(
         place / "dated.duckdb",
@@ -354,9 +354,9 @@ def test_no_name_of_a_file_reads_another_file(
         reference["to_columns"] = [f"full_date IS NULL AND {reading} OR dim_date.full_date"]
 
     edit(star / "model.json", change)
-    done = fluid("verify", star, "--uri", dated_once / "dated.duckdb")
-    assert (done.code, done.out) == (2, "")
-    assert "a build reads something other than its relations" in done.err
+    outcome = fluid("verify", star, "--uri", dated_once / "dated.duckdb")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "a build reads something other than its relations" in outcome.err
 
 
 def test_a_model_whose_parts_do_not_fit_is_refused(
@@ -370,16 +370,16 @@ def test_a_model_whose_parts_do_not_fit_is_refused(
         reference["carried"] = [["nothing", "nothing"]]
 
     edit(star / "model.json", change)
-    done = fluid("verify", star, "--uri", dated_once / "dated.duckdb")
-    assert (done.code, done.out) == (2, "")
-    assert "its parts don't fit together" in done.err
+    outcome = fluid("verify", star, "--uri", dated_once / "dated.duckdb")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "its parts don't fit together" in outcome.err
 
 
 def test_a_password_is_never_shown(fluid: Fluid, folder: Path) -> None:
     """Not even where the server that it is for can't be reached."""
-    done = fluid("verify", folder, "--uri", "postgresql://u:geheim@127.0.0.1:1/x")
-    assert done.code == 2
-    assert "geheim" not in done.out + done.err
+    outcome = fluid("verify", folder, "--uri", "postgresql://u:geheim@127.0.0.1:1/x")
+    assert outcome.code == 2
+    assert "geheim" not in outcome.out + outcome.err
 
 
 def test_a_manifest_that_leads_out_reads_nothing_there(fluid: Fluid, folder: Path) -> None:
@@ -388,9 +388,9 @@ def test_a_manifest_that_leads_out_reads_nothing_there(fluid: Fluid, folder: Pat
         folder / "forge.json",
         lambda manifest: manifest["files"].update({"proof/../../x": "0", "/etc/passwd": "0"}),
     )
-    done = fluid("verify", folder)
-    assert done.code == 0
-    assert "passwd" not in done.out
+    outcome = fluid("verify", folder)
+    assert outcome.code == 0
+    assert "passwd" not in outcome.out
 
 
 def test_two_verifications_print_the_same(fluid: Fluid, folder: Path) -> None:
@@ -399,33 +399,33 @@ def test_two_verifications_print_the_same(fluid: Fluid, folder: Path) -> None:
 
 
 def test_help_shows_an_example(fluid: Fluid) -> None:
-    """Whoever asks is told how it is used."""
-    done = fluid("verify", "--help")
-    assert done.code == 0
-    assert "fluid verify shop-model" in done.out
+    """Asking for help shows how it is used."""
+    outcome = fluid("verify", "--help")
+    assert outcome.code == 0
+    assert "fluid verify shop-model" in outcome.out
 
 
 @pytest.mark.usefixtures("dbt")
 def test_what_dbt_built_is_proven_too(fluid: Fluid, folder: Path) -> None:
     """The project is built by dbt itself, and what it built is compared with the source."""
-    done = fluid("verify", folder, "--dbt", "--trust", "--json")
-    document = json.loads(done.out)
-    assert (done.code, document["holds"]) == (0, True), document["dbt"]
+    outcome = fluid("verify", folder, "--dbt", "--trust", "--json")
+    document = json.loads(outcome.out)
+    assert (outcome.code, document["holds"]) == (0, True), document["dbt"]
     assert (document["dbt"]["failed"], document["dbt"]["skipped"]) == ([], [])
     assert document["dbt"]["proof"] == document["proof"]
 
 
 @pytest.mark.usefixtures("dbt")
-def test_dbt_builds_beside_the_database_that_stands(fluid: Fluid, folder: Path) -> None:
+def test_dbt_builds_next_to_the_database_that_stands(fluid: Fluid, folder: Path) -> None:
     """What an earlier run built is neither repaired nor called proven: it is not checked."""
     standing = folder / "dbt" / "two.duckdb"
     run(standing, "CREATE TABLE customer AS SELECT 1 AS damaged")
     before = standing.read_bytes()
-    done = fluid("verify", folder, "--dbt", "--trust")
-    assert done.code == 0
+    outcome = fluid("verify", folder, "--dbt", "--trust")
+    assert outcome.code == 0
     assert standing.read_bytes() == before
-    assert f"\ndbt built in a new database; {standing} was not checked.\n" in done.out
-    assert "To prove it as it stands, add --warehouse" in done.out
+    assert f"\ndbt built in a new database; {standing} was not checked.\n" in outcome.out
+    assert "To prove it as it stands, add --warehouse" in outcome.out
     (folder / "dbt" / "profiles.yml").write_text("two: {}")
     refused = fluid("verify", folder, "--dbt", "--trust")
     assert (refused.code, "doesn't use FLUID_DATABASE_PATH" in refused.err) == (
@@ -439,12 +439,12 @@ def test_what_dbt_loses_is_caught(fluid: Fluid, folder: Path) -> None:
     """A model of the project that was edited to leave rows out does not pass, and gets no tick."""
     model = folder / "dbt" / "models" / "flat" / "orders.sql"
     model.write_text(model.read_text() + "\nWHERE order_id > 5000\n")
-    done = fluid("verify", folder, "--dbt", "--trust")
-    assert done.code == 1
-    assert "✓" not in done.out
-    assert re.search(r"orders +120 +119 +1 +0 +equal +lost\n", done.out)
-    assert "missing  order_id 5000" in done.out
-    assert "dbt/models/flat/orders.sql was edited" in done.out
+    outcome = fluid("verify", folder, "--dbt", "--trust")
+    assert outcome.code == 1
+    assert "✓" not in outcome.out
+    assert re.search(r"orders +120 +119 +1 +0 +equal +lost\n", outcome.out)
+    assert "missing  order_id 5000" in outcome.out
+    assert "dbt/models/flat/orders.sql was edited" in outcome.out
 
 
 @pytest.mark.usefixtures("dbt")
@@ -452,12 +452,12 @@ def test_what_dbt_cannot_build_is_named(fluid: Fluid, folder: Path) -> None:
     """The model that failed is named with the reason, and nothing is called proven by dbt."""
     model = folder / "dbt" / "models" / "flat" / "orders.sql"
     model.write_text(model.read_text() + "\nWHERE nowhere\n")
-    done = fluid("verify", folder, "--dbt", "--trust")
-    assert done.code == 1
-    assert "✓" not in done.out
-    assert "1 failed" in done.out
-    assert re.search(r"orders: .*nowhere", done.out, re.DOTALL)
-    assert "dbt did not build everything" in done.out
+    outcome = fluid("verify", folder, "--dbt", "--trust")
+    assert outcome.code == 1
+    assert "✓" not in outcome.out
+    assert "1 failed" in outcome.out
+    assert re.search(r"orders: .*nowhere", outcome.out, re.DOTALL)
+    assert "dbt did not build everything" in outcome.out
 
 
 def test_dbt_for_another_database_is_not_proven_here(
@@ -466,9 +466,9 @@ def test_dbt_for_another_database_is_not_proven_here(
     """What a warehouse would build cannot be read here, and is not passed over in silence."""
     with open_source(duckdb_shop) as opened:
         forge(opened, target="snowflake", out=tmp_path / "out")
-    done = fluid("verify", tmp_path / "out", "--dbt", "--trust")
-    assert done.code == 2
-    assert "is for snowflake" in done.err
+    outcome = fluid("verify", tmp_path / "out", "--dbt", "--trust")
+    assert outcome.code == 2
+    assert "is for snowflake" in outcome.err
 
 
 def test_a_database_on_a_server_is_found_again(
@@ -483,5 +483,5 @@ def test_a_database_on_a_server_is_found_again(
         assert path.is_dir() or "geheim" not in path.read_text(), path
     refused = fluid("verify", tmp_path / "out")
     assert refused.code == 2
-    done = fluid(*shlex.split(refused.err.splitlines()[-1])[1:])
-    assert (done.code, "✓ Proven." in done.out) == (0, True)
+    outcome = fluid(*shlex.split(refused.err.splitlines()[-1])[1:])
+    assert (outcome.code, "✓ Proven." in outcome.out) == (0, True)

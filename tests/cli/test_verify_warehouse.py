@@ -1,4 +1,4 @@
-"""``fluid verify --warehouse``: what stands is proven as it stands, and never touched."""
+"""``fluid verify --warehouse``: the warehouse is proven as it stands, and never touched."""
 
 import hashlib
 import json
@@ -20,13 +20,13 @@ TECHNIQUES = ("data_vault_2", "dimensional", "flat")
 def load(folder: Path, source: Path, warehouse: Path) -> None:
     """Load a warehouse with what a folder's plan builds, as dbt would."""
     plan = read_folder(folder).plan
-    with open_source(source) as opened, built(opened, plan) as done:
-        done.connection.execute(f"ATTACH '{warehouse}' AS warehouse")
+    with open_source(source) as opened, built(opened, plan) as outcome:
+        outcome.connection.execute(f"ATTACH '{warehouse}' AS warehouse")
         for build in plan.published:
-            done.connection.execute(
+            outcome.connection.execute(
                 f"CREATE TABLE warehouse.main.{build.name} AS FROM model.{build.name}"
             )
-        done.connection.execute("DETACH warehouse")
+        outcome.connection.execute("DETACH warehouse")
 
 
 def bytes_of(path: Path) -> str:
@@ -58,8 +58,8 @@ def test_a_loaded_warehouse_is_proven_and_left_alone(
     warehouse = place / f"{technique}.duckdb"
     before = bytes_of(warehouse)
     files = {path for path in place.rglob("*") if path.is_file()}
-    done = fluid("verify", place / technique, "--warehouse", warehouse)
-    assert (done.code, "✓ Proven." in done.out) == (0, True), done.out
+    outcome = fluid("verify", place / technique, "--warehouse", warehouse)
+    assert (outcome.code, "✓ Proven." in outcome.out) == (0, True), outcome.out
     assert bytes_of(warehouse) == before
     assert {path for path in place.rglob("*") if path.is_file()} == files
 
@@ -88,10 +88,10 @@ def test_what_a_warehouse_lacks_is_red_and_named(fluid: Fluid, place: Path, dama
         connection.execute(statement.replace("{}", relation))
     before = bytes_of(warehouse)
     for _ in range(2):
-        done = fluid("verify", place / technique, "--warehouse", warehouse)
-        assert done.code == 1
-        assert "✓" not in done.out
-        assert f"{relation} lacks 1 row\n" in done.out
+        outcome = fluid("verify", place / technique, "--warehouse", warehouse)
+        assert outcome.code == 1
+        assert "✓" not in outcome.out
+        assert f"{relation} lacks 1 row\n" in outcome.out
     assert bytes_of(warehouse) == before
 
 
@@ -99,18 +99,18 @@ def test_the_document_names_what_is_lacking(fluid: Fluid, place: Path) -> None:
     """Machines get the verdict, the relation and the figures."""
     warehouse = place / "data_vault_2.duckdb"
     run(warehouse, "DELETE FROM hub_customer WHERE customer_id = 107")
-    done = fluid("verify", place / "data_vault_2", "--warehouse", warehouse, "--json")
-    document = json.loads(done.out)
-    assert (done.code, document["holds"], document["proof"]["verdict"]) == (1, False, "lost")
+    outcome = fluid("verify", place / "data_vault_2", "--warehouse", warehouse, "--json")
+    document = json.loads(outcome.out)
+    assert (outcome.code, document["holds"], document["proof"]["verdict"]) == (1, False, "lost")
     assert document["warehouse"]["lacking"] == [{"relation": "hub_customer", "rows": 1}]
 
 
-def test_a_source_that_has_moved_on_is_told(fluid: Fluid, place: Path) -> None:
+def test_a_source_that_has_moved_on_is_reported(fluid: Fluid, place: Path) -> None:
     """A row that was never loaded is missing, and what to do is said."""
     run(place / "two.duckdb", "INSERT INTO orders VALUES (9000, 100, 1.25)")
-    done = fluid("verify", place / "flat", "--warehouse", place / "flat.duckdb")
-    assert done.code == 1
-    assert "\n\nIf the source has changed since the last load, load it" in done.out
+    outcome = fluid("verify", place / "flat", "--warehouse", place / "flat.duckdb")
+    assert outcome.code == 1
+    assert "\n\nIf the source has changed since the last load, load it" in outcome.out
 
 
 def test_a_relation_that_is_missing_or_another_is_named(fluid: Fluid, place: Path) -> None:
@@ -121,11 +121,11 @@ def test_a_relation_that_is_missing_or_another_is_named(fluid: Fluid, place: Pat
         "DROP TABLE hub_customer",
         "ALTER TABLE hub_orders RENAME COLUMN load_date TO loaded",
     )
-    done = fluid("verify", place / "data_vault_2", "--warehouse", warehouse)
-    assert done.code == 1
-    assert "hub_customer is missing in the schema main." in done.out
-    assert "hub_orders has no column load_date." in done.out
-    assert "Not proven." in done.out
+    outcome = fluid("verify", place / "data_vault_2", "--warehouse", warehouse)
+    assert outcome.code == 1
+    assert "hub_customer is missing in the schema main." in outcome.out
+    assert "hub_orders has no column load_date." in outcome.out
+    assert "Not proven." in outcome.out
 
 
 def test_the_schema_can_be_named(fluid: Fluid, place: Path) -> None:
@@ -149,17 +149,17 @@ def test_a_warehouse_in_postgresql_is_proven(
     """The schema of the project is read, and a deleted row is red there as well."""
     schema = "two_model"
     uri = copied_to_postgres(place / f"{technique}.duckdb", postgres, schema)
-    done = fluid("verify", place / technique, "--warehouse", uri)
-    assert (done.code, "✓ Proven." in done.out) == (0, True), done.out + done.err
+    outcome = fluid("verify", place / technique, "--warehouse", uri)
+    assert (outcome.code, "✓ Proven." in outcome.out) == (0, True), outcome.out + outcome.err
     relation = {"data_vault_2": "hub_customer", "dimensional": "fct_orders"}.get(
         technique, "orders"
     )
     postgres.run(
         f"DELETE FROM {schema}.{relation} WHERE ctid = (SELECT min(ctid) FROM {schema}.{relation})"
     )
-    done = fluid("verify", place / technique, "--warehouse", uri)
-    assert done.code == 1
-    assert f"{relation} lacks 1 row\n" in done.out
+    outcome = fluid("verify", place / technique, "--warehouse", uri)
+    assert outcome.code == 1
+    assert f"{relation} lacks 1 row\n" in outcome.out
 
 
 def copied_to_postgres(warehouse: Path, postgres: PostgresDatabase, schema: str) -> str:
@@ -180,35 +180,35 @@ def copied_to_postgres(warehouse: Path, postgres: PostgresDatabase, schema: str)
 def test_options_that_exclude_each_other_are_refused(fluid: Fluid, place: Path) -> None:
     """Nothing is built while something is proven as it stands."""
     warehouse = place / "flat.duckdb"
-    done = fluid("verify", place / "flat", "--dbt", "--trust", "--warehouse", warehouse)
-    assert (done.code, "run `fluid verify` twice" in done.err.lower()) == (2, True)
-    done = fluid("verify", place / "flat", "--warehouse-schema", "x")
-    assert (done.code, "--warehouse" in done.err) == (2, True)
+    outcome = fluid("verify", place / "flat", "--dbt", "--trust", "--warehouse", warehouse)
+    assert (outcome.code, "run `fluid verify` twice" in outcome.err.lower()) == (2, True)
+    outcome = fluid("verify", place / "flat", "--warehouse-schema", "x")
+    assert (outcome.code, "--warehouse" in outcome.err) == (2, True)
 
 
 def test_another_kind_of_place_is_no_warehouse(fluid: Fluid, place: Path) -> None:
     """A folder of files can't be one, and a file that isn't there isn't made."""
     (place / "data").mkdir()
     (place / "data" / "t.csv").write_text("id\n1\n")
-    done = fluid("verify", place / "flat", "--warehouse", place / "data")
-    assert (done.code, "A warehouse is a DuckDB file" in done.err) == (2, True)
+    outcome = fluid("verify", place / "flat", "--warehouse", place / "data")
+    assert (outcome.code, "A warehouse is a DuckDB file" in outcome.err) == (2, True)
     damaged = place / "damaged.duckdb"
     damaged.write_bytes((place / "flat.duckdb").read_bytes()[:4096] + b"x" * 9000)
-    done = fluid("verify", place / "flat", "--warehouse", damaged)
-    assert (done.code, "can't be opened" in done.err) == (2, True)
-    done = fluid("verify", place / "flat", "--warehouse", place / "nowhere.duckdb")
-    assert (done.code, (place / "nowhere.duckdb").exists()) == (2, False)
+    outcome = fluid("verify", place / "flat", "--warehouse", damaged)
+    assert (outcome.code, "can't be opened" in outcome.err) == (2, True)
+    outcome = fluid("verify", place / "flat", "--warehouse", place / "nowhere.duckdb")
+    assert (outcome.code, (place / "nowhere.duckdb").exists()) == (2, False)
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES)
-def test_a_key_that_the_source_broke_is_told_of_a_warehouse_too(
+def test_a_key_that_the_source_broke_is_reported_of_a_warehouse_too(
     fluid: Fluid, place: Path, technique: str
 ) -> None:
     """As without --warehouse: the key is named, with its rows and what to do."""
     run(place / "two.duckdb", "INSERT INTO customer VALUES (107, 'other@example.org', 'Bonn')")
     arguments = ("verify", place / technique, "--warehouse", place / f"{technique}.duckdb")
-    done = fluid(*arguments)
-    assert done.code == 1
-    assert "Keys that no longer hold  fix the rows, or forge again" in done.out
-    assert "the table 'customer' has 2 rows whose key (customer_id) is null" in done.out
+    outcome = fluid(*arguments)
+    assert outcome.code == 1
+    assert "Keys that no longer hold  fix the rows, or forge again" in outcome.out
+    assert "the table 'customer' has 2 rows whose key (customer_id) is null" in outcome.out
     assert len(json.loads(fluid(*arguments, "--json").out)["broken_keys"]) >= 1

@@ -1,4 +1,4 @@
-"""``MODEL.md`` tells a person what to look at, and obeys no text of the source."""
+"""``MODEL.md`` says what to look at, and no text of the source acts as markup."""
 
 import re
 from collections.abc import Iterator

@@ -36,7 +36,7 @@ def shape(profile: Profile) -> Any:
 
 
 def test_the_top_holds_tables_and_foreign_keys(shape: Any) -> None:
-    """Nothing else stands at the top."""
+    """Nothing else is at the top."""
     assert list(shape) == ["tables", "foreign_keys"]
     assert [table["name"] for table in shape["tables"]] == sorted(
         ["author", "book", "book_author", "copy", "loan", "log", "member", "nothing", "publisher"]

@@ -64,10 +64,10 @@ def verdict_line(proof: Proof, *, tick: str = TICK) -> Text:
     if proof.verdict == "proven":
         rows = counted(sum(table.rows for table in proof.tables), "row")
         empty = sum(table.verdict == "empty" for table in proof.tables)
-        remark = f" {counted(empty, 'empty table')}." if empty else ""
+        remark = f", {empty:,} of them empty" if empty else ""
         return Text.assemble(
             text(f"{tick}Proven. ", "bold green" if tick else "bold"),
-            text(f"{proof.reason} {rows} in {counted(len(proof.tables), 'table')}.{remark}"),
+            text(f"{proof.reason} {rows} in {counted(len(proof.tables), 'table')}{remark}."),
         )
     if proof.verdict == "lost":
         return Text.assemble(text("Lost. ", "bold red"), text(proof.reason))
