@@ -36,9 +36,36 @@ settings.register_profile(
 )
 settings.load_profile("default")
 
+_TESTS = Path(__file__).parent
 _NEEDS_SHARED = "needs ../shared"
 _SLOW_FIXTURES = {"dbt", "fluid_process", "postgres_server"}
 """What takes a second or more each time, to start or to build."""
+_SLOW_PLACES = (
+    "cli/test_compact_dates.py",
+    "cli/test_copying.py",
+    "cli/test_csv_end_to_end.py",
+    "cli/test_demo.py",
+    "cli/test_end_to_end.py",
+    "cli/test_failures.py",
+    "cli/test_forge_again.py",
+    "cli/test_interrupts.py",
+    "cli/test_irregular_files.py",
+    "cli/test_personal_values.py",
+    "cli/test_trust.py",
+    "cli/test_verify.py",
+    "cli/test_verify_warehouse.py",
+    "demo/",
+    "sources/test_hostile_names.py",
+    "test_documents.py",
+    "test_forge.py",
+    "test_hostile_text.py",
+    "transform/data_vault/",
+    "transform/dimensional/",
+    "transform/test_carried_tests.py",
+    "transform/test_hashing.py",
+    "transform/test_proof.py",
+)
+"""Where tests forge, build or prove whole databases: four fifths of the time of all tests."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -54,7 +81,11 @@ def _is_slow(item: pytest.Item) -> bool:
     assert isinstance(item, pytest.Function)
     # A test that runs on every kind of source asks for its server only once it runs.
     parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    return bool(_SLOW_FIXTURES.intersection(item.fixturenames)) or "postgres" in parameters
+    return (
+        item.path.relative_to(_TESTS).as_posix().startswith(_SLOW_PLACES)
+        or bool(_SLOW_FIXTURES.intersection(item.fixturenames))
+        or "postgres" in parameters
+    )
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
