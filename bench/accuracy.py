@@ -1,17 +1,18 @@
-"""How well keys are found: precision, recall and F1 on databases whose constraints were taken off.
+"""How well keys are found: precision, recall and F1 on databases without their constraints.
 
     python bench/accuracy.py --corpus ../shared/corpus
     python bench/accuracy.py --corpus ../shared/corpus --names upper --errors
+    python bench/accuracy.py --weight reference.name=6 --weight composite.accepted=0.5
 
-A corpus folder holds a folder a database, each with ``data/*.parquet`` and ``truth.json``. A
-foreign key that the data does not bear out (``"supported": false``), or that we mark as implied,
-counts neither way. A primary key counts as found if it is the true one or a smaller key inside it;
-one given to a table that has none counts as wrong, and a true one that the data violates or that an
-empty table has is not asked for.
+A corpus folder has a folder for each database, with ``data/*.parquet`` and ``truth.json``. A
+foreign key that the data doesn't support (``"supported": false``), or that we mark as implied,
+counts neither way. A primary key counts as found if it is the true one or a smaller key inside it.
+A key for a table that has none counts as wrong. True keys that the data violates, and those of
+empty tables, don't count as missed.
 
-``--names`` rewrites every name first (camel, pascal, snake, upper, glued, abbreviated) or takes
-all sense from them (none), to see what is owed to names. Nothing is fitted to the corpus, so there
-is nothing to leave out.
+``--names`` rewrites every name first (camel, pascal, snake, upper, glued, abbreviated) or replaces
+them by numbers (none), to show how much depends on names. ``--weight`` changes a weight of the
+judgement. Nothing is fitted to the corpus, so there is nothing to hold out.
 """
 
 import argparse
@@ -20,14 +21,15 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 import duckdb
 
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
+from fluid_build.profiling.weights import DEFAULT_WEIGHTS, Weights
 from fluid_build.sources import open_source
 from fluid_build.sources.sql import literal, quote
 
@@ -79,7 +81,7 @@ def main() -> int:
     for folder in databases:
         truth = json.loads((folder / "truth.json").read_text())
         names = renaming(options.names, truth)
-        profile = profile_database(folder, truth, names)
+        profile = profile_database(folder, truth, names, options.weights)
         fk, compound = score_foreign_keys(profile, truth, names)
         pk = score_primary_keys(profile, truth, names)
         foreign.add(fk)
@@ -91,8 +93,8 @@ def main() -> int:
                 print("    " + error)
     print("-" * 100)
     print(f"{'all (micro)':22}{foreign.line():40}{primary.line():40}")
-    asked = composite.right + composite.missed
-    print(f"composite foreign keys {composite.right} of {asked}; ", end="")
+    total = composite.right + composite.missed
+    print(f"composite foreign keys {composite.right} of {total}; ", end="")
     print(f"{len(databases)} databases in {time.perf_counter() - began:.1f} s")
     return 0
 
@@ -101,14 +103,37 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--corpus", type=Path, default=HERE.parent.parent / "shared" / "corpus")
     parser.add_argument("--names", default="as-is", choices=["as-is", *STYLES, "none"])
-    parser.add_argument("--errors", action="store_true", help="list what was wrong or missed")
-    return parser.parse_args()
+    parser.add_argument("--errors", action="store_true", help="list wrong and missed keys")
+    parser.add_argument(
+        "--weight", action="append", default=[], metavar="GROUP.NAME=NUMBER", help="repeatable"
+    )
+    options = parser.parse_args()
+    try:
+        options.weights = changed_weights(options.weight)
+    except ValueError as error:
+        parser.error(str(error))
+    return options
 
 
-def profile_database(folder: Path, truth: dict, names: "Names") -> Profile:
+def changed_weights(changes: Iterable[str]) -> Weights:
+    """Return the weights with changes such as ``reference.name=6``."""
+    weights = DEFAULT_WEIGHTS
+    for change in changes:
+        path, _, number = change.partition("=")
+        group_name, _, name = path.partition(".")
+        group = getattr(weights, group_name, None)
+        if group is None or name not in {field.name for field in fields(group)}:
+            raise ValueError(f"There is no weight {path!r}; see fluid_build/profiling/weights.py.")
+        weights = replace(weights, **{group_name: replace(group, **{name: float(number)})})
+    return weights
+
+
+def profile_database(
+    folder: Path, truth: dict, names: "Names", weights: Weights = DEFAULT_WEIGHTS
+) -> Profile:
     if names.plain:
         with open_source(str(folder / "data")) as source:
-            return profile_source(source)
+            return profile_source(source, weights=weights)
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "renamed.duckdb"
         with duckdb.connect(str(path)) as connection:
@@ -122,7 +147,7 @@ def profile_database(folder: Path, truth: dict, names: "Names") -> Profile:
                     f" FROM read_parquet({literal(str(folder / 'data' / f'{table}.parquet'))})"
                 )
         with open_source(f"duckdb:///{path}") as source:
-            return profile_source(source)
+            return profile_source(source, weights=weights)
 
 
 def score_foreign_keys(profile: Profile, truth: dict, names: "Names") -> tuple[Score, Score]:
@@ -130,18 +155,18 @@ def score_foreign_keys(profile: Profile, truth: dict, names: "Names") -> tuple[S
     for key in profile.foreign_keys:
         pairs = frozenset(zip(key.from_columns, key.to_columns, strict=True))
         (implied if key.implied else found).add((key.from_table, pairs, key.to_table))
-    wanted, unsupported = set(), set()
+    supported, unsupported = set(), set()
     for key in truth["foreign_keys"]:
-        (wanted if key["supported"] else unsupported).add(true_key(key, names))
-    asked = wanted - implied
+        (supported if key["supported"] else unsupported).add(true_key(key, names))
+    required = supported - implied
     score, compound = Score(), Score()
-    score.right = len(found & asked)
-    wrong, missed = found - wanted - unsupported, asked - found
+    score.right = len(found & required)
+    wrong, missed = found - supported - unsupported, required - found
     score.wrong, score.missed = len(wrong), len(missed)
     score.errors = [f"wrong   {show(key)}" for key in sorted(wrong, key=show)]
     score.errors += [f"missed  {show(key)}" for key in sorted(missed, key=show)]
-    compound.right = sum(len(key[1]) > 1 for key in (found | implied) & wanted)
-    compound.missed = sum(len(key[1]) > 1 for key in wanted - found - implied)
+    compound.right = sum(len(key[1]) > 1 for key in (found | implied) & supported)
+    compound.missed = sum(len(key[1]) > 1 for key in supported - found - implied)
     return score, compound
 
 
@@ -156,27 +181,27 @@ def true_key(key: dict, names: "Names") -> Key:
 def show(key: Key) -> str:
     child, pairs, parent = key
     ordered = sorted(pairs)
-    ours, theirs = ", ".join(a for a, _ in ordered), ", ".join(b for _, b in ordered)
-    return f"{child}({ours}) -> {parent}({theirs})"
+    columns, keys = ", ".join(a for a, _ in ordered), ", ".join(b for _, b in ordered)
+    return f"{child}({columns}) -> {parent}({keys})"
 
 
 def score_primary_keys(profile: Profile, truth: dict, names: "Names") -> Score:
     score = Score()
     chosen = {table.name: table.primary_key for table in profile.tables}
     for table, described in truth["tables"].items():
-        wanted = {names.column(table, column) for column in described["primary_key"] or ()}
+        true_columns = {names.column(table, column) for column in described["primary_key"] or ()}
         found = set(chosen.get(names.table(table)) or ())
-        asked = wanted and described["rows"] and described.get("pk_holds", True)
-        if found and wanted and found <= wanted:
+        required = true_columns and described["rows"] and described.get("pk_holds", True)
+        if found and true_columns and found <= true_columns:
             score.right += 1
             continue
-        if asked:
+        if required:
             score.missed += 1
         if found:
             score.wrong += 1
-        if asked or found:
+        if required or found:
             score.errors.append(
-                f"key     {names.table(table)}: {sorted(found)}, true {sorted(wanted)}"
+                f"key     {names.table(table)}: {sorted(found)}, true {sorted(true_columns)}"
             )
     return score
 
@@ -193,8 +218,8 @@ def _words(name: str) -> list[str]:
 def _shorten(word: str) -> str:
     if len(word) <= 4:
         return word
-    kept = word[0] + "".join(letter for letter in word[1:] if letter not in "aeiou")
-    return kept[:4]
+    consonants = word[0] + "".join(letter for letter in word[1:] if letter not in "aeiou")
+    return consonants[:4]
 
 
 STYLES: dict[str, Rename] = {
@@ -209,7 +234,7 @@ STYLES: dict[str, Rename] = {
 
 @dataclass
 class Names:
-    """The names that a database's tables and columns go by in this run."""
+    """The names that a database's tables and columns have in this run."""
 
     plain: bool
     tables: dict[str, str]
@@ -223,7 +248,7 @@ class Names:
 
 
 def renaming(style: str, truth: dict) -> Names:
-    """New names in a style, each made unique, or senseless ones (``none``)."""
+    """Return new names in a style, each made unique, or numbers (``none``)."""
     if style == "as-is":
         tables = {table: table for table in truth["tables"]}
         return Names(True, tables, dict(_each_column(truth, lambda _, name: name)))
@@ -248,12 +273,12 @@ def _each_column(
 
 
 def _unique(names: dict[str, str]) -> dict[str, str]:
-    taken: set[str] = set()
+    used: set[str] = set()
     for old, new in names.items():
         candidate, number = new, 2
-        while candidate.lower() in taken:
+        while candidate.lower() in used:
             candidate, number = f"{new}{number}", number + 1
-        taken.add(candidate.lower())
+        used.add(candidate.lower())
         names[old] = candidate
     return names
 

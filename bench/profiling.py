@@ -3,19 +3,19 @@
     python bench/profiling.py tpch tpcds corpus chinook wide
     python bench/profiling.py --many-tables 500
 
-In one run, on the same data in the same DuckDB connection, it times three things and prints the
+In one run, on the same data in the same DuckDB connection, it times three queries and prints the
 ratios: the floor (one DuckDB pass with count, min, max and approximate distinct of every column),
-DuckDB's ``SUMMARIZE`` of every table, and the whole of ``profile_source``: columns, keys, foreign
-keys and meanings. Each is run ``--repeat`` times in turn and the least time counts, so that noise
-of the machine falls on all three alike.
+DuckDB's ``SUMMARIZE`` of every table, and all of ``profile_source``: columns, keys, foreign keys
+and semantic types. They run ``--repeat`` times in turn and the least time counts, so that noise
+affects all three alike.
 
 ``tpch`` and ``tpcds`` are generated at ``--scale`` by the DuckDB extensions of those names, from
-the wheels ``duckdb-extension-tpch`` and ``duckdb-extension-tpcds``. ``wide`` is a made-up source of
-1,000 tables and 15,000 columns. ``--many-tables`` measures a made-up business database of so many
-small tables with keys and foreign keys among them (``synthetic.py``).
+the wheels ``duckdb-extension-tpch`` and ``duckdb-extension-tpcds``. ``wide`` is a generated source
+of 1,000 tables and 15,000 columns. ``--many-tables`` measures a generated business database of that
+many small tables with keys and foreign keys among them (``synthetic.py``).
 
-``csv`` is a made-up file of 12 mixed columns and ``--csv-rows`` rows (some 368 MB). All three then
-read the file itself, the profile from opening it on, and the figures are seconds of processor time.
+``csv`` is a generated file of 12 mixed columns and ``--csv-rows`` rows (some 368 MB). All three
+then read the file itself, including its opening, and the figures are seconds of processor time.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def main() -> int:
 
 @dataclass
 class Times:
-    """Rows and columns read, and the least seconds that each of the three took."""
+    """The rows and columns that were read, and the least seconds that each of the three took."""
 
     rows: int = 0
     columns: int = 0
@@ -77,7 +77,7 @@ class Times:
         self.profile += other.profile
 
     def line(self) -> str:
-        """The figures, the two ratios and the peak memory of the process so far."""
+        """Return the figures, the two ratios and the peak memory of the process so far."""
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         return (
             f"{self.rows:13,}{self.columns:13,}{self.floor:13.2f}{self.summarize:13.2f}"
@@ -99,12 +99,12 @@ def read_options() -> argparse.Namespace:
     options = parser.parse_args()
     unknown = sorted({*options.sets} - {*SETS})
     if unknown:
-        parser.error(f"unknown: {', '.join(unknown)}; known are {', '.join(SETS)}")
+        parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join(SETS)}")
     return options
 
 
 def build(name: str, scratch: Path, options: argparse.Namespace) -> list[Path]:
-    """Make the data as DuckDB files, one a database."""
+    """Write the data as DuckDB files, one for each database."""
     if name == "corpus":
         folders = sorted(path.parent for path in options.corpus.glob("*/truth.json"))
         return [load(folder, scratch) for folder in folders]
@@ -128,7 +128,7 @@ def extension(name: str) -> Path:
     found = importlib.util.find_spec(f"duckdb_extension_{name}")
     if found is None or found.origin is None:
         wheel = f"duckdb-extension-{name}=={duckdb.__version__}"
-        sys.exit(f"Generating {name} needs: pip install {wheel}")
+        sys.exit(f"To generate {name}, install its wheel: pip install {wheel}")
     return next(Path(found.origin).parent.rglob("*.duckdb_extension"))
 
 
@@ -144,7 +144,7 @@ def load(folder: Path, scratch: Path) -> Path:
 
 
 def build_wide(connection: duckdb.DuckDBPyConnection, tables: int = 1000) -> None:
-    """Tables of 15 columns and 2,000 rows: a key, three references, text, measures and dates."""
+    """Create tables of 15 columns and 2,000 rows: key, three references, text, measures, dates."""
     for index in range(tables):
         references = ", ".join(
             f"(i * {7 + k} + {index}) % 2000 + 1 AS area{(index * 31 + k * 97) % tables}_item_id"
@@ -163,7 +163,7 @@ def build_wide(connection: duckdb.DuckDBPyConnection, tables: int = 1000) -> Non
 
 
 def measure(source: Source, options: argparse.Namespace) -> Times:
-    """Run the three in turn, several times; the least time of each counts."""
+    """Time the three in turn, several times; the least time of each counts."""
     source.connection.execute(f"SET threads = {options.threads}")
     tasks: list[Callable[[Source], object]] = [floor, summarize, profile_source]
     best = [float("inf")] * len(tasks)
@@ -178,7 +178,7 @@ def measure(source: Source, options: argparse.Namespace) -> Times:
 
 
 def measure_csv(scratch: Path, options: argparse.Namespace) -> Times:
-    """As ``measure``, from a CSV file on and in processor time."""
+    """Time the three from opening a CSV file on, in processor time."""
     path = scratch / "orders.csv"
     build_csv(path, options.csv_rows)
     tasks = (csv_floor, csv_summarize, csv_profile)
@@ -192,7 +192,7 @@ def measure_csv(scratch: Path, options: argparse.Namespace) -> Times:
 
 
 def build_csv(path: Path, rows: int) -> None:
-    """Orders: a key, references, codes, text, money, dates, truth values and gaps."""
+    """Write orders: a key, references, codes, text, money, dates, booleans and nulls."""
     with duckdb.connect() as connection:
         connection.execute(
             "COPY (SELECT i AS order_id, (i * 7919) % 120000 + 1 AS customer_id,"
@@ -212,11 +212,11 @@ def csv_floor(path: Path, threads: int) -> None:
     with duckdb.connect(config={"threads": threads}) as connection:
         file = f"read_csv({literal(str(path))})"
         names = [quote(row[0]) for row in connection.execute(f"DESCRIBE FROM {file}").fetchall()]
-        asked = ", ".join(
+        aggregates = ", ".join(
             f"count({name}), min({name}), max({name}), approx_count_distinct({name})"
             for name in names
         )
-        connection.execute(f"SELECT {asked} FROM {file}").fetchall()
+        connection.execute(f"SELECT {aggregates} FROM {file}").fetchall()
 
 
 def csv_summarize(path: Path, threads: int) -> None:
@@ -236,17 +236,17 @@ def count_rows(source: Source, relation: str) -> int:
 
 
 def floor(source: Source) -> None:
-    """One pass: count, min, max and approximate distinct of every column."""
+    """Compute count, min, max and approximate distinct of every column in one pass."""
     for table in source.tables:
-        asked = ", ".join(
+        aggregates = ", ".join(
             f"count({name}), min({name}), max({name}), approx_count_distinct({name})"
             for name in (quote(column.alias) for column in table.columns)
         )
-        source.connection.execute(f"SELECT {asked} FROM {table.relation}").fetchall()
+        source.connection.execute(f"SELECT {aggregates} FROM {table.relation}").fetchall()
 
 
 def summarize(source: Source) -> None:
-    """What people use."""
+    """Run ``SUMMARIZE``, which is what people use."""
     for table in source.tables:
         source.connection.execute(f"SUMMARIZE FROM {table.relation}").fetchall()
 

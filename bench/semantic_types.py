@@ -1,13 +1,13 @@
-"""How well semantic types are told: micro precision, recall and F1 over labelled columns.
+"""How well semantic types are found: micro precision, recall and F1 over labelled columns.
 
     python bench/semantic_types.py [--corpus DIR] [--labels FILE] [--by-database] [--errors]
     python bench/semantic_types.py --samples [--by-database] [--errors]
 
-The corpus is profiled by the public road, ``open_source`` and ``profile_source``. The labels are
-a CSV file with the columns database, table, column and label. Only the words that occur as labels
-are scored: one of them on a column labelled otherwise is a false positive, a missed one a false
-negative, and every other type that is told counts as "none". ``--samples`` judges the made-up
-databases of ``semantic_samples.py`` instead. The time is CPU time inside ``classify``.
+The corpus is profiled with ``open_source`` and ``profile_source``. The labels are a CSV file with
+the columns database, table, column and label. Only types that occur as labels are scored: one of
+them on a column with another label is a false positive, a missed one a false negative, and every
+other type counts as "none". ``--samples`` judges the generated databases of
+``semantic_samples.py`` instead. The time is CPU time inside ``classify``.
 """
 
 import argparse
@@ -32,12 +32,12 @@ GOAL = 0.95
 
 @dataclass(frozen=True)
 class Judged:
-    """A column, what it is, and what it was taken for."""
+    """A column with its label and the type that was found."""
 
     database: str
     column: str
     label: str
-    told: str
+    found: str
     reason: str
 
 
@@ -82,10 +82,10 @@ class Score:
 def score(judged: Iterable[Judged]) -> Score:
     result = Score()
     for item in judged:
-        if item.told == item.label != NONE:
+        if item.found == item.label != NONE:
             result.hits += 1
-        elif item.told != item.label:
-            result.false += item.told != NONE
+        elif item.found != item.label:
+            result.false += item.found != NONE
             result.missed += item.label != NONE
     return result
 
@@ -95,18 +95,18 @@ def judge_corpus(corpus: Path, labels: Path, clock: Clock) -> list[Judged]:
     with labels.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     profile_assembly.classify = clock.classify
-    told: dict[tuple[str, str, str], tuple[str, str]] = {}
+    meanings: dict[tuple[str, str, str], tuple[str, str]] = {}
     for database in sorted({row["database"] for row in rows}):
         with open_source(str(corpus / database / "data")) as source:
             profile = profile_source(source)
         for table in profile.tables:
             for column in table.columns:
                 key = (database, table.name, column.name)
-                told[key] = (column.semantic_type or NONE, column.semantic_reason)
+                meanings[key] = (column.semantic_type or NONE, column.semantic_reason)
     words = {row["label"] for row in rows}
     judged = []
     for row in rows:
-        name, reason = told[row["database"], row["table"], row["column"]]
+        name, reason = meanings[row["database"], row["table"], row["column"]]
         place = f"{row['table']}.{row['column']}"
         word = name if name in words else NONE
         judged.append(Judged(row["database"], place, row["label"], word, reason))
@@ -114,11 +114,11 @@ def judge_corpus(corpus: Path, labels: Path, clock: Clock) -> list[Judged]:
 
 
 def judge_samples(clock: Clock) -> list[Judged]:
-    """Judge the made-up databases, whose facts need no profiling."""
-    made = samples()
-    words = {sample.label for sample in made}
+    """Judge the generated databases, whose facts need no profiling."""
+    generated = samples()
+    words = {sample.label for sample in generated}
     judged = []
-    for sample in made:
+    for sample in generated:
         meaning = clock.classify(sample.facts)
         name = meaning.name if meaning and meaning.name in words else NONE
         place = f"{sample.facts.table}.{sample.facts.column}"
@@ -143,11 +143,11 @@ def by_label(judged: list[Judged]) -> dict[str, list[Judged]]:
                 item.database,
                 item.column,
                 item.label if item.label == word else NONE,
-                item.told if item.told == word else NONE,
+                item.found if item.found == word else NONE,
                 item.reason,
             )
             for item in judged
-            if word in (item.label, item.told)
+            if word in (item.label, item.found)
         ]
         for word in words
     }
@@ -157,9 +157,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", type=Path, default=CORPUS)
     parser.add_argument("--labels", type=Path, help="default: _pii/labels.csv in the corpus")
-    parser.add_argument("--samples", action="store_true", help="judge the made-up databases")
+    parser.add_argument("--samples", action="store_true", help="judge the generated databases")
     parser.add_argument("--by-database", action="store_true")
-    parser.add_argument("--errors", action="store_true", help="list the columns told wrongly")
+    parser.add_argument("--errors", action="store_true", help="list the columns with a wrong type")
     options = parser.parse_args()
     clock = Clock()
     if options.samples:
@@ -175,10 +175,10 @@ def main() -> int:
             "database", {name: [j for j in judged if j.database == name] for name in names}
         )
     if options.errors:
-        print("\nlabelled -> told")
+        print("\nlabel -> found")
         for item in judged:
-            if item.told != item.label:
-                print(f"{item.label} -> {item.told}: {item.database}.{item.column} {item.reason}")
+            if item.found != item.label:
+                print(f"{item.label} -> {item.found}: {item.database}.{item.column} {item.reason}")
     print(f"\n{1000 * clock.seconds / clock.calls:.3f} ms a column over {clock.calls} columns")
     return 0 if score(judged).f1 >= GOAL else 1
 

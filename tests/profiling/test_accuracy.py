@@ -2,7 +2,10 @@
 
 import json
 
+import pytest
+
 from bench import accuracy
+from fluid_build.profiling.weights import DEFAULT_WEIGHTS
 from tests.shared import CORPUS, needs_shared
 
 SMALL = ("chinook", "northwind", "pubs")
@@ -22,3 +25,17 @@ def test_small_real_databases_reach_the_goal() -> None:
         primary.add(accuracy.score_primary_keys(profile, truth, names))
     assert foreign.f1 >= LEAST_FOREIGN
     assert primary.f1 >= LEAST_PRIMARY
+
+
+def test_a_weight_can_be_changed_by_its_name() -> None:
+    """Only the named weight differs."""
+    weights = accuracy.changed_weights(["reference.name=6", "composite.accepted=0.5"])
+    assert (weights.reference.name, weights.composite.accepted) == (6.0, 0.5)
+    assert weights.names == DEFAULT_WEIGHTS.names
+
+
+@pytest.mark.parametrize("change", ["reference.nam=6", "other.name=6", "name=6", "reference.name"])
+def test_an_unknown_weight_is_refused(change: str) -> None:
+    """A typo never goes unnoticed."""
+    with pytest.raises(ValueError, match=r"weight|convert"):
+        accuracy.changed_weights([change])

@@ -1,8 +1,11 @@
 """Foreign keys are found where they are meant, and nowhere else."""
 
+from dataclasses import replace
+
 import pytest
 
 from fluid_build.profiling import profile_source
+from fluid_build.profiling.weights import DEFAULT_WEIGHTS
 from fluid_build.sources import open_source
 from tests.postgres import PostgresDatabase
 from tests.profiling.databases import database, profiled, reference, references
@@ -459,3 +462,13 @@ def test_amounts_do_not_refer_to_each_other() -> None:
     assert [(key.from_columns, key.to_columns) for key in profile.foreign_keys] == [
         (("emp_no",), ("emp_no",))
     ]
+
+
+def test_other_weights_judge_differently() -> None:
+    """With a confidence that nothing reaches, no reference is reported."""
+    unreachable = replace(
+        DEFAULT_WEIGHTS, reference=replace(DEFAULT_WEIGHTS.reference, accepted=1.1)
+    )
+    with database(LOGISTICS.script) as source:
+        assert references(profile_source(source))
+        assert not references(profile_source(source, weights=unreachable))
