@@ -23,7 +23,7 @@ _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0":
 
 
 def block_yaml(document: Mapping[str, object]) -> str:
-    """The document as YAML, in its own order; keys are of at most 1,000 characters."""
+    """Return the document as YAML, in its own order; keys are of at most 1,000 characters."""
     lines: list[str] = []
     _mapping(document, "", "", lines)
     return "\n".join(lines) + "\n"
@@ -94,7 +94,7 @@ def _text(value: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _key(value: str) -> str:
-    """A key: the same few come again and again."""
+    """Return a key: the same few come again and again."""
     return _text(value)
 
 

@@ -224,7 +224,10 @@ class _Contents:
 def _contents(
     results: _Results, source: Source, out: Path, on_progress: OnProgress
 ) -> Iterator[_Contents]:
-    """What is to be written to a folder; copies of tables are there as long as the block lasts."""
+    """Provide what is to be written to a folder.
+
+    Copies of tables are there as long as the block lasts.
+    """
     if source.opened_as is None:
         yield _Contents(results.documents)
         return
@@ -260,8 +263,8 @@ def _schemas_read(source: Source) -> tuple[str, ...]:
     if not isinstance(KINDS[source.kind], ServerKind):
         return ()
     origins = [table.origin for table in source.tables]
-    found = (origin.schema for origin in origins if isinstance(origin, InDatabase))
-    return tuple(dict.fromkeys(found))
+    schemas = (origin.schema for origin in origins if isinstance(origin, InDatabase))
+    return tuple(dict.fromkeys(schemas))
 
 
 def _report(on_progress: OnProgress, stage: str) -> None:

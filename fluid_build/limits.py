@@ -19,21 +19,21 @@ class Limit:
     @property
     def value(self) -> int:
         """The bound that holds; UsageError where the variable is no whole number above zero."""
-        given = os.environ.get(self.variable, "").strip().replace("_", "")
-        if not given:
+        text = os.environ.get(self.variable, "").strip().replace("_", "")
+        if not text:
             return self.default
-        if not given.isdecimal() or not int(given):
+        if not text.isdecimal() or not int(text):
             raise UsageError(
-                f"{self.variable} is {given!r}, which isn't a whole number above zero.",
+                f"{self.variable} is {text!r}, which isn't a whole number above zero.",
                 hint=f"Set it to a number such as {10 * self.default}, or unset it.",
             )
-        return int(given)
+        return int(text)
 
-    def check(self, found: int, what: str) -> None:
+    def check(self, number: int, what: str) -> None:
         """Raise ValueError, with what to do, where there is more of something than allowed."""
-        if found > self.value:
+        if number > self.value:
             raise ValueError(
-                f"It has {found:,} {what}, more than the {self.value:,} that are read."
+                f"It has {number:,} {what}, more than the {self.value:,} that are read."
                 f" {self.how_to_raise}"
             )
 

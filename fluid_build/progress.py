@@ -1,4 +1,4 @@
-"""How long work tells whoever waits for it how far it is."""
+"""Progress: how long work reports how far it is."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -13,7 +13,7 @@ from fluid_build.errors import SourceUnreadableError
 
 
 def open_regular(path: Path) -> BufferedReader:
-    """The bytes of a regular file, or of one that a link leads to.
+    """Return the bytes of a regular file, or of one that a link leads to.
 
     OSError where it can't be opened, SourceUnreadableError where it's a pipe, a device or a socket.
     """
@@ -25,7 +25,7 @@ def open_regular(path: Path) -> BufferedReader:
 
 
 def read_regular(path: Path, most_bytes: int, *, too_large: str) -> bytes:
-    """All bytes of a regular file; errors as in ``open_regular``.
+    """Return all bytes of a regular file; errors as in ``open_regular``.
 
     SourceUnreadableError with the hint ``too_large`` where it has more than ``most_bytes``.
     """
@@ -39,7 +39,7 @@ def read_regular(path: Path, most_bytes: int, *, too_large: str) -> bytes:
 
 
 def not_regular(path: Path) -> SourceUnreadableError:
-    """The error for a pipe, a device or a socket where a file is read."""
+    """Return the error for a pipe, a device or a socket where a file is read."""
     return SourceUnreadableError(
         f"{path} isn't a regular file but a pipe, a device or a socket, or a link to one.",
         hint="Put a plain file in its place: only those are read.",

@@ -83,7 +83,7 @@ def redact(text: str, known: Iterable[str] = (), mark: str = MASK) -> str:
     text = _BEARER.sub(rf"\1 {mark}", text)
     if "://" in text and "@" in text:
         text = _LONE_LOGIN.sub(rf"\1{mark}@", _LOGIN.sub(lambda login: _masked(login, mark), text))
-    return _NAMED.sub(lambda named: _without_value(named, mark), text)
+    return _NAMED.sub(lambda pair: _without_value(pair, mark), text)
 
 
 def redact_keys(text: str, known: Iterable[str] = (), mark: str = REDACTED) -> str:
@@ -178,10 +178,10 @@ def _masked(login: re.Match[str], mark: str) -> str:
     return f"{login[1]}{mark}@{server}" if at else login[0]
 
 
-def _without_value(named: re.Match[str], mark: str) -> str:
-    if _COUNT.match(named[0]) and named["value"].strip("\"'").isdigit():
-        return named[0]
-    return named[0][: named.start("value") - named.start()] + mark
+def _without_value(pair: re.Match[str], mark: str) -> str:
+    if _COUNT.match(pair[0]) and pair["value"].strip("\"'").isdigit():
+        return pair[0]
+    return pair[0][: pair.start("value") - pair.start()] + mark
 
 
 def _redact_json(value: JsonValue, known: tuple[str, ...]) -> JsonValue:

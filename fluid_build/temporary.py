@@ -1,8 +1,8 @@
-"""Temporary folders that outlive nobody: a later run removes those of a process that was killed.
+"""Temporary folders that don't outlive their process: a later run removes what a killed one left.
 
-Each folder holds a file that its owner keeps locked. The system lets go of the lock when the owner
-ends, however it ends, so a folder whose lock is free has nobody left. Without such locks (Windows)
-nothing is removed but one's own folders.
+Each folder holds a file that its owner keeps locked. The system frees the lock when the owner
+ends, however it ends, so a folder whose lock is free has no owner any more. Without such locks
+(Windows), a process only removes its own folders.
 """
 
 import os
@@ -71,8 +71,8 @@ def _abandoned(parent: Path) -> Iterator[Path]:
 def _is_ours(entry: "os.DirEntry[str]") -> bool:
     # Others may write to the same place: a link or another's folder is none of ours.
     with suppress(OSError):
-        found = entry.stat(follow_symlinks=False)
-        return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+        status = entry.stat(follow_symlinks=False)
+        return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
     return False
 
 
