@@ -59,7 +59,7 @@ def test_five_dimensions() -> None:
 
 
 def test_documented_events() -> None:
-    """Each record is told to the bus under the documented name with the documented payload."""
+    """Each record is published with the documented name and payload."""
     bus, heard = EventBus(), []
     bus.subscribe(lambda event: heard.append((event.event_type, event.payload)))
     run = tracker(bus=bus)
@@ -97,7 +97,7 @@ def test_an_observer_may_ask_the_tracker() -> None:
 
 
 def test_the_ceiling_is_checked_before_the_call() -> None:
-    """What a call can cost at worst is reserved first; both figures are told."""
+    """The most that a call can cost is reserved first; the error has both figures."""
     run = tracker("1.00")
     with pytest.raises(CostLimitExceeded) as caught:
         run.reserve(**CALL, input_tokens=0, max_output_tokens=150_000)
@@ -189,7 +189,7 @@ def test_recording_past_the_ceiling_raises() -> None:
 
 
 def test_unknown_prices() -> None:
-    """Without a ceiling an unknown price is told as unknown; with one, the call is refused."""
+    """Without a ceiling an unknown price stays unknown; with one, the call is refused."""
     run = tracker()
     run.record_call(provider="p", model="nobody-knows", input_tokens=1, output_tokens=1)
     run.reserve(provider="p", model="nobody-knows", input_tokens=1, max_output_tokens=1)
@@ -210,7 +210,7 @@ def test_ceiling_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("text", ["five", "-1", "nan", "inf", "5,00"])
 def test_ceilings_that_are_none(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    """What is no amount of dollars is refused, and the variable named."""
+    """The error for a value that isn't an amount of dollars names the variable."""
     monkeypatch.setenv("FLUID_COST_LIMIT_USD", text)
     with pytest.raises(UsageError, match="FLUID_COST_LIMIT_USD"):
         tracker().reserve(**CALL, input_tokens=1, max_output_tokens=1)
@@ -238,7 +238,7 @@ def test_a_default_for_the_process() -> None:
 
 
 def test_two_runs_do_not_mix() -> None:
-    """Two runs in one process, side by side, each count for themselves."""
+    """Parallel runs in one process count separately."""
 
     async def one(tokens: int) -> Decimal:
         with use_cost_tracker(tracker()) as run_tracker:

@@ -114,7 +114,7 @@ def test_former_files_are_read(tmp_path: Path) -> None:
 def test_errors_name_the_key_and_the_line(
     tmp_path: Path, text: str, key: str | None, line: int | None, message: str
 ) -> None:
-    """What is no setting is told with its key and its line."""
+    """The error for an unknown setting has its key and line."""
     write(tmp_path, config__yaml=text)
     with pytest.raises(ConfigError) as caught:
         load(tmp_path)
@@ -136,7 +136,7 @@ def test_the_nearest_setting_is_named(tmp_path: Path) -> None:
 
 
 def test_errors_elsewhere_say_where(tmp_path: Path) -> None:
-    """A wrong flag, variable or former file is told by its own name."""
+    """The error for a wrong flag, variable or legacy file names it."""
     with pytest.raises(ConfigError, match=r"the command line: there is no setting llm\.x"):
         load(tmp_path, llm__x=1)
     with pytest.raises(ConfigError, match="FLUID_COST_LIMIT_USD"):

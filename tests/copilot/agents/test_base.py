@@ -212,7 +212,7 @@ def test_the_runs_provider_is_asserted_on_each_call(session: StageSession) -> No
 
 
 def test_a_client_of_another_provider_is_refused(session: StageSession) -> None:
-    """What a call resolves to is asserted, also where the client was given; case is no matter."""
+    """A call's provider is checked, also with the caller's own client, in any case."""
     openai = LlmClient(make_provider("openai"), api_key="some-key-1")
     with pytest.raises(ProviderMismatchError, match="resolved to openai"):
         ask(Namer(session, openai), False)

@@ -259,7 +259,7 @@ def test_a_finished_run_is_its_result(store: Store) -> None:
 
 
 class Flaky(CompositeAgent):
-    """One step that fails until it is told to work."""
+    """A step that fails until it may succeed."""
 
     def init(self, args: Mapping[str, Any]) -> Composite:
         self.decide = args["decide"]

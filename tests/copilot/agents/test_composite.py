@@ -193,7 +193,7 @@ def test_a_prompt_leaves_the_conversation_unless_keep_prompt_is_set() -> None:
 
 
 def test_step_overrides_model_and_toolbox() -> None:
-    """A step's own model, toolbox and response format are used, otherwise the agent's."""
+    """A step's own model, toolbox and response format override the agent's."""
     talker = Talker()
     agent = Agent(
         [
@@ -386,7 +386,7 @@ def test_a_bug_in_a_callback_is_raised(callback: str) -> None:
     [("on_step_start", "on_step_start returned NoneType"), ("on_error", "not Retry, Skip or Halt")],
 )
 def test_a_callback_must_return_what_it_should(callback: str, answer_text: str) -> None:
-    """A callback that returns no state, or no decision, is told so by name."""
+    """The error names a callback that doesn't return a state or a decision."""
     agent = Agent([completion("a", "A")], Talker({"A": OSError()}))
     setattr(agent, callback, lambda *args: None)
     with pytest.raises(TypeError, match=answer_text):
@@ -437,7 +437,7 @@ def test_branches_see_the_same_messages_and_run_at_once() -> None:
 
 
 def test_join_is_in_list_order() -> None:
-    """Whoever is done first, the join and the callbacks are in list order."""
+    """The join and the callbacks are in list order, whichever branch ends first."""
 
     def after(seconds: float, text: str) -> Any:
         async def get_response(args: Any) -> Any:
@@ -644,7 +644,7 @@ def test_cancelling_leaves_nothing_running() -> None:
 
 
 def test_keyboard_interrupt_ends_a_group() -> None:
-    """What is no Exception goes through, after the siblings have ended."""
+    """An error that isn't an Exception is raised after the siblings have ended."""
     ended = []
 
     async def sleeps(args: Any) -> Any:

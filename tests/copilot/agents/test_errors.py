@@ -64,7 +64,7 @@ def test_retryable_is_what_the_page_says(kind):
 
 
 def test_a_used_up_quota_is_not_retryable():
-    """A rate limit that will not pass is told from one that will."""
+    """A used-up quota is a rate limit that won't pass."""
     assert not errors.RateLimitError("x", quota_exhausted=True).retryable
 
 

@@ -69,7 +69,7 @@ def test_the_environment_comes_first(backend, key_file):
 
 
 def test_a_machine_without_a_keyring_goes_on_to_the_file(key_file):
-    """No keyring is no error."""
+    """A missing keyring isn't an error."""
     keyring.set_keyring(NoKeyring())
     assert find({}, key_file) == "from-the-file"
 

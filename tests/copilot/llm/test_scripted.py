@@ -29,7 +29,7 @@ def test_an_error_in_the_list_is_raised():
 
 
 def test_a_list_that_is_used_up_fails_the_test():
-    """One call too many is told."""
+    """One call too many is an error."""
     provider = ScriptedProvider(["one"])
     provider.complete_sync(PROMPT)
     with pytest.raises(AssertionError, match="1 answers"):

@@ -264,7 +264,7 @@ def test_tool_calls_are_read_and_go_back_in_the_next_request(wire):
 
 @every_wire
 def test_the_same_answer_has_the_same_ids(wire):
-    """Ids that we make up are no accident."""
+    """The same answer gets the same ids."""
     reply = Reply("", [ToolCall("x1", "t", {})])
     assert parsed(wire, reply).tool_calls == parsed(wire, reply).tool_calls
 
@@ -277,13 +277,13 @@ def test_usage_counts_the_whole_prompt_and_its_cached_part(wire):
 
 
 def test_anthropic_reports_what_it_wrote_to_the_cache():
-    """Dearer than other input, so it is told apart."""
+    """Cache writes cost more than other input, so they are counted separately."""
     usage = parsed("anthropic", Reply(usage=Usage(1000, 10, 600, 300))).usage
     assert usage == Usage(1000, 10, 600, 300)
 
 
 def test_gemini_counts_thinking_as_output_and_does_not_show_it():
-    """Thoughts are paid for and are no answer."""
+    """Thoughts are paid for, but aren't part of the answer."""
     body = {
         "candidates": [
             {
@@ -333,7 +333,7 @@ def test_tools_and_structured_output_go_together(wire):
 
 @every_wire
 def test_a_schema_may_have_any_name(wire):
-    """Blanks, or the name of a tool: the answer is still told from a call."""
+    """Even with blanks or a tool's name, the answer differs from a call."""
     for name in ("My Model", "read_rows"):
         options = {"tools": [TOOL], "response_schema": SCHEMA, "schema_name": name}
         validate(wire, build(wire, **options).body)

@@ -92,7 +92,7 @@ def test_a_link_to_itself(workspace: Path) -> None:
 
 
 def test_absent(workspace: Path) -> None:
-    """A file that is not there is told as such."""
+    """A missing file is a FileNotFoundError."""
     with pytest.raises(FileNotFoundError):
         read_csv(workspace, "none.csv")
     with pytest.raises(FileNotFoundError):

@@ -67,7 +67,7 @@ def test_name_and_description_default() -> None:
 
 @pytest.mark.parametrize("schema", [dict, None, {"type": "object"}, Args()])
 def test_only_pydantic_models(schema: Any) -> None:
-    """A schema that is no Pydantic model class is refused when the tool is declared."""
+    """A schema must be a Pydantic model class when the tool is declared."""
     with pytest.raises(TypeError, match="Pydantic model"):
         forge_tool(args_schema=schema)
 
@@ -163,7 +163,7 @@ def test_extra_arguments_are_refused(schema: Any, arguments: Any, is_accepted: b
 
 
 def test_schema_says_what_is_checked() -> None:
-    """The schema that a model is told closes what the check closes."""
+    """The schema for the model closes what the check closes."""
     open_tool = forge_tool(name="t", description="d", args_schema=PartlyOpen)(lambda args: None)
     schema = open_tool.input_schema
     assert schema["additionalProperties"] is False
@@ -173,7 +173,7 @@ def test_schema_says_what_is_checked() -> None:
 
 @pytest.mark.parametrize("arguments", [None, [], "text", 5, {1: 2}])
 def test_arguments_that_are_not_an_object_are_refused(arguments: Any) -> None:
-    """Arguments that are no object are refused, whatever they are."""
+    """Arguments must be an object, whatever else they are."""
     tool(lambda args: None)
     assert dispatch_forge_tool("t", arguments).error_type == "ToolValidationError"
 

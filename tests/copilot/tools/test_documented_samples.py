@@ -146,7 +146,7 @@ def test_read_sample_schema(tmp_path: Path) -> None:
 
 
 def test_free_form_fields() -> None:
-    """A free-form dictionary is the user's to fill; the arguments beside it are not."""
+    """A free-form dictionary may hold anything; other arguments may not."""
 
     @forge_tool(name="propose_contract", description="...", args_schema=ProposeContractArgs)
     def propose(args: ProposeContractArgs) -> Any:
