@@ -160,7 +160,7 @@ def tables(draw: st.DrawFn, name: str) -> TableProfile:
     return TableProfile(
         name=name,
         rows=rows,
-        columns=tuple(draw(columns(one, rows)) for one in names),
+        columns=tuple(draw(columns(name, rows)) for name in names),
         primary_key=draw(st.none() | key),
         primary_key_origin=draw(st.sampled_from([None, "declared", "measured"])),
         primary_key_reason=draw(NAMES),
@@ -193,9 +193,9 @@ def foreign_keys(draw: st.DrawFn, tables_: tuple[TableProfile, ...]) -> ForeignK
     return ForeignKey.model_validate(
         {
             "from_table": child.name,
-            "from_columns": [one.name for one in child.columns[:width]],
+            "from_columns": [column.name for column in child.columns[:width]],
             "to_table": parent.name,
-            "to_columns": [one.name for one in parent.columns[:width]],
+            "to_columns": [column.name for column in parent.columns[:width]],
             "origin": origin,
             "implied": draw(st.booleans()),
             "confidence": draw(st.floats(0, 1)),

@@ -69,7 +69,8 @@ def source(schema: str, *references: ForeignKey, rows: int = 100, **more: object
 def changed(measured: Profile, table_name: str, **facts: object) -> Profile:
     """The profile with other facts about one table."""
     tables = tuple(
-        one.model_copy(update=facts) if one.name == table_name else one for one in measured.tables
+        table.model_copy(update=facts) if table.name == table_name else table
+        for table in measured.tables
     )
     return measured.model_copy(update={"tables": tables})
 
@@ -77,8 +78,8 @@ def changed(measured: Profile, table_name: str, **facts: object) -> Profile:
 def changed_column(measured: Profile, table_name: str, name: str, **facts: object) -> Profile:
     """The profile with other facts about one column."""
     columns = tuple(
-        one.model_copy(update=facts) if one.name == name else one
-        for one in measured.table(table_name).columns
+        column.model_copy(update=facts) if column.name == name else column
+        for column in measured.table(table_name).columns
     )
     return changed(measured, table_name, columns=columns)
 

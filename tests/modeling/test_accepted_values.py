@@ -87,16 +87,16 @@ def test_names_in_a_calendar_are_closed(name: str) -> None:
 def test_whole_numbers_are_a_domain_as_flags_or_as_dense_codes(
     name: str, counts: dict[str, int], closed: bool
 ) -> None:
-    found = accepted_values(category(name, "BIGINT", top_values=values(**counts)), set())
-    assert (found is not None) == closed
+    result = accepted_values(category(name, "BIGINT", top_values=values(**counts)), set())
+    assert (result is not None) == closed
 
 
 @pytest.mark.parametrize(("number", "closed"), [(10, True), (11, False)])
 def test_a_domain_of_numbers_is_shorter(number: int, closed: bool) -> None:
     counted = values(**{str(n): 10 for n in range(number)})
     facts = {"rows": number * 10, "distinct": number, "top_values": counted}
-    found = accepted_values(category("status", "BIGINT", **facts), set())
-    assert (found is not None) == closed
+    result = accepted_values(category("status", "BIGINT", **facts), set())
+    assert (result is not None) == closed
 
 
 @pytest.mark.parametrize("type_", ["DOUBLE", "DATE", "TIMESTAMP", "VARCHAR[]"])

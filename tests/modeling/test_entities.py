@@ -10,8 +10,8 @@ from tests.modeling.profiles import column, profile, reference, table
 PARENT = table("parent", column("id"), primary_key=("id",), candidate_keys=[("id",)])
 
 
-def entity(made: TableProfile) -> Entity:
-    return build_model(profile(made)).conceptual.entities[0]
+def entity(described: TableProfile) -> Entity:
+    return build_model(profile(described)).conceptual.entities[0]
 
 
 def relationship(child: TableProfile, key: ForeignKey, **more: object) -> Relationship:
@@ -51,7 +51,7 @@ def test_a_reference_that_is_declared_twice_is_one_relationship() -> None:
 def test_the_chosen_key_comes_first_and_undeclared_composites_stay_in_the_profile() -> None:
     """The primary key, then declared keys, then single columns that are unique as it happens."""
     claim = {"columns": ["b"], "evidence": {"origin": "declared", "rows": 100, "violations": 2}}
-    made = entity(
+    result = entity(
         table(
             "t",
             *(column(name) for name in "abcd"),
@@ -60,21 +60,21 @@ def test_the_chosen_key_comes_first_and_undeclared_composites_stay_in_the_profil
             declared_keys=[claim],
         )
     )
-    assert [(key.kind, key.attributes, key.holds) for key in made.keys] == [
+    assert [(key.kind, key.attributes, key.holds) for key in result.keys] == [
         ("primary", ("a",), True),
         ("declared", ("b",), False),
         ("candidate", ("c",), True),
     ]
-    assert "violates" in made.keys[1].reason
+    assert "violates" in result.keys[1].reason
 
 
 def test_a_declared_primary_key_keeps_the_evidence_against_it() -> None:
     """A primary key that is declared and broken is the primary key still, and says so."""
     claim = {"columns": ["a"], "evidence": {"origin": "declared", "rows": 100, "violations": 2}}
-    made = entity(table("t", column("a"), primary_key=("a",), declared_keys=[claim]))
-    assert made.primary_key is not None
-    assert (made.primary_key.origin, made.primary_key.holds) == ("declared", False)
-    assert made.primary_key.evidence.violations == 2
+    result = entity(table("t", column("a"), primary_key=("a",), declared_keys=[claim]))
+    assert result.primary_key is not None
+    assert (result.primary_key.origin, result.primary_key.holds) == ("declared", False)
+    assert result.primary_key.evidence.violations == 2
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_a_child_whose_reference_is_unique_is_one_to_one(
 ) -> None:
     """Where no parent can repeat, the relationship is one-to-one."""
     child = table("child", column("id"), column("parent_id"), **facts)
-    made = relationship(child, reference("child", "parent_id", "parent", "id"))
-    assert made.cardinality == cardinality
+    result = relationship(child, reference("child", "parent_id", "parent", "id"))
+    assert result.cardinality == cardinality
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_nulls_and_orphans_make_the_parent_optional(
 ) -> None:
     """A child must have its parent only where every child has one."""
     child = table("child", column("parent_id"))
-    made = relationship(child, reference("child", "parent_id", "parent", "id", **evidence))
-    assert made.from_participation == participation
+    result = relationship(child, reference("child", "parent_id", "parent", "id", **evidence))
+    assert result.from_participation == participation
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ def test_coverage_tells_whether_every_parent_has_a_child(
 ) -> None:
     """The parent's side is mandatory where no parent is without a child."""
     child = table("child", column("parent_id"))
-    made = relationship(child, reference("child", "parent_id", "parent", "id", coverage=coverage))
-    assert made.to_participation == participation
+    result = relationship(child, reference("child", "parent_id", "parent", "id", coverage=coverage))
+    assert result.to_participation == participation
 
 
 @pytest.mark.parametrize("nullable", [True, False])
@@ -128,8 +128,8 @@ def test_without_data_the_declaration_decides(nullable: bool) -> None:
     """From DDL, a reference is mandatory where its columns are NOT NULL."""
     child = table("child", column("parent_id", rows=0, distinct=0, nullable=nullable))
     key = reference("child", "parent_id", "parent", "id", coverage=None, origin="declared")
-    made = relationship(child, key, has_data=False)
-    assert made.from_participation == ("optional" if nullable else "mandatory")
+    result = relationship(child, key, has_data=False)
+    assert result.from_participation == ("optional" if nullable else "mandatory")
 
 
 def test_a_reference_to_a_table_that_was_not_read_is_left_out() -> None:
@@ -142,8 +142,8 @@ def test_a_unique_column_may_be_null() -> None:
     """SQL lets a unique key be null: that does not break it, as a repeated value would."""
     evidence = {"origin": "declared", "rows": 90, "nulls": 10}
     claim = {"columns": ["a"], "evidence": evidence}
-    made = entity(table("t", column("a", nulls=10), declared_keys=[claim]))
-    assert made.keys[0].holds
+    result = entity(table("t", column("a", nulls=10), declared_keys=[claim]))
+    assert result.keys[0].holds
 
 
 def test_relationships_have_names_of_their_own() -> None:

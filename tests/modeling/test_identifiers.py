@@ -32,9 +32,9 @@ def test_a_name_becomes_snake_case_in_plain_letters(name: str, expected: str) ->
 @given(NAMES)
 def test_every_name_has_a_legal_identifier_and_tag(name: str) -> None:
     """Whatever a source calls a thing, there is a short plain name for it."""
-    made = identifier(name)
-    assert IDENTIFIER.fullmatch(made)
-    assert len(made) <= LONGEST_IDENTIFIER
+    result = identifier(name)
+    assert IDENTIFIER.fullmatch(result)
+    assert len(result) <= LONGEST_IDENTIFIER
     assert re.fullmatch(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", tag(name))
 
 
@@ -43,23 +43,23 @@ def test_no_two_names_share_an_identifier_and_order_does_not_matter(
     names: list[str], chance: random.Random
 ) -> None:
     """Identifiers of a set are unique, and each stays the same when the names are shuffled."""
-    made = identifiers(names)
-    assert len(set(made.values())) == len(names)
-    assert all(IDENTIFIER.fullmatch(one) and len(one) <= 63 for one in made.values())
+    result = identifiers(names)
+    assert len(set(result.values())) == len(names)
+    assert all(IDENTIFIER.fullmatch(name) and len(name) <= 63 for name in result.values())
     shuffled = list(names)
     chance.shuffle(shuffled)
-    assert identifiers(shuffled) == made
+    assert identifiers(shuffled) == result
 
 
 def test_a_name_that_is_its_identifier_keeps_it() -> None:
     """Among names that clash, the plain one gets the plain identifier."""
-    made = identifiers(["Order Details", "order_details", "OrderDetails"])
-    assert made["order_details"] == "order_details"
-    assert made["OrderDetails"].startswith("order_details_")
+    result = identifiers(["Order Details", "order_details", "OrderDetails"])
+    assert result["order_details"] == "order_details"
+    assert result["OrderDetails"].startswith("order_details_")
 
 
 def test_a_hash_that_is_taken_is_not_given_twice() -> None:
     """Even a table that is called like another one's hashed identifier gets its own."""
     hashed = identifiers(["a b", "a_b"])["a b"]
-    made = identifiers(["a b", "a_b", hashed])
-    assert len(set(made.values())) == 3
+    result = identifiers(["a b", "a_b", hashed])
+    assert len(set(result.values())) == 3

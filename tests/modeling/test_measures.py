@@ -7,8 +7,8 @@ from tests.modeling.profiles import column
 
 
 def role(name: str, type_: str = "BIGINT", **facts: object) -> str | None:
-    found = measure_role(column(name, type_, **facts), set())
-    return found and f"{found.aggregation} {found.additivity}"
+    result = measure_role(column(name, type_, **facts), set())
+    return result and f"{result.aggregation} {result.additivity}"
 
 
 @pytest.mark.parametrize(
@@ -147,10 +147,10 @@ def test_only_numbers_are_measures(type_: str) -> None:
 @pytest.mark.parametrize(("meaning", "expected"), [("money", "sum"), ("percentage", "avg"),
                                                    ("latitude", None)])  # fmt: skip
 def test_the_meaning_of_values_comes_before_their_name(meaning: str, expected: str | None) -> None:
-    found = measure_role(
+    result = measure_role(
         column("amount", "DOUBLE", distinct=30, min="5", max="90", semantic_type=meaning), set()
     )
-    assert (found.aggregation if found else None) == expected
+    assert (result.aggregation if result else None) == expected
 
 
 @pytest.mark.parametrize(
@@ -162,6 +162,6 @@ def test_the_meaning_of_values_comes_before_their_name(meaning: str, expected: s
     ],
 )
 def test_a_measure_says_why_it_adds_up_or_not(name: str, reason: str) -> None:
-    found = measure_role(column(name, "DECIMAL(9,2)", distinct=30, min="5", max="900"), set())
-    assert found is not None
-    assert found.reason == reason
+    result = measure_role(column(name, "DECIMAL(9,2)", distinct=30, min="5", max="900"), set())
+    assert result is not None
+    assert result.reason == reason

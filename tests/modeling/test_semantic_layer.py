@@ -23,7 +23,7 @@ def semantic_model(measured: Profile) -> SemanticModel:
 
 
 def dataset(measured: Profile, name: str) -> Dataset:
-    return {one.name: one for one in semantic_model(measured).datasets}[name]
+    return {dataset.name: dataset for dataset in semantic_model(measured).datasets}[name]
 
 
 def test_a_source_without_tables_has_no_semantic_model() -> None:
@@ -31,9 +31,9 @@ def test_a_source_without_tables_has_no_semantic_model() -> None:
 
 
 def test_a_table_is_a_dataset_at_its_place_in_the_source() -> None:
-    found = dataset(source(SHOP), "orders")
-    assert (found.source, found.primary_key) == ("shop.orders", ("id",))
-    extension = (found.custom_extensions or ())[0]
+    result = dataset(source(SHOP), "orders")
+    assert (result.source, result.primary_key) == ("shop.orders", ("id",))
+    extension = (result.custom_extensions or ())[0]
     assert json.loads(extension.data) == {"reason": "Unique, never null."}
 
 
@@ -49,15 +49,15 @@ def test_unique_keys_are_those_that_hold() -> None:
 def test_every_field_but_a_measure_is_a_dimension(
     name: str, dimension: bool, is_time: bool | None
 ) -> None:
-    fields = {one.name: one for one in dataset(source(SHOP), "orders").fields or ()}
-    found = fields[name].dimension
-    assert (found is not None) == dimension
-    assert (found.is_time if found else None) == is_time
+    fields = {item.name: item for item in dataset(source(SHOP), "orders").fields or ()}
+    result = fields[name].dimension
+    assert (result is not None) == dimension
+    assert (result.is_time if result else None) == is_time
 
 
 def test_personal_data_is_marked() -> None:
     measured = changed_column(source(SHOP), "customer", "email", pii=True, semantic_type="email")
-    fields = {one.name: one for one in dataset(measured, "customer").fields or ()}
+    fields = {item.name: item for item in dataset(measured, "customer").fields or ()}
     extension = (fields["email"].custom_extensions or ())[0]
     assert json.loads(extension.data) == {"pii": True}
     assert fields["email"].label == "email"
@@ -65,14 +65,14 @@ def test_personal_data_is_marked() -> None:
 
 
 def test_a_reference_is_a_relationship_with_its_figures() -> None:
-    (found,) = semantic_model(source(SHOP)).relationships or ()
-    assert (found.from_, found.from_columns, found.to, found.to_columns) == (
+    (result,) = semantic_model(source(SHOP)).relationships or ()
+    assert (result.from_, result.from_columns, result.to, result.to_columns) == (
         "orders",
         ("customer_id",),
         "customer",
         ("id",),
     )
-    assert json.loads((found.custom_extensions or ())[0].data) == {
+    assert json.loads((result.custom_extensions or ())[0].data) == {
         "origin": "measured",
         "implied": False,
         "cardinality": "many-to-one",
@@ -82,13 +82,13 @@ def test_a_reference_is_a_relationship_with_its_figures() -> None:
 
 
 def test_a_measure_is_a_metric_that_says_how_it_adds_up() -> None:
-    (found,) = semantic_model(source(SHOP)).metrics or ()
-    assert found.expression.dialects[0].expression == 'SUM("orders"."freight")'
-    assert found.description == "Additive: a number, but not a key, code or date."
-    assert found.name == "sum_orders_freight"
+    (result,) = semantic_model(source(SHOP)).metrics or ()
+    assert result.expression.dialects[0].expression == 'SUM("orders"."freight")'
+    assert result.description == "Additive: a number, but not a key, code or date."
+    assert result.name == "sum_orders_freight"
 
 
 def test_a_value_that_doesnt_add_up_is_averaged() -> None:
-    (found,) = semantic_model(source("product *id, unit_price decimal")).metrics or ()
-    assert found.expression.dialects[0].expression == 'AVG("product"."unit_price")'
-    assert found.description == "Non-additive: 'price' values don't add up."
+    (result,) = semantic_model(source("product *id, unit_price decimal")).metrics or ()
+    assert result.expression.dialects[0].expression == 'AVG("product"."unit_price")'
+    assert result.description == "Non-additive: 'price' values don't add up."

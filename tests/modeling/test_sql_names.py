@@ -34,18 +34,18 @@ def test_no_legal_name_is_reserved_or_used_twice(names: list[str]) -> None:
 
 def test_a_staging_avoids_a_table_that_is_called_like_one() -> None:
     measured = profile(table("orders", column("id")), table("stg_orders", column("id")))
-    found = sql_names(conceptual(measured))
-    assert (found.table("orders"), found.staging("orders")) == ("orders", "stg_orders_2")
-    assert found.staging("stg_orders") == "stg_stg_orders"
+    result = sql_names(conceptual(measured))
+    assert (result.table("orders"), result.staging("orders")) == ("orders", "stg_orders_2")
+    assert result.staging("stg_orders") == "stg_stg_orders"
 
 
 def test_columns_are_named_within_their_table() -> None:
     measured = profile(table("t", column("Group"), column("group")), table("u", column("Group")))
-    found = sql_names(conceptual(measured))
-    assert found.column("t", "group") == "group_"
-    assert found.column("u", "Group") == "group_"
-    assert found.columns_of("t", ["group", "Group"])[1].startswith("group_")
-    assert len(set(found.columns_of("t", ["group", "Group"]))) == 2
+    result = sql_names(conceptual(measured))
+    assert result.column("t", "group") == "group_"
+    assert result.column("u", "Group") == "group_"
+    assert result.columns_of("t", ["group", "Group"])[1].startswith("group_")
+    assert len(set(result.columns_of("t", ["group", "Group"]))) == 2
 
 
 @pytest.mark.parametrize(("length", "is_cut"), [(59, False), (60, True)])

@@ -23,9 +23,9 @@ def with_unique(measured: Profile, *columns: str, table: str = "product") -> Pro
 
 
 def test_a_key_in_text_is_natural_and_gives_the_reason_of_its_choice() -> None:
-    found = chosen(source("product *sku text, title text"))
-    assert (found.kind, found.key.attributes) == ("natural", ("sku",))
-    assert found.reason.startswith("sku identifies its rows: ")
+    result = chosen(source("product *sku text, title text"))
+    assert (result.kind, result.key.attributes) == ("natural", ("sku",))
+    assert result.reason.startswith("sku identifies its rows: ")
 
 
 def test_a_number_that_is_called_a_code_is_natural() -> None:
@@ -34,30 +34,30 @@ def test_a_number_that_is_called_a_code_is_natural() -> None:
 
 @pytest.mark.parametrize("type_", ["", " decimal", " uuid"])
 def test_an_assigned_number_or_uuid_is_a_surrogate(type_: str) -> None:
-    found = chosen(source(f"product *id{type_}, title text"))
-    assert found.kind == "surrogate"
-    assert found.reason == (
+    result = chosen(source(f"product *id{type_}, title text"))
+    assert result.kind == "surrogate"
+    assert result.reason == (
         "id is a number that the source assigned, and no other key is a code that people use."
     )
 
 
 def test_a_composite_key_of_assigned_numbers_is_a_surrogate() -> None:
-    found = chosen(source("product *shop_key, *id, title text"))
-    assert found.kind == "surrogate"
-    assert found.reason.startswith("shop_key, id are numbers that the source assigned")
+    result = chosen(source("product *shop_key, *id, title text"))
+    assert result.kind == "surrogate"
+    assert result.reason.startswith("shop_key, id are numbers that the source assigned")
 
 
 def test_a_composite_key_with_one_code_is_natural() -> None:
-    found = chosen(source("product *country_code text, *id, title text"))
-    assert found.kind == "natural"
-    assert found.reason.startswith("country_code, id identify its rows")
+    result = chosen(source("product *country_code text, *id, title text"))
+    assert result.kind == "natural"
+    assert result.reason.startswith("country_code, id identify its rows")
 
 
 def test_a_measured_code_is_preferred_with_its_figures() -> None:
-    found = chosen(with_unique(source("product *id, sku text"), "sku"))
-    assert found.key.attributes == ("sku",)
-    assert "sku is preferred to id" in found.reason
-    assert "unique and never null in 100 rows" in found.reason
+    result = chosen(with_unique(source("product *id, sku text"), "sku"))
+    assert result.key.attributes == ("sku",)
+    assert "sku is preferred to id" in result.reason
+    assert "unique and never null in 100 rows" in result.reason
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_a_declared_code_is_preferred_to_one_that_was_only_measured() -> None:
     ]
     data = measured.table("product").model_dump() | {"declared_keys": claims}
     table = type(measured.tables[0]).model_validate(data)
-    found = chosen(measured.model_copy(update={"tables": (table,)}))
-    assert found.key.attributes == ("sku",)
-    assert "declared unique" in found.reason
+    result = chosen(measured.model_copy(update={"tables": (table,)}))
+    assert result.key.attributes == ("sku",)
+    assert "declared unique" in result.reason
 
 
 def test_of_two_measured_codes_the_first_column_is_preferred() -> None:
@@ -112,9 +112,9 @@ def test_of_two_measured_codes_the_first_column_is_preferred() -> None:
 @pytest.mark.parametrize("authority", ["tenant_id", "vocabulary", "codesystem", "mandt text/2"])
 def test_a_measured_code_next_to_its_authority_isnt_preferred(authority: str) -> None:
     measured = with_unique(source(f"product *id, concept_code text, {authority}"), "concept_code")
-    found = chosen(measured)
-    assert found.kind == "surrogate"
-    assert f"may be unique only within one {authority.split()[0]}" in found.reason
+    result = chosen(measured)
+    assert result.kind == "surrogate"
+    assert f"may be unique only within one {authority.split()[0]}" in result.reason
 
 
 def test_a_worldwide_code_is_preferred_whoever_else_assigns_codes() -> None:
@@ -123,9 +123,9 @@ def test_a_worldwide_code_is_preferred_whoever_else_assigns_codes() -> None:
 
 
 def test_an_entity_with_subtypes_keeps_the_key_that_they_share() -> None:
-    found = chosen(with_unique(source("product *id, sku text"), "sku"), subtypes=("book", "dvd"))
-    assert (found.kind, found.key.attributes) == ("surrogate", ("id",))
-    assert "only id is shared with book, dvd" in found.reason
+    result = chosen(with_unique(source("product *id, sku text"), "sku"), subtypes=("book", "dvd"))
+    assert (result.kind, result.key.attributes) == ("surrogate", ("id",))
+    assert "only id is shared with book, dvd" in result.reason
 
 
 def test_a_composite_key_gives_no_way_to_a_code() -> None:

@@ -67,8 +67,8 @@ def test_record_stamps_are_told_from_dates_of_events(
     text: str, technical: bool, change: bool, event: bool
 ) -> None:
     """When a row was created may be when the event happened, when it was changed never is."""
-    found = attribute(text)
-    assert (is_technical(found), is_change_stamp(found), is_event_date(found)) == (
+    result = attribute(text)
+    assert (is_technical(result), is_change_stamp(result), is_event_date(result)) == (
         technical,
         change,
         event,

@@ -20,15 +20,15 @@ def only_link(schema: str, *references: ForeignKey) -> Link:
 
 
 def test_a_reference_is_a_standard_link_with_both_ends_and_the_reason_of_the_reference() -> None:
-    found = only_link(ORDERS)
-    assert (found.name, found.link_type, found.hash_key) == (
+    result = only_link(ORDERS)
+    assert (result.name, result.link_type, result.hash_key) == (
         "lnk_orders_customer",
         "standard",
         "orders_customer_lk",
     )
-    assert [end.hub for end in found.hubs] == ["hub_orders", "hub_customer"]
-    assert found.reason.startswith("customer_id refers to customer: ")
-    assert [(c.table, c.column) for c in found.source_columns] == [
+    assert [end.hub for end in result.hubs] == ["hub_orders", "hub_customer"]
+    assert result.reason.startswith("customer_id refers to customer: ")
+    assert [(c.table, c.column) for c in result.source_columns] == [
         ("orders", "id"),
         ("orders", "customer_id"),
     ]
@@ -36,8 +36,8 @@ def test_a_reference_is_a_standard_link_with_both_ends_and_the_reason_of_the_ref
 
 def test_a_reference_that_may_be_missing_isnt_optional_as_its_link_is_missing_too() -> None:
     """A link of one reference has no row where the reference is null."""
-    found = only_link(ORDERS.replace("customer_id", "customer_id?"))
-    assert [end.optional for end in found.hubs] == [False, False]
+    result = only_link(ORDERS.replace("customer_id", "customer_id?"))
+    assert [end.optional for end in result.hubs] == [False, False]
 
 
 @pytest.mark.parametrize(
@@ -53,37 +53,40 @@ def test_a_reference_that_may_be_missing_isnt_optional_as_its_link_is_missing_to
 def test_a_reference_to_its_own_hub_is_a_hierarchy_or_says_who_is_the_same(
     column: str, kind: str, name: str
 ) -> None:
-    found = only_link(f"person *id, {column} > person, name text")
-    assert (found.link_type, found.name) == (kind, name)
+    result = only_link(f"person *id, {column} > person, name text")
+    assert (result.link_type, result.name) == (kind, name)
 
 
 def test_two_references_to_one_hub_are_told_apart_by_their_role() -> None:
     links = vault(
         source(f"{TWO_HUBS} orders *id, buyer_id > customer, payer_id > customer, note text")
     ).links
-    assert [found.name for found in links] == ["lnk_orders_customer_buyer",
+    assert [link.name for link in links] == ["lnk_orders_customer_buyer",
                                                "lnk_orders_customer_payer"]  # fmt: skip
-    assert [found.hubs[1].hash_key for found in links] == ["customer_buyer_hk", "customer_payer_hk"]
+    assert [link.hubs[1].hash_key for link in links] == [
+        "customer_buyer_hk",
+        "customer_payer_hk",
+    ]
 
 
 def test_a_role_that_the_profile_knows_names_the_link() -> None:
-    found = only_link(
+    result = only_link(
         f"{TWO_HUBS} orders *id, c, note text",
         reference("orders", "c", "customer", "id", role="Bill To"),
     )
-    assert (found.name, found.hubs[1].role) == ("lnk_orders_customer_bill_to", "bill_to")
-    assert found.description == "Which customer each orders refers to as bill_to."
+    assert (result.name, result.hubs[1].role) == ("lnk_orders_customer_bill_to", "bill_to")
+    assert result.description == "Which customer each orders refers to as bill_to."
 
 
 def test_a_link_tables_own_key_comes_first_and_other_columns_are_dependent_child_keys() -> None:
-    found = link(
+    result = link(
         vault(
             source(f"{TWO_HUBS} line product_id > product, *customer_id > customer, *no, q decimal")
         ),
         "tl_line",
     )
-    assert [end.hub for end in found.hubs] == ["hub_customer", "hub_product"]
-    assert found.dependent_child_keys == ("no",)
+    assert [end.hub for end in result.hubs] == ["hub_customer", "hub_product"]
+    assert result.dependent_child_keys == ("no",)
 
 
 @pytest.mark.parametrize(("null", "optional"), [("", False), ("?", True)])
@@ -99,17 +102,17 @@ def test_an_end_that_a_row_may_lack_is_optional_and_gives_the_hub_a_ghost(
 
 def test_a_key_in_another_type_is_looked_up_in_its_parent() -> None:
     measured = changed_column(source(ORDERS), "orders", "customer_id", type="VARCHAR")
-    (found,) = vault(measured).links
-    lookup = found.hubs[1].lookup
+    (result,) = vault(measured).links
+    lookup = result.hubs[1].lookup
     assert lookup is not None
     assert (lookup.table, lookup.match, lookup.found) == ("customer", ("id",), ("id",))
-    assert found.reason.endswith("The business key is looked up in customer.")
+    assert result.reason.endswith("The business key is looked up in customer.")
 
 
 def test_whole_numbers_of_another_width_reach_the_hub_directly() -> None:
     measured = changed_column(source(ORDERS), "orders", "customer_id", type="SMALLINT")
-    (found,) = vault(measured).links
-    assert found.hubs[1].lookup is None
+    (result,) = vault(measured).links
+    assert result.hubs[1].lookup is None
 
 
 def test_a_reference_by_a_lookup_doesnt_feed_the_hub() -> None:
@@ -130,9 +133,9 @@ def test_an_implied_reference_is_linked_only_if_it_is_declared(origin: str, link
 
 
 def test_a_subtypes_reference_starts_from_the_supertypes_hub() -> None:
-    found = only_link(f"{TWO_HUBS} vip *customer_id > customer, gift_id > product, lounge text")
-    assert [end.hub for end in found.hubs] == ["hub_customer", "hub_product"]
-    assert found.hubs[0].columns == ("customer_id",)
+    result = only_link(f"{TWO_HUBS} vip *customer_id > customer, gift_id > product, lounge text")
+    assert [end.hub for end in result.hubs] == ["hub_customer", "hub_product"]
+    assert result.hubs[0].columns == ("customer_id",)
 
 
 def test_a_reference_to_a_subtype_has_the_subtype_as_its_role() -> None:

@@ -23,25 +23,25 @@ def kinds(measured: Profile) -> dict[str, str]:
 
 
 def test_a_table_with_its_own_key_is_a_hub_and_says_who_refers_to_it() -> None:
-    found = placed(source(f"{TWO_HUBS} orders *id, customer_id > customer, note text"))
-    assert found["customer"].kind == "hub"
-    assert found["customer"].reason == "The table has its own key, and orders refers to it."
+    result = placed(source(f"{TWO_HUBS} orders *id, customer_id > customer, note text"))
+    assert result["customer"].kind == "hub"
+    assert result["customer"].reason == "The table has its own key, and orders refers to it."
 
 
 def test_a_table_that_refers_to_itself_alone_is_a_hub() -> None:
-    found = placed(source("employee *id, boss_id > employee, level"))
-    assert found["employee"] == Placement("hub", "The table has its own key and refers to itself.")
+    result = placed(source("employee *id, boss_id > employee, level"))
+    assert result["employee"] == Placement("hub", "The table has its own key and refers to itself.")
 
 
 def test_up_to_three_referring_tables_are_named_and_others_counted() -> None:
     users = "\n".join(f"t{n} *id, customer_id > customer, note text" for n in range(5))
-    found = placed(source(f"{TWO_HUBS}{users}"))
-    assert found["customer"].reason.endswith("and t0, t1 and 3 others refer to it.")
+    result = placed(source(f"{TWO_HUBS}{users}"))
+    assert result["customer"].reason.endswith("and t0, t1 and 3 others refer to it.")
 
 
 def test_a_table_without_a_key_is_keyless() -> None:
-    found = placed(source("log message text, level/4"))["log"]
-    assert (found.kind, found.reason) == (
+    result = placed(source("log message text, level/4"))["log"]
+    assert (result.kind, result.reason) == (
         "keyless",
         "Nothing identifies a row: none of its columns are a key.",
     )
@@ -57,35 +57,35 @@ def test_a_broken_key_identifies_nothing_and_its_figures_are_told() -> None:
         declared_keys=(claim.model_copy(update={"evidence": evidence}),),
         candidate_keys=(),
     )
-    found = placed(broken)["log"]
-    assert found.kind == "keyless"
-    assert "its key (id) is violated by 7 rows and null in 2" in found.reason
+    result = placed(broken)["log"]
+    assert result.kind == "keyless"
+    assert "its key (id) is violated by 7 rows and null in 2" in result.reason
 
 
 def test_an_empty_table_without_a_declared_key_is_keyless() -> None:
-    found = placed(source("log message text", rows=0))["log"]
-    assert found.reason == (
+    result = placed(source("log message text", rows=0))["log"]
+    assert result.reason == (
         "Nothing identifies a row: the table has no rows, and no key is declared."
     )
 
 
 def test_a_key_made_of_two_other_keys_makes_a_link() -> None:
-    found = placed(
+    result = placed(
         source(f"{TWO_HUBS} rating *customer_id > customer, *product_id > product, stars/5 1-5")
     )
-    assert found["rating"] == Placement(
+    assert result["rating"] == Placement(
         "link", "Its key is made of the keys of customer and product."
     )
 
 
 def test_a_table_of_references_flags_and_stamps_is_a_link_whatever_its_key() -> None:
-    found = placed(
+    result = placed(
         source(
             f"{TWO_HUBS} likes *customer_id > customer, product_id > product, is_public boolean,"
             " updated_at timestamp"
         )
     )
-    assert found["likes"] == Placement(
+    assert result["likes"] == Placement(
         "link", "The table holds only references, to customer and product."
     )
 
@@ -97,45 +97,45 @@ def test_one_column_more_is_no_mere_link(column: str) -> None:
 
 
 def test_a_key_that_is_another_tables_key_makes_a_subtype() -> None:
-    found = placed(source(f"{TWO_HUBS} vip *customer_id > customer, lounge text"))["vip"]
-    assert found.kind == "subtype"
-    assert found.parent is not None and found.parent.to_entity == "customer"
-    assert found.reason.startswith("A subtype of customer: ")
+    result = placed(source(f"{TWO_HUBS} vip *customer_id > customer, lounge text"))["vip"]
+    assert result.kind == "subtype"
+    assert result.parent is not None and result.parent.to_entity == "customer"
+    assert result.reason.startswith("A subtype of customer: ")
 
 
 def test_a_subtype_of_two_tables_belongs_to_the_larger_one() -> None:
     measured = source("small *id, a text\nlarge *id, b text\nboth *id > small, c text",
                       reference("both", "id", "large", "id"))  # fmt: skip
-    found = placed(changed(measured, "large", rows=500))["both"]
-    assert found.parent is not None and found.parent.to_entity == "large"
+    result = placed(changed(measured, "large", rows=500))["both"]
+    assert result.parent is not None and result.parent.to_entity == "large"
 
 
 def test_a_declared_reference_makes_the_supertype_whatever_the_size() -> None:
     declared = reference("both", "id", "small", "id", origin="declared")
     measured = source("small *id, a text\nlarge *id, b text\nboth *id > large, c text", declared)
-    found = placed(changed(measured, "large", rows=500))["both"]
-    assert found.parent is not None and found.parent.to_entity == "small"
+    result = placed(changed(measured, "large", rows=500))["both"]
+    assert result.parent is not None and result.parent.to_entity == "small"
 
 
 def test_of_subtypes_in_a_circle_the_largest_gets_the_hub() -> None:
     measured = source("a *id > b, x text\nb *id > a, y text")
-    found = placed(changed(measured, "b", rows=200))
-    assert (found["b"].kind, found["a"].kind) == ("hub", "subtype")
+    result = placed(changed(measured, "b", rows=200))
+    assert (result["b"].kind, result["a"].kind) == ("hub", "subtype")
 
 
 def test_a_key_in_another_type_makes_no_subtype() -> None:
     measured = source(f"{TWO_HUBS} vip *customer_id > customer, lounge text")
-    found = placed(changed_column(measured, "vip", "customer_id", type="VARCHAR"))["vip"]
-    assert found.kind == "hub"
-    assert found.reason == (
+    result = placed(changed_column(measured, "vip", "customer_id", type="VARCHAR"))["vip"]
+    assert result.kind == "hub"
+    assert result.reason == (
         "Its key refers to customer, but not by the key that identifies rows there."
     )
 
 
 def test_several_rows_of_one_parent_are_multi_active() -> None:
-    found = placed(source(f"{TWO_HUBS} phone *customer_id > customer, *kind/3, digits text"))
-    assert found["phone"].kind == "multi-active"
-    assert found["phone"].reason == (
+    result = placed(source(f"{TWO_HUBS} phone *customer_id > customer, *kind/3, digits text"))
+    assert result["phone"].kind == "multi-active"
+    assert result["phone"].reason == (
         "Several rows belong to one row of customer; kind tells them apart."
     )
 
@@ -145,11 +145,11 @@ def test_several_rows_of_one_parent_are_multi_active() -> None:
 )
 def test_lines_that_measure_are_transactions_and_levels_arent(column: str, kind: str) -> None:
     more = f", {column}" if column else ", note text"
-    found = placed(
+    result = placed(
         source(f"{TWO_HUBS} line *customer_id > customer, *no/5, product_id > product{more}")
     )["line"]
-    assert found.kind == kind
-    assert found.reason == "Its rows relate customer and product; no tells them apart."
+    assert result.kind == kind
+    assert result.reason == "Its rows relate customer and product; no tells them apart."
 
 
 @pytest.mark.parametrize(
@@ -162,10 +162,10 @@ def test_lines_that_measure_are_transactions_and_levels_arent(column: str, kind:
     ],
 )
 def test_an_event_between_two_entities_is_a_transaction(column: str, kind: str) -> None:
-    found = placed(
+    result = placed(
         source(f"{TWO_HUBS} sale *id, customer_id > customer, product_id > product, {column}")
     )["sale"]
-    assert found.kind == kind
+    assert result.kind == kind
 
 
 def test_an_event_of_which_one_end_may_be_missing_is_a_hub() -> None:

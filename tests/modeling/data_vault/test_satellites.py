@@ -13,12 +13,16 @@ HUBS = """
 
 
 def test_the_payload_is_what_no_hub_gives_back() -> None:
-    found = satellite(
+    result = satellite(
         vault(source(f"{HUBS} orders *id, customer_id > customer, note text, total decimal")),
         "sat_orders",
     )
-    assert found.columns == ("note", "total")
-    assert (found.parent, found.hash_key, found.kind) == ("hub_orders", "orders_hk", "descriptive")
+    assert result.columns == ("note", "total")
+    assert (result.parent, result.hash_key, result.kind) == (
+        "hub_orders",
+        "orders_hk",
+        "descriptive",
+    )
 
 
 def test_a_satellite_of_a_hub_says_by_which_columns_rows_reach_it() -> None:
@@ -42,8 +46,8 @@ def test_a_composite_reference_outside_the_key_stays_in_the_payload() -> None:
 def test_a_composite_reference_inside_the_key_is_left_to_the_hub() -> None:
     composite = reference("photo", "a b", "site", "region no")
     model = vault(source("site *region, *no, label text\nphoto *a, *b, *taken, u text", composite))
-    found = satellite(model, "msat_photo")
-    assert (found.multi_active_keys, found.columns) == (("taken",), ("u",))
+    result = satellite(model, "msat_photo")
+    assert (result.multi_active_keys, result.columns) == (("taken",), ("u",))
 
 
 def test_upper_case_hash_keys_keep_text_keys_in_the_payload() -> None:
@@ -56,52 +60,56 @@ def test_upper_case_hash_keys_keep_text_keys_in_the_payload() -> None:
 
 
 def test_a_table_of_a_key_alone_has_an_effectivity_satellite() -> None:
-    found = satellite(vault(source("tag *id\nnote *id, tag_id > tag, body text")), "eff_sat_tag")
-    assert (found.kind, found.columns) == ("effectivity", ())
-    assert found.reason == "tag has no payload; this records from when to when each row was there."
+    result = satellite(vault(source("tag *id\nnote *id, tag_id > tag, body text")), "eff_sat_tag")
+    assert (result.kind, result.columns) == ("effectivity", ())
+    assert result.reason == "tag has no payload; this records from when to when each row was there."
 
 
 def test_each_link_of_a_reference_has_an_effectivity_satellite() -> None:
     model = vault(source(f"{HUBS} orders *id, customer_id > customer, note text"))
-    found = satellite(model, "eff_sat_orders_customer")
-    assert (found.kind, found.parent, found.columns) == ("effectivity", "lnk_orders_customer", ())
-    assert found.reason == "A reference may change: this ends the old one and starts the new one."
+    result = satellite(model, "eff_sat_orders_customer")
+    assert (result.kind, result.parent, result.columns) == (
+        "effectivity",
+        "lnk_orders_customer",
+        (),
+    )
+    assert result.reason == "A reference may change: this ends the old one and starts the new one."
 
 
 def test_a_link_table_has_one_satellite_without_its_references_and_keys() -> None:
     schema = f"{HUBS} line *customer_id > customer, *no/5, product_id > product, price decimal"
     model = vault(source(schema))
-    found = satellite(model, "sat_line")
-    assert (found.parent, found.columns) == ("tl_line", ("price",))
-    assert found.reason == "The payload of line: its columns besides references and keys."
+    result = satellite(model, "sat_line")
+    assert (result.parent, result.columns) == ("tl_line", ("price",))
+    assert result.reason == "The payload of line: its columns besides references and keys."
     assert [s.name for s in model.satellites if s.parent == "tl_line"] == ["sat_line"]
 
 
 def test_a_multi_active_satellite_belongs_to_the_parents_hub() -> None:
     schema = f"{HUBS} phone *customer_id > customer, *kind/3, digits text"
-    found = satellite(vault(source(schema)), "msat_phone")
-    assert (found.parent, found.multi_active_keys, found.columns) == (
+    result = satellite(vault(source(schema)), "msat_phone")
+    assert (result.parent, result.multi_active_keys, result.columns) == (
         "hub_customer",
         ("kind",),
         ("digits",),
     )
-    assert found.via is not None and not found.via.optional
+    assert result.via is not None and not result.via.optional
 
 
 def test_a_multi_active_satellite_by_a_lookup_sends_orphans_to_the_ghost() -> None:
     measured = source(f"{HUBS} phone *customer_id > customer, *kind/3, digits text")
     measured = changed_column(measured, "phone", "customer_id", type="VARCHAR")
     model = vault(measured)
-    found = satellite(model, "msat_phone")
-    assert found.via is not None and found.via.optional
+    result = satellite(model, "msat_phone")
+    assert result.via is not None and result.via.optional
     assert model.hub("hub_customer").has_ghost
-    assert found.multi_active_keys == ("customer_id", "kind")
+    assert result.multi_active_keys == ("customer_id", "kind")
 
 
 def test_a_subtypes_satellite_says_what_it_is_a_subtype_of() -> None:
-    found = satellite(vault(source(f"{HUBS} vip *customer_id > customer, lounge text")), "sat_vip")
-    assert found.parent == "hub_customer"
-    assert found.reason.startswith("A subtype of customer: ")
+    result = satellite(vault(source(f"{HUBS} vip *customer_id > customer, lounge text")), "sat_vip")
+    assert result.parent == "hub_customer"
+    assert result.reason.startswith("A subtype of customer: ")
 
 
 ACCOUNT = "account *id, owner text, branch text, kind text"
@@ -140,11 +148,11 @@ def test_levels_and_status_have_a_satellite_of_their_own(
     ],
 )  # fmt: skip
 def test_what_is_no_level_or_status_doesnt_divide_a_satellite(columns: str) -> None:
-    (found,) = vault(source(f"{ACCOUNT}, {columns}")).satellites
-    assert found.rate_of_change == "unknown"
-    assert "no column is known to change more often than the others" in found.reason
+    (result,) = vault(source(f"{ACCOUNT}, {columns}")).satellites
+    assert result.rate_of_change == "unknown"
+    assert "no column is known to change more often than the others" in result.reason
 
 
 def test_two_slow_columns_arent_worth_a_satellite() -> None:
-    (found,) = vault(source("account *id, owner text, branch text, balance")).satellites
-    assert found.columns == ("owner", "branch", "balance")
+    (result,) = vault(source("account *id, owner text, branch text, balance")).satellites
+    assert result.columns == ("owner", "branch", "balance")

@@ -40,9 +40,9 @@ def test_a_unique_column_that_nobody_declared_identifies_nothing() -> None:
 
 
 def test_a_reference_is_listed_at_both_of_its_ends() -> None:
-    found = tables(source(SCHEMA, reference("orders", "customer_id", "customer", "id")))
-    assert [r.to_entity for r in found.references["orders"]] == ["customer"]
-    assert found.references["orders"] == found.referrers["customer"]
+    result = tables(source(SCHEMA, reference("orders", "customer_id", "customer", "id")))
+    assert [r.to_entity for r in result.references["orders"]] == ["customer"]
+    assert result.references["orders"] == result.referrers["customer"]
 
 
 def test_a_reference_to_a_unique_column_counts() -> None:
@@ -68,11 +68,11 @@ def test_a_reference_to_a_keyless_table_is_left_out() -> None:
 
 
 def test_completeness_needs_every_column_to_be_filled() -> None:
-    found = tables(source("t *id, a, b?"))
-    assert found.is_complete("t", ("id", "a"))
-    assert not found.is_complete("t", ("a", "b"))
+    result = tables(source("t *id, a, b?"))
+    assert result.is_complete("t", ("id", "a"))
+    assert not result.is_complete("t", ("a", "b"))
 
 
 def test_words_that_all_columns_share_are_left_out() -> None:
-    found = tables(source("customer *c_id, c_first_name text, c_city text, c_zip text"))
-    assert found.bare_words("customer", "c_first_name") == ("first", "name")
+    result = tables(source("customer *c_id, c_first_name text, c_city text, c_zip text"))
+    assert result.bare_words("customer", "c_first_name") == ("first", "name")

@@ -10,18 +10,18 @@ FILMS = """
 
 
 def test_a_bridge_has_two_dimensions_as_its_ends() -> None:
-    found = bridge(star(source(FILMS)), "brg_plays")
-    assert (found.left, found.right) == ("dim_film", "dim_actor")
-    assert (found.left_columns, found.right_columns) == (("film_id",), ("actor_id",))
-    assert [one.key for one in found.references] == ["film_key", "actor_key"]
+    result = bridge(star(source(FILMS)), "brg_plays")
+    assert (result.left, result.right) == ("dim_film", "dim_actor")
+    assert (result.left_columns, result.right_columns) == (("film_id",), ("actor_id",))
+    assert [reference.key for reference in result.references] == ["film_key", "actor_key"]
 
 
 def test_a_bridge_says_what_its_rows_are_and_why_it_is_one() -> None:
-    found = bridge(star(source(FILMS)), "brg_plays")
-    assert found.grain == "One row for each pair of film and actor."
-    assert found.grain_columns == ("film_id", "actor_id")
-    assert found.reason == "It only relates rows of two entities, many to many."
-    assert {one.name: one.reason for one in found.attributes} == {
+    result = bridge(star(source(FILMS)), "brg_plays")
+    assert result.grain == "One row for each pair of film and actor."
+    assert result.grain_columns == ("film_id", "actor_id")
+    assert result.reason == "It only relates rows of two entities, many to many."
+    assert {attribute.name: attribute.reason for attribute in result.attributes} == {
         "film_id": "The reference itself, so that a value that leads nowhere isn't lost.",
         "actor_id": "The reference itself, so that a value that leads nowhere isn't lost.",
         "billing": "It describes the pair, such as a rank or a share.",
@@ -37,10 +37,10 @@ def test_an_event_is_the_left_end_and_is_found_by_its_number() -> None:
             because  *reason_id > reason, *sale_id > sale
         """)
     )
-    found = bridge(model, "brg_because")
-    assert (found.left, found.right) == ("fct_sale", "dim_reason")
-    assert [one.dimension for one in found.references] == ["dim_reason"]
-    assert {one.name: one.reason for one in found.attributes}["sale_id"] == (
+    result = bridge(model, "brg_because")
+    assert (result.left, result.right) == ("fct_sale", "dim_reason")
+    assert [reference.dimension for reference in result.references] == ["dim_reason"]
+    assert {attribute.name: attribute.reason for attribute in result.attributes}["sale_id"] == (
         "The number that identifies the event."
     )
 
@@ -56,13 +56,19 @@ def test_a_bridge_refers_to_members_and_not_to_their_versions() -> None:
         """)
     )
     assert model.dimension("dim_customer").history
-    found = bridge(model, "brg_member")
-    assert [one.key for one in found.references] == ["customer_durable_key", "club_key"]
+    result = bridge(model, "brg_member")
+    assert [reference.key for reference in result.references] == [
+        "customer_durable_key",
+        "club_key",
+    ]
 
 
 def test_a_bridge_between_members_of_one_dimension_has_roles() -> None:
-    found = bridge(
+    result = bridge(
         star(source("person *id, name text\nknows *one_id > person, *other_id > person")),
         "brg_knows",
     )
-    assert [one.key for one in found.references] == ["one_person_key", "other_person_key"]
+    assert [reference.key for reference in result.references] == [
+        "one_person_key",
+        "other_person_key",
+    ]

@@ -47,8 +47,8 @@ def attribute(text: str, **facts: object) -> Attribute:
     ],
 )
 def test_dates_are_of_the_event_the_record_or_a_life(text: str, record: bool, life: bool) -> None:
-    found = attribute(text)
-    assert (is_record_stamp(found), is_life_date(found)) == (record, life)
+    result = attribute(text)
+    assert (is_record_stamp(result), is_life_date(result)) == (record, life)
 
 
 def test_a_date_of_birth_is_told_by_its_values() -> None:
@@ -101,20 +101,20 @@ def test_a_planned_date_is_told_by_its_name(name: str, planned: bool) -> None:
     ],
 )
 def test_a_row_is_named_by_its_own_name_alone(text: str, naming: bool, own: bool) -> None:
-    found = entity(text)
-    assert is_naming(found.attributes[1]) == naming
-    assert is_own_name(found.attributes[1], found) == own
+    result = entity(text)
+    assert is_naming(result.attributes[1]) == naming
+    assert is_own_name(result.attributes[1], result) == own
 
 
 @pytest.mark.parametrize(("distinct", "expected"), [(50, True), (49, False)])
 def test_a_distinctive_column_has_mostly_different_values(distinct: int, expected: bool) -> None:
-    found = entity(f"name text/{distinct}")
-    assert is_distinctive(found.attributes[1], found) == expected
+    result = entity(f"name text/{distinct}")
+    assert is_distinctive(result.attributes[1], result) == expected
 
 
 def test_without_rows_a_column_may_be_distinctive() -> None:
-    found = entity("name text", rows=0)
-    assert is_distinctive(found.attributes[1], found)
+    result = entity("name text", rows=0)
+    assert is_distinctive(result.attributes[1], result)
 
 
 @pytest.mark.parametrize(
@@ -171,8 +171,8 @@ def test_a_category_has_several_values_that_repeat(
     ],
 )
 def test_a_small_whole_number_may_be_a_rank(text: str, low: int, high: int, weak: bool) -> None:
-    found = attribute(f"{text}/30 7-9000")
-    assert is_weak_measure(found, low, high) == weak
+    result = attribute(f"{text}/30 7-9000")
+    assert is_weak_measure(result, low, high) == weak
 
 
 @pytest.mark.parametrize(

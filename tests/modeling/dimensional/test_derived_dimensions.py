@@ -10,29 +10,33 @@ SALE = "sale *id, sold date, amount decimal"
 def derived(columns: str, rows: int = 100) -> dict[str, tuple[str, ...]]:
     """The dimensions of an event's own columns, with those columns."""
     model = star(source(f"{SALE}, {columns}", rows=rows))
-    return {one.name: one.natural_key_columns for one in model.dimensions if one.name != "dim_date"}
+    return {
+        dimension.name: dimension.natural_key_columns
+        for dimension in model.dimensions
+        if dimension.name != "dim_date"
+    }
 
 
 def test_several_flags_make_one_junk_dimension() -> None:
     model = star(source(f"{SALE}, is_gift boolean/2, channel text/4"))
-    found = dimension(model, "dim_sale_flags")
-    assert (found.dimension_type, found.natural_key_columns, found.surrogate_key) == (
+    result = dimension(model, "dim_sale_flags")
+    assert (result.dimension_type, result.natural_key_columns, result.surrogate_key) == (
         "junk",
         ("is_gift", "channel"),
         "sale_flags_key",
     )
-    assert found.reason == (
+    assert result.reason == (
         "A junk dimension of the flags is_gift, channel of sale: few combinations occur."
     )
     (reference,) = [
-        one for one in fact(model, "fct_sale").dimensions if one.dimension != "dim_date"
+        item for item in fact(model, "fct_sale").dimensions if item.dimension != "dim_date"
     ]
     assert (reference.columns, reference.to_columns) == (("is_gift", "channel"),) * 2
 
 
 def test_flags_in_a_junk_dimension_leave_the_fact() -> None:
     model = star(source(f"{SALE}, is_gift boolean/2, channel text/4"))
-    assert [one.name for one in fact(model, "fct_sale").attributes] == ["id"]
+    assert [attribute.name for attribute in fact(model, "fct_sale").attributes] == ["id"]
 
 
 def test_a_single_flag_stays_in_the_fact() -> None:
@@ -72,8 +76,8 @@ ADDRESS = "ship_street text/40, ship_town text/20, ship_zone text/5"
 def test_columns_under_one_word_that_repeat_are_a_dimension(
     columns: str, rows: int, expected: tuple[str, ...] | None
 ) -> None:
-    found = derived(columns, rows=rows)
-    assert found.get("dim_ship_details") == expected
+    result = derived(columns, rows=rows)
+    assert result.get("dim_ship_details") == expected
 
 
 def test_a_word_that_all_columns_begin_with_is_the_tables_own() -> None:
@@ -84,14 +88,16 @@ def test_a_word_that_all_columns_begin_with_is_the_tables_own() -> None:
 def test_columns_that_are_parts_of_an_address_are_called_one() -> None:
     measured = source(f"{SALE}, {ADDRESS}, note text")
     columns = tuple(
-        one.model_copy(update={"semantic_type": "city"}) if one.name == "ship_town" else one
-        for one in measured.table("sale").columns
+        column.model_copy(update={"semantic_type": "city"})
+        if column.name == "ship_town"
+        else column
+        for column in measured.table("sale").columns
     )
     table = measured.table("sale").model_copy(update={"columns": columns})
     model = star(measured.model_copy(update={"tables": (table,)}))
-    found = dimension(model, "dim_ship_address")
-    assert found.dimension_type == "standard"
-    assert "repeat together: they describe the same object" in found.reason
+    result = dimension(model, "dim_ship_address")
+    assert result.dimension_type == "standard"
+    assert "repeat together: they describe the same object" in result.reason
 
 
 def test_measures_keys_and_references_stay_out() -> None:
@@ -99,5 +105,5 @@ def test_measures_keys_and_references_stay_out() -> None:
         customer *id, name text
         {SALE}, rank/5 1-5, customer_id > customer, is_gift boolean/2, channel text/4
     """
-    found = dimension(star(source(schema)), "dim_sale_flags")
-    assert found.natural_key_columns == ("is_gift", "channel")
+    result = dimension(star(source(schema)), "dim_sale_flags")
+    assert result.natural_key_columns == ("is_gift", "channel")

@@ -23,22 +23,22 @@ def covering(measured: Profile, *, coverage: float = 1.0) -> Profile:
     return measured.model_copy(update={"foreign_keys": keys})
 
 
-def columns(found: Dimension) -> dict[str, str]:
+def columns(result: Dimension) -> dict[str, str]:
     """The columns of a dimension, each with the join that it comes from."""
-    return {attribute.name: attribute.source for attribute in found.attributes}
+    return {attribute.name: attribute.source for attribute in result.attributes}
 
 
 def names(model: DimensionalModel) -> set[str]:
-    return {found.name for found in model.dimensions} - {"dim_date"}
+    return {dimension.name for dimension in model.dimensions} - {"dim_date"}
 
 
 def test_lookups_of_which_every_row_is_used_are_collapsed() -> None:
     model = star(source(SHOP))
     assert names(model) == {"dim_product"}
-    found = dimension(model, "dim_product")
-    assert columns(found)["category_name"] == "category"
-    assert columns(found)["department_name"] == "department"
-    assert [(join.name, join.parent, join.complete) for join in found.joins] == [
+    result = dimension(model, "dim_product")
+    assert columns(result)["category_name"] == "category"
+    assert columns(result)["department_name"] == "department"
+    assert [(join.name, join.parent, join.complete) for join in result.joins] == [
         ("category", "", True),
         ("department", "category", True),
     ]
@@ -90,9 +90,9 @@ def test_of_a_wide_lookup_that_facts_use_only_names_are_copied() -> None:
     more = ", ".join(f"size{n} text" for n in range(7))
     wide = f"{SHOP}\nplan *id, planned date, budget decimal, category_id > category"
     wide = wide.replace("category   *id, name text", f"category *id, name text, {more}")
-    found = columns(dimension(star(source(wide)), "dim_product"))
-    assert "category_name" in found
-    assert "category_size0" not in found
+    result = columns(dimension(star(source(wide)), "dim_product"))
+    assert "category_name" in result
+    assert "category_size0" not in result
 
 
 def test_of_a_person_only_names_are_copied() -> None:
@@ -101,9 +101,9 @@ def test_of_a_person_only_names_are_copied() -> None:
                       "plan *id, planned date, budget decimal, maker_id > maker")  # fmt: skip
     assert "maker_mood" in columns(dimension(star(measured), "dim_product"))
     person = changed_column(measured, "maker", "name", semantic_type="person_name")
-    found = columns(dimension(star(person), "dim_product"))
-    assert "maker_name" in found
-    assert "maker_mood" not in found
+    result = columns(dimension(star(person), "dim_product"))
+    assert "maker_name" in result
+    assert "maker_mood" not in result
 
 
 def test_a_copied_lookup_leaves_record_keeping_behind_if_it_is_kept_elsewhere() -> None:
@@ -120,9 +120,9 @@ def test_two_references_to_one_lookup_are_copied_under_their_roles() -> None:
         shirt  *id, name text, body_colour > colour, trim_colour > colour
         sale   *id, sold date, amount decimal, shirt_id > shirt
     """
-    found = columns(dimension(star(source(schema)), "dim_shirt"))
-    assert found["colour_name"] == "colour"
-    assert found["trim_colour_name"] == "trim_colour"
+    result = columns(dimension(star(source(schema)), "dim_shirt"))
+    assert result["colour_name"] == "colour"
+    assert result["trim_colour_name"] == "trim_colour"
 
 
 def test_a_hierarchy_leads_to_the_parent_member() -> None:
@@ -144,13 +144,13 @@ def test_a_part_is_joined_backwards_with_a_flag() -> None:
         "customer *id, name text\nvip *customer_id > customer, lounge text\n"
         "sale *id, sold date, amount decimal, customer_id > customer"
     )
-    found = dimension(star(measured), "dim_customer")
-    (join,) = found.joins
+    result = dimension(star(measured), "dim_customer")
+    (join,) = result.joins
     assert (join.entity, join.backwards, join.complete) == ("vip", True, True)
-    assert columns(found)["is_vip"] == columns(found)["vip_lounge"] == "vip"
-    flag = next(a for a in found.attributes if a.name == "is_vip")
+    assert columns(result)["is_vip"] == columns(result)["vip_lounge"] == "vip"
+    flag = next(a for a in result.attributes if a.name == "is_vip")
     assert flag.description == "Whether vip has a row for it."
-    assert found.mapped_source_tables == ("customer", "vip")
+    assert result.mapped_source_tables == ("customer", "vip")
 
 
 def test_a_reference_to_a_part_leads_to_the_dimension_of_the_whole() -> None:
@@ -191,14 +191,14 @@ def test_a_calendar_of_the_source_is_a_dimension_of_its_own() -> None:
     )
     model = star(measured)
     assert dimension(model, "dim_days").dimension_type == "date"
-    assert [found.name for found in model.dimensions] == ["dim_days"]
+    assert [dimension.name for dimension in model.dimensions] == ["dim_days"]
 
 
 def test_a_dimension_that_nothing_refers_to_is_standard() -> None:
     measured = source("colour *id, colour_name text\nsale *id, sold date, amount decimal")
-    found = dimension(star(measured), "dim_colour")
-    assert found.dimension_type == "standard"
-    assert found.reason == "It describes its rows, and neither dates nor measures events."
+    result = dimension(star(measured), "dim_colour")
+    assert result.dimension_type == "standard"
+    assert result.reason == "It describes its rows, and neither dates nor measures events."
 
 
 def test_dimensions_stop_after_twenty_four_joins() -> None:

@@ -83,16 +83,16 @@ PARTIES = """
 
 def test_a_subtype_is_a_part_of_its_supertype() -> None:
     schema = PARTIES.format(who="party", buyer="party")
-    found = roles(source(f"party *id, name text\n{schema}"))["person"]
-    assert (found.kind, found.whole) == ("part", "party")
+    result = roles(source(f"party *id, name text\n{schema}"))["person"]
+    assert (result.kind, result.whole) == ("part", "party")
 
 
 def test_a_subtype_of_something_abstract_stands_alone() -> None:
     """Where events refer to the person, and the party is only a number."""
     schema = PARTIES.format(who="person", buyer="person")
-    found = roles(source(f"party *id\n{schema}"))["person"]
-    assert found.kind == "dimension"
-    assert found.reason == "Others refer to it, and not to party, of which it is a subtype."
+    result = roles(source(f"party *id\n{schema}"))["person"]
+    assert result.kind == "dimension"
+    assert result.reason == "Others refer to it, and not to party, of which it is a subtype."
 
 
 def test_a_subtype_joins_a_supertype_that_events_refer_to_as_well() -> None:
@@ -102,8 +102,8 @@ def test_a_subtype_joins_a_supertype_that_events_refer_to_as_well() -> None:
 
 def test_what_adds_to_an_event_is_an_event() -> None:
     """A complaint about an order has neither date nor measure, and is counted all the same."""
-    found = roles(source(f"{SALES} complaint *id, orders > orders, remark_name text"))["complaint"]
-    assert found == EntityRole("fact", "It adds to orders, which is an event itself.")
+    result = roles(source(f"{SALES} complaint *id, orders > orders, remark_name text"))["complaint"]
+    assert result == EntityRole("fact", "It adds to orders, which is an event itself.")
 
 
 def test_lookups_alone_make_dimensions_alone() -> None:
@@ -138,13 +138,13 @@ def test_a_bridge_between_events_is_an_event() -> None:
 
 def test_a_calendar_of_the_source_is_a_dimension() -> None:
     """Even though it holds dates and numbers: each row is a day."""
-    found = roles(
+    result = roles(
         source("""
             days *id, day date, year/2, month/12, week_of_year/52
             sale day > days, amount decimal
         """)
     )["days"]
-    assert found == EntityRole("dimension", "Each row is a day: a calendar.")
+    assert result == EntityRole("dimension", "Each row is a day: a calendar.")
 
 
 def test_every_role_says_why() -> None:

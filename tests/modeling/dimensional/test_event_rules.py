@@ -75,9 +75,9 @@ def role(columns: str, more: str = "") -> EntityRole:
     ],
 )
 def test_an_entity_that_nothing_refers_to(columns: str, kind: str, reason: str) -> None:
-    found = role(columns)
-    assert found.kind == kind
-    assert found.reason.startswith(reason)
+    result = role(columns)
+    assert result.kind == kind
+    assert result.reason.startswith(reason)
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,9 @@ def test_an_entity_that_nothing_refers_to(columns: str, kind: str, reason: str) 
     ],
 )
 def test_an_entity_that_lines_refer_to(columns: str, kind: str, reason: str) -> None:
-    found = role(columns, "line *thing_id > thing, *no/5, product_id > product, quantity/9")
-    assert found.kind == kind
-    assert found.reason.startswith(reason)
+    result = role(columns, "line *thing_id > thing, *no/5, product_id > product, quantity/9")
+    assert result.kind == kind
+    assert result.reason.startswith(reason)
 
 
 @pytest.mark.parametrize(("lines", "kind"), [(50, "fact"), (51, "dimension")])
@@ -138,11 +138,11 @@ def test_a_header_whose_references_are_mostly_empty_is_a_dimension() -> None:
 
 
 def test_a_header_may_be_dated_by_a_calendar_of_the_source() -> None:
-    found = role(
+    result = role(
         "*id, day_id > days, amount decimal",
         "days *id, day date, year/2, month/12, week/52\nline *thing_id > thing, *no/5, q/9",
     )
-    assert (found.kind, found.reason) == ("fact", "It's dated by days and measured (amount).")
+    assert (result.kind, result.reason) == ("fact", "It's dated by days and measured (amount).")
 
 
 def test_a_dated_event_may_hold_an_email_address() -> None:
@@ -173,15 +173,15 @@ def test_a_bridge_relates_two_entities_and_says_little_else(columns: str, kind: 
 
 
 def test_a_part_adds_to_its_whole_row_by_row() -> None:
-    found = role("*customer_id > customer, hobby text")
-    assert (found.kind, found.whole) == ("part", "customer")
-    assert found.reason == "Each row belongs to one row of customer and adds to it."
+    result = role("*customer_id > customer, hobby text")
+    assert (result.kind, result.whole) == ("part", "customer")
+    assert result.reason == "Each row belongs to one row of customer and adds to it."
 
 
 def test_a_part_of_an_event_is_an_event() -> None:
-    found = role("*sale_id > sale, hue text", "sale *id, sold date, customer_id > customer")
-    assert found.kind == "fact"
-    assert "sale, which is an event" in found.reason
+    result = role("*sale_id > sale, hue text", "sale *id, sold date, customer_id > customer")
+    assert result.kind == "fact"
+    assert "sale, which is an event" in result.reason
 
 
 @pytest.mark.parametrize(("rows", "kind"), [(20, "part"), (19, "dimension")])
@@ -195,8 +195,8 @@ def test_a_unique_reference_makes_a_part_in_twenty_rows(rows: int, kind: str) ->
 
 def test_of_two_entities_that_are_parts_of_each_other_the_larger_is_the_whole() -> None:
     measured = source("a *id > b, x text\nb *id > a, y text\nsale *id, sold date, a_id > a")
-    found = roles(changed(measured, "a", rows=300))
-    assert (found["b"].kind, found["b"].whole, found["a"].kind) == ("part", "a", "dimension")
+    result = roles(changed(measured, "a", rows=300))
+    assert (result["b"].kind, result["b"].whole, result["a"].kind) == ("part", "a", "dimension")
 
 
 def test_a_part_that_others_refer_to_by_its_own_key_is_a_dimension() -> None:
@@ -206,8 +206,8 @@ def test_a_part_that_others_refer_to_by_its_own_key_is_a_dimension() -> None:
     """)
     unique = changed(measured, "badge", candidate_keys=(("id",), ("code",)))
     keys = (*unique.foreign_keys, reference("swipe", "badge_code", "badge", "code"))
-    found = roles(unique.model_copy(update={"foreign_keys": keys}))["badge"]
-    assert found == EntityRole("dimension", "Others refer to it by its own key.")
+    result = roles(unique.model_copy(update={"foreign_keys": keys}))["badge"]
+    assert result == EntityRole("dimension", "Others refer to it by its own key.")
 
 
 def test_an_empty_table_without_a_key_shows_no_event() -> None:
@@ -218,9 +218,11 @@ def test_an_empty_table_without_a_key_shows_no_event() -> None:
 
 
 def test_without_any_event_the_table_with_most_measures_is_the_fact() -> None:
-    found = roles(source("""
+    result = roles(source("""
         city    *id, city_name text, area decimal
         country *id, country_name text, area decimal, population_total decimal
     """))  # fmt: skip
-    assert found["city"].kind == "dimension"
-    assert found["country"].reason == "No table has events, and this one has the most measures (2)."
+    assert result["city"].kind == "dimension"
+    assert (
+        result["country"].reason == "No table has events, and this one has the most measures (2)."
+    )

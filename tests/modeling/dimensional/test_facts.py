@@ -18,12 +18,12 @@ def fact_of(schema: str, name: str) -> Fact:
     return fact(star(source(schema)), name)
 
 
-def references(found: Fact) -> dict[str, DimensionReference]:
-    return {reference.key: reference for reference in found.dimensions}
+def references(result: Fact) -> dict[str, DimensionReference]:
+    return {reference.key: reference for reference in result.dimensions}
 
 
-def reasons(found: Fact) -> dict[str, str]:
-    return {attribute.name: attribute.reason for attribute in found.attributes}
+def reasons(result: Fact) -> dict[str, str]:
+    return {attribute.name: attribute.reason for attribute in result.attributes}
 
 
 def test_a_fact_has_its_own_measures_alone() -> None:
@@ -38,38 +38,38 @@ def test_a_measure_says_how_and_why_it_is_aggregated() -> None:
 
 
 def test_the_grain_is_the_key_in_words_and_columns() -> None:
-    found = fact_of(SHOP, "fct_line")
-    assert found.grain == "One row for each line: order_id, line_no."
-    assert found.grain_columns == ("order_id", "line_no")
+    result = fact_of(SHOP, "fct_line")
+    assert result.grain == "One row for each line: order_id, line_no."
+    assert result.grain_columns == ("order_id", "line_no")
 
 
 def test_without_a_key_the_grain_is_the_row() -> None:
-    found = fact_of("log message text, level/4", "fct_log")
-    assert found.grain == "One row for each row of log, which has no key."
-    assert found.grain_columns == ()
-    assert [c.column for c in found.source_columns] == ["message", "level"]
+    result = fact_of("log message text, level/4", "fct_log")
+    assert result.grain == "One row for each row of log, which has no key."
+    assert result.grain_columns == ()
+    assert [c.column for c in result.source_columns] == ["message", "level"]
 
 
 def test_a_key_of_which_a_part_became_a_date_is_still_the_grain() -> None:
-    found = fact_of("rate *shop_no, *day date, amount decimal", "fct_rate")
-    assert found.grain_columns == ("shop_no", "day_key")
+    result = fact_of("rate *shop_no, *day date, amount decimal", "fct_rate")
+    assert result.grain_columns == ("shop_no", "day_key")
 
 
 def test_a_line_takes_the_dimensions_and_dates_of_its_header() -> None:
-    found = references(fact_of(SHOP, "fct_line"))
-    assert {key: one.source for key, one in found.items()} == {
+    result = references(fact_of(SHOP, "fct_line"))
+    assert {key: reference.source for key, reference in result.items()} == {
         "product_key": "",
         "customer_key": "orders",
         "ordered_date_key": "orders",
         "shipped_date_key": "orders",
     }
-    assert found["customer_key"].reason == "Taken from orders, which each row belongs to."
+    assert result["customer_key"].reason == "Taken from orders, which each row belongs to."
 
 
 def test_a_dimension_that_the_line_has_itself_isnt_taken_from_the_header() -> None:
-    found = fact_of(SHOP.replace("*line_no/5,", "*line_no/5, customer_id > customer,"), "fct_line")
-    assert references(found)["customer_key"].source == ""
-    assert [one.dimension for one in found.dimensions].count("dim_customer") == 1
+    result = fact_of(SHOP.replace("*line_no/5,", "*line_no/5, customer_id > customer,"), "fct_line")
+    assert references(result)["customer_key"].source == ""
+    assert [reference.dimension for reference in result.dimensions].count("dim_customer") == 1
 
 
 def test_a_reference_of_the_header_is_optional_if_the_header_may_be_missing() -> None:
@@ -108,8 +108,8 @@ def test_a_reference_is_optional_where_it_may_lead_nowhere(
 ) -> None:
     key = reference("sale", "product_id", "product", "id", orphans, nulls=10 if null else 0)
     schema = f"product *id, name text\nsale *id, sold date, amount decimal, product_id{null}"
-    found = fact(star(source(schema, key)), "fct_sale")
-    assert references(found)["product_key"].optional == optional
+    result = fact(star(source(schema, key)), "fct_sale")
+    assert references(result)["product_key"].optional == optional
 
 
 def test_two_references_to_one_dimension_have_roles() -> None:
@@ -117,9 +117,9 @@ def test_two_references_to_one_dimension_have_roles() -> None:
         customer *id, name text
         orders   *id, ordered date, amount decimal, buyer_id > customer, payer_id > customer
     """
-    found = references(fact_of(schema, "fct_orders"))
-    assert {"buyer_customer_key", "payer_customer_key"} <= found.keys()
-    assert found["payer_customer_key"].role == "payer"
+    result = references(fact_of(schema, "fct_orders"))
+    assert {"buyer_customer_key", "payer_customer_key"} <= result.keys()
+    assert result["payer_customer_key"].role == "payer"
 
 
 @pytest.mark.parametrize(
@@ -131,13 +131,15 @@ def test_two_references_to_one_dimension_have_roles() -> None:
     ],
 )
 def test_each_date_of_the_event_refers_to_the_calendar(columns: str, roles: list[str]) -> None:
-    found = fact_of(f"orders *id, amount decimal, {columns}", "fct_orders")
-    assert [one.role for one in found.dimensions if one.dimension == "dim_date"] == roles
+    result = fact_of(f"orders *id, amount decimal, {columns}", "fct_orders")
+    assert [
+        reference.role for reference in result.dimensions if reference.dimension == "dim_date"
+    ] == roles
 
 
 def test_a_day_is_in_the_calendar_alone_and_a_moment_in_the_fact_too() -> None:
-    found = fact_of("orders *id, amount decimal, ordered date, paid_at timestamp", "fct_orders")
-    assert reasons(found) == {
+    result = fact_of("orders *id, amount decimal, ordered date, paid_at timestamp", "fct_orders")
+    assert reasons(result) == {
         "id": "It identifies the event: a degenerate dimension.",
         "paid_at": "The moment itself, along with its day in the calendar.",
     }
@@ -148,8 +150,8 @@ def test_a_fact_with_a_calendar_of_the_source_has_no_other() -> None:
         days *id, day date, year/2, month/12, week/52
         sale *id, amount decimal, day_id > days, booked date
     """
-    found = fact_of(schema, "fct_sale")
-    assert [one.dimension for one in found.dimensions] == ["dim_days"]
+    result = fact_of(schema, "fct_sale")
+    assert [reference.dimension for reference in result.dimensions] == ["dim_days"]
 
 
 def test_a_number_of_the_event_or_its_header_is_a_degenerate_dimension() -> None:
@@ -159,10 +161,10 @@ def test_a_number_of_the_event_or_its_header_is_a_degenerate_dimension() -> None
 
 
 def test_every_attribute_of_a_fact_says_why_it_is_there() -> None:
-    found = reasons(
+    result = reasons(
         fact_of(SHOP.replace("product_id/9 >", "remark text, product_id/9 >"), "fct_line")
     )
-    assert found == {
+    assert result == {
         "order_id": "It identifies the event: a degenerate dimension.",
         "line_no": "It identifies the event: a degenerate dimension.",
         "remark": "It describes this event alone.",
@@ -227,9 +229,9 @@ TYPES = """
     ],
 )
 def test_the_type_of_a_fact(columns: str, fact_type: str, reason: str) -> None:
-    found = fact_of(f"{TYPES} event {columns}", "fct_event")
-    assert found.fact_type == fact_type
-    assert reason in found.reason
+    result = fact_of(f"{TYPES} event {columns}", "fct_event")
+    assert result.fact_type == fact_type
+    assert reason in result.reason
 
 
 @pytest.mark.parametrize(

@@ -26,24 +26,24 @@ def related(*references: ForeignKey) -> ReferenceGraph:
 
 
 def test_a_reference_is_a_parent_of_the_child_and_a_child_of_the_parent() -> None:
-    found = related(reference("sale", "thing_id", "thing", "id"))
-    assert [r.to_entity for r in found.parents["sale"]] == ["thing"]
-    assert found.children["thing"] == found.parents["sale"]
-    assert found.relationship("sale_thing_id_to_thing") == found.parents["sale"][0]
+    result = related(reference("sale", "thing_id", "thing", "id"))
+    assert [r.to_entity for r in result.parents["sale"]] == ["thing"]
+    assert result.children["thing"] == result.parents["sale"]
+    assert result.relationship("sale_thing_id_to_thing") == result.parents["sale"][0]
 
 
 def test_a_reference_to_itself_is_a_loop() -> None:
-    found = related(reference("thing", "code", "thing", "id"))
-    assert (len(found.loops["thing"]), found.parents["thing"]) == (1, ())
+    result = related(reference("thing", "code", "thing", "id"))
+    assert (len(result.loops["thing"]), result.parents["thing"]) == (1, ())
 
 
 def test_a_reference_that_others_imply_comes_last_and_is_not_direct() -> None:
-    found = related(
+    result = related(
         reference("sale", "amount", "thing", "id", implied=True),
         reference("sale", "thing_id", "thing", "id"),
     )
-    assert [r.implied for r in found.parents["sale"]] == [False, True]
-    assert [r.from_attributes for r in found.direct_parents("sale")] == [("thing_id",)]
+    assert [r.implied for r in result.parents["sale"]] == [False, True]
+    assert [r.from_attributes for r in result.direct_parents("sale")] == [("thing_id",)]
 
 
 def test_a_reference_to_what_isnt_unique_is_left_out() -> None:
@@ -77,9 +77,9 @@ def test_a_broken_key_identifies_nothing() -> None:
     measured = source(SCHEMA)
     evidence = measured.table("thing").declared_keys[0].evidence
     broken = KeyClaim(columns=("id",), evidence=evidence.model_copy(update={"violations": 3}))
-    found = graph(changed(measured, "thing", declared_keys=(broken,), candidate_keys=()))
-    assert found.keys["thing"] == ()
-    assert not found.is_unique("thing", ("id",))
+    result = graph(changed(measured, "thing", declared_keys=(broken,), candidate_keys=()))
+    assert result.keys["thing"] == ()
+    assert not result.is_unique("thing", ("id",))
 
 
 def test_a_table_without_rows_and_key_is_identified_by_all_of_its_columns() -> None:
@@ -88,25 +88,25 @@ def test_a_table_without_rows_and_key_is_identified_by_all_of_its_columns() -> N
 
 
 def test_a_referring_attribute_belongs_to_any_reference() -> None:
-    found = related(
+    result = related(
         reference("sale", "thing_id", "thing", "id"), reference("thing", "code", "thing", "id")
     )
-    assert found.is_referring("sale", "thing_id")
-    assert found.is_referring("thing", "code")
-    assert not found.is_referring("sale", "amount")
+    assert result.is_referring("sale", "thing_id")
+    assert result.is_referring("thing", "code")
+    assert not result.is_referring("sale", "amount")
 
 
 def test_bounds_and_lengths_are_those_of_the_values() -> None:
-    found = graph(changed_column(source(SCHEMA), "thing", "name", max_length=40))
-    assert found.bounds["sale", "amount"] == (5, 900)
-    assert math.isnan(found.bounds["thing", "name"][0])
-    assert found.longest_texts["thing", "name"] == 40
+    result = graph(changed_column(source(SCHEMA), "thing", "name", max_length=40))
+    assert result.bounds["sale", "amount"] == (5, 900)
+    assert math.isnan(result.bounds["thing", "name"][0])
+    assert result.longest_texts["thing", "name"] == 40
 
 
 @pytest.mark.parametrize(("nulls", "filled"), [(0, True), (100, True), (101, False)])
 def test_a_reference_is_filled_if_half_of_the_rows_have_it(nulls: int, filled: bool) -> None:
-    found = related(reference("sale", "thing_id", "thing", "id", nulls=nulls))
-    assert is_filled(found.parents["sale"][0]) == filled
+    result = related(reference("sale", "thing_id", "thing", "id", nulls=nulls))
+    assert is_filled(result.parents["sale"][0]) == filled
 
 
 @pytest.mark.parametrize(
@@ -115,5 +115,5 @@ def test_a_reference_is_filled_if_half_of_the_rows_have_it(nulls: int, filled: b
 def test_a_reference_is_mandatory_if_every_row_has_its_parent(
     facts: dict[str, int], mandatory: bool
 ) -> None:
-    found = related(reference("sale", "thing_id", "thing", "id", **facts))
-    assert is_mandatory(found.parents["sale"][0]) == mandatory
+    result = related(reference("sale", "thing_id", "thing", "id", **facts))
+    assert is_mandatory(result.parents["sale"][0]) == mandatory

@@ -10,7 +10,7 @@ SALE = "sale *id, sold date, amount decimal, customer_id > customer"
 
 
 def attributes(measured: Profile, name: str = "dim_customer") -> dict[str, DimensionAttribute]:
-    return {one.name: one for one in dimension(star(measured), name).attributes}
+    return {attribute.name: attribute for attribute in dimension(star(measured), name).attributes}
 
 
 def attribute(column: str, **facts: object) -> DimensionAttribute:
@@ -45,28 +45,28 @@ def attribute(column: str, **facts: object) -> DimensionAttribute:
 def test_an_attribute_is_kept_overwritten_or_versioned(
     column: str, facts: dict[str, object], scd_type: int, reason: str
 ) -> None:
-    found = attribute(column, **facts)
-    assert found.scd_type == scd_type
-    assert reason in found.reason
+    result = attribute(column, **facts)
+    assert result.scd_type == scd_type
+    assert reason in result.reason
 
 
 def test_the_key_never_changes() -> None:
-    found = attributes(source(f"customer *id, a text, b text\n{SALE}"))["id"]
-    assert (found.scd_type, found.reason) == (0, "It identifies the member and never changes.")
+    result = attributes(source(f"customer *id, a text, b text\n{SALE}"))["id"]
+    assert (result.scd_type, result.reason) == (0, "It identifies the member and never changes.")
 
 
 def test_a_reference_is_versioned_and_what_is_copied_by_it_is_not() -> None:
-    found = attributes(
+    result = attributes(
         source(f"region *id, label text\ncustomer *id, a text, region_id > region\n{SALE}")
     )
-    assert (found["region_id"].scd_type, found["region_label"].scd_type) == (2, 1)
-    assert "the current label applies to the past as well" in found["region_label"].reason
+    assert (result["region_id"].scd_type, result["region_label"].scd_type) == (2, 1)
+    assert "the current label applies to the past as well" in result["region_label"].reason
 
 
 def test_versions_have_a_relation_and_members_a_durable_key() -> None:
     measured = source(f"customer *id, a text, b text, segment text/4\n{SALE}")
-    found = dimension(star(measured), "dim_customer")
-    assert (found.history, found.surrogate_key, found.durable_key, found.member_key) == (
+    result = dimension(star(measured), "dim_customer")
+    assert (result.history, result.surrogate_key, result.durable_key, result.member_key) == (
         "dim_customer_history",
         "customer_key",
         "customer_durable_key",
@@ -75,8 +75,8 @@ def test_versions_have_a_relation_and_members_a_durable_key() -> None:
 
 
 def test_without_versions_the_surrogate_key_is_the_members() -> None:
-    found = dimension(star(source(f"customer *id, a text, b text\n{SALE}")), "dim_customer")
-    assert (found.history, found.durable_key, found.member_key) == ("", "", "customer_key")
+    result = dimension(star(source(f"customer *id, a text, b text\n{SALE}")), "dim_customer")
+    assert (result.history, result.durable_key, result.member_key) == ("", "", "customer_key")
 
 
 CUSTOMER = "customer *id, a text, segment text/4"
@@ -95,15 +95,15 @@ def test_a_dimension_may_have_nothing_to_version(schema: str, rows: int, reason:
     measured = changed_column(
         source(schema, rows=rows), "customer", "segment", semantic_type="region", distinct=4
     )
-    found = attributes(measured)["segment"]
-    assert found.scd_type == 1
-    assert reason in found.reason
+    result = attributes(measured)["segment"]
+    assert result.scd_type == 1
+    assert reason in result.reason
 
 
 def test_a_calendar_and_a_junk_dimension_have_no_history() -> None:
     measured = source("sale *id, sold date, amount decimal, is_gift boolean/2, is_web boolean/2")
     model = star(measured)
     for name in ("dim_date", "dim_sale_flags"):
-        found = dimension(model, name)
-        assert found.history == ""
-        assert {one.scd_type for one in found.attributes} == {0}
+        result = dimension(model, name)
+        assert result.history == ""
+        assert {attribute.scd_type for attribute in result.attributes} == {0}

@@ -46,15 +46,15 @@ THING, SALE = ("thing", "id"), ("sale", "thing_id")
 def test_a_key_is_converted_with_what_refers_to_it_or_not_at_all(
     columns: list[tuple[str, str, bool]], expected: set[str]
 ) -> None:
-    found = text_columns(converting(*columns, ("sale", "worth", False)))
-    assert found == expected
+    result = text_columns(converting(*columns, ("sale", "worth", False)))
+    assert result == expected
 
 
 def test_a_key_that_stays_text_says_so_and_is_no_measure() -> None:
     kept = keep_text_keys(conceptual(converting((*THING, False))))
-    found = kept.entity("thing").attribute("id")
-    assert found.reason.endswith("A key in text stays text.")
-    assert (found.conversion, found.measure) == (None, None)
+    result = kept.entity("thing").attribute("id")
+    assert result.reason.endswith("A key in text stays text.")
+    assert (result.conversion, result.measure) == (None, None)
 
 
 def test_a_model_without_such_keys_is_returned_as_it_is() -> None:

@@ -45,7 +45,7 @@ def test_a_requested_variant_is_built_and_the_suggested_one_named() -> None:
     model = star(source(SHOP), "snowflake")
     assert model.variant == "snowflake"
     assert model.variant_reason.startswith("Requested. The source suggests a star: One fact")
-    assert "dim_region" in {one.name for one in model.dimensions}
+    assert "dim_region" in {dimension.name for dimension in model.dimensions}
 
 
 def test_a_requested_variant_that_is_suggested_too_needs_no_remark() -> None:
@@ -71,31 +71,31 @@ def test_an_unknown_variant_is_refused() -> None:
 
 def test_the_calendar_lists_the_dates_it_is_made_of() -> None:
     model = star(source(f"{SHOP}\nvisit *id, visited date, customer_id > customer"))
-    found = dimension(model, "dim_date")
-    assert [(c.table, c.column) for c in found.source_columns] == [
+    result = dimension(model, "dim_date")
+    assert [(c.table, c.column) for c in result.source_columns] == [
         ("sale", "sold"),
         ("visit", "visited"),
     ]
-    assert (found.surrogate_key, found.natural_key_columns) == ("date_key", ("full_date",))
-    assert (found.conformed, found.roles) == (True, ("sold_date", "visited_date"))
+    assert (result.surrogate_key, result.natural_key_columns) == ("date_key", ("full_date",))
+    assert (result.conformed, result.roles) == (True, ("sold_date", "visited_date"))
 
 
 def test_without_dates_there_is_no_calendar() -> None:
     model = star(
         source("customer *id, name text\nsale *id, amount decimal, customer_id > customer")
     )
-    assert [one.name for one in model.dimensions] == ["dim_customer"]
+    assert [dimension.name for dimension in model.dimensions] == ["dim_customer"]
 
 
 def test_the_calendar_gives_way_to_a_table_that_is_called_so() -> None:
     model = star(source("date *id, date_name text\nsale *id, sold date, amount decimal, d > date"))
-    assert {one.name for one in model.dimensions} == {"dim_date", "dim_date_2"}
+    assert {dimension.name for dimension in model.dimensions} == {"dim_date", "dim_date_2"}
     assert dimension(model, "dim_date_2").entity_name == ""
 
 
 def test_a_wide_fact_carries_what_it_doesnt_have_itself() -> None:
-    found = fact(star(source(SHOP), "wide"), "fct_sale")
-    carried = {one.key: dict(one.carried) for one in found.dimensions}
+    result = fact(star(source(SHOP), "wide"), "fct_sale")
+    carried = {reference.key: dict(reference.carried) for reference in result.dimensions}
     assert carried["customer_key"] == {
         "name": "customer_name",
         "region_id": "customer_region_id",
@@ -110,5 +110,5 @@ def test_a_wide_fact_carries_what_it_doesnt_have_itself() -> None:
 
 def test_other_variants_carry_nothing() -> None:
     for variant in ("star", "snowflake", "galaxy"):
-        found = fact(star(source(SHOP), variant), "fct_sale")
-        assert all(one.carried == () for one in found.dimensions)
+        result = fact(star(source(SHOP), variant), "fct_sale")
+        assert all(reference.carried == () for reference in result.dimensions)
