@@ -91,7 +91,7 @@ _MONEY = ValueType("decimal", precision=19, scale=4)
 
 
 def value_type(spelled: str) -> ValueType:
-    """What a type of the contract can hold; ValueError for a word that FLUID does not know."""
+    """Return what a type can hold; ValueError for a word that FLUID doesn't know."""
     match = _SPELLED.fullmatch(" ".join(spelled.lower().split()))
     if match is None:
         raise ValueError(spelled)
@@ -113,7 +113,7 @@ def value_type(spelled: str) -> ValueType:
 
 
 def holds_all(wide: ValueType, narrow: ValueType) -> bool:
-    """Whether every value of the one type is, without loss, a value of the other."""
+    """Return whether every value of the one type is, without loss, a value of the other."""
     if wide.kind == narrow.kind:
         return _within(narrow.bits, wide.bits) and (
             _digits_fit(wide, narrow)

@@ -96,13 +96,13 @@ def _check_semantics(at: Path, semantics: object) -> Iterator[PlacedFinding]:
     )
     yield from _unknown("dimension", times, _values(names["dimension"]))
     yield from _unknown("measure", texts("metrics[].measure"), _values(names["measure"]))
-    made = {
+    measure_metrics = {
         measure["name"]
         for _, measure in _find(semantics, "measures[]")
         if isinstance(measure, dict) and measure.get("createMetric")
     }
     parts = texts("metrics[].inputMetrics[]", "metrics[].numerator", "metrics[].denominator")
-    yield from _unknown("metric", parts, [*_values(names["metric"]), *sorted(made)])
+    yield from _unknown("metric", parts, [*_values(names["metric"]), *sorted(measure_metrics)])
 
 
 def _check_builds(document: object) -> Iterator[PlacedFinding]:
@@ -160,14 +160,14 @@ def _follow(document: object, steps: list[str], at: Path) -> Iterator[tuple[Path
     if not steps:
         yield at, document
         return
-    step, *rest = steps
+    step, *inner_steps = steps
     entries: list[tuple[Part, object]] = []
     if isinstance(document, list) and step == "[]":
         entries = [*enumerate(document)]
     elif isinstance(document, dict):
         entries = [(key, item) for key, item in document.items() if step in (key, "*")]
     for key, value in entries:
-        yield from _follow(value, rest, (*at, key))
+        yield from _follow(value, inner_steps, (*at, key))
 
 
 def _texts(document: object, pattern: str, at: Path = ()) -> Names:
@@ -184,7 +184,7 @@ def _repeated(what: str, names: Names) -> Iterator[PlacedFinding]:
     for path, name in names:
         if name in first:
             message = f"the {what} `{escaped(name)}` is given twice"
-            other = f"one that is not at {path_shown(first[name])}"
+            other = f"one other than at {path_shown(first[name])}"
             yield path, Finding(path_shown(path), message, shown(name), other, level="warning")
         else:
             first[name] = path

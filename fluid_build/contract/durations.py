@@ -11,10 +11,10 @@ _DURATION = re.compile(
 )
 
 
-def before(moment: datetime, duration: str) -> datetime | None:
-    """The moment that is so long before another; None where that is before all calendars.
+def moment_before(moment: datetime, duration: str) -> datetime | None:
+    """Return the moment that is a duration before another; None where no calendar has it.
 
-    Months and years are those of the calendar. ValueError for what is no duration.
+    Months and years are those of the calendar. ValueError for what isn't a duration.
     """
     match = _DURATION.fullmatch(duration)
     if match is None:
@@ -38,7 +38,7 @@ def _months_before(moment: datetime, months: int) -> datetime:
 
 
 def age_text(age: timedelta) -> str:
-    """How long ago something was, in its largest unit, rounded down."""
+    """Return an age in its largest unit, rounded down: ``3 days old``."""
     seconds = max(0, int(age.total_seconds()))
     for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:

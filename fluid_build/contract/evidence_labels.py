@@ -29,7 +29,7 @@ def evidence_labels(evidence: Evidence) -> Labels:
 
 
 def reference_labels(evidence: ForeignKeyEvidence, confidence: float) -> Labels:
-    """The evidence of a relationship."""
+    """Return the evidence of a relationship."""
     labels = evidence_labels(evidence)
     labels["matched"] = str(evidence.matched)
     labels["orphans"] = str(evidence.orphans)
@@ -40,15 +40,15 @@ def reference_labels(evidence: ForeignKeyEvidence, confidence: float) -> Labels:
 
 
 def names_label(names: Sequence[str]) -> str:
-    """Several names or values as one label: a JSON array, as any of them may hold a comma."""
+    """Return names or values as one label: a JSON array, as any of them may have a comma."""
     return json.dumps(list(names), ensure_ascii=False)
 
 
 def figure(value: float) -> str:
-    """A share, to four digits after the point."""
+    """Return a share, to four digits after the point."""
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
-def share(held: int, rows: int) -> float:
-    """The share of rows for which a rule holds, rounded down so that the measured data passes."""
-    return 1.0 if held >= rows or rows == 0 else math.floor(held / rows * 1e6) / 1e6
+def share(keeping: int, rows: int) -> float:
+    """Return the share of rows that keep a rule, rounded down so that measured data passes."""
+    return 1.0 if keeping >= rows or rows == 0 else math.floor(keeping / rows * 1e6) / 1e6

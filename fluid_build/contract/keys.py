@@ -1,4 +1,4 @@
-"""What a contract says of keys and references, wherever it says it.
+"""The keys and references of a contract, wherever it has them.
 
 FLUID 0.7.2 has no keys of its own. They stand in the semantic model (entities with an expression),
 in uniqueness and reference rules, and in the label ``primary-key``; what any of them says is read
@@ -47,7 +47,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """What the references of one expose need to know of all of them."""
+    """What the references of one expose need of all of them."""
 
     exposes: Sequence[Expose]
     places: Mapping[str, int]
@@ -56,7 +56,7 @@ class _Whole:
 
 
 def keys_of(contract: FluidContract) -> tuple[Keys, ...]:
-    """The keys of each expose, in the order of the exposes."""
+    """Return the keys of each expose, in the order of the exposes."""
     primaries = [_primary(expose) for expose in contract.exposes]
     whole = _Whole(
         contract.exposes, _places(contract.exposes), _owners(contract.exposes), primaries
@@ -73,7 +73,7 @@ def keys_of(contract: FluidContract) -> tuple[Keys, ...]:
 
 
 def columns_of_rule(rule: DqRule, expose: Expose) -> Columns:
-    """The columns that a rule is about; empty where its selector is something else."""
+    """Return the columns that a rule is about; empty where its selector is something else."""
     names = _column_names(expose)
     labelled = names_of((rule.labels or {}).get("columns"))
     if labelled:
@@ -87,7 +87,7 @@ def columns_of_rule(rule: DqRule, expose: Expose) -> Columns:
 
 
 def names_of(label: str | None) -> Columns:
-    """The names in a label that holds a JSON list of texts; empty where it holds something else."""
+    """Return the names in a label with a JSON list of texts; none for any other label."""
     if label is None:
         return ()
     try:
@@ -100,7 +100,7 @@ def names_of(label: str | None) -> Columns:
 
 
 def allows_nothing(rule: DqRule) -> bool:
-    """Whether not one row may break a rule that asks for a share of the rows."""
+    """Return whether not one row may break a rule that asks for a share of the rows."""
     most = (rule.labels or {}).get("max-violations")
     if most is not None:
         return most == "0"
@@ -122,7 +122,7 @@ def _primary(expose: Expose) -> Columns:
 
 
 def _primary_holds(primary: Columns, expose: Expose) -> bool:
-    """Whether no rule on the columns of the primary key allows for exceptions."""
+    """Return whether no rule on the columns of the primary key allows for exceptions."""
     return all(
         allows_nothing(rule)
         for rule in _unique_rules(expose)
@@ -131,32 +131,34 @@ def _primary_holds(primary: Columns, expose: Expose) -> bool:
 
 
 def _unique(expose: Expose) -> tuple[Columns, ...]:
-    """The keys that not one row may break and that somebody answers for."""
-    found = [
+    """Return the keys that no row may break and that a rule or entity vouches for."""
+    keys = [
         columns_of_rule(rule, expose)
         for rule in _unique_rules(expose)
         if rule.severity != "info" and allows_nothing(rule)
     ]
-    found += [columns for _, columns in _entities(expose, "unique")]
-    return tuple(dict.fromkeys(columns for columns in found if columns))
+    keys += [columns for _, columns in _entities(expose, "unique")]
+    return tuple(dict.fromkeys(columns for columns in keys if columns))
 
 
 def _references(expose: Expose, whole: _Whole) -> tuple[TableReference, ...]:
-    found = []
+    references = []
     for rule in _rules(expose):
         labels = rule.labels or {}
         target = whole.places.get(labels.get("to-table", ""))
         if labels.get("rule") == "reference" and target is not None:
             theirs = names_of(labels.get("to-columns"))
             columns = columns_of_rule(rule, expose)
-            found.append(TableReference(columns, target, theirs, rule.id, allows_nothing(rule)))
-    told = {reference.columns for reference in found}
+            references.append(
+                TableReference(columns, target, theirs, rule.id, allows_nothing(rule))
+            )
+    known = {reference.columns for reference in references}
     for name, columns in _entities(expose, "foreign"):
         owner = whole.owners.get(name)
-        if owner is not None and columns not in told:
-            found.append(TableReference(columns, owner, whole.primaries[owner]))
-    kept = (r for r in found if _holds_together(r, whole.exposes[r.expose]))
-    return tuple(dict.fromkeys(kept))
+        if owner is not None and columns not in known:
+            references.append(TableReference(columns, owner, whole.primaries[owner]))
+    consistent = (r for r in references if _holds_together(r, whole.exposes[r.expose]))
+    return tuple(dict.fromkeys(consistent))
 
 
 def _holds_together(reference: TableReference, target: Expose) -> bool:
@@ -169,7 +171,7 @@ def _holds_together(reference: TableReference, target: Expose) -> bool:
 
 
 def _places(exposes: Sequence[Expose]) -> dict[str, int]:
-    """Where the expose of each id, or of each source table, stands."""
+    """Return the index of the expose with each id, or from each source table."""
     places: dict[str, int] = {}
     for index, expose in enumerate(exposes):
         places.setdefault(expose.expose_id, index)
@@ -179,7 +181,7 @@ def _places(exposes: Sequence[Expose]) -> dict[str, int]:
 
 
 def _owners(exposes: Sequence[Expose]) -> dict[str, int | None]:
-    """The expose whose primary entity has a name; None where several have it."""
+    """Return the expose whose primary entity has a name; None where several have it."""
     owners: dict[str, int | None] = {}
     for index, expose in enumerate(exposes):
         for name, _ in _entities(expose, "primary"):
@@ -188,20 +190,20 @@ def _owners(exposes: Sequence[Expose]) -> dict[str, int | None]:
 
 
 def _entities(expose: Expose, type_: EntityType) -> list[tuple[str, Columns]]:
-    """The semantic entities of a type whose expression is one column or several."""
+    """Return the semantic entities of a type whose expression is one column or several."""
     if expose.semantics is None:
         return []
     names = _column_names(expose)
-    found = [
+    entities = [
         (entity.name, columns_of_expression(entity.expr or entity.name))
         for entity in expose.semantics.entities or ()
         if entity.type == type_
     ]
-    return [(name, cols) for name, cols in found if cols and all(c in names for c in cols)]
+    return [(name, cols) for name, cols in entities if cols and all(c in names for c in cols)]
 
 
 def columns_of_expression(expression: str) -> Columns:
-    """The columns of ``a``, ``"a"`` or ``("a", b)``; empty for any other expression."""
+    """Return the columns of ``a``, ``"a"`` or ``("a", b)``; empty for any other expression."""
     text = expression.strip()
     if text.startswith("(") and text.endswith(")"):
         text = text[1:-1]

@@ -9,7 +9,7 @@ from fluid_build.transform.plan.elements import Build, TransformPlan
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Where a contract and its model part ways; ``column`` is None where all of an expose does."""
+    """A difference between a contract and its model; ``column`` is None for a whole expose."""
 
     expose: str
     column: str | None
@@ -21,23 +21,23 @@ class Disagreement:
 
 
 def disagreements(contract: FluidContract, plan: TransformPlan) -> tuple[Disagreement, ...]:
-    """Every expose and column of which the contract says another thing than the model builds."""
+    """Return every expose and column where the contract differs from what the model builds."""
     exposes = {expose.expose_id: expose for expose in contract.exposes}
     builds = {build.name: build for build in plan.published}
-    found: list[Disagreement] = []
+    differing: list[Disagreement] = []
     for name, build in builds.items():
         if name in exposes:
-            found.extend(_of_expose(exposes[name], build))
+            differing.extend(_of_expose(exposes[name], build))
         else:
-            found.append(
+            differing.append(
                 Disagreement(name, None, "the model builds it, the contract doesn't have it")
             )
-    found.extend(
+    differing.extend(
         Disagreement(name, None, "the contract exposes it, the model doesn't build it")
         for name in exposes
         if name not in builds
     )
-    return tuple(found)
+    return tuple(differing)
 
 
 def _of_expose(expose: Expose, build: Build) -> Iterator[Disagreement]:

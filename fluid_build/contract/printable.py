@@ -11,7 +11,7 @@ _SIMPLE_KEY = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 
 
 def shown(value: object, key: object = None) -> str:
-    """A value in a few words; ``key`` is the one it stands under, which may tell a secret."""
+    """Describe a value in a few words; ``key`` is its key, which may hint at a secret."""
     if isinstance(value, str):
         if looks_secret(value, key if isinstance(key, str) else ""):
             return f"a text of {len(value)} characters that looks like a secret"
@@ -30,7 +30,7 @@ def shown(value: object, key: object = None) -> str:
 
 
 def kind_shown(value: object) -> str:
-    """What kind of value it is, without the value."""
+    """Return what kind of value it is, without the value."""
     if isinstance(value, bool):
         return "true or false"
     if isinstance(value, int | float):
@@ -43,7 +43,7 @@ def kind_shown(value: object) -> str:
 
 
 def escaped(text: str, longest: int = _CLIP) -> str:
-    """Text on one line, with what cannot be printed escaped, and cut short."""
+    """Return text on one line, cut short, with unprintable characters escaped."""
     head = clip(text, longest)
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
@@ -52,7 +52,7 @@ def escaped(text: str, longest: int = _CLIP) -> str:
 
 
 def path_shown(path: Sequence[str | int]) -> str:
-    """A path such as ``exposes[0].contract.schema[2].type``; of the whole, ``(document)``."""
+    """Write a path as ``exposes[0].contract.schema[2].type``; the whole is ``(document)``."""
     text = ""
     for part in path:
         if isinstance(part, int):

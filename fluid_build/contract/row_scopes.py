@@ -11,7 +11,7 @@ _LOADED, _DELETED, _RECENCY = "load_date", "is_deleted", "promised_recency"
 
 
 def scope_of(rule: DqRule) -> RowScope | None:
-    """The scope of a rule, every row where it names none; None where its label can't be read."""
+    """Return a rule's scope, every row by default; None where its label can't be read."""
     text = (rule.labels or {}).get(LABEL)
     if text is None:
         return EVERY_ROW
@@ -22,14 +22,14 @@ def scope_of(rule: DqRule) -> RowScope | None:
 
 
 def columns_of_scope(scope: RowScope) -> tuple[str, ...]:
-    """Every column that a scope reads."""
+    """Return every column that a scope reads."""
     history = (*scope.latest_of, _LOADED, _DELETED) if scope.latest_of else ()
     flags = (name for name in (scope.current, scope.gone) if name)
     return (*history, *flags, *scope.filled, *(name for name, _ in scope.other_than))
 
 
 def rows_in(relation: str, scope: RowScope) -> str:
-    """SQL that may follow FROM: the rows of a relation that a scope leaves."""
+    """Return SQL to follow FROM: the rows of a relation in a scope."""
     if scope == EVERY_ROW:
         return relation
     if scope.latest_of:

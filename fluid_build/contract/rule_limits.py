@@ -35,10 +35,10 @@ class RuleLimit:
     most: int | None = None
 
     def allows(self, rows: int, violations: int) -> bool:
-        """Whether so many violations among so many rows are within the limit."""
-        held = (rows - violations) / rows if rows else 1.0
+        """Return whether so many violations among so many rows are within the limit."""
+        share = (rows - violations) / rows if rows else 1.0
         within = self.most is None or violations <= self.most
-        return within and _COMPARE[self.comparison](held, self.share)
+        return within and _COMPARE[self.comparison](share, self.share)
 
     @property
     def is_strict(self) -> bool:
@@ -58,7 +58,7 @@ class RuleLimit:
 
 
 def limit_of(rule: DqRule) -> RuleLimit:
-    """The limit of a rule; every row must keep it where none is given. UnclearLimitError."""
+    """Return the limit of a rule; every row must keep it where none is given. UnclearLimitError."""
     most = _most(rule)
     if rule.threshold is None:
         if most is not None and rule.operator is None:
@@ -82,6 +82,6 @@ def _most(rule: DqRule) -> int | None:
 
 
 def percent(share: float) -> str:
-    """A share as percent, rounded down, so that only the whole reads as 100 %."""
+    """Return a share as percent, rounded down, so that only the whole reads as 100 %."""
     floored = math.floor(round(share * 1e6, 4)) / 1e4
     return f"{floored:.4f}".rstrip("0").rstrip(".") + " %"

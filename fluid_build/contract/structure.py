@@ -52,7 +52,7 @@ class Allowed:
 
     @property
     def branches(self) -> dict[str, "Allowed"]:
-        """By tag, the types that a value may be of; empty where it is one type."""
+        """The types that a value may have, by tag; empty where there is one type."""
         if get_origin(self.type) not in (Union, types.UnionType):
             return {}
         branches = [allowed(branch) for branch in get_args(self.type)]
@@ -115,7 +115,7 @@ def required_keys(part: type[BaseModel] | PlainPart) -> Collection[str]:
 
 
 def resolve(location: Sequence[Part]) -> tuple[Path, Allowed | None, Allowed | None]:
-    """The path in the document that Pydantic's location means, what is allowed there, and above.
+    """Return the path that Pydantic's location means, what's allowed there, and what above.
 
     What is allowed is None under a key that nothing is known of.
     """

@@ -26,10 +26,10 @@ _OF_KEYS = {"string_type": "every key must be text", "string_unicode": "it isn't
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong in a document.
+    """A problem in a document.
 
     ``path`` says where (``exposes[0].contract.schema[2].type``), ``message`` what is wrong in one
-    sentence without a full stop, ``found`` what stands there, ``allowed`` what could, ``nearest``
+    sentence without a full stop, ``found`` what is there, ``allowed`` what could be, ``nearest``
     the allowed word most like the one found, ``line`` the line of the file (from 1) if known.
     All of it may be printed: it is escaped, short, and holds no secret.
     """
@@ -45,7 +45,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A finding and the path that it speaks of; ``missing`` is the key that is not there."""
+    """A finding and the path it's about; ``missing`` is the key that is missing."""
 
     path: Path
     finding: Finding
@@ -53,7 +53,7 @@ class _Placed:
 
 
 def validate(document: object, *, lines: Mapping[Path, int] | None = None) -> tuple[Finding, ...]:
-    """Everything that keeps the document from being a FLUID contract, in the document's order.
+    """Return what keeps the document from being a FLUID contract, in the document's order.
 
     Empty where it is one. ``lines`` gives the line of each path, as ``read_located`` returns it.
     Of very many, those that were met first, and one that counts the others (``limits.FINDINGS``).
@@ -65,25 +65,25 @@ def validate(document: object, *, lines: Mapping[Path, int] | None = None) -> tu
         more = error.error_count() - len(details)
     else:
         return ()
-    placed = _without_echoes([found for detail in details for found in _findings(detail)])
+    placed = _without_echoes([finding for detail in details for finding in _findings(detail)])
     return capped(in_document_order(placed, document, lines or {}), more)
 
 
 def capped(findings: tuple[Finding, ...], more: int = 0) -> tuple[Finding, ...]:
-    """The first findings, and one that counts the others; ``more`` of them were not even made."""
+    """Return the first findings and a count of the others, ``more`` of which weren't made."""
     most = limits.FINDINGS.value
     more += max(0, len(findings) - most)
     if not more:
         return findings
     message = f"there are {more:,} more; correct these first, or raise {limits.FINDINGS.variable}"
-    rest = Finding("", message, "", "", level=findings[0].level if findings else "error")
-    return (*findings[:most], rest)
+    count_of_others = Finding("", message, "", "", level=findings[0].level if findings else "error")
+    return (*findings[:most], count_of_others)
 
 
 def parse_contract(document: object) -> FluidContract:
-    """The document as a contract.
+    """Return the document as a contract.
 
-    ContractError where it is not valid; it tells the first finding and how many there are.
+    ContractError where it isn't valid, with the first finding and how many there are.
     """
     try:
         return _judge(document)
@@ -196,20 +196,16 @@ def _is_text(here: Allowed) -> bool:
 
 def _without_echoes(placed: list[_Placed]) -> list[tuple[Path, Finding]]:
     """Leave out the missing keys that are there under a misspelt name."""
-    misspelt = {
-        (found.path[:-1], found.finding.nearest) for found in placed if found.finding.nearest
-    }
+    misspelt = {(item.path[:-1], item.finding.nearest) for item in placed if item.finding.nearest}
     return [
-        (found.path, found.finding)
-        for found in placed
-        if (found.path, found.missing) not in misspelt
+        (item.path, item.finding) for item in placed if (item.path, item.missing) not in misspelt
     ]
 
 
 def in_document_order(
     placed: Iterable[tuple[Path, Finding]], document: object, lines: Mapping[Path, int]
 ) -> tuple[Finding, ...]:
-    """The findings as a reader of the document meets them, each with its line if it is known."""
+    """Return the findings in the order of the document, each with its line if it's known."""
     orders: dict[int, dict[object, int]] = {}
 
     def position(item: tuple[Path, Finding]) -> list[int]:
@@ -231,7 +227,7 @@ def in_document_order(
 
 
 def line_of(path: Path, lines: Mapping[Path, int]) -> int | None:
-    """The line of a path, or of the nearest part around it that has one."""
+    """Return the line of a path, or of the nearest part around it that has one."""
     for end in range(len(path), -1, -1):
         line = lines.get(path[:end])
         if line is not None:

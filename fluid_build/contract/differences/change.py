@@ -1,4 +1,4 @@
-"""A change between two versions of a document, and what it means to whoever reads the data."""
+"""A change between two versions of a document, and what it means to readers of the data."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,7 +13,7 @@ _LONGEST_NAME = 120
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One difference.
+    """A difference between two documents.
 
     ``kind`` is the kind of element (expose, column, rule, measure …) and ``names`` lead to it from
     the outside in; of the document itself there are none. ``field`` is the part of it that

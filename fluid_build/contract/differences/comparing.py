@@ -20,7 +20,7 @@ _KEYS_SHOWN = 5
 
 
 class Absent:
-    """What stands for a value that is not there; null is one that is."""
+    """The type of ``ABSENT``, a missing value; null isn't missing."""
 
     def __bool__(self) -> bool:
         return False
@@ -31,18 +31,18 @@ ABSENT: Final = Absent()
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in the documents a comparison is: in which element, at which of its fields."""
+    """The element and the field that a comparison is at."""
 
     kind: str
     names: tuple[str, ...] = ()
     field: str = ""
 
     def at(self, field: str) -> "Place":
-        """A field of the same element, inside the one that this is, if it is one."""
+        """Return a field of the same element, inside the one that this is, if it is one."""
         return replace(self, field=f"{self.field}.{field}" if self.field else field)
 
     def change(self, level: Level, old: object, new: object, reason: str) -> Difference:
-        """The change of this field."""
+        """Return the change of this field."""
         before, after = _both_shown(old, new, self.field.rpartition(".")[2])
         return Difference(
             level=level,
@@ -71,7 +71,7 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class ElementKind:
-    """Elements of a list that are told apart by a name."""
+    """Elements of a list that are identified by a name."""
 
     name: str
     identity: Callable[[Document], str]
@@ -81,37 +81,37 @@ class ElementKind:
 
 
 def compare(fields: Fields, place: Place, old: Document, new: Document) -> Iterator[Difference]:
-    """The changes between two mappings, in the order of the new one's fields."""
+    """Return the changes between two mappings, in the order of the new one's fields."""
     silent = []
     for name in dict.fromkeys((*new, *old)):
         before, after = old.get(name, ABSENT), new.get(name, ABSENT)
         if same(before, after):
             continue
         at = place.at(name)
-        found = list(fields.treatments.get(name, fields.others)(at, before, after))
-        yield from found
-        if not found:
+        changes = list(fields.treatments.get(name, fields.others)(at, before, after))
+        yield from changes
+        if not changes:
             silent.append(
                 at.change("cosmetic", before, after, "Same meaning, written differently.")
             )
     following = [change for derived in fields.derived for change in derived(place, old, new)]
-    # A field that no treatment speaks of may be a part of what was derived.
+    # A field that no treatment reported may be part of what was derived.
     yield from following or silent
 
 
-def same(one: object, other: object) -> bool:
-    """Whether two JSON values are equal; true is not 1, and 1 is 1.0."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    return one == other
+def same(old: object, new: object) -> bool:
+    """Return whether two JSON values are equal; true is not 1, and 1 is 1.0."""
+    if isinstance(old, bool) or isinstance(new, bool):
+        return old is new
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old.keys() == new.keys() and all(same(old[key], new[key]) for key in old)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(map(same, old, new))
+    return old == new
 
 
 def cosmetic(reason: str) -> Treatment:
-    """A field that promises nothing."""
+    """Return the treatment of a field that promises nothing."""
 
     def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         yield place.change("cosmetic", old, new, reason)
@@ -120,7 +120,7 @@ def cosmetic(reason: str) -> Treatment:
 
 
 def promise(reason: str) -> Treatment:
-    """A field that readers count on: only to add it is harmless."""
+    """Return the treatment of a field that readers count on: only adding it is harmless."""
 
     def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         level: Level = "additive" if old is ABSENT else "breaking"
@@ -130,7 +130,7 @@ def promise(reason: str) -> Treatment:
 
 
 def restriction(reason: str) -> Treatment:
-    """A field that binds readers: only to lift it is harmless."""
+    """Return the treatment of a field that binds readers: only removing it is harmless."""
 
     def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         level: Level = "additive" if new is ABSENT else "breaking"
@@ -140,7 +140,7 @@ def restriction(reason: str) -> Treatment:
 
 
 def flag(reason: str) -> Treatment:
-    """A promise that is true or false; absent is false."""
+    """Return the treatment of a promise that is true or false; absent is false."""
 
     def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         if bool(old) != bool(new):
@@ -150,7 +150,10 @@ def flag(reason: str) -> Treatment:
 
 
 def ranked(order: Callable[[Any], float], reason: str) -> Treatment:
-    """A promise that is more or less: more is additive. ``order`` raises ValueError without one."""
+    """Return the treatment of a promise with an order: more is additive.
+
+    ``order`` raises ValueError for a value that has no place in it.
+    """
 
     def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         if old is ABSENT or new is ABSENT:
@@ -168,7 +171,7 @@ def ranked(order: Callable[[Any], float], reason: str) -> Treatment:
 
 
 def column_type(place: Place, old: Any, new: Any) -> Iterator[Difference]:
-    """The type of a column: a wider one holds every value of the old, any other breaks."""
+    """Compare column types: a wider one has room for every old value, any other breaks."""
     try:
         before, after = value_type(old), value_type(new)
     except (ValueError, AttributeError):
@@ -185,7 +188,7 @@ def column_type(place: Place, old: Any, new: Any) -> Iterator[Difference]:
 
 
 def values_list(reason: str) -> Treatment:
-    """A list of all values that occur: fewer are a stronger promise, more a weaker one."""
+    """Return the treatment of a list of all values: fewer promise more, more promise less."""
 
     def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         before, after = old or [], new or []
@@ -205,7 +208,7 @@ def _in_words(listed: Any) -> Any:
 
 
 def part(fields: Fields) -> Treatment:
-    """A mapping of which each field is treated by itself; absent is empty."""
+    """Return the treatment of a mapping, field by field; absent is empty."""
 
     def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         before = old if isinstance(old, dict) else {}
@@ -216,7 +219,7 @@ def part(fields: Fields) -> Treatment:
 
 
 def elements(kind: ElementKind) -> Treatment:
-    """A list of elements: to lose one breaks, to gain one adds, their order says nothing."""
+    """Return the treatment of a list: losing an element breaks, a new one adds."""
 
     def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         before, after = _by_name(kind, old), _by_name(kind, new)
@@ -256,34 +259,34 @@ def _came_or_went(
 
 
 def _by_name(kind: ElementKind, listed: Any) -> dict[str, Document]:
-    """The elements by name; those that share one are told apart by their number."""
+    """Return the elements by name; those that share a name get a number."""
     seen: Counter[str] = Counter()
-    found: dict[str, Document] = {}
+    elements_by_name: dict[str, Document] = {}
     for element in listed or ():
         name = kind.identity(element)
         seen[name] += 1
-        found[name if seen[name] == 1 else f"{name} ({seen[name]})"] = element
-    return found
+        elements_by_name[name if seen[name] == 1 else f"{name} ({seen[name]})"] = element
+    return elements_by_name
 
 
 def _renamed(
     kind: ElementKind, gone: Mapping[str, Document], come: Mapping[str, Document]
 ) -> dict[str, str]:
-    """The new names of elements that are gone, where exactly one that came has the same origin."""
+    """Return the new names of removed elements, where one added element has the same origin."""
     olds = [(kind.origin(element), name) for name, element in gone.items()]
     news = [(kind.origin(element), name) for name, element in come.items()]
-    found = {}
+    new_names = {}
     for origin, name in olds:
         if origin is None or sum(same(origin, other) for other, _ in olds) > 1:
             continue
         fitting = [new for other, new in news if same(origin, other)]
         if len(fitting) == 1:
-            found[name] = fitting[0]
-    return found
+            new_names[name] = fitting[0]
+    return new_names
 
 
 def _both_shown(old: object, new: object, key: str) -> tuple[str, str]:
-    """Both values in words; of two mappings the keys that differ, as ``after``."""
+    """Describe both values; of two mappings, return the keys that differ as ``after``."""
     if isinstance(old, dict) and isinstance(new, dict):
         keys = [k for k in dict.fromkeys((*new, *old)) if not same(old.get(k), new.get(k))]
         return "", listed_up_to(_KEYS_SHOWN, [f"`{escaped(key)}`" for key in keys])

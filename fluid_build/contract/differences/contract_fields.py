@@ -59,7 +59,7 @@ def _length(value: Any) -> float:
 
 
 def _sensitivity(place: Place, old: Any, new: Any) -> Iterator[Difference]:
-    """More care asked of readers, or values that are treated otherwise, break; less care adds."""
+    """Compare sensitivities: more care or another treatment breaks, less care adds."""
     treated = {old, new} & _TREATED
     level: Level = "additive" if not treated and _care(new) < _care(old) else "breaking"
     if not treated and _care(new) == _care(old):
@@ -78,7 +78,7 @@ def _lifecycle_state(place: Place, old: Any, new: Any) -> Iterator[Difference]:
 
 
 def _key(place: Place, old: Document, new: Document) -> Iterator[Difference]:
-    """The key, which is also the grain: what one row stands for."""
+    """Compare the keys, which are also the grain: what one row represents."""
     before, after = _key_of(old), _key_of(new)
     if before != after:
         pair = (", ".join(before) or ABSENT, ", ".join(after) or ABSENT)
@@ -86,7 +86,7 @@ def _key(place: Place, old: Document, new: Document) -> Iterator[Difference]:
 
 
 def _key_of(expose: Document) -> tuple[str, ...]:
-    """The columns that are tagged as the key, in their order, else the label's text."""
+    """Return the columns that are tagged as the key, in their order, else the label's text."""
     columns = expose.get("contract", {}).get("schema") or ()
     tagged = tuple(
         str(column["name"]) for column in columns if "primary-key" in (column.get("tags") or ())
@@ -98,7 +98,7 @@ def _key_of(expose: Document) -> tuple[str, ...]:
 
 
 def _column_origin(column: Document) -> object:
-    """The type of a column and its columns at the source; its own name where no label tells."""
+    """Return the type of a column and its source columns; its own name where it has no label."""
     labels = column.get("labels") or {}
     sources = labels.get("source-column") or labels.get("source-columns") or column["name"]
     return [_type(column), str(sources).casefold()]
@@ -106,14 +106,14 @@ def _column_origin(column: Document) -> object:
 
 def _type(column: Document) -> list[object]:
     try:
-        found: ValueType = value_type(column["type"])
+        type_: ValueType = value_type(column["type"])
     except ValueError:
         return [column["type"]]
-    return [found.kind, found.bits, found.length, found.precision, found.scale]
+    return [type_.kind, type_.bits, type_.length, type_.precision, type_.scale]
 
 
 def _expose_origin(expose: Document) -> object:
-    """The source tables of an expose and the origins of all its columns."""
+    """Return the source tables of an expose and the origins of all its columns."""
     labels = expose.get("labels") or {}
     sources = labels.get("source-tables") or labels.get("source-table")
     if sources is None:

@@ -30,7 +30,7 @@ class VersionAdvice:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """All changes in the order of the documents, and what they ask of the version."""
+    """All changes in the order of the documents, and the version that they require."""
 
     kind: str
     changes: tuple[Difference, ...]
@@ -38,7 +38,7 @@ class Differences:
     versions: tuple[VersionAdvice, ...] = ()
 
     def of(self, level: Level) -> Sequence[Difference]:
-        """The changes of one level."""
+        """Return the changes of one level."""
         return [change for change in self.changes if change.level == level]
 
     @property
@@ -48,7 +48,7 @@ class Differences:
 
 
 def differences(old: Comparable, new: Comparable) -> Differences:
-    """What changed between two contracts or two models; UsageError for one of each."""
+    """Return what changed between two contracts or two models; UsageError for one of each."""
     if old.kind != new.kind:
         raise UsageError(
             f"{old.path} is a {old.kind} and {new.path} is a {new.kind}.",
@@ -63,14 +63,14 @@ def differences(old: Comparable, new: Comparable) -> Differences:
 def _advice(
     old: Document, new: Document, changes: Sequence[Difference]
 ) -> tuple[VersionAdvice, ...]:
-    """For each expose that has a version in both documents and changed."""
+    """Return, for each expose that has a version in both documents and changed."""
     before = {expose["exposeId"]: expose.get("version") for expose in old["exposes"]}
-    found = []
+    advice = []
     for expose in new["exposes"]:
         id_, version = expose["exposeId"], expose.get("version")
         own = [change for change in changes if change.names[:1] == (id_,)]
         bump, earlier = bump_of(own), before.get(id_)
         suggested = next_version(earlier, bump) if earlier else None
         if bump != "none" and earlier and version and suggested:
-            found.append(VersionAdvice(id_, earlier, version, suggested, bump))
-    return tuple(found)
+            advice.append(VersionAdvice(id_, earlier, version, suggested, bump))
+    return tuple(advice)

@@ -45,7 +45,7 @@ _KINDS: Mapping[str, str] = {
 
 
 def _by_structure(place: Place, old: Any, new: Any) -> Iterator[Difference]:
-    """Mappings field by field, lists of named elements one by one, anything else as a whole."""
+    """Compare mappings by field, lists of named elements by name, anything else as a whole."""
     values = [value for value in (old, new) if value]
     if values and all(_is_named_list(value) for value in values):
         name = place.field.rpartition(".")[2]
@@ -77,13 +77,13 @@ def _kind(name: str) -> ElementKind:
 
 
 def _origin(element: Document) -> object:
-    """What an element is made of, with its type; None where that is not told."""
+    """Return what an element is made of, with its type; None where that's unknown."""
     sources = element.get("source_columns") or element.get("mapped_source_tables")
     return [sources, element.get("type")] if sources else None
 
 
 def _reverse_flag(reason: str) -> Treatment:
-    """What binds readers while it is true."""
+    """Return the treatment of a flag that binds readers while it's true."""
 
     def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
         if bool(old) != bool(new):

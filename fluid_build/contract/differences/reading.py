@@ -26,7 +26,7 @@ class Comparable:
 
 
 def read_comparable(place: Path) -> Comparable:
-    """The contract or model of a file, or the contract of a folder.
+    """Return the contract or model of a file, or the contract of a folder.
 
     Raises SourceNotFoundError where nothing is there, SourceUnreadableError for what is neither,
     and ContractError for an invalid contract.
@@ -59,5 +59,5 @@ def _model(path: Path, document: Document) -> Document:
             f"{escaped(first['msg'])}.",
             hint="Forge the source again to get a model of this version.",
         ) from None
-    found: Document = model.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return found
+    document_: Document = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return document_

@@ -4,13 +4,13 @@ from fluid_build.contract.differences.change import LEVELS, Difference
 from fluid_build.contract.differences.differing import Differences
 
 
-def differences_document(found: Differences) -> dict[str, object]:
-    """What ``fluid diff --json`` prints."""
+def differences_document(differences: Differences) -> dict[str, object]:
+    """Return what ``fluid diff --json`` prints."""
     return {
-        "kind": found.kind,
-        "breaks": found.breaks,
-        "counts": {level: len(found.of(level)) for level in LEVELS},
-        "bump": found.bump,
+        "kind": differences.kind,
+        "breaks": differences.breaks,
+        "counts": {level: len(differences.of(level)) for level in LEVELS},
+        "bump": differences.bump,
         "versions": [
             {
                 "expose_id": advice.expose_id,
@@ -19,9 +19,9 @@ def differences_document(found: Differences) -> dict[str, object]:
                 "suggested": advice.suggested,
                 "bump": advice.bump,
             }
-            for advice in found.versions
+            for advice in differences.versions
         ],
-        "changes": [_change(change) for change in found.changes],
+        "changes": [_change(change) for change in differences.changes],
     }
 
 

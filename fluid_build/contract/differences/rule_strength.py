@@ -16,7 +16,7 @@ from fluid_build.contract.differences.comparing import (
     ranked,
     values_list,
 )
-from fluid_build.contract.durations import before
+from fluid_build.contract.durations import moment_before
 from fluid_build.contract.fluid import DqRule
 from fluid_build.contract.rule_limits import RuleLimit, UnclearLimitError, limit_of
 
@@ -29,45 +29,45 @@ _FROM = datetime(2000, 1, 1)
 
 
 def severity_rank(severity: Any) -> float:
-    """How grave a breach is; ValueError for a word that FLUID does not know."""
+    """Return how severe a breach is; ValueError for a word that FLUID doesn't know."""
     return _SEVERITIES.index(severity)
 
 
 def shortness(duration: Any) -> float:
-    """A duration so that the shorter one ranks higher; ValueError for what is none."""
-    earlier = before(_FROM, str(duration))
+    """Rank a duration, the shorter the higher; ValueError for what isn't a duration."""
+    earlier = moment_before(_FROM, str(duration))
     return float("-inf") if earlier is None else -(_FROM - earlier).total_seconds()
 
 
 def limits(place: Place, old: Document, new: Document) -> Iterator[Difference]:
-    """How much of the data must keep the rule: threshold, operator and ``max-violations``."""
-    before_, after = _said(old), _said(new)
-    if before_ == after:
+    """Compare how much of the data must keep a rule: threshold, operator, ``max-violations``."""
+    before, after = _limit_text(old), _limit_text(new)
+    if before == after:
         return
     level = _level(old, new)
     if level is not None:
         reason = _TIGHTER if level == "additive" else _LOOSER
-        yield place.at("limit").change(level, before_, after, reason)
+        yield place.at("limit").change(level, before, after, reason)
 
 
-def _said(rule: Document) -> str:
-    said = [str(rule[name]) for name in ("operator", "threshold") if name in rule]
+def _limit_text(rule: Document) -> str:
+    words = [str(rule[name]) for name in ("operator", "threshold") if name in rule]
     most = (rule.get("labels") or {}).get("max-violations")
-    return " ".join(said) + ("" if most is None else f", at most {most} broken")
+    return " ".join(words) + ("" if most is None else f", at most {most} broken")
 
 
 def _level(old: Document, new: Document) -> Level | None:
-    """None where both limits come to the same."""
+    """Return what a change of limit means; None where both limits allow the same."""
     if old.get("type") not in _LIMITED:
         numbers = [(rule.get("operator"), rule.get("threshold")) for rule in (old, new)]
         return None if numbers[0] == numbers[1] else "breaking"
     try:
-        before_, after = (limit_of(DqRule.model_validate(rule)) for rule in (old, new))
+        before, after = (limit_of(DqRule.model_validate(rule)) for rule in (old, new))
     except UnclearLimitError:
         return "breaking"
-    if before_.is_strict and after.is_strict:
+    if before.is_strict and after.is_strict:
         return None
-    order = (*_compared(before_, after), *_compared_rows(before_.most, after.most))
+    order = (*_compared(before, after), *_compared_rows(before.most, after.most))
     if "breaking" in order:
         return "breaking"
     return "additive" if order else None
@@ -95,18 +95,20 @@ def _compared_rows(old: int | None, new: int | None) -> tuple[Level, ...]:
 
 
 def rule_labels(place: Place, old: Any, new: Any) -> Iterator[Difference]:
-    """Labels say what a rule compares with; the rest of them are figures of when it was made."""
-    before_, after = old or {}, new or {}
+    """Compare labels: some say what a rule compares with, the others are figures."""
+    before, after = old or {}, new or {}
     for name in _STRUCTURE:
-        if before_.get(name) != after.get(name):
-            pair = (before_.get(name, ABSENT), after.get(name, ABSENT))
+        if before.get(name) != after.get(name):
+            pair = (before.get(name, ABSENT), after.get(name, ABSENT))
             yield from promise("The rule is about something else.")(place.at(name), *pair)
-    listed = [_listed(labels.get("accepted-values")) for labels in (before_, after)]
+    listed = [_listed(labels.get("accepted-values")) for labels in (before, after)]
     if listed[0] != listed[1]:
         at = place.at("accepted-values")
         yield from values_list("The values that can occur have changed.")(at, *listed)
-    told = (*_STRUCTURE, "accepted-values", "max-violations")
-    if any(before_.get(name) != after.get(name) for name in {*before_, *after} if name not in told):
+    compared = (*_STRUCTURE, "accepted-values", "max-violations")
+    if any(
+        before.get(name) != after.get(name) for name in {*before, *after} if name not in compared
+    ):
         yield place.change("cosmetic", old, new, "Figures and notes from the time of measuring.")
 
 
@@ -114,10 +116,10 @@ def _listed(text: str | None) -> list[str]:
     if text is None:
         return []
     try:
-        found = json.loads(text)
+        values = json.loads(text)
     except (ValueError, RecursionError):
         return [text]
-    return [str(item) for item in found] if isinstance(found, list) else [text]
+    return [str(item) for item in values] if isinstance(values, list) else [text]
 
 
 RULE = Fields(

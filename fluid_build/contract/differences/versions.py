@@ -11,7 +11,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?
 
 
 def bump_of(changes: Iterable[Difference]) -> Bump:
-    """Major where something breaks, minor where something is added, patch for the rest."""
+    """Return major where something breaks, minor where something is added, else patch."""
     levels = {change.level for change in changes if change.field != "version"}
     if "breaking" in levels:
         return "major"
@@ -21,7 +21,7 @@ def bump_of(changes: Iterable[Difference]) -> Bump:
 
 
 def next_version(version: str, bump: Bump) -> str | None:
-    """The version after a bump, without pre-release and build; None for what is no version."""
+    """Return the version after a bump, without pre-release and build; None for a non-version."""
     match = _VERSION.fullmatch(version)
     if match is None or max(map(len, match.groups()[:3])) > 18:
         return None

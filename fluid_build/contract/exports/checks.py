@@ -1,8 +1,8 @@
 """A quality rule as the check that ODCS and the Data Contract Specification share.
 
-Both know five metrics (``nullValues``, ``missingValues``, ``invalidValues``, ``duplicateValues``,
+Both have five metrics (``nullValues``, ``missingValues``, ``invalidValues``, ``duplicateValues``,
 ``rowCount``), SQL that returns one number, checks of another engine, and plain text; and both
-bound a figure by ``mustBe`` and its kin.
+limit a figure by ``mustBe`` and the like.
 https://bitol-io.github.io/open-data-contract-standard/v3.1.0/data-quality/
 """
 
@@ -100,7 +100,7 @@ def _check_validators() -> tuple[jsonschema_rs.Validator, ...]:
 
 
 def _of_some_rows(rule: DqRule, expose: Expose, columns: Columns) -> Json | None:
-    """A query of our own where a rule is about some of the rows: a metric counts all of them."""
+    """Return a query where a rule is about some of the rows: a metric counts all of them."""
     scope, limit = scope_of(rule), broken_limit(rule)
     if (
         scope is None
@@ -130,7 +130,7 @@ def _of_some_rows(rule: DqRule, expose: Expose, columns: Columns) -> Json | None
 
 
 def _of_columns(rule: DqRule, columns: Columns) -> Json | None:
-    """A metric that counts the rows or values which break the rule."""
+    """Return a metric that counts the rows or values which break the rule."""
     limit = broken_limit(rule)
     metric = _metric(rule, columns)
     if limit is None or metric is None:
@@ -140,25 +140,25 @@ def _of_columns(rule: DqRule, columns: Columns) -> Json | None:
 
 def _metric(rule: DqRule, columns: Columns) -> Json | None:
     labels = rule.labels or {}
-    one = len(columns) == 1
+    is_single = len(columns) == 1
     if rule.type == "uniqueness" and columns:
-        many: Json = {} if one else {"arguments": {"properties": list(columns)}}
+        many: Json = {} if is_single else {"arguments": {"properties": list(columns)}}
         return {"metric": "duplicateValues", **many}
-    if rule.type == "completeness" and one:
+    if rule.type == "completeness" and is_single:
         if "missing-values" not in labels:
             return {"metric": "nullValues"}
         missing = _json_list(labels["missing-values"])
         return {"metric": "missingValues", "arguments": {"missingValues": missing}}
-    if rule.type == "valid_values" and one and "accepted-values" in labels:
+    if rule.type == "valid_values" and is_single and "accepted-values" in labels:
         values = list(names_of(labels["accepted-values"]))
         return {"metric": "invalidValues", "arguments": {"validValues": values}}
-    if rule.type == "valid_values" and one and "pattern" in labels:
+    if rule.type == "valid_values" and is_single and "pattern" in labels:
         return {"metric": "invalidValues", "arguments": {"pattern": labels["pattern"]}}
     return None
 
 
 def broken_limit(rule: DqRule) -> Json | None:
-    """How many rows, or which percentage of them, may break a rule; None where it cannot be told.
+    """Return how many rows, or which percentage, may break a rule; None where that's unclear.
 
     The label ``max-violations`` is a number of rows; else a threshold is the share that must hold.
     """
@@ -203,7 +203,7 @@ def _child(expose: Expose, scope: RowScope) -> str:
 
 
 def table(expose: Expose) -> str:
-    """The exposed table, as SQL names it."""
+    """Return the exposed table, as SQL names it."""
     return quote_all([expose.binding.location.table or expose.expose_id])
 
 

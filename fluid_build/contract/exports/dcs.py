@@ -28,7 +28,7 @@ _PACKAGE = "datacontract_specification"
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 _KINDS = {"table": "table", "view": "view"}
 _LINKS = ("homepage", "runbook", "dictionary", "changeLog")
-# Both narrower than the standards that DCS asks for, so that no validator can think otherwise.
+# Both narrower than the standards that DCS requires, so that every validator accepts them.
 _URI = re.compile(
     r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[\w.~/-]*)?(\?[\w.~=&/-]*)?(#[\w.~/-]*)?", re.ASCII
 )
@@ -62,7 +62,7 @@ _PRODUCT_KEPT = ("sovereignty", "lineage", "consumes", "accessPolicy", "schemaEv
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """What each model needs to know of the whole."""
+    """What each model needs of the whole contract."""
 
     contract: FluidContract
     keys: tuple[Keys, ...]
@@ -70,7 +70,7 @@ class _Whole:
 
 
 def dcs_document(contract: FluidContract, read: TrackedMapping, _version: str) -> Json:
-    """The DCS document of a contract; ``read`` is the same contract as a document."""
+    """Return the DCS document of a contract; ``read`` is the same contract as a document."""
     whole = _Whole(contract, keys_of(contract), _model_names(contract.exposes))
     exposes = read.parts("exposes")
     lifecycle = read.part("lifecycle")
@@ -97,7 +97,7 @@ def dcs_document(contract: FluidContract, read: TrackedMapping, _version: str) -
 
 
 def _model_names(exposes: Sequence[Expose]) -> list[str]:
-    """A name for each expose that DCS allows as the name of a model, no two the same."""
+    """Return a name for each expose that DCS allows as the name of a model, no two the same."""
     names: list[str] = []
     for expose in exposes:
         names.append(free_name(_NOT_IN_NAMES.sub("_", expose.expose_id), names))
@@ -105,7 +105,7 @@ def _model_names(exposes: Sequence[Expose]) -> list[str]:
 
 
 def _info(read: TrackedMapping, lifecycle: TrackedMapping) -> Json:
-    """The product's name, owner and place; keys of FLUID's own stand beside those of DCS."""
+    """Return the product's name, owner and place, with FLUID's own keys next to those of DCS."""
     metadata = read.part("metadata")
     owner = metadata.part("owner")
     versions = {str(e.peek("version") or _UNVERSIONED) for e in read.parts("exposes")}
@@ -138,16 +138,16 @@ def _info(read: TrackedMapping, lifecycle: TrackedMapping) -> Json:
 
 
 def _links(docs: TrackedMapping) -> dict[str, str]:
-    """The links that are addresses, as DCS asks."""
-    found = {}
+    """Return the links that are addresses, as DCS asks."""
+    links = {}
     for kind in _LINKS:
         if _URI.fullmatch(str(docs.peek(kind))):
-            found[kind] = docs.text(kind) or ""
-    return found
+            links[kind] = docs.text(kind) or ""
+    return links
 
 
 def _servers(exposes: Sequence[TrackedMapping]) -> Json:
-    """One server for all bindings that differ in nothing but the table, named by its type."""
+    """Return one server for all bindings that differ only in the table, named by its type."""
     servers: Json = {}
     for expose in exposes:
         server = _server(expose.part("binding"))
@@ -164,18 +164,18 @@ def _server(binding: TrackedMapping) -> Json:
         native["format"] = stored
     if type_ == "s3":
         native["location"] = f"s3://{location.peek('bucket')}/{location.peek('path')}"
-    kept = ("icebergConfig", "properties", "tags", "labels")
-    rest = {k: location.take(k) for k in location.value if k != "table" and not location.touched(k)}
+    own_keys = ("icebergConfig", "properties", "tags", "labels")
+    more = {k: location.take(k) for k in location.value if k != "table" and not location.touched(k)}
     return {
         **without_none({"type": type_, "platform": binding.text("platform"), "binding": stored}),
         **without_none(native),
-        **rest,
-        **{key: binding.take(key) for key in kept if key in binding.value},
+        **more,
+        **{key: binding.take(key) for key in own_keys if key in binding.value},
     }
 
 
 def _server_type(binding: TrackedMapping, location: TrackedMapping, stored: str) -> str:
-    """The type whose needs the location meets; ``custom``, of which DCS asks nothing, if none."""
+    """Return the type whose needs the location meets, else ``custom``, which needs nothing."""
     platform = str(binding.peek("platform"))
     type_ = _OF_FORMAT.get(stored, platform)
     if platform == "local" and binding.part("properties").peek("kind") == "duckdb":
@@ -221,7 +221,7 @@ def _model(expose: TrackedMapping, index: int, whole: _Whole) -> Json:
 
 
 def _composite_references(keys: Keys, whole: _Whole) -> list[Json]:
-    """References over several columns, of which DCS has no word."""
+    """Return the references over several columns, which DCS has no key for."""
     return [
         {
             "columns": list(reference.columns),
@@ -236,7 +236,7 @@ def _composite_references(keys: Keys, whole: _Whole) -> list[Json]:
 def _fields(
     promise: TrackedMapping, index: int, whole: _Whole, checks: Mapping[str | None, list[Json]]
 ) -> Json | None:
-    """The fields by name; of two columns of one name, DCS can say the first."""
+    """Return the fields by name; of two columns of one name, DCS can say the first."""
     columns = whole.contract.exposes[index].contract.columns
     if columns is None:
         return None
@@ -244,8 +244,8 @@ def _fields(
     for column, read in zip(columns, promise.parts("schema"), strict=True):
         if column.name not in fields:
             read.take("name")
-            given: Json = {"quality": checks[column.name]} if column.name in checks else {}
-            fields[column.name] = _field(column, read, index, whole) | given
+            quality: Json = {"quality": checks[column.name]} if column.name in checks else {}
+            fields[column.name] = _field(column, read, index, whole) | quality
     return fields
 
 
@@ -253,15 +253,15 @@ def _field(column: ContractColumn, read: TrackedMapping, index: int, whole: _Who
     keys, type_ = whole.keys[index], spelled(column.type)
     references = [r for r in keys.references if r.columns == (column.name,)]
     single = [r for r in references if r.holds]
-    # A reference with known exceptions is told, and checked by its rule alone.
-    others = [*single[1:], *(r for r in references if not r.holds)]
+    # A reference with known exceptions stays in `config`; its rule alone checks it.
+    config_references = [*single[1:], *(r for r in references if not r.holds)]
     sensitivity = read.text("sensitivity")
     options = type_options(type_, rules_of(column))
     bounds = {k: v for k, v in options.items() if not isinstance(v, str) or k == "pattern"}
     config = {
         "physicalType": read.text("type"),
         **{key: read.take(key) for key in _FIELD_KEPT},
-        "references": [_pointer(r, whole) for r in others] or None,
+        "references": [_pointer(r, whole) for r in config_references] or None,
     }
     return without_none(
         {
@@ -289,7 +289,7 @@ def _pointer(reference: TableReference, whole: _Whole) -> str:
 
 
 def _lineage(column: ContractColumn) -> Json | None:
-    """The source columns of a column, as its label has them: ``table.column``."""
+    """Return the source columns of a column, as its label has them: ``table.column``."""
     labels = column.labels or {}
     fields = [name.rpartition(".") for name in names_of(labels.get("source-columns"))]
     inputs = [
@@ -299,37 +299,37 @@ def _lineage(column: ContractColumn) -> Json | None:
 
 
 def _checks(promise: TrackedMapping, index: int, whole: _Whole) -> dict[str | None, list[Json]]:
-    """The checks of each field by its name, and under None those of the model."""
+    """Return the checks of each field by its name, and under None those of the model."""
     expose = whole.contract.exposes[index]
     rules = (expose.contract.dq.rules or []) if expose.contract.dq is not None else []
     references = {r.rule: r for r in whole.keys[index].references}
     read = promise.part("dq").parts("rules") if rules else []
-    found: dict[str | None, list[Json]] = {}
+    by_place: dict[str | None, list[Json]] = {}
     for rule, part in zip(rules, read, strict=True):
         columns = columns_of_rule(rule, expose)
         native = check(rule, expose, references.get(rule.id), whole.contract.exposes)
         place = columns[0] if len(columns) == 1 else None
-        found.setdefault(place, []).append(_check(part, native))
+        by_place.setdefault(place, []).append(_check(part, native))
     if promise.peek("quality"):
-        found.setdefault(None, []).extend(
+        by_place.setdefault(None, []).extend(
             {"type": "custom", "engine": "fluid-expression", **part.take_untouched()}
             for part in promise.parts("quality")
         )
-    return found
+    return by_place
 
 
 def _check(rule: TrackedMapping, native: Json) -> Json:
-    """A check with everything that FLUID says of the rule; DCS allows further keys."""
+    """Return a check with all of FLUID's keys for the rule; DCS allows further keys."""
     description = rule.text("description")
     if native["type"] == "text" and description is None:
         description = f"{rule.peek('type')}: {rule.peek('id')}"
-    kept = {
+    own = {
         "name": rule.text("id"),
         "dimension": rule.text("type"),
         **{key: rule.take(key) for key in ("severity", "selector", "threshold", "operator")},
         **{key: rule.take(key) for key in ("window", "tags", "labels")},
     }
-    return without_none({**native, "description": description, **kept})
+    return without_none({**native, "description": description, **own})
 
 
 def _findings(_version: str, document: Json) -> tuple[str, ...]:

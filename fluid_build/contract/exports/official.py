@@ -21,7 +21,7 @@ MOST_FINDINGS = 20
 
 @cache
 def packaged_schema(package: str) -> dict[str, Any]:
-    """The JSON schema that an official package holds."""
+    """Return the JSON schema that an official package holds."""
     text = resources.files(package).joinpath("schema.json").read_text(encoding="utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
@@ -35,7 +35,7 @@ def definitions_of(package: str) -> dict[str, Any]:
 
 
 def published_model(package: str, name: str) -> type[BaseModel]:
-    """The model that an official package publishes; imported on use, as few commands need it."""
+    """Return the model that an official package publishes; imported here, as few need it."""
     module: Any = importlib.import_module(f"{package}.model")
     model: type[BaseModel] = getattr(module, name)
     return model
@@ -43,29 +43,29 @@ def published_model(package: str, name: str) -> type[BaseModel]:
 
 @cache
 def packaged_validator(package: str) -> jsonschema_rs.Validator:
-    """The validator of the JSON schema that an official package holds."""
+    """Return the validator of the JSON schema that an official package holds."""
     return jsonschema_rs.validator_for(packaged_schema(package))
 
 
 def schema_findings(
     validator: jsonschema_rs.Validator, document: Mapping[str, object]
 ) -> tuple[str, ...]:
-    """What a JSON schema has against a document; at most 20 findings.
+    """Return what a JSON schema has against a document; at most 20 findings.
 
     Each is one line, ``path: what is wrong``, escaped and short.
     """
-    found = []
+    findings = []
     for error in validator.iter_errors(document):
-        found.append(_line(tuple(error.instance_path), error.message))
-        if len(found) == MOST_FINDINGS:
+        findings.append(_line(tuple(error.instance_path), error.message))
+        if len(findings) == MOST_FINDINGS:
             break
-    return tuple(found)
+    return tuple(findings)
 
 
 def model_findings(
     model: Callable[[], type[BaseModel]], document: Mapping[str, object]
 ) -> tuple[str, ...]:
-    """What keeps a document from being read by a published model; at most 20 findings."""
+    """Return what keeps a document from being read by a published model; at most 20 findings."""
     try:
         model().model_validate(document)
     except ValidationError as error:

@@ -96,7 +96,7 @@ def _dataset(expose: Expose, read: TrackedMapping, name: str, keys: Keys) -> Dat
 
 
 def _description(read: TrackedMapping, semantics: TrackedMapping) -> str | None:
-    """The expose's description, which the semantic model often repeats."""
+    """Return the expose's description, which the semantic model often repeats."""
     text = read.text("description")
     if text is None or semantics.peek("description") == text:
         return semantics.text("description")
@@ -104,7 +104,7 @@ def _description(read: TrackedMapping, semantics: TrackedMapping) -> str | None:
 
 
 def _source(expose: Expose, location: TrackedMapping) -> str:
-    """The table with what it lies in, joined by points."""
+    """Return the table's full name: database, schema and table with points between."""
     above = [location.text("database") or location.text("project")]
     above.append(location.text("schema") or location.text("dataset"))
     table = location.text("table") or expose.expose_id
@@ -112,24 +112,24 @@ def _source(expose: Expose, location: TrackedMapping) -> str:
 
 
 def _fields(expose: Expose, promise: TrackedMapping, semantics: TrackedMapping) -> list[OsiField]:
-    """A field for each column, and one for each dimension that is not simply a column.
+    """Return a field for each column, and one for each dimension that is not simply a column.
 
     Of two columns, or dimensions, of one name OSI can say the first.
     """
     dimensions: dict[str, TrackedMapping] = {}
     for dimension in semantics.parts("dimensions"):
         dimensions.setdefault(str(dimension.peek("name")), dimension)
-    found: dict[str, OsiField] = {}
+    fields: dict[str, OsiField] = {}
     for column, read in zip(expose.contract.columns or (), promise.parts("schema"), strict=False):
-        if column.name not in found:
+        if column.name not in fields:
             own = dimensions.get(column.name, TrackedMapping(None))
             expression = str(own.peek("expr") or own.peek("name"))
             is_own = columns_of_expression(expression) == (column.name,)
-            found[column.name] = _of_column(read, own if is_own else TrackedMapping(None))
+            fields[column.name] = _of_column(read, own if is_own else TrackedMapping(None))
     for name, dimension in dimensions.items():
-        if name not in found:
-            found[name] = _of_dimension(dimension)
-    return list(found.values())
+        if name not in fields:
+            fields[name] = _of_dimension(dimension)
+    return list(fields.values())
 
 
 def _of_column(column: TrackedMapping, dimension: TrackedMapping) -> OsiField:
@@ -168,25 +168,25 @@ def _take_dimension(dimension: TrackedMapping) -> tuple[Literal["time", "other"]
 
 
 def _relationships(names: list[str], keys: tuple[Keys, ...]) -> list[OsiRelationship]:
-    found: dict[str, OsiRelationship] = {}
-    for index, each in enumerate(keys):
-        for reference in each.references:
-            told = reference.rule or f"{names[index]}_to_{names[reference.expose]}"
-            name = free_name(told, found)
-            found[name] = OsiRelationship(
+    relationships: dict[str, OsiRelationship] = {}
+    for index, of_expose in enumerate(keys):
+        for reference in of_expose.references:
+            label = reference.rule or f"{names[index]}_to_{names[reference.expose]}"
+            name = free_name(label, relationships)
+            relationships[name] = OsiRelationship(
                 name=name,
                 from_=names[index],
                 to=names[reference.expose],
                 from_columns=reference.columns,
                 to_columns=reference.to_columns,
             )
-    return list(found.values())
+    return list(relationships.values())
 
 
 def _metrics(
     expose: Expose, semantics: TrackedMapping, dataset: str, known: dict[str, Metric]
 ) -> dict[str, Metric]:
-    """The measures of a table as metrics, then the metrics made of them.
+    """Return the measures of a table as metrics, then the metrics composed of them.
 
     A percentile without its number, a metric with a filter and one derived by a formula of other
     metrics have no expression in OSI; they are not taken.
@@ -194,7 +194,7 @@ def _metrics(
     if expose.semantics is None:
         return {}
     columns = {column.name for column in expose.contract.columns or ()}
-    found: dict[str, Metric] = {}
+    metrics: dict[str, Metric] = {}
     expressions: dict[str, str] = {}
     for measure, read in zip(
         expose.semantics.measures or (), semantics.parts("measures"), strict=True
@@ -203,8 +203,8 @@ def _metrics(
         if expression is not None and measure.name not in expressions:
             expressions[measure.name] = expression
             more = {"dataset": dataset, **{key: read.take(key) for key in _OF_MEASURE}}
-            name = free_name(f"{dataset}.{measure.name}", [*known, *found])
-            found[name] = osi_metric(name, expression, read.text("description"), more)
+            name = free_name(f"{dataset}.{measure.name}", [*known, *metrics])
+            metrics[name] = osi_metric(name, expression, read.text("description"), more)
     for metric, read in zip(
         expose.semantics.metrics or (), semantics.parts("metrics"), strict=True
     ):
@@ -212,9 +212,9 @@ def _metrics(
         if expression is not None:
             expressions.setdefault(metric.name, expression)
             more = {key: read.take(key) for key in _OF_METRIC}
-            name = free_name(metric.name, [*known, *found])
-            found[name] = osi_metric(name, expression, read.text("description"), more)
-    return found
+            name = free_name(metric.name, [*known, *metrics])
+            metrics[name] = osi_metric(name, expression, read.text("description"), more)
+    return metrics
 
 
 def _aggregate(measure: SemanticMeasure, dataset: str, columns: set[str]) -> str | None:
@@ -223,9 +223,9 @@ def _aggregate(measure: SemanticMeasure, dataset: str, columns: set[str]) -> str
         return None
     if measure.agg == "count" and measure.expr == "1":
         return "COUNT(*)"
-    told = columns_of_expression(measure.expr or measure.name)
-    if len(told) == 1 and told[0] in columns:
-        return call.format(f"{quote(dataset)}.{quote(told[0])}")
+    names = columns_of_expression(measure.expr or measure.name)
+    if len(names) == 1 and names[0] in columns:
+        return call.format(f"{quote(dataset)}.{quote(names[0])}")
     return call.format(measure.expr or quote(measure.name))
 
 

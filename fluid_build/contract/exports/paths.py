@@ -1,7 +1,7 @@
-"""Paths of local data, told from one folder instead of another.
+"""Paths of local data, relative to one folder instead of another.
 
-A contract tells a path from its own folder, so that the folder may be moved. Whoever runs an
-exported contract opens its paths from the folder that they are in.
+A contract's paths are relative to its own folder, so that the folder may be moved. A tool that runs
+an exported contract opens its paths from the current folder.
 """
 
 import os
@@ -11,9 +11,9 @@ from fluid_build.contract.fluid import Binding, FluidContract
 
 
 def paths_from(contract: FluidContract, folder: Path, here: Path) -> FluidContract:
-    """The contract with every path that was told from ``folder`` told from ``here``.
+    """Return the contract with each path that is relative to ``folder`` relative to ``here``.
 
-    Absolute paths stay as they are, and so does what lies on any platform but ``local``.
+    Absolute paths stay as they are, and so do bindings on any platform but ``local``.
     """
     exposes = [
         expose.model_copy(update={"binding": _seen(expose.binding, folder, here)})

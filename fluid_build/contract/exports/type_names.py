@@ -66,7 +66,7 @@ _FLUID = {
 _NO_ODCS_TYPE = frozenset(
     "interval bit variant bignumeric binary varbinary bytes blob bytea raw".split()
 )
-# A map has to say of what in DCS, which FLUID doesn't know.
+# DCS needs a map's types of keys and values, which FLUID doesn't have.
 _NO_DCS_TYPE = frozenset("interval bit bignumeric map".split())
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _BOUNDED = ("integer", "number", "date", "time", "timestamp")
@@ -98,7 +98,7 @@ class SpelledType:
 
     @property
     def scale(self) -> int | None:
-        """How many of the digits stand after the point, where the type says it."""
+        """How many of the digits are after the point, where the type says it."""
         return self._number(1) if self.name in _EXACT else None
 
     def _number(self, index: int) -> int | None:
@@ -107,7 +107,7 @@ class SpelledType:
 
 
 def spelled(type_: str) -> SpelledType:
-    """A FLUID type taken apart."""
+    """Return a FLUID type taken apart."""
     match = _SPELLED.fullmatch(type_)
     if match is None:
         return SpelledType(type_.strip().lower())
@@ -117,40 +117,40 @@ def spelled(type_: str) -> SpelledType:
 
 
 def odcs_type(type_: SpelledType) -> str | None:
-    """The ``logicalType`` of ODCS 3.1 that is closest; None where it has no word for the values."""
+    """Return the closest ``logicalType`` of ODCS 3.1; None where it has none for the values."""
     return None if type_.name in _NO_ODCS_TYPE else _BY_NAME.get(type_.name, "string")
 
 
 def dcs_type(type_: SpelledType) -> str | None:
-    """The type of the Data Contract Specification that is closest; None where there is none."""
+    """Return the closest type of the Data Contract Specification; None where there is none."""
     return None if type_.name in _NO_DCS_TYPE else _DCS_BY_NAME.get(type_.name, "string")
 
 
 def type_options(type_: SpelledType, rules: Sequence[Rule]) -> dict[str, object]:
-    """The ``logicalTypeOptions`` of ODCS: a text's length and pattern, the bounds of a value.
+    """Return the ``logicalTypeOptions`` of ODCS: length and pattern of a text, or bounds.
 
     ``rules`` are a column's validation rules, each by its type and constraint. Bounds are the
     constraint of a ``range`` rule that is a JSON mapping of them.
     """
     logical = odcs_type(type_)
-    found: dict[str, object] = {}
+    options: dict[str, object] = {}
     if logical == "string":
         patterns = [constraint for kind, constraint in rules if kind == "regex"]
-        given = {"maxLength": type_.length, "pattern": patterns[0] if patterns else None}
-        return {key: value for key, value in given.items() if value is not None}
+        options_of_text = {"maxLength": type_.length, "pattern": patterns[0] if patterns else None}
+        return {key: value for key, value in options_of_text.items() if value is not None}
     for kind, constraint in rules:
-        if kind == "range" and not found:
-            found = bounds(logical, constraint or "")
-    return found
+        if kind == "range" and not options:
+            options = bounds(logical, constraint or "")
+    return options
 
 
 def rules_of(column: ContractColumn) -> list[Rule]:
-    """The validation rules of a column, each by its type and constraint."""
+    """Return the validation rules of a column, each by its type and constraint."""
     return [(rule.type, rule.constraint) for rule in column.validation_rules or ()]
 
 
 def bounds(logical: str | None, constraint: str) -> dict[str, object]:
-    """The bounds in a constraint, empty where it does not hold what the type may be bounded by."""
+    """Return the bounds in a constraint, none where they aren't bounds of the type."""
     known = BOUNDS if logical in _BOUNDED else ()
     try:
         value = json.loads(constraint)
@@ -170,7 +170,7 @@ def _is_bound(logical: str | None, value: object) -> bool:
 def fluid_type(
     logical: str | None, *, length: int | None, precision: int | None, scale: int | None
 ) -> str:
-    """The FLUID type of a ``logicalType``; text where none is given."""
+    """Return the FLUID type of a ``logicalType``; text where none is given."""
     name = _FLUID.get(logical or "string", "string")
     if name == "string" and length is not None:
         return f"varchar({length})"

@@ -1,4 +1,4 @@
-"""Where what is exposed physically lies."""
+"""Where exposed data is stored."""
 
 from typing import Annotated, Literal
 
@@ -56,7 +56,7 @@ class BindingLocation(ClosedModel):
 
 
 class Binding(TaggedModel):
-    """The platform, the format and the address of what is exposed."""
+    """The platform, the format and the address of exposed data."""
 
     platform: Platform
     format: BindingFormat

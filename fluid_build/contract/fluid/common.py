@@ -42,7 +42,7 @@ class ClosedModel(BaseModel):
 
 
 class OpenModel(BaseModel):
-    """A part of the contract that may hold keys of the user's own beside those it knows."""
+    """A part of the contract that may have keys of the user's own."""
 
     model_config = ConfigDict(**_CONFIG, extra="allow")
 
@@ -51,14 +51,14 @@ T = TypeVar("T")
 
 
 class _Absent:
-    """Makes None stand for an absent key in Python, and be refused in a document."""
+    """Makes None mean an absent key in Python, and refuses it in a document."""
 
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         schema = handler(source)
         if schema["type"] != "nullable":
-            raise TypeError(f"Maybe[...] needs a type beside None, not {source!r}")
+            raise TypeError(f"Maybe[...] needs a type or None, not {source!r}")
         return core_schema.lax_or_strict_schema(
             lax_schema=schema, strict_schema=schema["schema"], strict=None
         )
@@ -117,7 +117,7 @@ class NumberRule:
         return kind if self.low is None else f"{kind}, {self.low} or more"
 
     def allows(self, value: object) -> bool:
-        """Whether the value, of any type, is such a number."""
+        """Return whether the value, of any type, is such a number."""
         if not isinstance(value, int | float) or isinstance(value, bool):
             return False
         if self.whole and isinstance(value, float) and not value.is_integer():
@@ -218,19 +218,19 @@ class Problem:
 
 
 def requires(*keys: str, under: tuple[str, ...] = (), of: str = "it") -> Problem:
-    """The problem that none of the keys is there."""
+    """Return the problem that none of the keys is present."""
     words = named(keys)
     return Problem(under, f"{of} needs {words}", f"no {words}", words)
 
 
 def expects(what: str, *, under: tuple[str, ...], value: object) -> Problem:
-    """The problem that the value under those keys is of the wrong type."""
+    """Return the problem that the value under those keys is of the wrong type."""
     return Problem(under, f"it should be {what}", type(value).__name__, what)
 
 
-def problems(*found: Problem) -> PydanticCustomError:
-    """The error that carries them to the validator."""
-    return PydanticCustomError("rules", "a rule is broken", {"problems": found})
+def problems(*broken: Problem) -> PydanticCustomError:
+    """Return the error that carries them to the validator."""
+    return PydanticCustomError("rules", "a rule is broken", {"problems": broken})
 
 
 class TaggedModel(ClosedModel):
@@ -241,5 +241,5 @@ class TaggedModel(ClosedModel):
 
 
 def named(words: Sequence[str]) -> str:
-    """Words as a readable list of alternatives: "`a`, `b` or `c`"."""
+    """Return words as a list of alternatives: "`a`, `b` or `c`"."""
     return listed((f"`{word}`" for word in words), "or")

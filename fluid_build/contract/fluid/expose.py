@@ -1,4 +1,4 @@
-"""One thing that the product offers: a table, view, file, stream …"""
+"""What the product offers: tables, views, files, streams …"""
 
 from typing import Annotated, Literal, Self
 
@@ -60,7 +60,7 @@ class ExposeContract(TaggedModel):
 
 
 class Expose(ClosedModel):
-    """One thing that the product offers, with its promise and its place."""
+    """A table, view, file or stream that the product offers, with its promise and its place."""
 
     expose_id: Identifier
     title: Maybe[str] = None

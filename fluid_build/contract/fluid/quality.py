@@ -26,7 +26,7 @@ DqSeverity = Literal["info", "warn", "error", "critical"]
 
 
 class DqRule(TaggedModel):
-    """A rule that the data is held against."""
+    """A rule that the data is checked against."""
 
     id: str
     type: DqRuleType

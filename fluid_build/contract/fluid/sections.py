@@ -40,7 +40,7 @@ _LITERAL: Any = Literal
 
 
 def _text_or(kind: str, python_type: type) -> Discriminator:
-    """Return what tells a text from a value of another type; anything else is neither."""
+    """Return what distinguishes a text from a value of another type."""
 
     def choose(value: object) -> str | None:
         return (

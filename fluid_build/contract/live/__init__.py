@@ -1,4 +1,4 @@
-"""Live data held against a contract: ``check_live(contract, source, now=...)``."""
+"""Live data checked against a contract: ``check_live(contract, source, now=...)``."""
 
 from fluid_build.contract.live.junit import junit_xml
 from fluid_build.contract.live.report import result_document

@@ -14,7 +14,7 @@ _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def junit_xml(result: LiveResult) -> bytes:
-    """The document, in UTF-8; without times, so that the same result gives the same bytes."""
+    """Return the document in UTF-8, without times: the same result gives the same bytes."""
     checks = list(result.checks)
     root = Element("testsuites", _numbers(result.contract_id, checks))
     for expose in result.exposes:
@@ -48,15 +48,15 @@ def _numbers(name: str, checks: "list[CheckResult] | tuple[CheckResult, ...]") -
 
 
 def _outcome(case: Element, check: CheckResult) -> None:
-    said = f"expected {check.expected}, observed {check.observed}"
+    outcome = f"expected {check.expected}, observed {check.observed}"
     if check.fails:
         failure = SubElement(
-            case, "failure", {"message": _text(said), "type": _text(check.severity)}
+            case, "failure", {"message": _text(outcome), "type": _text(check.severity)}
         )
         failure.text = _text("\n".join(filter(None, (check.description, check.sql)))) or None
     elif check.status == "failed":
         kind = "warning" if check.warns else "note"
-        SubElement(case, "skipped", {"message": _text(f"{kind}: {said}")})
+        SubElement(case, "skipped", {"message": _text(f"{kind}: {outcome}")})
     elif check.status == "not_checked":
         SubElement(case, "skipped", {"message": _text(f"not checked: {check.reason}")})
 

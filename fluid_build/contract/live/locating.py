@@ -27,25 +27,25 @@ class LiveTable:
 
 
 def live_tables(contract: FluidContract, source: Source) -> tuple[LiveTable | None, ...]:
-    """The live table of each expose, in their order; None where there is none.
+    """Return the live table of each expose, in their order; None where there is none.
 
     Looked for are, in turn, the table of the binding, the exposeId and the label
     ``source-table``; a name in the same case goes before one in another. SourceNotFoundError
     where not one is there, UsageError where a name fits several tables.
     """
-    found = tuple(_live_table(expose, source) for expose in contract.exposes)
-    if not any(found):
+    tables = tuple(_live_table(expose, source) for expose in contract.exposes)
+    if not any(tables):
         raise _nothing_there(contract, source)
-    return found
+    return tables
 
 
 def exposed_columns(expose: Expose) -> Sequence[ContractColumn]:
-    """The columns that an expose promises; none where an OpenAPI document describes it."""
+    """Return the columns that an expose promises; none where an OpenAPI document describes it."""
     return expose.contract.columns or ()
 
 
 def table_named(name: str, source: Source, schemas: Sequence[str] = ()) -> Table | None:
-    """The live table of that name, with or without its schema; of several, that of the schemas."""
+    """Return the live table of a name, with or without schema; of several, one in ``schemas``."""
     for same in (_is_same, _is_alike):
         fitting = [table for table in source.tables if same(name, table)]
         preferred = [table for table in fitting if table.schema.lower() in schemas]
@@ -62,7 +62,7 @@ def table_named(name: str, source: Source, schemas: Sequence[str] = ()) -> Table
 
 
 def column_named(name: str, table: Table) -> Column | None:
-    """The live column of that name, in the same case if there is one; None if it is ambiguous."""
+    """Return the live column of a name, in the same case if possible; None if it's ambiguous."""
     for column in table.columns:
         if column.name == name:
             return column
@@ -83,19 +83,19 @@ def _live_table(expose: Expose, source: Source) -> LiveTable | None:
 
 
 def _columns(expose: Expose, table: Table) -> dict[str, Column]:
-    found = {}
+    live_columns = {}
     for column in exposed_columns(expose):
         origin = (column.labels or {}).get("source-column")
         live = column_named(column.name, table)
         if live is None and origin is not None:
             live = column_named(origin, table)
         if live is not None:
-            found[column.name] = live
-    return found
+            live_columns[column.name] = live
+    return live_columns
 
 
 def bare_name(table: Table) -> str:
-    """The name of a table without the schema that it may be told apart by."""
+    """Return the name of a table without the schema that it may be told apart by."""
     for prefix, end in ((f'"{table.schema}"."', -1), (f"{table.schema}.", None)):
         if table.schema and table.name.startswith(prefix):
             return table.name[len(prefix) : end]
@@ -111,18 +111,20 @@ def _is_alike(name: str, table: Table) -> bool:
 
 
 def _nothing_there(contract: FluidContract, source: Source) -> SourceNotFoundError:
-    wanted = _listed([expose.expose_id for expose in contract.exposes])
-    there = _listed([table.name for table in source.tables])
-    made = any(expose.labels and "source-tables" in expose.labels for expose in contract.exposes)
+    exposed = _listed([expose.expose_id for expose in contract.exposes])
+    existing = _listed([table.name for table in source.tables])
+    is_built = any(
+        expose.labels and "source-tables" in expose.labels for expose in contract.exposes
+    )
     hint = (
         "The contract describes what its dbt project builds: build it, and name the database "
         "and schema that it builds in."
-        if made
+        if is_built
         else "Name the database (and with --schema the schema) that has the contract's tables."
     )
     return SourceNotFoundError(
-        f"None of the contract's tables exists: it describes {wanted}, and the source "
-        f"{escaped(source.name)} has {there or 'no tables'}.",
+        f"None of the contract's tables exists: it describes {exposed}, and the source "
+        f"{escaped(source.name)} has {existing or 'no tables'}.",
         hint=hint,
     )
 

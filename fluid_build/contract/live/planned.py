@@ -13,7 +13,7 @@ Judge = Callable[[Figures], CheckResult]
 
 @dataclass(frozen=True, slots=True)
 class PlannedCheck:
-    """``aggregates`` are read with others of the table in one SELECT, ``query`` stands alone.
+    """A check to measure: ``aggregates`` share a SELECT with others, ``query`` has its own.
 
     ``judge`` gets the figures of the one or the other, in their order.
     """
@@ -28,7 +28,7 @@ Check = CheckResult | PlannedCheck
 
 
 def count(figure: Figure) -> int:
-    """A figure that is a number of rows."""
+    """Return a figure that must be a number of rows."""
     if not isinstance(figure, int):
-        raise TypeError(f"{figure!r} is no number of rows")
+        raise TypeError(f"{figure!r} isn't a number of rows")
     return figure

@@ -27,18 +27,18 @@ _WIDEST_DECIMAL = 38
 
 
 def null_rows(columns: Sequence[Column]) -> str:
-    """Rows with a null in any of the columns."""
+    """Return SQL that counts the rows with a null in any of the columns."""
     condition = " OR ".join(f"{quote(column.alias)} IS NULL" for column in columns)
     return f"count(*) FILTER (WHERE {condition})"
 
 
 def filled_rows(columns: Sequence[Column]) -> str:
-    """Rows with a value in all of the columns."""
+    """Return SQL that counts the rows with a value in all of the columns."""
     return f"count(*) FILTER (WHERE {_filled(columns)})"
 
 
 def other_values(column: Column, values: Sequence[str]) -> str:
-    """Rows whose value is none of the accepted ones: neither spelled nor meant like one."""
+    """Return SQL that counts the rows whose value isn't accepted, however it's spelled."""
     name = quote(column.alias)
     listed = ", ".join(literal(value) for value in values)
     same = f"CAST({name} AS VARCHAR) IN ({listed})"
@@ -49,30 +49,30 @@ def other_values(column: Column, values: Sequence[str]) -> str:
 
 
 def longest(column: Column) -> str:
-    """How many characters the longest text has; null where there is none."""
+    """Return SQL for the length of the longest text; null where there is none."""
     return f"max(length(CAST({quote(column.alias)} AS VARCHAR)))"
 
 
-def misfits(column: Column, live: ValueType, wanted: ValueType, date_format: str) -> str | None:
-    """Rows whose value is no value of the wanted type; None where that cannot be counted.
+def misfits(column: Column, live: ValueType, promised: ValueType, date_format: str) -> str | None:
+    """Return SQL that counts values that don't fit a type; None where that can't be counted.
 
     A text is taken for what it spells, a date also in ``date_format`` (strptime's letters), and
     so is a whole number such as 20231225.
     """
-    target = _duckdb_type(wanted)
+    target = _duckdb_type(promised)
     if target is None:
         return None
     name = quote(column.alias)
     if live.kind == "text":
         read = f"TRY_CAST(trim({name}) AS {target})"
-        if date_format and wanted.kind in ("date", "timestamp"):
+        if date_format and promised.kind in ("date", "timestamp"):
             read = f"coalesce({read}, try_strptime(trim({name}), {literal(date_format)}))"
         return f"count(*) FILTER (WHERE {name} IS NOT NULL AND {read} IS NULL)"
-    if date_format and live.kind in _NUMBERS and wanted.kind == "date":
+    if date_format and live.kind in _NUMBERS and promised.kind == "date":
         read = f"try_strptime(CAST({name} AS VARCHAR), {literal(date_format)})"
         return f"count(*) FILTER (WHERE {name} IS NOT NULL AND {read} IS NULL)"
-    comparable = live.kind in _NUMBERS and wanted.kind in _NUMBERS
-    if not comparable and (live.kind, wanted.kind) != ("timestamp", "date"):
+    comparable = live.kind in _NUMBERS and promised.kind in _NUMBERS
+    if not comparable and (live.kind, promised.kind) != ("timestamp", "date"):
         return None
     cast = f"TRY_CAST({name} AS {target})"
     # Rounding may lead out of the live type, which is a difference as well.
@@ -81,9 +81,9 @@ def misfits(column: Column, live: ValueType, wanted: ValueType, date_format: str
 
 
 def newest(column: Column, now: datetime) -> str:
-    """The latest point in time that is at most a day after ``now``; both in UTC, without a zone.
+    """Return SQL for the latest time, at most a day after ``now``; both in UTC, without a zone.
 
-    Values without a zone may be ahead by some hours; those far ahead stand for "never".
+    Values without a zone may be ahead by some hours; those far ahead mean "never".
     """
     moment = f"TRY_CAST({quote(column.alias)} AS TIMESTAMP)"
     bound = f"TIMESTAMP {literal((now + timedelta(days=1)).isoformat(' '))}"
@@ -91,7 +91,7 @@ def newest(column: Column, now: datetime) -> str:
 
 
 def repeats(table: Table, key: Sequence[Column]) -> str:
-    """Rows with a value in all columns of a key, and those of them beyond the first of each."""
+    """Return SQL for the rows with a whole key, and those beyond the first of each key."""
     names = ", ".join(quote(column.alias) for column in key)
     return (
         "SELECT coalesce(sum(n), 0), coalesce(sum(n - 1), 0) FROM (SELECT count(*) AS n"
@@ -102,7 +102,7 @@ def repeats(table: Table, key: Sequence[Column]) -> str:
 def orphans(
     child: Table, columns: Sequence[Column], parent: Table, parent_columns: Sequence[Column]
 ) -> str:
-    """Rows of a child that refer to something, and those of them whose parent is missing."""
+    """Return SQL for the rows of a child with a reference, and those whose parent is missing."""
     ours: list[str] = []
     theirs: list[str] = []
     for column, other in zip(columns, parent_columns, strict=True):
@@ -130,24 +130,24 @@ def _filled(columns: Sequence[Column]) -> str:
     return " AND ".join(f"{quote(column.alias)} IS NOT NULL" for column in columns)
 
 
-def _is_comparable(one: str, other: str) -> bool:
-    return one == other or (is_number(one) and is_number(other))
+def _is_comparable(type_: str, other_type: str) -> bool:
+    return type_ == other_type or (is_number(type_) and is_number(other_type))
 
 
 def _is_plain_type(type_: str) -> bool:
-    """Whether a literal can be read as that type by naming it in SQL."""
+    """Return whether a literal can be read as that type by naming it in SQL."""
     return is_number(type_) or type_ in ("BOOLEAN", "DATE", "TIMESTAMP", "UUID")
 
 
-def _duckdb_type(wanted: ValueType) -> str | None:
-    if wanted.kind == "integer":
-        return _INTEGERS[wanted.bits or 64]
-    if wanted.kind == "float":
-        return "FLOAT" if wanted.bits == 32 else "DOUBLE"
-    if wanted.kind == "decimal":
-        if wanted.precision is None:
+def _duckdb_type(promised: ValueType) -> str | None:
+    if promised.kind == "integer":
+        return _INTEGERS[promised.bits or 64]
+    if promised.kind == "float":
+        return "FLOAT" if promised.bits == 32 else "DOUBLE"
+    if promised.kind == "decimal":
+        if promised.precision is None:
             return "DOUBLE"
-        bounded = 0 < wanted.precision <= _WIDEST_DECIMAL
-        fits = bounded and (wanted.scale or 0) <= wanted.precision
-        return f"DECIMAL({wanted.precision},{wanted.scale or 0})" if fits else None
-    return _PLAIN.get(wanted.kind)
+        bounded = 0 < promised.precision <= _WIDEST_DECIMAL
+        fits = bounded and (promised.scale or 0) <= promised.precision
+        return f"DECIMAL({promised.precision},{promised.scale or 0})" if fits else None
+    return _PLAIN.get(promised.kind)

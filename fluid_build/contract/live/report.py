@@ -6,7 +6,7 @@ from fluid_build.contract.live.results import CheckResult, ExposeResult, LiveRes
 
 
 def result_document(result: LiveResult) -> dict[str, object]:
-    """What ``fluid test --json`` prints; no value of a row is in it."""
+    """Return what ``fluid test --json`` prints; no value of a row is in it."""
     return {
         "contract": {"id": result.contract_id, "name": result.contract_name},
         "source": {"name": result.source_name, "kind": result.source_kind},
@@ -17,7 +17,7 @@ def result_document(result: LiveResult) -> dict[str, object]:
 
 
 def counts(result: LiveResult) -> Mapping[str, int]:
-    """How many checks passed, failed, were worth a warning or a note, and were not checked."""
+    """Return how many checks passed, failed, gave a warning or a note, or weren't done."""
     checks = list(result.checks)
     failed = sum(check.fails for check in checks)
     warnings = sum(check.warns for check in checks)

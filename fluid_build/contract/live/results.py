@@ -1,4 +1,4 @@
-"""What came of holding live data against a contract."""
+"""The result of testing live data against a contract."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ FAILING: frozenset[DqSeverity] = frozenset({"error", "critical"})
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One promise of the contract, and what the data says to it.
+    """A promise of the contract, and how the data keeps it.
 
-    ``subject`` tells a rule that the contract lists from what its schema promises. ``type`` is the
+    ``subject`` distinguishes a rule of the contract from what its schema promises. ``type`` is the
     rule's, or one of table, column, type, required, rows, extra_column. ``rows`` is how many rows
-    the check speaks of and ``violations`` how many of them break it, None where rows are not what
+    the check is about and ``violations`` how many of them break it, None where rows are not what
     is counted. ``reason`` says why it was not checked. ``sql`` shows the rows that break it, on
     the source. No value of a row is in it.
     """

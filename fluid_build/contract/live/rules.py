@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
-from fluid_build.contract.durations import age_text, before
+from fluid_build.contract.durations import age_text, moment_before
 from fluid_build.contract.fluid import DqRule, Expose
 from fluid_build.contract.keys import columns_of_rule, names_of
 from fluid_build.contract.live import queries
@@ -47,7 +47,7 @@ class RuleContext:
 
 
 def rule_check(rule: DqRule, context: RuleContext) -> Check:
-    """The check of a rule, of any type but ``schema``: for that one see ``schema_rule``."""
+    """Return the check of a rule, of any type but ``schema``: for that one see ``schema_rule``."""
     try:
         return _MAKERS[rule.type](rule, context)
     except (NotCheckableError, UnclearLimitError) as error:
@@ -55,13 +55,13 @@ def rule_check(rule: DqRule, context: RuleContext) -> Check:
 
 
 def not_checked(rule: DqRule, expose: Expose, reason: str) -> CheckResult:
-    """The result of a rule that was not checked."""
+    """Return the result of a rule that was not checked."""
     return _result(rule, _selected(rule, expose))(status="not_checked", reason=reason)
 
 
 def unrun_checks(expose: Expose) -> list[CheckResult]:
-    """What the contract promises in expressions, which are named and not run."""
-    found = [
+    """Return the promises in expressions, which are listed and never run."""
+    checks_ = [
         CheckResult(
             f"{expose.expose_id}.{quality.rule}",
             "rule",
@@ -72,7 +72,7 @@ def unrun_checks(expose: Expose) -> list[CheckResult]:
         )
         for quality in expose.contract.quality or ()
     ]
-    found += [
+    checks_ += [
         CheckResult(
             f"{expose.expose_id}.{column.name}.validation_{number}",
             "rule",
@@ -86,11 +86,11 @@ def unrun_checks(expose: Expose) -> list[CheckResult]:
         for column in exposed_columns(expose)
         for number, rule in enumerate(column.validation_rules or (), start=1)
     ]
-    return found
+    return checks_
 
 
 def schema_rule(rule: DqRule, expose: Expose, schema: Sequence[CheckResult]) -> CheckResult:
-    """The result of a rule of the type ``schema``: the share of columns that are as promised."""
+    """Return the result of a ``schema`` rule: the share of columns that are as promised."""
     names = set(_selected(rule, expose))
     checks_ = [
         check
@@ -106,12 +106,12 @@ def schema_rule(rule: DqRule, expose: Expose, schema: Sequence[CheckResult]) -> 
         limit = limit_of(rule)
     except UnclearLimitError as error:
         return result(status="not_checked", reason=str(error))
-    kept = limit.allows(len(columns), len(broken))
+    is_kept = limit.allows(len(columns), len(broken))
     undecided = any(check.status == "not_checked" for check in checks_)
-    if not columns or (kept and undecided):
+    if not columns or (is_kept and undecided):
         return result(status="not_checked", reason="the type of a column couldn't be checked")
     return result(
-        status="passed" if kept else "failed",
+        status="passed" if is_kept else "failed",
         expected=limit.text.replace("row", "column"),
         observed=f"{len(broken):,} of {len(columns):,} columns differ",
     )
@@ -192,9 +192,9 @@ def _judge_age(rule: DqRule, context: RuleContext, is_date: bool, figures: Figur
     newest = figures[0]
     if not isinstance(newest, datetime):
         return result(status="not_checked", reason="its column has no date or time in any row")
-    # A date without a time speaks of its whole day.
+    # A date without a time means its whole day.
     moment = _end_of_day(newest) if is_date else newest
-    oldest = before(context.now, rule.window or "")
+    oldest = moment_before(context.now, rule.window or "")
     fresh = oldest is None or moment >= oldest
     age = age_text(context.now - moment)
     if _is_personal(context.expose, columns[0]):
@@ -213,7 +213,7 @@ def _history(_rule: DqRule, _context: RuleContext) -> Check:
 def _aggregated(
     rule: DqRule, context: RuleContext, sql: str, aggregates: tuple[str, str]
 ) -> PlannedCheck:
-    """A check of two aggregates: of all rows together with others, of some rows by itself."""
+    """Return a check of two aggregates, in a query of its own if it's about some rows."""
     table = _scoped(rule, context)
     if table == context.live.table:
         return _counted(rule, context, sql, aggregates=aggregates)
@@ -222,7 +222,7 @@ def _aggregated(
 
 
 def _scoped(rule: DqRule, context: RuleContext) -> Table:
-    """The table as the rows that a rule is about."""
+    """Return the table as the rows that a rule is about."""
     scope = scope_of(rule)
     if scope is None:
         raise NotCheckableError("its label scope doesn't say which rows it is about")
@@ -242,7 +242,7 @@ def _counted(
     aggregates: tuple[str, ...] = (),
     query: str = "",
 ) -> PlannedCheck:
-    """A check of two figures: the rows that the rule speaks of, and those that break it."""
+    """Return a check of two figures: the rows in scope, and those that break the rule."""
     if rule.window is not None:
         raise NotCheckableError("it doesn't name the column that its window is measured by")
     result = _result(rule, _selected(rule, context.expose), sql)
@@ -256,12 +256,12 @@ def _judge_counts(
     rows, violations = count(figures[0]), count(figures[1])
     if not rows:
         return result(status="not_checked", expected=limit.text, reason="no row is in its scope")
-    held = percent((rows - violations) / rows)
+    share = percent((rows - violations) / rows)
     observed = f"{violations:,} of {rows:,} rows break the rule"
     return result(
         status="passed" if limit.allows(rows, violations) else "failed",
         expected=limit.text,
-        observed=f"{observed}, {held} keep it" if violations else f"all {rows:,} rows",
+        observed=f"{observed}, {share} keep it" if violations else f"all {rows:,} rows",
         rows=rows,
         violations=violations,
     )
@@ -285,7 +285,7 @@ def _selected(rule: DqRule, expose: Expose) -> tuple[str, ...]:
 
 
 def _columns(rule: DqRule, context: RuleContext) -> tuple[Column, ...]:
-    """The live columns of a rule, all of them there."""
+    """Return the live columns of a rule, all of them there."""
     names = _selected(rule, context.expose)
     if not names:
         raise NotCheckableError(_no_columns(rule))

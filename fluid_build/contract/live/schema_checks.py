@@ -21,7 +21,7 @@ _NO_TABLES = frozenset({"api", "stream", "topic", "model", "vector", "graph", "f
 
 
 def missing_table(expose: Expose, source: Source) -> CheckResult:
-    """The check of a table that is not at the source."""
+    """Return the check of a table that is not at the source."""
     id_ = f"{expose.expose_id}.table"
     if expose.kind in _NO_TABLES or expose.contract.columns is None:
         reason = f"an expose of the kind {expose.kind} isn't a database table"
@@ -35,7 +35,7 @@ def missing_table(expose: Expose, source: Source) -> CheckResult:
 
 
 def schema_checks(expose: Expose, live: LiveTable, source: Source) -> Iterator[Check]:
-    """The checks of a table that is there, in the order of the contract's columns."""
+    """Return the checks of a table that is there, in the order of the contract's columns."""
     yield CheckResult(
         f"{expose.expose_id}.table",
         "schema",
@@ -62,7 +62,7 @@ def _id(expose: Expose, column: str, what: str) -> str:
 
 
 def _rows(expose: Expose) -> Iterator[Check]:
-    """An empty table keeps every rule there is: where rows were measured, that is worth a word."""
+    """Check for rows where some were measured: an empty table keeps every rule."""
     measured = (expose.labels or {}).get("rows", "")
     if measured.isascii() and measured.isdigit() and measured.strip("0"):
         yield PlannedCheck(partial(_judge_rows, expose.expose_id), aggregates=("count(*)",))
@@ -97,14 +97,14 @@ def _presence(expose: Expose, promised: ContractColumn, column: Column | None) -
 
 
 def _strictly_complete(expose: Expose) -> set[str]:
-    """Columns that a rule of their own demands to be filled: it says how grave a null is."""
+    """Return the columns with a strict completeness rule, which has the severity of a null."""
     rules = expose.contract.dq.rules if expose.contract.dq is not None else None
-    found: set[str] = set()
+    complete: set[str] = set()
     for rule in rules or ():
         columns = columns_of_rule(rule, expose)
         if rule.type == "completeness" and len(columns) == 1 and _is_strict(rule):
-            found.update(columns)
-    return found
+            complete.update(columns)
+    return complete
 
 
 def _is_strict(rule: DqRule) -> bool:
@@ -145,7 +145,7 @@ def _judge_required(result: "partial[CheckResult]", figures: Figures) -> CheckRe
 
 
 def _extra(expose: Expose, live: LiveTable) -> Iterator[CheckResult]:
-    """Live columns that nobody promised; no fault, and worth knowing."""
+    """Yield the live columns that the contract doesn't have: not an error, but worth knowing."""
     if not exposed_columns(expose):
         return
     severity: DqSeverity = "info"

@@ -1,4 +1,4 @@
-"""Holding live data against a contract: find its tables, ask them little, judge the answers."""
+"""Testing live data against a contract: find its tables, query them, judge the figures."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -38,7 +38,7 @@ def check_live(
     now: datetime,
     on_progress: OnProgress = ignore,
 ) -> LiveResult:
-    """Every promise of a contract with what the source's data says to it.
+    """Check every promise of a contract on the source's data.
 
     ``now`` is the moment that freshness is judged at, in UTC and without a zone. One query reads
     what can be counted in a pass of a table; each key and each reference has one of its own.
@@ -53,20 +53,20 @@ def check_live(
         )
     tables = live_tables(contract, source)
     parent = partial(_parent, contract, source, tables)
-    found = []
+    results = []
     for number, (expose, live) in enumerate(zip(contract.exposes, tables, strict=True)):
         on_progress(Progress("testing", number, len(tables), expose.expose_id))
         if live is None:
-            found.append(_absent(expose, source))
+            results.append(_absent(expose, source))
         else:
             context = RuleContext(expose, live, parent, now)
-            found.append(_tested(context, source))
+            results.append(_tested(context, source))
     return LiveResult(
         contract_id=contract.id,
         contract_name=contract.name,
         source_name=source.name,
         source_kind=source.kind,
-        exposes=tuple(found),
+        exposes=tuple(results),
     )
 
 
@@ -102,12 +102,12 @@ def _parent(
     to_table: str,
     to_columns: Sequence[str],
 ) -> tuple[Table, tuple[Column, ...]] | None:
-    """What a reference leads to: an expose by its id or source table, else a live table."""
+    """Return what a reference leads to: an expose by its id or source table, or a live table."""
     for expose, live in zip(contract.exposes, tables, strict=True):
         names = (expose.expose_id, (expose.labels or {}).get("source-table"))
         if to_table in names and live is not None:
-            found = [live.columns.get(name) for name in to_columns]
-            return _complete(live.table, found)
+            live_columns = [live.columns.get(name) for name in to_columns]
+            return _complete(live.table, live_columns)
     table = table_named(to_table, source)
     if table is None:
         return None
@@ -122,12 +122,12 @@ def _complete(
 
 
 def _settle(checks: Sequence[Check], table: Table, source: Source) -> tuple[int, list[CheckResult]]:
-    """The rows of a table, and every check of it judged."""
-    wanted = ["count(*)"]
+    """Return the rows of a table, and every check of it judged."""
+    aggregates = ["count(*)"]
     for check in checks:
         if isinstance(check, PlannedCheck):
-            wanted.extend(check.aggregates)
-    distinct = list(dict.fromkeys(wanted))
+            aggregates.extend(check.aggregates)
+    distinct = list(dict.fromkeys(aggregates))
     measured = dict(zip(distinct, _aggregates(distinct, table, source), strict=True))
     rows = measured["count(*)"]
     if not isinstance(rows, int):
@@ -147,9 +147,9 @@ def _judged(
             yield check.judge(tuple(measured[sql] for sql in check.aggregates))
 
 
-def _aggregates(wanted: Sequence[str], table: Table, source: Source) -> Iterator[Figure]:
-    for start in range(0, len(wanted), _AGGREGATES_A_QUERY):
-        part = wanted[start : start + _AGGREGATES_A_QUERY]
+def _aggregates(aggregates: Sequence[str], table: Table, source: Source) -> Iterator[Figure]:
+    for start in range(0, len(aggregates), _AGGREGATES_A_QUERY):
+        part = aggregates[start : start + _AGGREGATES_A_QUERY]
         yield from _row(f"SELECT {', '.join(part)} FROM {table.relation}", table, source)
 
 

@@ -24,7 +24,7 @@ _DATE_FORMAT = re.compile(r"\(((?:%[YymdbBjHIMSp]|[-./ ,:]){1,24})\)\.")
 def type_check(
     id_: str, promised: ContractColumn, column: Column, live: LiveTable, source: Source
 ) -> Check:
-    """The check of one column's type."""
+    """Return the check of one column's type."""
     result = partial(
         CheckResult,
         id_,
@@ -34,20 +34,20 @@ def type_check(
         columns=(promised.name,),
         expected=promised.type,
     )
-    found = type_name(column.type)
-    wanted, have = value_type(promised.type), value_type(found)
+    spelled = type_name(column.type)
+    promised_type, live_type = value_type(promised.type), value_type(spelled)
     is_untyped = _is_untyped(source, live.table)
-    if wanted.kind == "text" and (have.kind == "text" or is_untyped):
-        return _text(result, found, wanted, column)
-    if holds_all(wanted, have):
-        return result(status="passed", observed=found)
+    if promised_type.kind == "text" and (live_type.kind == "text" or is_untyped):
+        return _judge_text(result, spelled, promised_type, column)
+    if holds_all(promised_type, live_type):
+        return result(status="passed", observed=spelled)
     date_format = _date_format(promised)
-    if is_untyped or (live.is_original and (have.kind == "text" or date_format)):
-        sql = queries.misfits(column, have, wanted, date_format)
+    if is_untyped or (live.is_original and (live_type.kind == "text" or date_format)):
+        sql = queries.misfits(column, live_type, promised_type, date_format)
         if sql is not None:
             aggregates = (queries.filled_rows((column,)), sql)
-            return PlannedCheck(partial(_judge_values, result, found), aggregates=aggregates)
-    return result(status="failed", observed=found)
+            return PlannedCheck(partial(_judge_values, result, spelled), aggregates=aggregates)
+    return result(status="failed", observed=spelled)
 
 
 def _is_untyped(source: Source, table: Table) -> bool:
@@ -56,37 +56,39 @@ def _is_untyped(source: Source, table: Table) -> bool:
     return is_text_file or source.kind == "sqlite"
 
 
-def _text(result: "partial[CheckResult]", found: str, wanted: ValueType, column: Column) -> Check:
-    """Any value can be spelled as text; only its length may be too much."""
-    if wanted.length is None:
-        return result(status="passed", observed=found)
-    judge = partial(_judge_length, result, found, wanted.length)
+def _judge_text(
+    result: "partial[CheckResult]", spelled: str, promised_type: ValueType, column: Column
+) -> Check:
+    """Check a promised text: any value can be written as text, if it isn't too long."""
+    if promised_type.length is None:
+        return result(status="passed", observed=spelled)
+    judge = partial(_judge_length, result, spelled, promised_type.length)
     return PlannedCheck(judge, aggregates=(queries.longest(column),))
 
 
 def _judge_length(
-    result: "partial[CheckResult]", found: str, most: int, figures: Figures
+    result: "partial[CheckResult]", spelled: str, most: int, figures: Figures
 ) -> CheckResult:
     if figures[0] is None:
-        return result(status="passed", observed=f"{found}, no value")
+        return result(status="passed", observed=f"{spelled}, no value")
     length = count(figures[0])
-    observed = f"{found}, at most {length:,} long"
+    observed = f"{spelled}, at most {length:,} long"
     return result(status="passed" if length <= most else "failed", observed=observed)
 
 
 def _date_format(promised: ContractColumn) -> str:
-    """How the dates of a text are spelled, as the contract remembers of the source."""
+    """Return the format of dates in a text column, as the contract has it from the source."""
     match = _DATE_FORMAT.search((promised.labels or {}).get("type-reason", ""))
     return match[1] if match else ""
 
 
-def _judge_values(result: "partial[CheckResult]", found: str, figures: Figures) -> CheckResult:
+def _judge_values(result: "partial[CheckResult]", spelled: str, figures: Figures) -> CheckResult:
     filled, misfits = count(figures[0]), count(figures[1])
     if not filled:
-        reason = f"it's {found} and has no values to check"
-        return result(status="not_checked", observed=found, reason=reason)
+        reason = f"it's {spelled} and has no values to check"
+        return result(status="not_checked", observed=spelled, reason=reason)
     if misfits:
-        observed = f"{found}, and {misfits:,} of {filled:,} values don't fit"
+        observed = f"{spelled}, and {misfits:,} of {filled:,} values don't fit"
         return result(status="failed", observed=observed, rows=filled, violations=misfits)
-    observed = f"{found}, and each of {filled:,} values fits"
+    observed = f"{spelled}, and each of {filled:,} values fits"
     return result(status="passed", observed=observed, rows=filled, violations=0)

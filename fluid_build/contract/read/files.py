@@ -16,7 +16,7 @@ MAX_BYTES = 128 * 1024 * 1024
 
 
 def read_contract(path: Path | str) -> Any:
-    """The document of a YAML or JSON file (by its ending ``.json``); not judged yet.
+    """Read the document of a YAML or JSON file (by its ending ``.json``), unchecked.
 
     SourceNotFoundError where no file is, SourceUnreadableError where it cannot be read as one
     document of text keys.
@@ -25,7 +25,7 @@ def read_contract(path: Path | str) -> Any:
 
 
 def read_located(path: Path | str) -> LocatedDocument:
-    """As ``read_contract``, with the line of each path in the document."""
+    """Read the document of a file with the line of each path in it."""
     file = Path(path)
     text = _text(file)
     read = read_json if file.suffix.lower() == ".json" else read_yaml
@@ -33,7 +33,7 @@ def read_located(path: Path | str) -> LocatedDocument:
 
 
 def validate_file(path: Path | str) -> tuple[Finding, ...]:
-    """Everything that keeps the file from being a FLUID contract, each with its line."""
+    """Return everything that keeps the file from being a FLUID contract, each with its line."""
     located = read_located(path)
     return validate(located.document, lines=located.lines)
 

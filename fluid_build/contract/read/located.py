@@ -19,7 +19,7 @@ MAX_UNFOLDED = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class LocatedDocument:
-    """A document and, by path, the line (from 1) where each key or item stands."""
+    """A document and, by path, the line (from 1) of each key or item."""
 
     document: Any
     lines: dict[Path, int]
@@ -34,7 +34,7 @@ class Mark:
 
 
 def unreadable(name: str, mark: Mark | None, what: str, *, hint: str) -> SourceUnreadableError:
-    """The error that a contract file cannot be read, with the place."""
+    """Return the error that a contract file cannot be read, with the place."""
     place = f", line {mark.line}, column {mark.column}" if mark else ""
     return SourceUnreadableError(f"{name}{place}: {what}.", hint=hint)
 
@@ -62,7 +62,7 @@ class _Anchored:
 
 
 class Builder:
-    """Puts a document together, event by event."""
+    """Builds a document, event by event."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -75,7 +75,7 @@ class Builder:
         self._document: Any = None
 
     def result(self) -> LocatedDocument:
-        """The document, once every event has been seen."""
+        """Return the document, once every event has been seen."""
         return LocatedDocument(self._document, self._lines)
 
     @property
@@ -90,7 +90,7 @@ class Builder:
         )
 
     def start(self, value: dict[str, Any] | list[Any], mark: Mark, anchor: str | None) -> None:
-        """A mapping or sequence begins."""
+        """Begin a mapping or sequence."""
         if self.expects_key:
             raise self._refuse(mark, "a key must be text, not a list or mapping")
         self._enter(mark)
@@ -101,7 +101,7 @@ class Builder:
         self._open.append(_Frame(value, mark, anchor, self._nodes))
 
     def end(self) -> None:
-        """The mapping or sequence that was begun last ends."""
+        """End the mapping or sequence that was begun last."""
         frame = self._open.pop()
         value = frame.value
         if frame.merged and isinstance(value, dict):
@@ -112,14 +112,14 @@ class Builder:
         self._place(value, frame.depth, frame.mark)
 
     def scalar(self, value: object, mark: Mark, anchor: str | None = None) -> None:
-        """A scalar value."""
+        """Add a scalar value."""
         self._enter(mark)
         if anchor is not None:
             self._anchors[anchor] = _Anchored(value, 1, 0)
         self._place(value, 0, mark)
 
     def key(self, key: object, written: str, mark: Mark, anchor: str | None = None) -> None:
-        """A key of the mapping that is open, and how it is written."""
+        """Add a key of the open mapping; ``written`` is its text in the file."""
         frame = self._open[-1]
         if anchor is not None:
             self._anchors[anchor] = _Anchored(key, 1, 0)
@@ -140,11 +140,11 @@ class Builder:
         frame.key = key
 
     def merge_key(self) -> None:
-        """YAML's ``<<``: the next value's keys hold where the mapping has none of its own."""
+        """Note YAML's ``<<``: the next value's keys are defaults of the open mapping."""
         self._open[-1].merging = True
 
     def alias(self, anchor: str, mark: Mark) -> None:
-        """A copy of what was anchored before."""
+        """Add a copy of what was anchored before."""
         if anchor not in self._anchors:
             raise self._refuse(mark, f"the alias `*{escaped(anchor)}` has no anchor before it")
         anchored = self._anchors[anchor]

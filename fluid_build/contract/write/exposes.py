@@ -44,12 +44,12 @@ class Measured:
     has_data: bool
 
     def column(self, origin: SourceColumn) -> ColumnProfile:
-        """What was measured of a source column; KeyError if there is none."""
+        """Return what was measured of a source column; KeyError if there is none."""
         return self.tables[origin.table].column(origin.column)
 
 
 def expose(build: Build, measured: Measured, plan: TransformPlan, target: str) -> Expose:
-    """The expose of a built table."""
+    """Return the expose of a built table."""
     table = _whole_table(build, measured)
     rules = quality_rules(build)
     return Expose(
@@ -70,17 +70,17 @@ def expose(build: Build, measured: Measured, plan: TransformPlan, target: str) -
 
 
 def _whole_table(build: Build, measured: Measured) -> TableProfile | None:
-    """The source table that a build holds as it is; None where it holds something else."""
+    """Return the source table that a build holds as it is; None where it holds something else."""
     return measured.tables[build.mapped_source_tables[0]] if build.layer == "flat" else None
 
 
 def _tags(build: Build, table: TableProfile | None, has_data: bool) -> list[str]:
-    found = {
+    tags = {
         "pii": any(column.pii for column in build.columns),
         "no-key": not build.key,
         "empty": table is not None and has_data and table.rows == 0,
     }
-    return [name for name, holds in found.items() if holds]
+    return [name for name, holds in tags.items() if holds]
 
 
 def _labels(build: Build, table: TableProfile | None, has_data: bool) -> Labels:
@@ -112,7 +112,7 @@ def _columns(build: Build, measured: Measured) -> list[ContractColumn]:
 
 
 def _targets(build: Build) -> dict[str, list[str]]:
-    """For each column that refers to something, what it refers to."""
+    """Return, for each column that refers to something, what it refers to."""
     targets: dict[str, list[str]] = {}
     for test in build.tests:
         if test.is_join:
@@ -164,7 +164,7 @@ def _column_labels(
 
 
 def _measured(measured: ColumnProfile, column: PlanColumn, has_data: bool) -> Labels:
-    """What was measured of the source column that a column is made of."""
+    """Return what was measured of the source column that a column is made of."""
     declared = not has_data or (not measured.nullable and not measured.nulls)
     labels: Labels = {"origin": "declared" if declared else "measured"}
     if has_data:

@@ -26,7 +26,7 @@ _UNNAMED = "unnamed"
 def contract_from_model(
     profile: Profile, model: LogicalModel, plan: TransformPlan, *, target: str = "duckdb"
 ) -> FluidContract:
-    """The contract of what a plan builds; EmptySourceError where there is no table.
+    """Return the contract of what a plan builds; EmptySourceError where there is no table.
 
     What nobody measured or declared is not invented: owner and domain read ``unassigned``.
     """
@@ -70,7 +70,7 @@ def _product_labels(profile: Profile, model: LogicalModel, plan: TransformPlan) 
         "tables": str(len(profile.tables)),
     }
     if plan.unstated:
-        unstated = [f"{one.promise}: {one.reason}" for one in plan.unstated]
+        unstated = [f"{promise.promise}: {promise.reason}" for promise in plan.unstated]
         labels["promises-not-stated"] = names_label(unstated)
     if profile.skipped:
         labels["skipped"] = names_label([skipped.name for skipped in profile.skipped])

@@ -34,12 +34,12 @@ _ENDINGS: Mapping[TestKind, str] = {
 
 
 def quality_rules(build: Build) -> list[DqRule]:
-    """The rules of one table, in the order of its tests."""
+    """Return the rules of one table, in the order of its tests."""
     return [_rule(build, test) for test in build.tests]
 
 
 def _rule(build: Build, test: BuildTest) -> DqRule:
-    """A rule that the measured data passes: what already breaks it is allowed for."""
+    """Return a rule that the measured data passes: what already breaks it is allowed for."""
     evidence = test.evidence
     labels = _evidence(test, evidence) | _structure(test)
     if test.promise:
@@ -77,7 +77,7 @@ def _evidence(test: BuildTest, evidence: Evidence | None) -> Labels:
 
 
 def _structure(test: BuildTest) -> Labels:
-    """What a rule compares with, in labels, so that it can be run without reading its SQL."""
+    """Return what a rule compares with as labels, so that it's run without reading its SQL."""
     labels: Labels = {}
     if test.kind == "unique" and test.key_kind is not None:
         labels["key"] = test.key_kind

@@ -20,43 +20,43 @@ _OF_KEYS = {"primary-key", "foreign-key", "hash-key", "business-key", "technical
 
 
 def semantics(build: Build) -> Semantics:
-    """The semantic model of one table."""
+    """Return the semantic model of one table."""
     entities = _entities(build)
-    taken = {item.name for item in entities}
-    dimensions = _dimensions(build, taken)
+    used_names = {item.name for item in entities}
+    dimensions = _dimensions(build, used_names)
     times = [dimension.name for dimension in dimensions if dimension.type == "time"]
     return Semantics(
         name=build.name,
         description=build.description or None,
         default_agg_time_dimension=times[0] if len(times) == 1 else None,
         entities=entities or None,
-        measures=_measures(build.columns, taken),
+        measures=_measures(build.columns, used_names),
         dimensions=dimensions or None,
     )
 
 
 def _entities(build: Build) -> list[SemanticEntity]:
-    """The table's own keys, and one entity for each reference, named after what it refers to.
+    """Return the table's keys, and an entity for each reference, named for its target.
 
     A reference has the name of the table it refers to, by which the two join, except where
     several lead to the same one: then each has the name of its role.
     """
-    taken: set[str] = set()
+    used_names: set[str] = set()
     result = []
     if build.key:
         reason = next(
             (t.reason for t in build.tests if t.kind == "unique" and t.columns == build.key), ""
         )
-        result.append(_entity(_taking(build.name, taken), "primary", build.key, reason))
+        result.append(_entity(_taking(build.name, used_names), "primary", build.key, reason))
     for test in build.tests:
         if test.kind == "unique" and test.key_kind == "declared" and not test.allowed:
-            name = _taking(identifier(" ".join(test.columns)), taken)
+            name = _taking(identifier(" ".join(test.columns)), used_names)
             result.append(_entity(name, "unique", test.columns, test.reason))
     references = [test for test in build.tests if test.is_join and test.to_model]
     times = Counter(test.to_model for test in references)
     for test in references:
         name = _reference_name(build, test, times)
-        result.append(_entity(_taking(name, taken), "foreign", test.columns, test.reason))
+        result.append(_entity(_taking(name, used_names), "foreign", test.columns, test.reason))
     return result
 
 
@@ -74,13 +74,13 @@ def _entity(name: str, type_: str, columns: Sequence[str], reason: str) -> Seman
     )
 
 
-def _dimensions(build: Build, taken: set[str]) -> list[SemanticDimension]:
+def _dimensions(build: Build, used_names: set[str]) -> list[SemanticDimension]:
     keys = {
         *build.key,
         *(c for test in build.tests if _identifies(test) for c in test.columns),
     }
     return [
-        _dimension(column, _taking(column.name, taken))
+        _dimension(column, _taking(column.name, used_names))
         for column in build.columns
         if column.measure is None and column.name not in keys and _groups(column)
     ]
@@ -91,7 +91,7 @@ def _identifies(test: BuildTest) -> bool:
 
 
 def _groups(column: PlanColumn) -> bool:
-    """Whether one may group by it: no key, no personal data, no free text, nothing nested."""
+    """Return whether to group by a column: no key, personal data, free text or nested values."""
     if column.pii or column.semantic_type == "free_text" or _OF_KEYS & set(column.tags):
         return False
     return family(column.contract_type) not in _NOT_FOR_GROUPING
@@ -108,10 +108,10 @@ def _dimension(column: PlanColumn, name: str) -> SemanticDimension:
     )
 
 
-def _measures(columns: Sequence[PlanColumn], taken: set[str]) -> list[SemanticMeasure]:
+def _measures(columns: Sequence[PlanColumn], used_names: set[str]) -> list[SemanticMeasure]:
     measures = [
         SemanticMeasure(
-            name=_taking(column.name, taken),
+            name=_taking(column.name, used_names),
             agg=column.measure.aggregation,
             expr=column.name,
             description=f"{column.measure.additivity.capitalize()}: {column.measure.reason}.",
@@ -120,13 +120,13 @@ def _measures(columns: Sequence[PlanColumn], taken: set[str]) -> list[SemanticMe
         if column.measure is not None
     ]
     rows = SemanticMeasure(
-        name=_taking("row_count", taken), agg="count", expr="1", description="Rows."
+        name=_taking("row_count", used_names), agg="count", expr="1", description="Rows."
     )
     return [rows, *measures]
 
 
-def _taking(name: str, taken: set[str]) -> str:
-    """The name, or where it is taken in this table the name with the lowest free number."""
-    free = free_identifier(name, taken)
-    taken.add(free)
+def _taking(name: str, used_names: set[str]) -> str:
+    """Take the name, with the lowest free number where the table uses it already."""
+    free = free_identifier(name, used_names)
+    used_names.add(free)
     return free

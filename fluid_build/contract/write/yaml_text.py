@@ -12,12 +12,12 @@ from fluid_build.contract.fluid.common import TaggedModel
 
 
 def contract_yaml(contract: FluidContract) -> str:
-    """The contract as YAML: block style, keys in the order of the types, no aliases."""
+    """Return the contract as YAML: block style, keys in the order of the types, no aliases."""
     return block_yaml(as_document(contract))
 
 
 def as_document(contract: BaseModel) -> dict[str, Any]:
-    """The contract, or a part of it, as JSON data under the document's own keys.
+    """Return the contract, or a part of it, as JSON data under the document's own keys.
 
     A field that is None is left out; tags and labels come after a part's own keys.
     """
@@ -38,7 +38,7 @@ def _items(part: BaseModel) -> Iterator[tuple[str, object]]:
 
 @cache
 def _keys(part: type[BaseModel]) -> tuple[tuple[str, str, bool], ...]:
-    """The fields of a part in the document's order: name, key, whether anything is allowed."""
+    """Return the fields in the document's order: name, key, whether anything is allowed."""
     fields = part.model_fields
     common = TaggedModel.model_fields if issubclass(part, TaggedModel) else {}
     ordered = [*(name for name in fields if name not in common), *common]

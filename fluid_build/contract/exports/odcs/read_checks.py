@@ -138,8 +138,10 @@ def _in_words_of_native(rule: Json, native: Json, column: str | None, dimension:
     if words is None or limit is None:
         if native and native != {"type": "text"}:
             known = {"metric": metric} if metric in METRICS else {}
-            rest = {key: value for key, value in native.items() if key != "rule" or not known}
-            labels[CHECK_LABEL] = label_text({"type": "library", **rest, **known})
+            native_keys = {
+                key: value for key, value in native.items() if key != "rule" or not known
+            }
+            labels[CHECK_LABEL] = label_text({"type": "library", **native_keys, **known})
         selector, words, limit = column or rule.get("selector"), {}, {}
     else:
         selector = ", ".join(columns)

@@ -23,20 +23,20 @@ Spot = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """How each column that a reference touches is pointed at, and the ids needed for that."""
+    """How to point at each column of a reference, and the ids needed for that."""
 
     spelled: dict[Spot, str]
     tables: dict[int, str]
     columns: dict[Spot, str]
 
     def pointers(self, expose: int, columns: Sequence[str]) -> str | list[str]:
-        """One pointer for one column, a list for several."""
-        found = [self.spelled[expose, column] for column in columns]
-        return found[0] if len(found) == 1 else found
+        """Return one pointer for one column, a list for several."""
+        texts = [self.spelled[expose, column] for column in columns]
+        return texts[0] if len(texts) == 1 else texts
 
 
 def names_of_references(exposes: Sequence[Expose], keys: Sequence[Keys]) -> Names:
-    """Pointers for every column of every reference.
+    """Return pointers for every column of every reference.
 
     Names are used where both are plain and no other expose or column has them.
     """
@@ -51,14 +51,14 @@ def names_of_references(exposes: Sequence[Expose], keys: Sequence[Keys]) -> Name
             names.spelled[spot] = f"{expose.expose_id}.{column}"
             continue
         names.tables.setdefault(index, _id(expose.expose_id, names.tables.values()))
-        taken = {id_ for (at, _), id_ in names.columns.items() if at == index}
-        names.columns[spot] = _id(column, taken)
+        used_ids = {id_ for (at, _), id_ in names.columns.items() if at == index}
+        names.columns[spot] = _id(column, used_ids)
         names.spelled[spot] = f"schema/{names.tables[index]}/properties/{names.columns[spot]}"
     return names
 
 
 def relationship(names: Names, expose: int, reference: TableReference, *, implied: bool) -> Json:
-    """A reference as a relationship; ``implied`` where it stands at its own column."""
+    """Return a reference as a relationship; ``implied`` where it's at its own column."""
     start: Json = {} if implied else {"from": names.pointers(expose, reference.columns)}
     return without_none(
         {
@@ -78,8 +78,8 @@ def _spots(keys: Sequence[Keys]) -> Iterator[Spot]:
                 yield from ((reference.expose, column) for column in reference.to_columns)
 
 
-def _id(name: str, taken: Collection[str]) -> str:
-    return free_name(plain_id(name), taken)
+def _id(name: str, used_ids: Collection[str]) -> str:
+    return free_name(plain_id(name), used_ids)
 
 
 def plain_id(name: str) -> str:

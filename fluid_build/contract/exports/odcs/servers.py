@@ -1,4 +1,4 @@
-"""Where data lies: FLUID's bindings as the servers of ODCS, and back.
+"""Where data is stored: FLUID's bindings as the servers of ODCS, and back.
 
 A binding is for one exposed thing, a server for all of them: bindings that differ in nothing but
 the table share a server. What a kind of server has a key for stands there, the rest in custom
@@ -80,7 +80,7 @@ class Servers:
 
 
 def servers_of(bindings: Sequence[TrackedMapping]) -> Servers:
-    """Servers for bindings; takes all of each binding but its table."""
+    """Return servers for bindings; takes all of each binding but its table."""
     known: dict[str, str] = {}
     documents: list[Json] = []
     names = []
@@ -97,8 +97,10 @@ def servers_of(bindings: Sequence[TrackedMapping]) -> Servers:
 
 def _without_table(binding: Mapping[str, object]) -> Json:
     location = binding.get("location")
-    kept = {k: v for k, v in location.items() if k != "table"} if isinstance(location, dict) else {}
-    return {**binding, "location": kept}
+    address = (
+        {k: v for k, v in location.items() if k != "table"} if isinstance(location, dict) else {}
+    )
+    return {**binding, "location": address}
 
 
 def _server(binding: TrackedMapping) -> Json:
@@ -137,7 +139,7 @@ def _remains(location: TrackedMapping, key: str) -> bool:
 
 
 def _type(binding: TrackedMapping, location: TrackedMapping) -> str:
-    """The kind of server whose needs the location meets."""
+    """Return the kind of server whose needs the location meets."""
     type_ = _OF_FORMAT.get(str(binding.peek("format")))
     platform = binding.peek("platform")
     if type_ == "s3":
@@ -153,7 +155,7 @@ def _type(binding: TrackedMapping, location: TrackedMapping) -> str:
 
 
 def _is_s3(bucket: object, path: object) -> bool:
-    """Whether bucket and path can be told apart again in one address."""
+    """Return whether bucket and path can be read back from one address."""
     match = _S3.fullmatch(f"s3://{bucket}/{path}")
     return match is not None and match.groups() == (bucket, path)
 

@@ -72,7 +72,7 @@ _EARLIER: dict[str, object] = {
 
 @cache
 def odcs_schema(version: str) -> dict[str, Any]:
-    """The JSON schema (draft 2019-09) of a version of the standard."""
+    """Return the JSON schema (draft 2019-09) of a version of the standard."""
     latest = packaged_schema(_PACKAGE)
     return latest if version == LATEST else _as_of_3_1(copy.deepcopy(latest))
 
@@ -101,7 +101,7 @@ def _as_of_3_1(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_odcs(document: object) -> str:
-    """The version of an ODCS document that can be read; ContractError where it is none.
+    """Return the version of an ODCS document that can be read; ContractError where it is none.
 
     It can where the official schema of its version and the published model have nothing against
     it.
@@ -109,12 +109,12 @@ def check_odcs(document: object) -> str:
     if not isinstance(document, dict):
         raise ContractError("This isn't an ODCS contract: it isn't a mapping.", hint=_NAME_ONE)
     version = _version_of(document)
-    found = schema_findings(_reading_validator(version), document)
-    found = found or model_findings(_published, document)
-    if found:
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    findings = schema_findings(_reading_validator(version), document)
+    findings = findings or model_findings(_published, document)
+    if findings:
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
         raise ContractError(
-            f"This isn't a valid ODCS {version} contract: {found[0]}{more}.",
+            f"This isn't a valid ODCS {version} contract: {findings[0]}{more}.",
             hint="Correct the document at that place.",
         )
     return version
@@ -159,7 +159,7 @@ def _validator(version: str) -> jsonschema_rs.Validator:
 
 @cache
 def _reading_validator(version: str) -> jsonschema_rs.Validator:
-    """What a document of others is held against: the schema of its version, mistakes mended.
+    """Return the schema that documents are read by: the official one with mistakes corrected.
 
     3.2.0 asks a property without ``logicalType`` for what only a map needs. 3.0 is read by the
     schema of 3.1 without what 3.0 did not ask: a status, bounds of checks, and a ``metric`` where
@@ -184,13 +184,13 @@ def _reading_validator(version: str) -> jsonschema_rs.Validator:
 
 
 def _is_about(branch: dict[str, Any], words: Iterable[str]) -> bool:
-    """Whether a condition of the schema is on one of the words."""
+    """Return whether a condition of the schema is on one of the words."""
     properties = branch.get("if", {}).get("properties", {})
     return any(rule.get("const") in words for rule in properties.values())
 
 
 def _spot(schema: dict[str, Any], place: str) -> tuple[dict[str, Any], str]:
-    """The mapping that holds a place of the schema, and the key there."""
+    """Return the mapping around a place of the schema, and the key in it."""
     *way, key = place.split("/")
     for part in way:
         schema = schema[part]

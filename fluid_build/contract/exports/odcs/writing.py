@@ -53,7 +53,7 @@ _TIMESTAMP = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """What each table needs to know of the whole."""
+    """What each table needs of the whole contract."""
 
     contract: FluidContract
     version: str
@@ -65,7 +65,7 @@ class _Whole:
 
 
 def odcs_document(contract: FluidContract, read: TrackedMapping, version: str) -> Json:
-    """The ODCS document of a contract; ``read`` is the same contract as a document."""
+    """Return the ODCS document of a contract; ``read`` is the same contract as a document."""
     exposes = read.parts("exposes")
     servers = servers_of([expose.part("binding") for expose in exposes])
     keys = keys_of(contract)
@@ -104,14 +104,14 @@ def odcs_document(contract: FluidContract, read: TrackedMapping, version: str) -
 
 
 def best_version(contract: FluidContract) -> str:
-    """The newest version that says the truth about the type of every column."""
+    """Return the newest version that says the truth about the type of every column."""
     columns = (column for expose in contract.exposes for column in expose.contract.columns or ())
     has_unsayable = any(odcs_type(spelled(column.type)) is None for column in columns)
     return NO_TYPE_NEEDED if has_unsayable else LATEST
 
 
 def _shared_version(contract: FluidContract) -> str | None:
-    """The version that every expose has, if it is one."""
+    """Return the version that every expose has, if it is one."""
     versions = {expose.version for expose in contract.exposes}
     shared = versions.pop() if len(versions) == 1 else None
     return None if shared == UNVERSIONED else shared
@@ -130,7 +130,7 @@ def _purpose(read: TrackedMapping) -> Json | None:
 
 
 def _ownership(read: TrackedMapping) -> Json:
-    """The owner as the team, and the ways to reach it as support channels."""
+    """Return the owner as the team, and the ways to reach it as support channels."""
     owner = read.part("metadata").part("owner")
     email, slack = owner.text("email"), owner.text("slack")
     team = without_none(
@@ -148,7 +148,7 @@ def _ownership(read: TrackedMapping) -> Json:
 
 
 def _roles(read: TrackedMapping) -> list[Json] | None:
-    """The grants of the access policy, one role a grant."""
+    """Return the grants of the access policy, one role a grant."""
     policy = read.part("accessPolicy")
     if not policy.peek("grants"):
         return None
@@ -168,11 +168,11 @@ def _role(grant: TrackedMapping) -> Json:
 
 
 def _service(read: TrackedMapping, lifecycle: TrackedMapping) -> list[Json] | None:
-    """The promised service of each expose, and how long the data is kept."""
-    found: list[Json] = []
+    """Return the promised service of each expose, and how long the data is kept."""
+    promises: list[Json] = []
     retention = lifecycle.text("retention")
     if retention is not None:
-        found.append({"property": "retention", "value": retention})
+        promises.append({"property": "retention", "value": retention})
     exposes = read.parts("exposes")
     ids = Counter(expose.peek("exposeId") for expose in exposes)
     for expose in exposes:
@@ -181,8 +181,8 @@ def _service(read: TrackedMapping, lifecycle: TrackedMapping) -> list[Json] | No
         for ours, theirs in SERVICE.items():
             if ours in promised.value:
                 value = promised.take(ours)
-                found.append({"property": theirs, "value": value, "element": name})
-    return found or None
+                promises.append({"property": theirs, "value": value, "element": name})
+    return promises or None
 
 
 def _links(docs: TrackedMapping) -> list[Json] | None:
@@ -196,7 +196,7 @@ def _created(metadata: TrackedMapping) -> str | None:
 
 
 def _product_properties(read: TrackedMapping) -> list[Json] | None:
-    """What of the product itself has no place of its own in the standard."""
+    """Return what the standard has no place for about the product itself."""
     metadata = read.part("metadata")
     own: Json = {
         "version": read.text("fluidVersion"),
@@ -263,18 +263,18 @@ def _columns(
     if columns is None:
         return None
     seen: set[str] = set()
-    found = []
+    properties = []
     for column, read in zip(columns, promise.parts("schema"), strict=True):
         is_first = column.name not in seen
         seen.add(column.name)
         quality = checks.columns.get(column.name) if is_first else None
         keys = _key_flags(column, index, whole) if is_first else {}
-        found.append(_column(column, read, {**keys, "quality": quality}, whole.version))
-    return found
+        properties.append(_column(column, read, {**keys, "quality": quality}, whole.version))
+    return properties
 
 
 def _key_flags(column: ContractColumn, index: int, whole: _Whole) -> Json:
-    """What the keys, references and sources of the table say of one of its columns."""
+    """Return what the table's keys, references and sources say about one of its columns."""
     keys, name = whole.keys[index], column.name
     is_primary = keys.primary_holds and name in keys.primary
     single = [r for r in keys.references if r.holds and r.columns == (name,)]
@@ -289,11 +289,11 @@ def _key_flags(column: ContractColumn, index: int, whole: _Whole) -> Json:
     }
 
 
-def _column(column: ContractColumn, read: TrackedMapping, given: Json, version: str) -> Json:
+def _column(column: ContractColumn, read: TrackedMapping, flags: Json, version: str) -> Json:
     type_ = spelled(column.type)
     own = {key: read.take(key) for key in COLUMN_KEYS}
     document: Json = {
-        "id": given.get("id"),
+        "id": flags.get("id"),
         "name": read.text("name"),
         "businessName": read.text("businessName"),
         "logicalType": odcs_type(type_) or (None if version == NO_TYPE_NEEDED else "string"),
@@ -301,14 +301,14 @@ def _column(column: ContractColumn, read: TrackedMapping, given: Json, version: 
         "physicalType": read.text("type"),
         "description": read.text("description"),
         "required": read.flag("required"),
-        "unique": given.get("unique"),
-        "primaryKey": given.get("primaryKey"),
-        "primaryKeyPosition": given.get("primaryKeyPosition"),
+        "unique": flags.get("unique"),
+        "primaryKey": flags.get("primaryKey"),
+        "primaryKeyPosition": flags.get("primaryKeyPosition"),
         "classification": read.text("sensitivity"),
-        "transformSourceObjects": given.get("transformSourceObjects"),
+        "transformSourceObjects": flags.get("transformSourceObjects"),
         "tags": read.texts("tags"),
-        "relationships": given.get("relationships"),
-        "quality": given.get("quality"),
+        "relationships": flags.get("relationships"),
+        "quality": flags.get("quality"),
         "customProperties": custom_properties(
             own, read.labels(), {"precision": type_.precision, "scale": type_.scale}
         ),
