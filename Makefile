@@ -29,7 +29,7 @@ check: $(VENV)/.dev  ## Lint, types, floors.
 	@$(BIN)/mypy --strict $(TYPED)
 	@$(BIN)/lint-imports
 
-lock:  ## Write the hashed requirement files anew (needs uv).
+lock:  ## Rewrite the hashed requirement files (needs uv).
 	uv pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate --no-emit-index-url -o requirements/core.txt
 	uv pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --extra postgres --extra llm --extra otel --extra vectors --group dev -o requirements/dev.txt
 	uv pip compile requirements/build.in --universal --generate-hashes --no-header --no-annotate --no-emit-index-url -o requirements/build.txt

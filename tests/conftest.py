@@ -99,7 +99,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 _TEMPORARY = tempfile.gettempdir()
 
 
-def _root(server: pgserver.PostgresServer) -> PostgresDatabase:
+def _own_database(server: pgserver.PostgresServer) -> PostgresDatabase:
     psql = max(Path(pgserver.__file__).parent.rglob("bin/psql"))
     return PostgresDatabase(server.get_uri(), "postgres", server.pgdata, psql)
 
@@ -110,8 +110,8 @@ def postgres_server() -> Iterator[pgserver.PostgresServer]:
     folder = Path(tempfile.mkdtemp(prefix="fluid-pg-", dir=_TEMPORARY))
     server = pgserver.get_server(folder / "data", cleanup_mode="stop")
     # Nobody needs these databases after a crash; writing them through to disk takes half a minute.
-    _root(server).run("ALTER SYSTEM SET fsync = off")
-    _root(server).run("SELECT pg_reload_conf()")
+    _own_database(server).run("ALTER SYSTEM SET fsync = off")
+    _own_database(server).run("SELECT pg_reload_conf()")
     yield server
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
@@ -136,22 +136,22 @@ def dbt(_dbt_server: DbtServer) -> None:
     _dbt_server.is_allowed = True
 
 
-_numbers = itertools.count(1)
+_database_numbers = itertools.count(1)
 
 
 @pytest.fixture
 def postgres(postgres_server: pgserver.PostgresServer) -> Iterator[PostgresDatabase]:
     """A fresh, empty PostgreSQL database."""
-    root = _root(postgres_server)
-    name = f"test_{next(_numbers)}"
-    root.run(f"CREATE DATABASE {name}")
+    server_database = _own_database(postgres_server)
+    name = f"test_{next(_database_numbers)}"
+    server_database.run(f"CREATE DATABASE {name}")
     yield PostgresDatabase(
         f"postgresql://postgres:@/{name}?host={postgres_server.pgdata}",
         name,
         postgres_server.pgdata,
-        root.psql,
+        server_database.psql,
     )
-    root.run(f"DROP DATABASE {name} WITH (FORCE)")
+    server_database.run(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
-"""The transcripts in the documents: found, run again, and compared or written anew.
+"""The transcripts in the documents: read, run again, and compared or rewritten.
 
 A block fenced as ``console`` holds commands after ``$`` and what each of them prints on stdout. A
-line ``[...]`` stands for lines that are left out. ``python tests/documents.py`` writes all
-blocks that leave nothing out anew.
+line ``[...]`` stands for omitted lines. ``python tests/documents.py`` rewrites all blocks that omit
+nothing.
 """
 
 import contextlib
@@ -20,35 +20,35 @@ from fluid_build.cli.main import run
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ("README.md", "docs/commands.md", "docs/json.md")
-LEFT_OUT = "[...]"
+OMITTED = "[...]"
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
-_MADE = "make "
-_MADE_WITH = ".venv/bin/fluid "
+_MAKE = "make "
+_FLUID_OF_MAKE = ".venv/bin/fluid "
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """A command and what a document says that it prints."""
+    """A command, and what it prints according to a document."""
 
     command: str
     output: str
 
 
-def transcripts(document: str) -> list[Transcript]:
-    """Every command of a document with its output, in order."""
-    found = []
+def read_transcripts(document: str) -> list[Transcript]:
+    """Return every command of a document with its output, in order."""
+    transcripts = []
     for block in _BLOCK.findall(document):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
-            found.append(Transcript(command, output))
-    return found
+            transcripts.append(Transcript(command, output))
+    return transcripts
 
 
-def printed(command: str) -> str | None:
-    """What a command prints, run in the current folder; None for one that is not ours."""
-    if command.startswith(_MADE):
-        made = printed(command.replace(_MADE, "fluid ", 1))
-        return made and made.replace("\n  fluid ", f"\n  {_MADE_WITH}")
+def run_command(command: str) -> str | None:
+    """Run a command in the current folder and return what it prints; None if it isn't ours."""
+    if command.startswith(_MAKE):
+        output = run_command(command.replace(_MAKE, "fluid ", 1))
+        return output and output.replace("\n  fluid ", f"\n  {_FLUID_OF_MAKE}")
     program, *arguments = shlex.split(command)
     if program != "fluid":
         return None
@@ -59,21 +59,24 @@ def printed(command: str) -> str | None:
     return out.read()
 
 
-def agrees(said: str, real: str) -> bool:
-    """Whether the output is what was said; a line ``[...]`` stands for any lines."""
-    parts = (re.escape(part) for part in re.split(rf"^{re.escape(LEFT_OUT)}\n", said, flags=re.M))
-    return re.fullmatch(r"(?s:.*)".join(parts), real) is not None
+def agrees(transcript: str, output: str) -> bool:
+    """Return True if the output is that of the transcript, whose ``[...]`` stands for any lines."""
+    parts = (
+        re.escape(part) for part in re.split(rf"^{re.escape(OMITTED)}\n", transcript, flags=re.M)
+    )
+    return re.fullmatch(r"(?s:.*)".join(parts), output) is not None
 
 
-def refreshed(document: str) -> str:
-    """The document with the output of every command as it is now."""
+def refresh(document: str) -> str:
+    """Return the document with the current output of every command."""
 
     def block(match: re.Match[str]) -> str:
         text = ""
-        for each in transcripts(f"```console\n{match.group()}```\n"):
-            real = printed(each.command)
-            keep = real is None or LEFT_OUT in each.output
-            text += f"$ {each.command}\n{each.output if keep else real}"
+        for transcript in read_transcripts(f"```console\n{match.group()}```\n"):
+            output = run_command(transcript.command)
+            if output is None or OMITTED in transcript.output:
+                output = transcript.output
+            text += f"$ {transcript.command}\n{output}"
         return text
 
     return _BLOCK.sub(block, document)
@@ -84,8 +87,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for name in DOCUMENTS:
             path = ROOT / name
-            path.write_text(refreshed(path.read_text(encoding="utf-8")), encoding="utf-8")
-    sys.stdout.write("Written anew: " + ", ".join(DOCUMENTS) + "\n")
+            path.write_text(refresh(path.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.stdout.write("Rewrote " + ", ".join(DOCUMENTS) + "\n")
 
 
 if __name__ == "__main__":

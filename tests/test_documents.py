@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fluid_build.cli.main import command_tree
-from tests.documents import DOCUMENTS, ROOT, agrees, printed, transcripts
+from tests.documents import DOCUMENTS, ROOT, agrees, read_transcripts, run_command
 
 
 def test_every_transcript_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,12 +16,14 @@ def test_every_transcript_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     for name in DOCUMENTS:
-        shown = transcripts((ROOT / name).read_text(encoding="utf-8"))
-        assert shown
-        for transcript in shown:
-            real = printed(transcript.command)
-            if real is not None:
-                assert agrees(transcript.output, real), f"{name}: $ {transcript.command}\n{real}"
+        transcripts = read_transcripts((ROOT / name).read_text(encoding="utf-8"))
+        assert transcripts
+        for transcript in transcripts:
+            output = run_command(transcript.command)
+            if output is not None:
+                assert agrees(transcript.output, output), (
+                    f"{name}: $ {transcript.command}\n{output}"
+                )
 
 
 def known_commands(group: Any, name: str) -> Iterator[str]:

@@ -38,7 +38,7 @@ STATEMENTS = (
 
 
 def forged(source: Path, folder: Path, technique: str = "flat") -> Path:
-    """A folder that was forged from a source."""
+    """Forge a source into a folder, and return the folder."""
     with open_source(source) as opened:
         forge(opened, technique=technique, out=folder)
     return folder
