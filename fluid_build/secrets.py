@@ -1,7 +1,7 @@
-"""Secrets: the names they go by, the shapes they have, and text without them.
+"""Secrets: their names and formats, and text without them.
 
-One list of words and one set of rules for the whole house. They hide too much rather than too
-little.
+There is one list of words and one set of rules for the whole code base. They hide too much rather
+than too little.
 """
 
 import os
@@ -12,10 +12,10 @@ from urllib.parse import unquote
 from fluid_build.json_types import JsonValue
 
 MASK = "***"
-"""Takes a secret's place in messages for people: a masked address still reads as an address."""
+"""Replaces a secret in messages for people: a masked address still reads as an address."""
 
 REDACTED = "[redacted]"
-"""Takes a secret's place in what a model or a trace holds, where three stars could be a value."""
+"""Replaces a secret in prompts and traces, where three stars could be a value."""
 
 SHORTEST_SECRET = 4
 """Shorter secrets are left in place: taking out every ``abc`` would tear words apart."""
@@ -24,14 +24,14 @@ _WORD = (
     r"(?:passw|passphrase|pwd|secret(?!ar)|token(?!iz)|credential|authorization|cookie"
     r"|api[_\- ]?key|access[_\- ]?key|private[_\- ]?key|connection[_\- ]?string)"
 )
-"""What the name of a secret contains. ``secretary`` and ``tokenizer`` aren't secrets."""
+"""Parts of the names of secrets. ``secretary`` and ``tokenizer`` aren't secrets."""
 
 _NAME = re.compile(_WORD, re.IGNORECASE)
 _COUNT = re.compile(r"tokens|token[_\-](?:count|limit|budget|usage)", re.IGNORECASE)
 """Names of figures: ``max_tokens=4096`` holds no secret."""
 
 _NOT_SECRETS = frozenset({"PWD", "OLDPWD"})
-"""Variables of every shell: the folder it is in, and the one before."""
+"""Variables of every shell: its current and its previous folder."""
 
 _PLAIN_VALUES = frozenset({"true", "false", "none", "null"})
 """Settings rather than secrets, in a variable such as ``USE_TOKEN``."""
@@ -62,7 +62,7 @@ _KEY = re.compile(
     """,
     re.VERBOSE,
 )
-"""What can be nothing but a key, a token or a certificate: the formats of those who issue them."""
+"""Formats that only keys, tokens and certificates have, as their issuers document them."""
 
 _OPAQUE = re.compile(r"[A-Za-z0-9+/=_\-.~]{24,}")
 _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=\-]{8,}")
@@ -73,9 +73,9 @@ _LONE_LOGIN = re.compile(r"(?i)(https?://)[^\s/@?]+@")
 
 
 def redact(text: str, known: Iterable[str] = (), mark: str = MASK) -> str:
-    """Return the text without the known secrets and without whatever looks like or is named one.
+    """Return the text without the known secrets and without anything that looks like a secret.
 
-    Hidden are keys and tokens of known formats, what follows ``Bearer``, passwords in addresses
+    That hides keys and tokens of known formats, what follows ``Bearer``, passwords in addresses
     (``scheme://user:password@``), and the values of names such as ``password`` (``name=value``,
     ``"name": "value"``, in queries and connection strings).
     """
@@ -87,7 +87,7 @@ def redact(text: str, known: Iterable[str] = (), mark: str = MASK) -> str:
 
 
 def redact_keys(text: str, known: Iterable[str] = (), mark: str = REDACTED) -> str:
-    """Return the text without the known secrets and without what can only be a key or a token.
+    """Return the text without the known secrets and without keys and tokens of known formats.
 
     Milder than ``redact``: it leaves ``password: text`` in a schema alone.
     """
@@ -107,7 +107,7 @@ def redact_json(value: JsonValue, known: Iterable[str] | None = None) -> JsonVal
 
 def is_secret_name(name: str) -> bool:
     """Return whether a field, key, option or variable of that name holds a secret."""
-    return name not in _NOT_SECRETS and _NAME.search(name) is not None
+    return _NAME.search(name) is not None
 
 
 def looks_secret(value: str, name: str = "") -> bool:
@@ -130,7 +130,8 @@ def secrets_of_environment(environ: Mapping[str, str] = os.environ) -> tuple[str
     """Return the values of all variables with a secret's name, and passwords in addresses."""
     secrets: dict[str, None] = {}
     for name, value in environ.items():
-        if is_secret_name(name) and value.lower() not in _PLAIN_VALUES:
+        is_secret = is_secret_name(name) and name not in _NOT_SECRETS
+        if is_secret and value.lower() not in _PLAIN_VALUES:
             secrets[value] = None
         if "://" in value or "=" in value:
             secrets.update(dict.fromkeys(passwords(value)))

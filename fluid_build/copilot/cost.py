@@ -62,7 +62,7 @@ class Reservation:
         cached_tokens: int = 0,
         cache_write_tokens: int = 0,
     ) -> None:
-        """Replace the reserve by what the call used. A second call does nothing.
+        """Replace the reserve by the actual cost. Settling again does nothing.
 
         Raises ``CostLimitExceeded`` as ``RunCostTracker.record_call`` does.
         """
@@ -141,7 +141,7 @@ class RunCostTracker:
 
     @property
     def total_usd(self) -> Decimal:
-        """Return what was spent, in US dollars, as far as prices are known."""
+        """Return the sum of the known costs in US dollars."""
         with self._lock:
             return self._spent
 
@@ -261,7 +261,7 @@ class RunCostTracker:
             self.record_missing_usage()
 
     def _spend(self, reservation: Reservation, tokens: Tokens, cost: Decimal | None) -> bool:
-        """Replace a reserve by what was spent; return False if it was settled already."""
+        """Replace a reserve by the actual cost; return False if it was settled already."""
         # One lock for both: between releasing and spending, another call could reserve.
         with self._lock:
             if not self._drop(reservation):

@@ -86,7 +86,7 @@ def classify_provider_error(
     *,
     now: Callable[[], datetime] | None = None,
 ) -> AgentExecutionError:
-    """Return the typed error for a low-level one, and a typed error as it is.
+    """Return the typed error for a low-level error, and a typed error unchanged.
 
     ``provider`` names the provider in the result; ``now`` is the clock that a ``Retry-After`` date
     is measured against. An error of neither the HTTP client nor the provider becomes a plain

@@ -1,4 +1,4 @@
-"""Every error that the agent runtime raises on purpose, one class for each action of an operator.
+"""Every error that the agent runtime raises on purpose, one class for each reaction to it.
 
     FluidError
       ├── FluidGenerationError           something could not be generated
@@ -245,7 +245,7 @@ class CheckpointError(FluidError):
 
 
 class RunExistsError(CheckpointError):
-    """A new run with the id of an existing one."""
+    """A new run whose id is in use."""
 
 
 class RunNotFoundError(CheckpointError):

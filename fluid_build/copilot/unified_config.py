@@ -218,7 +218,7 @@ def _legacy_layer(folder: Path, warnings: list[str]) -> _Layer:
 
 
 def _unwrapped(file: str, name: str, settings: JsonObject, warnings: list[str]) -> JsonObject:
-    """Return what a legacy file holds under ``name``, or all of it where it has no such key."""
+    """Return a legacy file's settings under ``name``, or all of them without such a key."""
     inner = settings.get(name)
     if not isinstance(inner, Mapping):
         return settings

@@ -1,1 +1,1 @@
-"""Agents: what they may raise, what they share, and how they are composed."""
+"""Agents: the session they share, agents of one call, and composite agents."""

@@ -1,1 +1,1 @@
-"""Token estimates, and what stays of a conversation that doesn't fit a model's window."""
+"""Token estimates, and the shortening of conversations that don't fit a model's window."""

@@ -34,7 +34,7 @@ _SHORTEST_MIDDLE_TEXT = 80
 
 
 class CompactionStrategy(Enum):
-    """What happens to the middle of a long conversation."""
+    """The treatment of the middle of a long conversation."""
 
     TRUNCATE = "truncate"
     SUMMARIZE = "summarize"

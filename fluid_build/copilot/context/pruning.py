@@ -1,4 +1,4 @@
-"""The choice of what stays of a conversation that doesn't fit.
+"""The choice of the messages that stay of a conversation that doesn't fit.
 
 System messages and the latest exchange always stay; of the other messages, the groups that rank
 highest. The room that whole groups leave is filled with the next one, clipped. If the messages that
@@ -217,7 +217,7 @@ def _searchable_text(message: Message) -> str:
 
 
 def _query(messages: Sequence[Message]) -> str:
-    """Return what the conversation is about now: the user's last message, and the last one."""
+    """Return the current topic: the user's last message, and the last message."""
     last = _searchable_text(messages[-1])
     question = next((text_of(m) for m in reversed(messages) if m.get("role") == "user"), "")
     return f"{question}\n{last}"

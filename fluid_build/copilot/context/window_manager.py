@@ -32,7 +32,7 @@ _SUMMARY_SHARE = 0.1
 
 
 class ContextPruningStrategy(Enum):
-    """What is dropped first when a conversation outgrows its window."""
+    """The messages to drop first when a conversation outgrows its window."""
 
     RECENCY = "recency"
     """The oldest messages."""

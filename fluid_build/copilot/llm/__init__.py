@@ -1,1 +1,1 @@
-"""Speaking to models: one module a wire format, one client that sends."""
+"""Calls of models: a module for each wire format, and a client that sends."""

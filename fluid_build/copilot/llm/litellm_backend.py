@@ -99,7 +99,7 @@ def _import_litellm() -> ModuleType:
 
 
 def _refusal(error: Exception, secrets: Iterable[str]) -> httpx.Response:
-    """Return a failure as the HTTP answer that it was. Raises what httpx would without one."""
+    """Return a failure as an HTTP answer. Raises httpx's error if there was no answer."""
     status = getattr(error, "status_code", None)
     error_name = type(error).__name__
     if error_name == "Timeout":

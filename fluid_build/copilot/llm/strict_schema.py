@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 STRICT_SCHEMA_VARIABLE = "FLUID_OPENAI_STRICT_SCHEMA"
 
 Schema: TypeAlias = Mapping[str, Any]
-"""A JSON schema: what it holds under a keyword depends on the keyword."""
+"""A JSON schema, whose values depend on the keyword."""
 _Node: TypeAlias = dict[str, Any]
 
 _JSON_TEXT = "JSON, written as text."

@@ -17,7 +17,7 @@ _MAX_SUMMARY_TOKENS = 512
 
 
 def make_summarizer(client: CompletionClient, fast_model: str) -> Callable[[str], str]:
-    """Return a blocking function from a transcript to a summary, which raises what a call raises.
+    """Return a blocking function from a transcript to a summary, which may raise as a call does.
 
     ``fast_model`` is the provider's ``LlmProvider.fast_model``. In an event loop, call it on a
     thread.

@@ -56,7 +56,7 @@ async def retry_call(
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     draw: Callable[[], float] = random.random,
 ) -> T:
-    """Return what ``call`` returns, retried while its error is retryable and attempts are left.
+    """Return the result of ``call``, retried while its error is retryable and attempts are left.
 
     The last error is raised as it came. ``sleep`` (seconds) and ``draw`` (from [0, 1)) are the
     envelope's only sources of time and chance.

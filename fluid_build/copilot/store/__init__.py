@@ -1,1 +1,1 @@
-"""The store of what outlives a run: caches, memory, checkpoints."""
+"""The store of data that outlives a run: caches, memory, checkpoints."""

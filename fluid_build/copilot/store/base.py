@@ -143,7 +143,7 @@ _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
 def to_json_text(value: object) -> str:
-    """Return ``value`` as JSON in ASCII. Raises ``StoreError`` for what JSON can't hold."""
+    """Return ``value`` as JSON in ASCII. Raises ``StoreError`` for a value JSON can't hold."""
     try:
         return _encode(value)
     except (TypeError, ValueError, RecursionError) as error:

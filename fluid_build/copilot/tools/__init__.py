@@ -1,1 +1,1 @@
-"""Tools: how a model's call becomes a call of a function, and what may be seen of it."""
+"""Tools that models may call: declaration, dispatch, confinement and traces."""

@@ -1,4 +1,4 @@
-"""The JSON schemas of tools' arguments: as a model sees them, and what breaks them.
+"""The JSON schemas of tools' arguments, and validation against them.
 
 A schema may come from a Pydantic model or be written by hand.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import jsonschema_rs
 
 _DATA = ("default", "const", "enum", "examples")
-"""Keywords whose values are data: what looks like a schema in them is none."""
+"""Keywords whose values are data, even where they look like schemas."""
 
 _NAMED_SCHEMAS = ("properties", "$defs")
 """Keywords whose keys are names, not keywords."""
@@ -44,12 +44,12 @@ def has_open_model(schema: JsonObject) -> bool:
 
 
 def find_extra_properties(schema: JsonObject, arguments: Mapping[str, object]) -> list[str]:
-    """Return what in the arguments has no place in the schema, whatever the types of the rest."""
+    """Return the properties that the schema doesn't have, whatever their types."""
     return find_faults(_mapped(schema, _structure), arguments)
 
 
 def find_faults(schema: JsonObject, arguments: Mapping[str, object]) -> list[str]:
-    """Return what is wrong with the arguments, each as ``path: what was expected``.
+    """Return the faults of the arguments, each as its path and the expected value.
 
     Quotes no value of the arguments.
     """

@@ -90,7 +90,7 @@ class ForgeTool(Generic[P, R_co]):
 
     @functools.cached_property
     def _validator(self) -> Callable[..., BaseModel]:
-        """Return Pydantic's own validator, without what ``model_validate`` does around it."""
+        """Return Pydantic's own validator, without the overhead of ``model_validate``."""
         self.args_schema.model_rebuild()
         if has_open_model(self.args_schema.model_json_schema()):
             return self._validate_partly_open

@@ -61,7 +61,7 @@ def dispatch_forge_tool(
     session_id: str | None = None,
     collector: ToolObservabilityCollector | None = None,
 ) -> ForgeToolResult:
-    """Call a tool declared with ``@forge_tool``; never raise for what the tool does.
+    """Call a tool declared with ``@forge_tool``; never raise for the tool's errors.
 
     An asynchronous tool is waited for. ``workspace_root`` goes to the tools that ask for it
     (default: the working directory).

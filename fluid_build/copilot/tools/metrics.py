@@ -256,7 +256,7 @@ class _Durations:
         self.longest = 0.0
 
     def fold(self) -> int:
-        """Add up what is pending; return how many values there were in all."""
+        """Add up the pending values; return how many values there were in all."""
         waiting = len(self.pending)
         arrived = self.pending[:waiting]
         del self.pending[:waiting]  # Not replaced: another thread may be appending to it.

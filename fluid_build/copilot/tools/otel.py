@@ -1,4 +1,4 @@
-"""Spans of OpenTelemetry for what happens in a run. Needs the extra ``otel``.
+"""Spans of OpenTelemetry for the calls of a run. Needs the extra ``otel``.
 
 All names that we use of its conventions for generative AI are in this module.
 """

@@ -12,5 +12,5 @@ class CompositeAgent(CompositeBehaviour):
     """An agent of several steps. Subclasses must write ``init``, and any callback they need."""
 
     async def get_response(self, args: Args) -> Any:
-        """Run this agent for another one that delegates to it. Raises what it failed with."""
+        """Run this agent for an agent that delegates to it. Raises its error."""
         return unwrapped(await run(self, args), type(self).__name__)

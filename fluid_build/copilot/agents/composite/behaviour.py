@@ -1,5 +1,5 @@
 # ruff: noqa: ARG002 - a callback names its arguments even where the default ignores them
-"""The behaviour of a composite agent: its first state, and what follows from each step."""
+"""The behaviour of a composite agent: its first state, and its reactions to each step."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class CompositeResult:
 
 
 def unwrapped(result: CompositeResult, name: str) -> Any:
-    """Return the response of a nested run. Raises what it failed with."""
+    """Return the response of a nested run. Raises its error."""
     if result.ok:
         return result.response
     if isinstance(result.error, Exception):
@@ -90,7 +90,7 @@ class CompositeBehaviour(ABC):
         return []
 
     def on_error(self, step: Step, error: object, state: Composite) -> Decision:
-        """Decide what to do about a failed step, or the first failed branch of a group."""
+        """Decide whether to repeat, skip or halt after a failed step or branch."""
         return Halt(state)
 
     def known_steps(self) -> Sequence[Step]:
@@ -105,5 +105,5 @@ class CompositeBehaviour(ABC):
         return internal
 
     def load_internal(self, dumped: Any) -> Mapping[str, object]:
-        """Return ``internal`` from what ``dump_internal`` returned."""
+        """Return ``internal`` from its dump."""
         return dict(dumped)

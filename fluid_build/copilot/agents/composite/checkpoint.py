@@ -133,7 +133,7 @@ class Checkpoint:
             yield state, head["retries"]
 
     def save(self, state: Composite, retries: int) -> None:
-        """Write the changes. Raises ``StoreError`` for what JSON can't hold."""
+        """Write the changes. Raises ``StoreError`` for values that JSON can't hold."""
         queue, written = self._queue.changes(state.steps)
         written |= self._messages.changes(state.messages)
         head: _Head = {

@@ -1,4 +1,4 @@
-"""The engine of composite agents: take the next item off the queue, execute it, ask what follows.
+"""The engine of composite agents: take the next item off the queue, execute it, add its next steps.
 
 The order of events, the failures and the join of a group are those of the Composite Agents page.
 Between two items the state holds everything, so a checkpoint is taken there.

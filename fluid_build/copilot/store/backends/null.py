@@ -18,7 +18,7 @@ from fluid_build.copilot.store.base import (
 
 
 class NullBackend:
-    """A store that accepts what every other store accepts, and keeps nothing."""
+    """A store that accepts the same values as every other store, and keeps nothing."""
 
     def put(
         self,

@@ -1,4 +1,4 @@
-"""A store in one SQLite file: for several processes on one machine, and for search.
+"""A store in an SQLite file, for several processes on one machine, with search.
 
 Write-ahead log, a busy timeout, and FTS5 for texts. Needs SQLite 3.35, and none of its extensions.
 """
