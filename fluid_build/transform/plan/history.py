@@ -55,15 +55,16 @@ def all_rows(history: History, arriving: str) -> str:
 def only_changes(history: History) -> str:
     """Return what follows ``all_rows`` so that only new, changed and deleted rows come out."""
     summary = _summary(history)
-    changed = [f"standing.{name} <> incoming.{name}" for _, name in summary]
+    changed = [f"stored.{name} <> incoming.{name}" for _, name in summary]
     columns: list[Column] = [*history.keys, *summary]
     incoming = query(columns, "arriving", group_by=history.keys)
-    standing = _last_loads(history, columns, group_by=history.keys)
+    read = (*history.keys, *filter(None, (history.compared,)))
+    stored = _last_loads(history, columns, read, group_by=history.keys)
     return "\n".join(
         (
             join("JOIN", nested(incoming), "incoming", _same_key(history, "incoming")),
-            join("LEFT JOIN", nested(standing), "standing", _same_key(history, "standing")),
-            f"WHERE\n{conditions([f'standing.{summary[0][1]} IS NULL', *changed], 'OR')}",
+            join("LEFT JOIN", nested(stored), "stored", _same_key(history, "stored")),
+            f"WHERE\n{conditions([f'stored.{summary[0][1]} IS NULL', *changed], 'OR')}",
             f"UNION ALL\n{_deletions(history)}",
         )
     )
@@ -71,7 +72,7 @@ def only_changes(history: History) -> str:
 
 def current_rows(history: History, columns: Sequence[str]) -> str:
     """Return a select of columns of the current rows: the last of each key that isn't deleted."""
-    return _last_loads(history, columns)
+    return _last_loads(history, columns, columns)
 
 
 def only_new(relation: str, key: str, arriving: str) -> str:
@@ -95,18 +96,27 @@ def _summary(history: History) -> list[tuple[str, str]]:
 
 
 def _last_loads(
-    history: History, columns: Sequence[Column], *, group_by: Sequence[str] = ()
+    history: History,
+    columns: Sequence[Column],
+    read: Sequence[str],
+    *,
+    group_by: Sequence[str] = (),
 ) -> str:
-    """Return a select from the rows that the last load of each key added, unless it's deleted."""
+    """Return a select from the rows that the last load of each key added, unless it's deleted.
+
+    ``read`` are the columns of the relation that ``columns`` are made of.
+    """
     where = (f"{history.recency} = 1", "NOT is_deleted")
-    return query(columns, f"{nested(_ranked(history))} AS history", where=where, group_by=group_by)
+    return query(
+        columns, f"{nested(_ranked(history, read))} AS history", where=where, group_by=group_by
+    )
 
 
-def _ranked(history: History) -> str:
-    """Return a select of all rows, with how recent each is."""
+def _ranked(history: History, columns: Sequence[str]) -> str:
+    """Return a select of columns of all rows, with how recent each is."""
     by_load = f"PARTITION BY {', '.join(history.keys)} ORDER BY load_date DESC"
     rank = (f"RANK() OVER ({by_load})", history.recency)
-    return query([*history.columns, rank], f"model.{history.name}")
+    return query([*dict.fromkeys((*columns, "is_deleted")), rank], f"model.{history.name}")
 
 
 def _deletions(history: History) -> str:
@@ -115,7 +125,7 @@ def _deletions(history: History) -> str:
     arrived = exists("arriving", _same_key(history, "latest"))
     return query(
         [(values.get(column, f"latest.{column}"), column) for column in history.columns],
-        f"{nested(_ranked(history))} AS latest",
+        f"{nested(_ranked(history, history.columns))} AS latest",
         where=(f"latest.{history.recency} = 1", "NOT latest.is_deleted", f"NOT {arrived}"),
     )
 

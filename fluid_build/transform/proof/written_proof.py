@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from fluid_build.markdown import visible
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.plan.elements import Check, Rebuild, TransformPlan
+from fluid_build.transform.plan.sql_layout import Column, nested, select_list
 from fluid_build.transform.plan.techniques import checks, rebuilds
 from fluid_build.transform.proof.proof import Proof
 
@@ -64,9 +65,8 @@ def _checks_text(table: str, figures: Iterable[Check]) -> str:
     parts = [
         _commented(
             (
-                f"What is checked of the source table {_named(table)}: expected and actual must be"
-                " equal.",
-                "Run it on the database that was built. The schema source holds the tables of the"
+                f"Checks of the source table {_named(table)}: expected and actual must be equal.",
+                "Run them on the database that was built. The schema source has the tables of the"
                 " source.",
             )
         )
@@ -75,14 +75,14 @@ def _checks_text(table: str, figures: Iterable[Check]) -> str:
         reason = (visible(check.reason),) if check.reason else ()
         parts.append(
             _commented((f"{check.kind}: {visible(check.name)}", *reason))
-            + f"SELECT\n    ({_inside(check.expected)}) AS expected,\n"
-            f"    ({_inside(check.actual)}) AS actual;\n"
+            + f"SELECT\n{select_list(_figures(check))};\n"
         )
     return "\n".join(parts)
 
 
-def _inside(sql: str) -> str:
-    return f"\n{_as_in_project(sql)}\n    "
+def _figures(check: Check) -> Iterator[Column]:
+    yield nested(_as_in_project(check.expected)), "expected"
+    yield nested(_as_in_project(check.actual)), "actual"
 
 
 def _as_in_project(sql: str) -> str:

@@ -135,12 +135,12 @@ class _Query:
         parts = [(f"hub.{name}", f"key_{n}") for n, name in enumerate(self._business_key(hub), 1)]
         referred = query(
             [f"link.{own.hash_key}", *parts],
-            f"{nested(current_rows(history, (link.hash_key,)))} AS standing",
+            f"{nested(current_rows(history, (link.hash_key,)))} AS current_link",
             join(
                 "JOIN",
                 f"model.{link.name}",
                 "link",
-                [f"link.{link.hash_key} = standing.{link.hash_key}"],
+                [f"link.{link.hash_key} = current_link.{link.hash_key}"],
             ),
             join(
                 "JOIN",
