@@ -119,14 +119,14 @@ def _sentence(text: str) -> str:
     return as_sentence(" ".join(text.split()))
 
 
-def _wrapped(text: str, first: str, rest: str) -> list[str]:
+def _wrapped(text: str, first_indent: str, next_indent: str) -> list[str]:
     """Return the text in lines of the terminal's width; a command in backticks stays whole."""
     whole = re.sub(r"`[^`]*`", lambda command: command[0].replace(" ", _NO_BREAK), text)
     lines = textwrap.wrap(
         whole,
         width=max(40, shutil.get_terminal_size().columns),
-        initial_indent=first,
-        subsequent_indent=rest,
+        initial_indent=first_indent,
+        subsequent_indent=next_indent,
         break_long_words=False,
         break_on_hyphens=False,
     )

@@ -194,5 +194,5 @@ def _unchecked(result: LiveResult) -> Iterator[Part]:
     if by_reason:
         yield heading("Not checked", counted(sum(map(len, by_reason.values())), "promise"))
     for reason, ids in by_reason.items():
-        others = f" and {len(ids) - 1:,} more" if len(ids) > 1 else ""
-        yield indented(Text.assemble(text(ids[0] + others, "bold"), text(f"  {reason}")))
+        more_ids = f" and {len(ids) - 1:,} more" if len(ids) > 1 else ""
+        yield indented(Text.assemble(text(ids[0] + more_ids, "bold"), text(f"  {reason}")))

@@ -39,12 +39,7 @@ class LazyCommand(TyperCommand):
 
     def load(self) -> Any:
         """Return the real command."""
-        return _real_command(str(self.name), self.function())
-
-    def function(self) -> Callable[..., int]:
-        """Import the function that the command calls."""
-        function: Callable[..., int] = _imported(self.place)
-        return function
+        return _real_command(str(self.name), imported(self.place))
 
 
 class Group(TyperGroup):
@@ -85,12 +80,12 @@ class Formats(Group):
         return super().resolve_command(ctx, args)
 
     def _functions(self) -> Mapping[str, Callable[..., int]]:
-        functions: Mapping[str, Callable[..., int]] = _imported(self.place)()
+        functions: Mapping[str, Callable[..., int]] = imported(self.place)()
         return functions
 
 
-def _imported(place: str) -> Any:
-    """Import a ``module:function`` of this package."""
+def imported(place: str) -> Any:
+    """Import and return a ``module:function`` of this package."""
     module, _, function = place.partition(":")
     return getattr(importlib.import_module(f"fluid_build.cli.{module}"), function)
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from itertools import count
 
 from fluid_build.markdown import code, codes, fenced, inline, table, text
+from fluid_build.modeling.conceptual import Relationship
 from fluid_build.report.er_diagrams import MOST_COLUMNS, er_diagrams
 from fluid_build.report.model_elements import ElementGroup, ModelView, Name, Prose
 from fluid_build.report.notices import Notice, notices_by_kind
 from fluid_build.report.view import (
     ColumnView,
-    Relationship,
     SourceView,
     TableView,
     confidence_label,
@@ -44,7 +44,7 @@ def model_document(view: SourceView) -> str:
 def _introduction(view: SourceView, model: ModelView) -> Iterator[str]:
     size = f"{counted(len(view.tables), 'table')} with {counted(len(view.columns), 'column')}"
     yield f"# The data model of {text(view.profile.source_name)}"
-    if view.has_data:
+    if view.profile.has_data:
         yield (
             f"{size} and {counted(view.rows, 'row')}, read from {view.kind_label}. Keys, "
             "relationships and types were declared by the source or measured on its rows; each "
@@ -87,7 +87,7 @@ def _notice(number: int, notice: Notice) -> str:
 
 def _tables(view: SourceView) -> Iterator[str]:
     yield "## Tables"
-    rows = [_table_cells(table, view.has_data) for table in view.tables]
+    rows = [_table_cells(table, view.profile.has_data) for table in view.tables]
     yield table(("Table", "Rows#", "Columns#", "Key", "Why", "Comment"), rows)
 
 
@@ -109,10 +109,14 @@ def _table_cells(table: TableView, has_data: bool) -> tuple[str, ...]:
 
 def _relationships(view: SourceView) -> Iterator[str]:
     yield "## Relationships"
-    if not view.relationships:
+    relationships = view.conceptual.relationships
+    if not relationships:
         yield "None are declared, and none were found."
         return
-    rows = [_relationship_cells(relationship, view.has_data) for relationship in view.relationships]
+    rows = [
+        _relationship_cells(relationship, view.profile.has_data)
+        for relationship in view.conceptual.relationships
+    ]
     headings = ("From", "To", "Kind", "Origin", "Rows#", "Orphans#", "Confidence#", "Why")
     yield table(headings, rows)
     yield (

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, EntityKey
-from fluid_build.modeling.conceptual import Relationship as Relationship
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
@@ -82,16 +81,6 @@ class SourceView:
             "The queries call each file by its table's name. To run one in DuckDB, put the path of "
             "the file in place of the name: FROM 'orders.csv'."
         )
-
-    @property
-    def has_data(self) -> bool:
-        """Return whether rows were read, and not only a declared structure."""
-        return self.profile.has_data
-
-    @property
-    def relationships(self) -> tuple[Relationship, ...]:
-        """Return the relationships in the order of the source, implied ones included."""
-        return self.conceptual.relationships
 
     @property
     def rows(self) -> int:

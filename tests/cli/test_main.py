@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import fluid_build
-from fluid_build.cli.main import LazyCommand, command_tree
+from fluid_build.cli.main import LazyCommand, command_tree, imported
 from tests.cli.running import Fluid
 
 COMMANDS = (
@@ -51,7 +51,7 @@ def test_every_command_explains_itself_with_an_example(
 @pytest.mark.parametrize("command", list(lazy_commands()), ids=lambda command: command.place)
 def test_a_summary_is_the_first_sentence_of_the_commands_help(command: LazyCommand) -> None:
     """What the list of commands says is what the command says of itself."""
-    documentation = inspect.getdoc(command.function())
+    documentation = inspect.getdoc(imported(command.place))
     assert documentation is not None
     assert documentation.splitlines()[0] == command.help
 

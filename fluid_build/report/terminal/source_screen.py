@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.table import Column
 from rich.text import Text
 
+from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.types import is_code
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
 from fluid_build.report.notices import Notice, notices_by_kind
@@ -18,7 +19,7 @@ from fluid_build.report.terminal.parts import (
     text,
     unbroken,
 )
-from fluid_build.report.view import Relationship, SourceView, TableView, confidence_label
+from fluid_build.report.view import SourceView, TableView, confidence_label
 from fluid_build.text import clip, counted
 
 _LONGEST_VALUE = 40
@@ -33,7 +34,7 @@ def source_screen(view: SourceView) -> Iterator[Part]:
     yield title(view)
     if view.tables:
         yield from _tables(view)
-        yield from _relationships(view.relationships)
+        yield from _relationships(view.conceptual.relationships)
         yield from _meanings(view)
     yield from reading_notes(view)
     yield from look_at_first(view)
@@ -45,7 +46,7 @@ def figures_section(view: SourceView) -> Iterator[Part]:
     yield heading("Found")
     yield indented(
         f"{counted(_keyed(view), 'primary key')} ({composite:,} composite), "
-        f"{counted(len(view.relationships), 'relationship')}, "
+        f"{counted(len(view.conceptual.relationships), 'relationship')}, "
         f"{counted(_personal(view), 'column')} of personal data."
     )
 
@@ -53,7 +54,7 @@ def figures_section(view: SourceView) -> Iterator[Part]:
 def title(view: SourceView) -> Text:
     """Return what was read, in one line."""
     figures = [counted(len(view.tables), "table"), counted(len(view.columns), "column")]
-    if view.has_data:
+    if view.profile.has_data:
         figures.append(counted(view.rows, "row"))
     return first_line(view.profile.source_name, " · ".join((view.kind_label, *figures)))
 
@@ -70,10 +71,10 @@ def _tables(view: SourceView) -> Iterator[Part]:
     for table in view.tables:
         grid.add_row(
             unbroken(table.name),
-            text(f"{table.measured.rows:,}" if view.has_data else "-"),
+            text(f"{table.measured.rows:,}" if view.profile.has_data else "-"),
             text(f"{len(table.columns):,}"),
             text(_key_columns(table.measured)),
-            text(_key_reason(table, view.has_data)),
+            text(_key_reason(table, view.profile.has_data)),
         )
     yield indented(grid)
 

@@ -1,0 +1,111 @@
+"""The view of a source carries what any document, screen or page shows of it."""
+
+import pytest
+
+from fluid_build.modeling.techniques import build_model
+from fluid_build.profiling.profile import Profile
+from fluid_build.report.model_elements import ElementView, Name, plain
+from fluid_build.report.view import SourceView, confidence_label, source_view
+from fluid_build.transform.plan.techniques import transform_plan
+from tests.modeling.profiles import column, profile, reference, table
+
+TECHNIQUES = ("flat", "data_vault_2", "dimensional")
+
+
+def shop() -> Profile:
+    """Orders of customers, with their lines: keys, references and a second candidate key."""
+    return profile(
+        table(
+            "customers",
+            column("customer_id"),
+            column("email", "VARCHAR", pii=True),
+            column("city", "VARCHAR", distinct=5),
+            primary_key=("customer_id",),
+            candidate_keys=[("customer_id",), ("email",)],
+        ),
+        table(
+            "orders",
+            column("order_id"),
+            column("customer_id"),
+            column("ordered_on", "DATE"),
+            column("total", "DECIMAL(8,2)"),
+            primary_key=("order_id",),
+            candidate_keys=[("order_id",)],
+        ),
+        foreign_keys=[reference("orders", "customer_id", "customers", "customer_id", orphans=3)],
+    )
+
+
+def forged_view(technique: str) -> SourceView:
+    model = build_model(shop(), technique)
+    return source_view(shop(), model, transform_plan(model))
+
+
+def elements(view: SourceView) -> list[ElementView]:
+    assert view.model is not None
+    return [element for group in view.model.groups for element in group.elements]
+
+
+def test_a_profile_alone_has_tables_keys_relationships_and_notices() -> None:
+    """Without a model there is nothing built, and everything that was measured."""
+    view = source_view(shop())
+    customers, orders = view.tables
+    assert (view.model, view.proof, customers.proof) == (None, None, None)
+    assert orders.key is not None
+    assert orders.key.attributes == ("order_id",)
+    assert [key.attributes for key in customers.entity.keys] == [("customer_id",), ("email",)]
+    assert [each.measured.name for each in orders.columns] == [
+        each.attribute.name for each in orders.columns
+    ]
+    (relationship,) = view.conceptual.relationships
+    assert relationship.evidence.orphans == 3
+    assert relationship.evidence.sql
+    assert view.notices[0].kind == "orphans"
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_every_relation_that_is_built_is_counted_by_a_kind_of_its_technique(
+    technique: str,
+) -> None:
+    """None falls under the general word for a relation."""
+    view = forged_view(technique)
+    assert view.model is not None
+    counts = dict(view.model.relation_counts)
+    model = build_model(shop(), technique)
+    assert sum(counts.values()) == len(transform_plan(model).published)
+    assert "relation" not in counts
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES[1:])
+def test_every_element_of_a_model_has_its_reason(technique: str) -> None:
+    """Each says why it is there, and has a fact for each heading between its name and reason."""
+    view = forged_view(technique)
+    assert view.model is not None
+    for group in view.model.groups:
+        for element in group.elements:
+            assert element.reason
+            assert len(element.facts) == len(group.headings) - 2
+
+
+def test_hubs_and_satellites_come_with_the_source_columns_they_are_made_of() -> None:
+    """A page can lead from an element to its columns at the source."""
+    view = forged_view("data_vault_2")
+    columns = {element.name: element.source_columns for element in elements(view)}
+    hub = next(name for name in columns if name.startswith("hub_customer"))
+    assert [(column.table, column.column) for column in columns[hub]] == [
+        ("customers", "customer_id"),
+        ("orders", "customer_id"),
+    ]
+
+
+def test_prose_is_plain_text_without_its_marks() -> None:
+    """A renderer that can't set names apart shows them as they are."""
+    assert plain(("a ", Name("b"), ".")) == "a b."
+
+
+@pytest.mark.parametrize(
+    ("confidence", "label"), [(1.0, "1.00"), (0.9999, "0.99"), (0.29, "0.29"), (0.005, "0.00")]
+)
+def test_a_confidence_is_rounded_down(confidence: float, label: str) -> None:
+    """What isn't certain never shows as certain, and a hundredth that is there stays."""
+    assert confidence_label(confidence) == label
