@@ -3,12 +3,12 @@
 import re
 from collections.abc import Set
 
-from fluid_build.modeling.measures import holds_names, is_code
+from fluid_build.modeling.measures import holds_names, is_category_name
 from fluid_build.modeling.types import column_type, family
 from fluid_build.profiling.profile import ColumnProfile
 
 _MOST_VALUES = 25
-"""Values of a domain in text. Longer lists of codes belong into a table that one refers to."""
+"""Values of a domain in text. Longer lists of codes belong in a table of their own."""
 _MOST_NUMERIC_VALUES = 10
 """Values of a domain in numbers, which are more easily just the numbers that occurred so far."""
 _LONGEST_VALUE = 64
@@ -57,7 +57,7 @@ def _is_category(column: ColumnProfile) -> bool:
     if type_family != "integer" or column.distinct > _MOST_NUMERIC_VALUES:
         return False
     values = {value.value for value in column.top_values}
-    return values == {"0", "1"} or (is_code(column.name) and _is_dense(values))
+    return values == {"0", "1"} or (is_category_name(column.name) and _is_dense(values))
 
 
 def _is_dense(values: set[str]) -> bool:

@@ -119,13 +119,13 @@ def _role(aggregation: Aggregation, additivity: Additivity, reason: str) -> Meas
     return MeasureRole(aggregation=aggregation, additivity=additivity, reason=reason)
 
 
-def is_code(name: str) -> bool:
+def is_category_name(name: str) -> bool:
     """Return whether a column's name says that its values are codes of a short list."""
     parts = words(name)
     return bool(parts) and (parts[-1] in _CATEGORY_WORDS or parts[0] in {"is", "has"})
 
 
-def is_quantity(name: str) -> bool:
+def is_quantity_name(name: str) -> bool:
     """Return whether a column's name says that it counts or weighs something."""
     return bool(_QUANTITY_WORDS & set(_parts(name)))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fluid_build.modeling.measures import holds_names, is_code, measure_role
+from fluid_build.modeling.measures import holds_names, is_category_name, measure_role
 from tests.modeling.profiles import column
 
 
@@ -95,9 +95,9 @@ def test_key_columns_are_no_measures() -> None:
 
 def test_codes_and_names_are_told_by_their_last_word() -> None:
     """A status is a code, a product name is open, the name of a day is not."""
-    assert is_code("order_status")
-    assert is_code("IsActive")
-    assert not is_code("status_date")
+    assert is_category_name("order_status")
+    assert is_category_name("IsActive")
+    assert not is_category_name("status_date")
     assert holds_names("ProductName")
     assert not holds_names("day_name")
 

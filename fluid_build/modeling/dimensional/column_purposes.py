@@ -4,7 +4,7 @@ Names suggest and the data has a veto. The word lists are general English of dat
 """
 
 from fluid_build.modeling.conceptual import Attribute, Entity
-from fluid_build.modeling.measures import is_code, is_quantity
+from fluid_build.modeling.measures import is_category_name, is_quantity_name
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names import KEY_WORDS, singular, words
 
@@ -140,7 +140,7 @@ def is_flag(attribute: Attribute) -> bool:
     if attribute.accepted_values:
         return True
     # Two values are a flag in a table of any size.
-    return is_code(attribute.name) and distinct <= max(2, _GROUPING_SHARE * rows)
+    return is_category_name(attribute.name) and distinct <= max(2, _GROUPING_SHARE * rows)
 
 
 def has_few_values(attribute: Attribute) -> bool:
@@ -171,7 +171,7 @@ def is_weak_measure(attribute: Attribute, low: float, high: float) -> bool:
     """Return whether a number may as well be a rank or a percentage: whole, and 0 to 100."""
     if attribute.measure is None or attribute.measure.additivity == "semi-additive":
         return False
-    if is_quantity(attribute.name):
+    if is_quantity_name(attribute.name):
         return False
     return kind(attribute) == "integer" and 0 <= low <= high <= _LARGEST_PERCENTAGE
 
@@ -180,7 +180,9 @@ def is_numbering(attribute: Attribute) -> bool:
     """Return whether a column's name says that it numbers or identifies."""
     parts = words(attribute.name)
     return bool(parts) and (
-        parts[-1] in KEY_WORDS or parts[-1].endswith(("number", "num")) or is_code(attribute.name)
+        parts[-1] in KEY_WORDS
+        or parts[-1].endswith(("number", "num"))
+        or is_category_name(attribute.name)
     )
 
 

@@ -13,7 +13,7 @@ from fluid_build.modeling.dimensional.reference_graph import AttributeNames
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
 from fluid_build.modeling.element import source_columns
-from fluid_build.modeling.measures import is_code
+from fluid_build.modeling.measures import is_category_name
 from fluid_build.profiling.names import words
 
 _MOST_COMBINATIONS = 10_000
@@ -100,7 +100,7 @@ def _groups(entity: Entity, available: list[Attribute]) -> Iterator[tuple[str, l
 
 def _numbers_the_event(attribute: Attribute) -> bool:
     """Return whether a column numbers the event; a postal code or another code doesn't."""
-    if attribute.semantic_type in _OF_AN_ADDRESS or is_code(attribute.name):
+    if attribute.semantic_type in _OF_AN_ADDRESS or is_category_name(attribute.name):
         return False
     return is_numbering(attribute)
 
