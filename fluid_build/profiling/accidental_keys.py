@@ -15,6 +15,7 @@ _ENOUGH_REPEATS = 3.0
 """With so many expected repeats, finding none by chance happens in one of twenty tables (e^-3)."""
 _DATE_WORDS = frozenset("date day month year period since".split())
 _WRITE_TIME_STARTS = ("creat", "insert", "load", "modif", "updat", "chang", "edit", "sync")
+"""Beginnings of words for the time at which a row was written."""
 _SEQUENCE_WORDS = frozenset("line seq sequence ordinal position step version revision".split())
 _QUANTITY_CONCEPTS = frozenset({"money", "measure", "percent"})
 _QUANTITY_WORDS = frozenset(

@@ -12,6 +12,7 @@ from fluid_build.profiling.name_similarity import is_hierarchical
 from fluid_build.profiling.weights import CompositeWeights, ReferenceWeights, ValueWeights
 
 _COUNTING_WORDS = frozenset("number no nr num nbr count cnt".split())
+"""Last words of names that count or number something of their own row."""
 _SMALLEST_DENSITY = 1e-9
 """Keys spread thinner count as if they were this dense, which keeps the logarithm finite."""
 

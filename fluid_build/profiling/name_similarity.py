@@ -32,15 +32,18 @@ STRUCTURE_WORDS = frozenset(
     "parent ancestor predecessor previous prev next successor original replaces replaced "
     "duplicate master root reply superior".split()
 )
+"""Words for another row of the same table, whatever it is about."""
 _LONG_STRUCTURE_WORDS = tuple(sorted(word for word in STRUCTURE_WORDS if len(word) >= 6))
 LEADER_WORDS = frozenset(
     "manager mgr boss supervisor reports reportsto head lead leader sponsor mentor coach chief "
     "referrer".split()
 )
+"""Words for another person of the same table, if it is about people."""
 ACTING_WORDS = frozenset(
     "by owner author creator approver assignee assigned reviewer editor requester reporter "
     "responsible handler".split()
 )
+"""Words for what a person did with a row; they refer to a table of staff or users."""
 STAFF_WORDS = frozenset("user employee staff person people worker personnel member".split())
 _PEOPLE_WORDS = frozenset(
     "employee staff person people user worker agent salesperson member officer personnel rep "

@@ -19,11 +19,14 @@ _ORDINAL_WORDS = frozenset(
     "line seq sequence ordinal position pos item detail index idx rank step number no nr num "
     "version revision".split()
 )
+"""Words that may number the rows below a parent, or be an attribute."""
 _LINE_WORDS = frozenset("line seq sequence ordinal position lineno linenumber".split())
+"""Words that number the rows below a parent and mean nothing else."""
 _UNLIKELY_WORDS = frozenset(
     "rowguid rowversion hash checksum name description desc title email mail phone amount price "
     "total qty quantity cost value url path created updated modified timestamp comment note".split()
 )
+"""Words for columns that are unique by chance or by technique, and identify nothing to people."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ class _Rule:
 
     ``named`` is the share of values that must pass if the name says so, ``alone`` the share if it
     doesn't (None: the name has to). ``unless`` lists concepts that change the name's meaning.
-    ``what`` describes the values that pass.
+    ``what`` describes the values that pass. A test that much else passes too (words, short codes)
+    needs more of the values than one that little else passes (UUIDs, names of countries).
     """
 
     name: str

@@ -202,9 +202,10 @@ def grades(column: str) -> tuple[tuple[str, Grade], ...]:
     return tuple(sorted((item for item in graded if item[1]), key=lambda item: -item[1]))
 
 
-_PERSON_CONCEPTS: Final = frozenset(
-    {"given_name", "family_name", "dob", "birth", "gender", "salutation", "national_id", "marital"}
+PERSONAL_TRAITS: Final = frozenset(
+    {"dob", "birth", "gender", "salutation", "national_id", "marital"}
 )
+_PERSON_CONCEPTS: Final = PERSONAL_TRAITS | {"given_name", "family_name"}
 """Concepts of columns that only people have."""
 
 

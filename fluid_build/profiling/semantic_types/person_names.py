@@ -9,7 +9,11 @@ from typing import Final
 from fluid_build.profiling.semantic_types import lexicons
 from fluid_build.profiling.semantic_types.lexicons import CONCEPT_OF
 from fluid_build.profiling.semantic_types.name_concepts import NameConcepts, without_accents
-from fluid_build.profiling.semantic_types.name_grades import ASPECTS, sibling_concepts
+from fluid_build.profiling.semantic_types.name_grades import (
+    ASPECTS,
+    PERSONAL_TRAITS,
+    sibling_concepts,
+)
 
 MOST_VALUES = 40
 """Values that are tested for names: word lists make it the slowest of all tests."""
@@ -82,6 +86,8 @@ _BARS: Final[dict[Claim, tuple[_Bar, ...]]] = {
     Claim.BARE: (_Bar(shaped=0.75, business=0.1, given=0.5, full=0.5),),
     Claim.NONE: (_Bar(shaped=0.8, business=0.05, given=0.65, full=0.65),),
 }
+"""What confirms each claim: one of its bars. The weaker the claim, the more values must have a
+common given name and the fewer may name a business. Set by hand."""
 _NOT_PERSONS: Final = frozenset(
     "thing city region country company currency language color job kind".split()
 )
@@ -96,16 +102,16 @@ def claim_of(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...
         return None
     if concepts & {"given_name", "family_name"}:
         return Claim.EXPLICIT
-    named = "name" in concepts or "full_name" in concepts
-    if named and concepts & {"first", "last", "middle", "maiden", "full", "preferred", "birth"}:
+    is_named = "name" in concepts or "full_name" in concepts
+    if is_named and concepts & {"first", "last", "middle", "maiden", "full", "preferred", "birth"}:
         return Claim.BARE if table.concepts & _NOT_PERSONS else Claim.EXPLICIT
-    if "full_name" in concepts or (named and concepts & {"person", "contact"}):
+    if "full_name" in concepts or (is_named and concepts & {"person", "contact"}):
         return None if _names_thing(column) else Claim.ROLE
-    if named and concepts & {"party", "parcel", "user"}:
+    if is_named and concepts & {"party", "parcel", "user"}:
         if _names_thing(column):
             return None
-        return Claim.ROLE if sibling_concepts(siblings) & _PERSONAL_TRAITS else Claim.PARTY
-    if named:
+        return Claim.ROLE if sibling_concepts(siblings) & PERSONAL_TRAITS else Claim.PARTY
+    if is_named:
         return _claim_of_name(column, table, siblings)
     return _claim_of_mention(column)
 
@@ -160,14 +166,9 @@ def _claim_of_name(
     about = table.concepts
     if about & _NOT_PERSONS:
         return Claim.BARE if about & _PARTIES else None
-    if about & {"person", "user", "contact"} or near & _PERSONAL_TRAITS:
+    if about & {"person", "user", "contact"} or near & PERSONAL_TRAITS:
         return Claim.BARE_PERSON
     return Claim.BARE_PARTY if "party" in about else Claim.BARE
-
-
-_PERSONAL_TRAITS: Final = frozenset(
-    {"dob", "birth", "gender", "salutation", "national_id", "marital"}
-)
 
 
 def _claim_of_mention(column: NameConcepts) -> Claim | None:

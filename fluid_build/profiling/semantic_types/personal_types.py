@@ -1,7 +1,8 @@
 """The value tests for types of personal data, stricter the less the name says.
 
 A tuple indexed by ``Grade`` holds the share of values that must pass for a silent, hinting, likely
-and plain name.
+and plain name. Under a plain name about half is enough, since real columns hold typing errors,
+placeholders and test data; under a silent one nearly all must pass. The shares are set by hand.
 """
 
 import re
