@@ -65,7 +65,9 @@ _SLOW_PLACES = (
     "transform/test_hashing.py",
     "transform/test_proof.py",
 )
-"""Where tests forge, build or prove whole databases: four fifths of the time of all tests."""
+"""Where tests forge, build or prove whole databases: most of the time of all tests."""
+for _place in _SLOW_PLACES:
+    assert (_TESTS / _place).exists(), f"{_place} is gone: change _SLOW_PLACES in tests/conftest.py"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
