@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import partial
 
 from fluid_build.sources.ddl import schema as to
-from fluid_build.sources.ddl.attributes import read_type
-from fluid_build.sources.ddl.elements import read_column, read_elements
+from fluid_build.sources.ddl.columns import read_column, read_type
+from fluid_build.sources.ddl.elements import read_elements
 from fluid_build.sources.ddl.reader import Reader, UnreadableError, split_commas
 from fluid_build.sources.ddl.schema import Change, ColumnDef, Elements, Identifier
 from fluid_build.sources.ddl.tokens import written

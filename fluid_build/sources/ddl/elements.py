@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from fluid_build.sources.ddl.attributes import read_attributes, read_type, shortened
+from fluid_build.sources.ddl.columns import read_column, shortened
 from fluid_build.sources.ddl.dialects import Dialect
 from fluid_build.sources.ddl.reader import Reader, UnreadableError, split_commas
-from fluid_build.sources.ddl.schema import ColumnDef, Elements, ForeignKey, Identifier, Key
+from fluid_build.sources.ddl.schema import Elements, ForeignKey, Identifier, Key
 from fluid_build.sources.ddl.tokens import Token
 
 _BEFORE_INDEXED = frozenset(
@@ -22,26 +22,6 @@ def read_elements(tokens: Sequence[Token], dialect: Dialect) -> Elements:
         except UnreadableError as fault:
             elements.faults.append(f"{shortened(element)} ({fault})")
     return elements
-
-
-def read_column(reader: Reader, elements: Elements) -> ColumnDef:
-    """Take a column's definition; the keys declared with it go to the elements."""
-    name = reader.name(or_string=True)
-    type_ = read_type(reader)
-    attributes = read_attributes(reader)
-    elements.keys += [Key(primary, (name,), key) for primary, key in attributes.keys]
-    elements.foreign_keys += [
-        ForeignKey((name,), to_table, to_columns, key)
-        for to_table, to_columns, key in attributes.references
-    ]
-    return ColumnDef(
-        name=name,
-        type=type_,
-        nullable=attributes.nullable,
-        generated=attributes.generated,
-        comment=attributes.comment,
-        faults=tuple(attributes.faults),
-    )
 
 
 def key_columns(tokens: Sequence[Token]) -> tuple[Identifier, ...]:

@@ -40,6 +40,16 @@ _IRRELEVANT = frozenset(
         "WAITFOR", "WHILE", "WITH",
     )
 )  # fmt: skip
+# Kinds of objects besides those that the splitter has to know, none with a table's structure.
+_OTHER_OBJECTS = frozenset(
+    (
+        "ACCESS", "ACCOUNT", "ALERT", "ALIAS", "ASSEMBLY", "AUDIT", "AUTHORIZATION", "BUFFERPOOL",
+        "CERTIFICATE", "CLUSTER", "CONSTRAINT", "CONTEXT", "CONTRACT", "CREDENTIAL", "DEFAULT",
+        "DIMENSION", "ENDPOINT", "GROUP", "INTEGRATION", "KEY", "MASK", "MODULE", "NICKNAME",
+        "OBJECT", "PERMISSION", "QUEUE", "RESOURCE", "SCHEME", "SERVICE", "SHARE", "SYSTEM",
+        "VARIABLE", "WRAPPER",
+    )
+)  # fmt: skip
 _BEHIND_BASE = frozenset(("NOT", "NULL", "CHECK", "CONSTRAINT", "DEFAULT", "COLLATE"))
 _DROPS = (to.drop_column, to.drop_constraint, to.drop_primary_key)
 
@@ -50,14 +60,15 @@ def apply(statement: Statement, schema: Schema) -> list[str]:
     Raises AbsentTableError, with nothing changed, if its table isn't there yet, and
     UnreadableError if the statement makes no sense.
     """
-    opening = "" if statement.client else _opening(statement)
-    read = _READERS.get(opening)
-    reader = Reader(statement.tokens, schema.dialect)
-    faults = read(reader, schema, statement) if read else None
-    if faults is None:
-        schema.irrelevant[_description(statement)] += 1
-    if statement.terminated and schema.enclosing is not None:
-        schema.current, schema.enclosing = schema.enclosing, None
+    try:
+        read = None if statement.client else _READERS.get(_opening(statement))
+        reader = Reader(statement.tokens, schema.dialect)
+        faults = read(reader, schema, statement) if read else None
+        if faults is None:
+            schema.irrelevant[_description(statement)] += 1
+    finally:
+        if statement.terminated and schema.enclosing is not None:
+            schema.current, schema.enclosing = schema.enclosing, None
     return faults or []
 
 
@@ -83,11 +94,12 @@ def _opening(statement: Statement) -> str:
     if first not in ("CREATE", "ALTER", "DROP"):
         return first
     words = words[: words.index("(")] if "(" in words else words
-    place = next((place for place, word in enumerate(words) if word in OBJECTS), None)
-    if place is None:
+    known = [place for place, word in enumerate(words) if word in OBJECTS]
+    known += [place for place, word in enumerate(words) if word in _OTHER_OBJECTS]
+    if not known:
         raise UnreadableError("it's about no kind of object we know")
-    is_function = words[place : place + 2] == ["TABLE", "FUNCTION"]
-    return f"{first} {'FUNCTION' if is_function else words[place]}"
+    is_function = words[known[0] : known[0] + 2] == ["TABLE", "FUNCTION"]
+    return f"{first} {'FUNCTION' if is_function else words[known[0]]}"
 
 
 def _description(statement: Statement) -> str:

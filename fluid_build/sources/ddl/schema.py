@@ -25,7 +25,7 @@ class ObjectName(NamedTuple):
     schema: Identifier | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ColumnDef:
     """A column as written; ``nullable`` is None if the text doesn't say.
 

@@ -1,11 +1,10 @@
-"""What's declared after a column's type: nulls, keys, references, comments.
+"""A column: its name, its type, and what's declared after them.
 
-The list is cut into attributes, and sqlglot reads each. Given the whole list it fails at the first
-word it doesn't know, and takes ``AS (a) NOT NULL`` for one expression.
+The list after the type is cut into attributes, and sqlglot reads each. Given the whole list it
+fails at the first word it doesn't know, and takes ``AS (a) NOT NULL`` for one expression.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 import sqlglot
@@ -14,7 +13,14 @@ from sqlglot.errors import ErrorLevel, ParseError, TokenError
 
 from fluid_build.sources.ddl.dialects import Dialect
 from fluid_build.sources.ddl.reader import Reader, object_name, undotted
-from fluid_build.sources.ddl.schema import Identifier, ObjectName
+from fluid_build.sources.ddl.schema import (
+    ColumnDef,
+    Elements,
+    ForeignKey,
+    Identifier,
+    Key,
+    ObjectName,
+)
 from fluid_build.sources.ddl.tokens import Token, spell, written
 
 # Words that begin an attribute we read.
@@ -52,22 +58,6 @@ _LONGEST = 20_000
 _BEFORE = "CREATE TABLE t (c INT "
 
 
-@dataclass(slots=True)
-class Attributes:
-    """What a column's attributes declare.
-
-    ``keys`` are (whether it's primary, the constraint's name), ``references`` (table, columns,
-    the constraint's name). ``faults`` are the words that weren't understood.
-    """
-
-    nullable: bool | None = None
-    generated: bool = False
-    comment: str | None = None
-    keys: list[tuple[bool, str]] = field(default_factory=list)
-    references: list[tuple[ObjectName, tuple[Identifier, ...], str]] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-
-
 def read_type(reader: Reader) -> tuple[Token, ...]:
     """Take the tokens of the type that comes next; none where the column has none."""
     start = reader.at
@@ -92,9 +82,10 @@ def read_type(reader: Reader) -> tuple[Token, ...]:
     return tuple(reader.tokens[start : reader.at])
 
 
-def read_attributes(reader: Reader) -> Attributes:
-    """Take everything that's left as a column's attributes."""
-    attributes = Attributes()
+def read_column(reader: Reader, elements: Elements) -> ColumnDef:
+    """Take a column's definition; the keys declared with it go to the elements."""
+    name = reader.name(or_string=True)
+    column = ColumnDef(name, read_type(reader))
     for tokens in _split(reader.remaining()):
         words = [token.upper for token in tokens]
         start = 2 if words[0] == "CONSTRAINT" and len(words) > 2 else 0
@@ -102,16 +93,16 @@ def read_attributes(reader: Reader) -> Attributes:
         if first in _IRRELEVANT or (first == "NOT" and set(words[1:2]) & _IRRELEVANT):
             continue
         if first in _NUMBERED or (first == "GENERATED" and "IDENTITY" in words):
-            attributes.nullable = False
+            column.nullable = False
         elif first in _COMPUTED:
             # GENERATED ALWAYS AS ROW START is when a row was written.
-            attributes.generated = attributes.generated or "ROW" not in words
+            column.generated = column.generated or "ROW" not in words
         elif first == "COMMENT" and words[start + 1 :] not in ([], ["="]):
             # Every comment is different, so that sqlglot would have to parse each of them.
-            attributes.comment = tokens[start + 1 + (words[start + 1] == "=")].text
+            column.comment = tokens[start + 1 + (words[start + 1] == "=")].text
         else:
-            _read(tokens, reader.dialect, attributes)
-    return attributes
+            _read(tokens, reader.dialect, column, elements)
+    return column
 
 
 def shortened(tokens: Sequence[Token]) -> str:
@@ -143,20 +134,20 @@ def _starts_attribute(tokens: Sequence[Token], place: int) -> bool:
     return word in _READ or word in _IRRELEVANT
 
 
-def _read(tokens: Sequence[Token], dialect: Dialect, attributes: Attributes) -> None:
+def _read(tokens: Sequence[Token], dialect: Dialect, column: ColumnDef, elements: Elements) -> None:
     """Read an attribute, or as much of its start as sqlglot understands."""
     spelling = spell(tokens, dialect)
     constraints = _parse(spelling.text, dialect.grammar)
     if isinstance(constraints, int):
         place = spelling.token_at(constraints)
         if 0 < place < len(tokens):
-            _read(tokens[:place], dialect, attributes)
+            _read(tokens[:place], dialect, column, elements)
             tokens = tokens[place:]
         if tokens[0].upper not in _IRRELEVANT:
-            attributes.faults.append(shortened(tokens))
+            column.faults = (*column.faults, shortened(tokens))
         return
     for constraint in constraints:
-        _add(constraint.args.get("kind") or constraint, constraint.name, dialect, attributes)
+        _declare(constraint, dialect, column, elements)
 
 
 # Columns share few attributes, and parsing one takes half a millisecond.
@@ -180,20 +171,24 @@ def _parse(text: str, grammar: str) -> Sequence[exp.Expression] | int:
     return column.args["constraints"] if column else 0
 
 
-def _add(constraint: exp.Expression, name: str, dialect: Dialect, attributes: Attributes) -> None:
-    if isinstance(constraint, exp.NotNullColumnConstraint):
-        allows_null = bool(constraint.args.get("allow_null"))
-        if not allows_null or attributes.nullable is None:
-            attributes.nullable = allows_null
-    elif isinstance(constraint, exp.PrimaryKeyColumnConstraint | exp.UniqueColumnConstraint):
-        is_primary = isinstance(constraint, exp.PrimaryKeyColumnConstraint)
-        attributes.keys.append((is_primary, name))
-    elif isinstance(constraint, exp.Reference):
-        attributes.references.append((*_read_reference(constraint, dialect), name))
-    elif isinstance(constraint, exp.Properties):
-        for option in constraint.expressions:
+def _declare(
+    constraint: exp.Expression, dialect: Dialect, column: ColumnDef, elements: Elements
+) -> None:
+    kind, name = constraint.args.get("kind"), constraint.name
+    if isinstance(kind, exp.NotNullColumnConstraint):
+        allows_null = bool(kind.args.get("allow_null"))
+        if not allows_null or column.nullable is None:
+            column.nullable = allows_null
+    elif isinstance(kind, exp.PrimaryKeyColumnConstraint | exp.UniqueColumnConstraint):
+        is_primary = isinstance(kind, exp.PrimaryKeyColumnConstraint)
+        elements.keys.append(Key(is_primary, (column.name,), name))
+    elif isinstance(kind, exp.Reference):
+        reference = _read_reference(kind, dialect)
+        elements.foreign_keys.append(ForeignKey((column.name,), *reference, name))
+    elif isinstance(kind, exp.Properties):
+        for option in kind.expressions:
             if option.name.lower() == "description":
-                attributes.comment = option.args["value"].name
+                column.comment = option.args["value"].name
 
 
 def _read_reference(
