@@ -141,6 +141,28 @@ def test_a_misspelt_statement_is_shown_with_its_line(
         assert f"Line 3 could not be read ({reason}): {statement}" in source.notes
 
 
+@pytest.mark.parametrize(
+    ("dialect", "statement", "kind"),
+    [
+        ("postgres", "ALTER DEFAULT PRIVILEGES FOR ROLE a GRANT ALL ON TABLES TO b", "ALTER DEFAULT"),
+        ("postgres", "CREATE UNLOGGED SEQUENCE s", "CREATE SEQUENCE"),
+        ("mysql", "CREATE ALGORITHM=MERGE DEFINER=`a`@`%` SQL SECURITY INVOKER VIEW v AS SELECT 1",
+         "CREATE VIEW"),
+        ("tsql", "CREATE PARTITION SCHEME s AS PARTITION f ALL TO ([PRIMARY])", "CREATE SCHEME"),
+        ("oracle", "CREATE OR REPLACE EDITIONABLE SYNONYM a FOR b", "CREATE SYNONYM"),
+        ("db2", "CREATE BUFFERPOOL b PAGESIZE 4096", "CREATE BUFFERPOOL"),
+    ],
+)  # fmt: skip
+def test_other_objects_than_tables_are_counted(
+    tmp_path: Path, dialect: str, statement: str, kind: str
+) -> None:
+    """A statement about another object is counted by what it's about."""
+    path = tmp_path / "x.sql"
+    path.write_text(f"CREATE TABLE t (id int);\n{statement};\n")
+    with open_ddl(path, dialect=dialect) as source:
+        assert source.notes[1:] == (f"2 statements: 1 declares structure, 1 does not (1 {kind}).",)
+
+
 WORDS = st.sampled_from(
     ["CREATE", "TABLE", "t", "(", ")", ";", "'", '"', "`", "[", "]", "$$", "/*", "*/", "--", "\n",
      "BEGIN", "END", "GO", "COPY", "FROM", "stdin", "INSERT", "INTO", "ALTER", "ADD", "x int", ",",

@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from fluid_build.sources.ddl import schema as to
+from fluid_build.sources.ddl import changes
+from fluid_build.sources.ddl.changes import Change
 from fluid_build.sources.ddl.columns import read_column, read_type
 from fluid_build.sources.ddl.elements import read_elements
 from fluid_build.sources.ddl.reader import Reader, UnreadableError, split_commas
-from fluid_build.sources.ddl.schema import Change, ColumnDef, Elements, Identifier
+from fluid_build.sources.ddl.schema import ColumnDef, Elements, Identifier
 from fluid_build.sources.ddl.tokens import written
 
 _VERBS = frozenset(("ADD", "ALTER", "CHANGE", "DROP", "MODIFY", "RENAME"))
@@ -43,17 +44,17 @@ _NOT_MODIFIED = frozenset(
 
 def read_changes(reader: Reader) -> tuple[list[Change], list[str]]:
     """Return the changes that follow a table's name, in order, and those that can't be read."""
-    changes: list[Change] = []
+    actions: list[Change] = []
     faults: list[str] = []
     verb = ""
     for piece in split_commas(reader.remaining()):
         action = Reader(piece, reader.dialect)
         verb = verb if _continues(verb, action) else action.upper()
         try:
-            changes += _read_change(verb, action)
+            actions += _read_change(verb, action)
         except UnreadableError as fault:
             faults.append(f"{written(piece[:20])} ({fault})")
-    return changes, faults
+    return actions, faults
 
 
 def _continues(verb: str, action: Reader) -> bool:
@@ -69,7 +70,7 @@ def _read_change(verb: str, action: Reader) -> Sequence[Change]:
         action.accept(verb)
         return _READERS[verb](action)
     if action.accept("SET", "SCHEMA"):
-        return [partial(to.move_to_schema, home=action.name())]
+        return [partial(changes.move_to_schema, home=action.name())]
     if verb in _IRRELEVANT or action.kind() == "sign":
         return []
     raise UnreadableError("this change isn't known")
@@ -81,33 +82,33 @@ def _add(action: Reader) -> Sequence[Change]:
     action.accept_any("COLUMNS", "COLUMN")
     action.accept("IF", "NOT", "EXISTS")
     tokens = action.group() if action.upper() == "(" else action.remaining()
-    return [partial(to.add_elements, elements=read_elements(tokens, action.dialect))]
+    return [partial(changes.add_elements, elements=read_elements(tokens, action.dialect))]
 
 
 def _drop(action: Reader) -> Sequence[Change]:
     if action.accept("PRIMARY", "KEY"):
-        return [partial(to.drop_primary_key)]
+        return [partial(changes.drop_primary_key)]
     if not action.accept_any("COLUMN", "COLUMNS"):
         if action.accept_any("CONSTRAINT", "FOREIGN KEY", "INDEX", "KEY", "CHECK"):
             action.accept("IF", "EXISTS")
-            return [partial(to.drop_constraint, name=action.name().text)]
+            return [partial(changes.drop_constraint, name=action.name().text)]
         if action.upper() in _NOT_DROPPED and action.kind(1):
             return []
     action.accept("IF", "EXISTS")
     pieces = action.pieces() if action.upper() == "(" else [action]
-    return [partial(to.drop_column, name=piece.name()) for piece in pieces]
+    return [partial(changes.drop_column, name=piece.name()) for piece in pieces]
 
 
 def _rename(action: Reader) -> Sequence[Change]:
     if action.upper() in ("CONSTRAINT", "INDEX", "KEY", "PARTITION") and action.upper(1) != "TO":
         return []
     if action.accept_any("TO", "AS"):
-        return [partial(to.rename_table, new=action.object_name())]
+        return [partial(changes.rename_table, new=action.object_name())]
     if not action.accept("COLUMN") and action.upper(1) != "TO":
-        return [partial(to.rename_table, new=action.object_name())]
+        return [partial(changes.rename_table, new=action.object_name())]
     old = action.name()
     action.expect("TO")
-    return [partial(to.rename_column, old=old, new=action.name())]
+    return [partial(changes.rename_column, old=old, new=action.name())]
 
 
 def _alter_column(action: Reader) -> Sequence[Change]:
@@ -118,13 +119,13 @@ def _alter_column(action: Reader) -> Sequence[Change]:
     start = action.at
     name = action.name()
     if action.accept("COMMENT"):
-        return [partial(to.set_comment, column=name, comment=action.take().text)]
+        return [partial(changes.set_comment, column=name, comment=action.take().text)]
     if action.accept_any("TYPE", "SET DATA TYPE"):
-        return [partial(to.redefine, old=name, new=ColumnDef(name, read_type(action)))]
+        return [partial(changes.redefine, old=name, new=ColumnDef(name, read_type(action)))]
     if action.accept_any("SET NOT NULL", "NOT NULL", "ADD GENERATED"):
-        return [partial(to.redefine, old=name, new=ColumnDef(name, nullable=False))]
+        return [partial(changes.redefine, old=name, new=ColumnDef(name, nullable=False))]
     if action.accept_any("DROP NOT NULL", "NULL"):
-        return [partial(to.redefine, old=name, new=ColumnDef(name, nullable=True))]
+        return [partial(changes.redefine, old=name, new=ColumnDef(name, nullable=True))]
     if action.upper() in ("SET", "DROP", "ADD", "RESET", "RESTART", "UNSET", "ENCODE"):
         return []
     action.at = start
@@ -150,10 +151,10 @@ def _redefine(old: Identifier | None, action: Reader) -> Sequence[Change]:
     # MySQL forgets what a new definition doesn't say; the others keep it.
     if column.nullable is None and action.dialect.version_comments:
         column = replace(column, nullable=True)
-    changes: list[Change] = [partial(to.redefine, old=old or column.name, new=column)]
+    redefinition: list[Change] = [partial(changes.redefine, old=old or column.name, new=column)]
     if elements.keys or elements.foreign_keys:
-        changes.append(partial(to.add_elements, elements=elements))
-    return changes
+        redefinition.append(partial(changes.add_elements, elements=elements))
+    return redefinition
 
 
 def _comment(action: Reader) -> Sequence[Change]:
@@ -162,17 +163,17 @@ def _comment(action: Reader) -> Sequence[Change]:
         action.accept("IF", "EXISTS")
         column = action.name()
     action.accept("=")
-    return [partial(to.set_comment, column=column, comment=action.take().text)]
+    return [partial(changes.set_comment, column=column, comment=action.take().text)]
 
 
 def _attach(action: Reader) -> Sequence[Change]:
     if not action.accept("PARTITION"):
         return []
-    return [partial(to.attach_partition, child=action.object_name())]
+    return [partial(changes.attach_partition, child=action.object_name())]
 
 
 def _inherit(action: Reader) -> Sequence[Change]:
-    return [partial(to.inherit, parent=action.object_name())]
+    return [partial(changes.inherit, parent=action.object_name())]
 
 
 def _replace(action: Reader) -> Sequence[Change]:

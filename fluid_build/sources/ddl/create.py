@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fluid_build.sources.base import Skipped
+from fluid_build.sources.ddl.changes import add_elements
 from fluid_build.sources.ddl.elements import key_columns, read_elements
 from fluid_build.sources.ddl.reader import Reader
 from fluid_build.sources.ddl.schema import (
@@ -13,7 +14,6 @@ from fluid_build.sources.ddl.schema import (
     Key,
     ObjectName,
     Schema,
-    add_elements,
     find_column,
     find_table,
     table_key,

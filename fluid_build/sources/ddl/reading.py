@@ -5,14 +5,14 @@ from functools import partial
 from itertools import pairwise
 
 from fluid_build.sources.base import Skipped
-from fluid_build.sources.ddl import schema as to
+from fluid_build.sources.ddl import changes
 from fluid_build.sources.ddl.alter import read_changes
+from fluid_build.sources.ddl.changes import Change
 from fluid_build.sources.ddl.create import create_table, table_name
 from fluid_build.sources.ddl.elements import key_columns
 from fluid_build.sources.ddl.reader import Reader, UnreadableError, object_name
 from fluid_build.sources.ddl.schema import (
     AbsentTableError,
-    Change,
     Elements,
     Identifier,
     Key,
@@ -51,7 +51,7 @@ _OTHER_OBJECTS = frozenset(
     )
 )  # fmt: skip
 _BEHIND_BASE = frozenset(("NOT", "NULL", "CHECK", "CONSTRAINT", "DEFAULT", "COLLATE"))
-_DROPS = (to.drop_column, to.drop_constraint, to.drop_primary_key)
+_DROPS = (changes.drop_column, changes.drop_constraint, changes.drop_primary_key)
 
 
 def apply(statement: Statement, schema: Schema) -> list[str]:
@@ -129,20 +129,20 @@ def _alter_table(reader: Reader, schema: Schema, _: Statement) -> list[str] | No
     if reader.accept("ON", "CLUSTER"):
         reader.take()
     reader.accept_any("WITH CHECK", "WITH NOCHECK")
-    changes, unread = read_changes(reader)
-    if not changes and not unread:
+    actions, unread = read_changes(reader)
+    if not actions and not unread:
         return None
     if schema.is_late or find_table(schema, name) is None:
         # Dumps that clear the way first (pg_dump --clean) begin with drops: what they drop isn't
         # there, and what they create later stays.
-        changes = [change for change in changes if change.func not in _DROPS]
-        if not changes and not unread:
+        actions = [action for action in actions if action.func not in _DROPS]
+        if not actions and not unread:
             return None
-    return _change_table(schema, name, changes, unread)
+    return _change_table(schema, name, *actions, unread=unread)
 
 
 def _change_table(
-    schema: Schema, name: ObjectName, changes: Sequence[Change], unread: Sequence[str] = ()
+    schema: Schema, name: ObjectName, *actions: Change, unread: Sequence[str] = ()
 ) -> list[str]:
     table = find_table(schema, name)
     if table is None:
@@ -150,7 +150,7 @@ def _change_table(
             schema.irrelevant["ALTER TABLE (no table)"] += 1
             return []
         raise AbsentTableError(name.name.text)
-    faults = [*unread, *(change(schema, table) for change in changes)]
+    faults = [*unread, *(action(schema, table) for action in actions)]
     return [f"ALTER TABLE {table.name.text}: {fault}" for fault in faults if fault]
 
 
@@ -177,7 +177,8 @@ def _create_index(reader: Reader, schema: Schema, _: Statement) -> list[str] | N
     is_partial = any(token.upper == "WHERE" for token in reader.remaining())
     if not unique or is_partial or not key.columns:
         return None
-    faults = _change_table(schema, table, [partial(to.add_elements, elements=Elements(keys=[key]))])
+    addition = partial(changes.add_elements, elements=Elements(keys=[key]))
+    faults = _change_table(schema, table, addition)
     schema.indexes[key.name] = key
     return faults
 
@@ -195,9 +196,8 @@ def _comment_on(reader: Reader, schema: Schema, _: Statement) -> list[str] | Non
     column = parts.pop() if is_column else None
     if not parts:
         raise UnreadableError("the column's table is missing")
-    return _change_table(
-        schema, object_name(parts), [partial(to.set_comment, column=column, comment=comment)]
-    )
+    remark = partial(changes.set_comment, column=column, comment=comment)
+    return _change_table(schema, object_name(parts), remark)
 
 
 def _create_type(reader: Reader, schema: Schema, _: Statement) -> list[str]:
@@ -267,7 +267,8 @@ def _rename(reader: Reader, schema: Schema, _: Statement) -> list[str]:
     for piece in reader.pieces():
         old = piece.object_name()
         piece.expect("TO")
-        faults += _change_table(schema, old, [partial(to.rename_table, new=piece.object_name())])
+        renaming = partial(changes.rename_table, new=piece.object_name())
+        faults += _change_table(schema, old, renaming)
     return faults
 
 
@@ -303,22 +304,26 @@ def _add_extended_property(reader: Reader, schema: Schema) -> list[str] | None:
     if not is_column and part.upper() not in ("", "NULL"):
         return None
     target = ObjectName(Identifier(table, True), Identifier(home, True) if home else None)
-    of = Identifier(column, True) if is_column else None
-    return _change_table(schema, target, [partial(to.set_comment, column=of, comment=comment)])
+    remark = partial(
+        changes.set_comment,
+        column=Identifier(column, True) if is_column else None,
+        comment=comment,
+    )
+    return _change_table(schema, target, remark)
 
 
 def _rename_object(reader: Reader, schema: Schema) -> list[str] | None:
     old, new, kind = _arguments(reader, "@objname", "@newname", "@objtype")
     parts = [Identifier(part.strip('[]"'), True) for part in old.split(".")]
-    change: Change
+    renaming: Change
     if kind.upper() == "COLUMN" and len(parts) > 1:
-        change = partial(to.rename_column, old=parts.pop(), new=Identifier(new, True))
+        renaming = partial(changes.rename_column, old=parts.pop(), new=Identifier(new, True))
     elif kind.upper() in ("", "OBJECT") and parts[-1].text and new:
         home = object_name(parts).schema
-        change = partial(to.rename_table, new=ObjectName(Identifier(new, True), home))
+        renaming = partial(changes.rename_table, new=ObjectName(Identifier(new, True), home))
     else:
         return None
-    return _change_table(schema, object_name(parts), [change])
+    return _change_table(schema, object_name(parts), renaming)
 
 
 def _add_type(reader: Reader, schema: Schema) -> list[str]:

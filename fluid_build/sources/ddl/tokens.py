@@ -98,15 +98,15 @@ def comment_end(text: str, start: int, *, nested: bool) -> int:
 
 def next_token(text: str, dialect: Dialect, position: int) -> Token | None:
     """Return the first token at or after a position; None if only space and comments are left."""
-    match = _pattern(dialect).match
-    while found := match(text, position):
-        kind = found.lastgroup
+    pattern = _pattern(dialect)
+    while match := pattern.match(text, position):
+        kind = match.lastgroup
         if kind == "block":
             position = comment_end(text, position, nested=dialect.nested_comments)
         elif kind in ("space", "comment", "version"):
-            position = found.end()
+            position = match.end()
         else:
-            return _token(found, str(kind), dialect)
+            return _token(match, str(kind), dialect)
     return None
 
 
@@ -120,8 +120,8 @@ def tokens_of(text: str, dialect: Dialect) -> tuple[Token, ...]:
     return tuple(tokens)
 
 
-def _token(found: re.Match[str], kind: str, dialect: Dialect) -> Token:
-    raw, start, end = found.group(), found.start(), found.end()
+def _token(match: re.Match[str], kind: str, dialect: Dialect) -> Token:
+    raw, start, end = match.group(), match.start(), match.end()
     if kind == "word":
         return Token("word", raw, raw.upper(), start, end)
     if kind == "sign":
