@@ -144,7 +144,7 @@ def test_a_misspelt_statement_is_shown_with_its_line(
 @pytest.mark.parametrize(
     ("dialect", "statement", "kind"),
     [
-        ("postgres", "ALTER DEFAULT PRIVILEGES FOR ROLE a GRANT ALL ON TABLES TO b", "ALTER DEFAULT"),
+        ("postgres", "ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO b", "ALTER DEFAULT"),
         ("postgres", "CREATE UNLOGGED SEQUENCE s", "CREATE SEQUENCE"),
         ("mysql", "CREATE ALGORITHM=MERGE DEFINER=`a`@`%` SQL SECURITY INVOKER VIEW v AS SELECT 1",
          "CREATE VIEW"),
