@@ -28,7 +28,7 @@ _OF_STRUCTURE = frozenset(
 """Keywords that say which properties there may be, whatever their types."""
 
 
-def harden(schema: JsonObject) -> dict[str, JsonValue]:
+def close_schema(schema: JsonObject) -> dict[str, JsonValue]:
     """Return a copy in which objects with named properties take no others, the outermost never.
 
     A nested object that says ``additionalProperties: true`` itself still takes others.

@@ -15,9 +15,9 @@ from pydantic import BaseModel, ValidationError
 
 from fluid_build.copilot.errors import ToolValidationError
 from fluid_build.copilot.tools.argument_schemas import (
+    close_schema,
     find_extra_properties,
     find_faults,
-    harden,
     has_open_model,
 )
 from fluid_build.json_types import JsonObject
@@ -77,7 +77,7 @@ class ForgeTool(Generic[P, R_co]):
     @functools.cached_property
     def input_schema(self) -> JsonObject:
         """Return the arguments as a JSON schema that takes no others."""
-        return harden(self.args_schema.model_json_schema())
+        return close_schema(self.args_schema.model_json_schema())
 
     @property
     def definition(self) -> ToolDefinition:
@@ -124,7 +124,7 @@ class LegacyTool:
 
     def __init__(self, entry: ToolEntry) -> None:
         self.name = entry["name"]
-        self.input_schema = harden(entry["input_schema"])
+        self.input_schema = close_schema(entry["input_schema"])
         self._impl = entry["impl"]
         self.is_async = inspect.iscoroutinefunction(self._impl)
 

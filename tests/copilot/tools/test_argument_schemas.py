@@ -1,4 +1,4 @@
-"""The schemas of arguments: hardened, and what breaks them."""
+"""The schemas of arguments: closed, and what breaks them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot.tools.argument_schemas import (
+    close_schema,
     find_extra_properties,
     find_faults,
-    harden,
     has_open_model,
 )
 
@@ -46,22 +46,22 @@ VALUES = st.recursive(
 
 
 @given(SCHEMAS, st.dictionaries(NAMES, VALUES, max_size=3))
-def test_hardening_refuses_extra_properties_and_nothing_else(
+def test_closing_refuses_extra_properties_and_nothing_else(
     schema: dict[str, Any], value: dict[str, Any]
 ) -> None:
-    hardened = harden(schema)
-    assert harden(hardened) == hardened
-    assert hardened["additionalProperties"] is False
-    is_valid = not find_faults(schema, value) and not find_extra_properties(hardened, value)
+    closed = close_schema(schema)
+    assert close_schema(closed) == closed
+    assert closed["additionalProperties"] is False
+    is_valid = not find_faults(schema, value) and not find_extra_properties(closed, value)
     if "anyOf" not in repr(schema):  # an extra property may fit another branch
-        assert (not find_faults(hardened, value)) == is_valid
+        assert (not find_faults(closed, value)) == is_valid
 
 
-def test_hardening_leaves_the_original_and_its_data_alone() -> None:
+def test_closing_leaves_the_original_and_its_data_alone() -> None:
     schema = {"properties": {"a": {"properties": {}, "default": {"properties": {}}}}}
-    hardened = harden(schema)
+    closed = close_schema(schema)
     assert schema == {"properties": {"a": {"properties": {}, "default": {"properties": {}}}}}
-    assert hardened["properties"] == {
+    assert closed["properties"] == {
         "a": {"properties": {}, "default": {"properties": {}}, "additionalProperties": False}
     }
 
