@@ -13,8 +13,8 @@ from fluid_build.cli import failures, messages
 from fluid_build.cli.options import Debug, Json
 from fluid_build.contract.differences import (
     LEVELS,
-    Difference,
     Differences,
+    DocumentChange,
     Level,
     VersionAdvice,
     differences,
@@ -69,7 +69,7 @@ def _screen(old: Path, new: Path, changes: Differences) -> Iterator[Part]:
         yield indented(_versions(changes.versions))
 
 
-def _level_section(level: Level, changes: Sequence[Difference], kind: str) -> Iterator[Part]:
+def _level_section(level: Level, changes: Sequence[DocumentChange], kind: str) -> Iterator[Part]:
     if not changes:
         return
     yield heading(level.capitalize(), counted(len(changes), "change"))
@@ -79,7 +79,7 @@ def _level_section(level: Level, changes: Sequence[Difference], kind: str) -> It
     yield from more(len(changes) - _MOST_OF_A_LEVEL, ": see --json")
 
 
-def _change_line(change: Difference) -> Text:
+def _change_line(change: DocumentChange) -> Text:
     """Return a change, named from inside its expose or entity, and why it has its level."""
     inner = ".".join(change.names[1:])
     subject = f"{change.kind} {inner}" if inner else change.kind
@@ -93,7 +93,7 @@ def _change_line(change: Difference) -> Text:
     return line
 
 
-def _description(change: Difference) -> str:
+def _description(change: DocumentChange) -> str:
     if not change.field:
         renamed = f", probably renamed to {change.renamed_to}" if change.renamed_to else ""
         return f" {change.action}{renamed}"

@@ -23,9 +23,9 @@ def shown(value: object, key: object = None) -> str:
     if isinstance(value, int | float):
         return _number(value)
     if isinstance(value, list):
-        return _counted("a list", len(value), "item")
+        return _counted("list", len(value), "item")
     if isinstance(value, dict):
-        return _counted("a mapping", len(value), "key")
+        return _counted("mapping", len(value), "key")
     return f"a {type(value).__name__}"
 
 
@@ -74,5 +74,5 @@ def _number(value: int | float) -> str:
 
 def _counted(what: str, number: int, unit: str) -> str:
     if number == 0:
-        return f"{what} that is empty"
-    return f"{what} of {number} {noun(number, unit)}"
+        return f"an empty {what}"
+    return f"a {what} of {number} {noun(number, unit)}"

@@ -1,6 +1,6 @@
 """Two versions of a contract or a model, and what parts them: ``differences(old, new)``."""
 
-from fluid_build.contract.differences.change import LEVELS, Action, Difference, Level
+from fluid_build.contract.differences.change import LEVELS, Action, DocumentChange, Level
 from fluid_build.contract.differences.differing import Differences, VersionAdvice, differences
 from fluid_build.contract.differences.reading import Comparable, read_comparable
 from fluid_build.contract.differences.report import differences_document
@@ -9,8 +9,8 @@ __all__ = [
     "LEVELS",
     "Action",
     "Comparable",
-    "Difference",
     "Differences",
+    "DocumentChange",
     "Level",
     "VersionAdvice",
     "differences",

@@ -12,7 +12,7 @@ _LONGEST_NAME = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class DocumentChange:
     """A difference between two documents.
 
     ``kind`` is the kind of element (expose, column, rule, measure …) and ``names`` lead to it from

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from fluid_build.contract.column_types import holds_all, value_type
-from fluid_build.contract.differences.change import Action, Difference, Level
+from fluid_build.contract.differences.change import Action, DocumentChange, Level
 from fluid_build.contract.printable import escaped, shown
 from fluid_build.text import listed_up_to
 
@@ -41,10 +41,10 @@ class Place:
         """Return a field of the same element, inside the one that this is, if it is one."""
         return replace(self, field=f"{self.field}.{field}" if self.field else field)
 
-    def change(self, level: Level, old: object, new: object, reason: str) -> Difference:
+    def change(self, level: Level, old: object, new: object, reason: str) -> DocumentChange:
         """Return the change of this field."""
         before, after = _both_shown(old, new, self.field.rpartition(".")[2])
-        return Difference(
+        return DocumentChange(
             level=level,
             action=_action(old, new),
             kind=self.kind,
@@ -56,8 +56,8 @@ class Place:
         )
 
 
-Treatment = Callable[[Place, Any, Any], Iterator[Difference]]
-Derived = Callable[[Place, Document, Document], Iterator[Difference]]
+Treatment = Callable[[Place, Any, Any], Iterator[DocumentChange]]
+Derived = Callable[[Place, Document, Document], Iterator[DocumentChange]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class ElementKind:
     """What an element is made of: alike in two elements, one is probably the other renamed."""
 
 
-def compare(fields: Fields, place: Place, old: Document, new: Document) -> Iterator[Difference]:
+def compare(fields: Fields, place: Place, old: Document, new: Document) -> Iterator[DocumentChange]:
     """Return the changes between two mappings, in the order of the new one's fields."""
     silent = []
     for name in dict.fromkeys((*new, *old)):
@@ -113,7 +113,7 @@ def same(old: object, new: object) -> bool:
 def cosmetic(reason: str) -> Treatment:
     """Return the treatment of a field that promises nothing."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
         yield place.change("cosmetic", old, new, reason)
 
     return treat
@@ -122,7 +122,7 @@ def cosmetic(reason: str) -> Treatment:
 def promise(reason: str) -> Treatment:
     """Return the treatment of a field that readers count on: only adding it is harmless."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
         level: Level = "additive" if old is ABSENT else "breaking"
         yield place.change(level, old, new, reason)
 
@@ -132,7 +132,7 @@ def promise(reason: str) -> Treatment:
 def restriction(reason: str) -> Treatment:
     """Return the treatment of a field that binds readers: only removing it is harmless."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
         level: Level = "additive" if new is ABSENT else "breaking"
         yield place.change(level, old, new, reason)
 
@@ -142,7 +142,7 @@ def restriction(reason: str) -> Treatment:
 def flag(reason: str) -> Treatment:
     """Return the treatment of a promise that is true or false; absent is false."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
         if bool(old) != bool(new):
             yield place.change("additive" if new else "breaking", old, new, reason)
 
@@ -155,7 +155,7 @@ def ranked(order: Callable[[Any], float], reason: str) -> Treatment:
     ``order`` raises ValueError for a value that has no place in it.
     """
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
         if old is ABSENT or new is ABSENT:
             yield from promise(reason)(place, old, new)
             return
@@ -170,7 +170,7 @@ def ranked(order: Callable[[Any], float], reason: str) -> Treatment:
     return treat
 
 
-def column_type(place: Place, old: Any, new: Any) -> Iterator[Difference]:
+def column_type(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
     """Compare column types: a wider one has room for every old value, any other breaks."""
     try:
         before, after = value_type(old), value_type(new)
@@ -190,7 +190,7 @@ def column_type(place: Place, old: Any, new: Any) -> Iterator[Difference]:
 def values_list(reason: str) -> Treatment:
     """Return the treatment of a list of all values: fewer promise more, more promise less."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
         before, after = old or [], new or []
         if not before or not after:
             level: Level = "additive" if after else "breaking"
@@ -210,7 +210,7 @@ def _in_words(listed: Any) -> Any:
 def part(fields: Fields) -> Treatment:
     """Return the treatment of a mapping, field by field; absent is empty."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
         before = old if isinstance(old, dict) else {}
         after = new if isinstance(new, dict) else {}
         yield from compare(fields, place, before, after)
@@ -221,7 +221,7 @@ def part(fields: Fields) -> Treatment:
 def elements(kind: ElementKind) -> Treatment:
     """Return the treatment of a list: losing an element breaks, a new one adds."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
         before, after = _by_name(kind, old), _by_name(kind, new)
         gone = [name for name in before if name not in after]
         come = [name for name in after if name not in before]
@@ -243,12 +243,12 @@ def elements(kind: ElementKind) -> Treatment:
 
 def _came_or_went(
     kind: ElementKind, place: Place, name: str, action: Action, renamed_to: str | None
-) -> Difference:
+) -> DocumentChange:
     went = action == "removed"
     reason = (
         f"This breaks readers of the {kind.name}." if went else "It's new, so nobody reads it yet."
     )
-    return Difference(
+    return DocumentChange(
         level="breaking" if went else "additive",
         action=action,
         kind=kind.name,

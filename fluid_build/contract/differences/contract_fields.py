@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fluid_build.contract.column_types import ValueType, value_type
-from fluid_build.contract.differences.change import Difference, Level
+from fluid_build.contract.differences.change import DocumentChange, Level
 from fluid_build.contract.differences.comparing import (
     ABSENT,
     Document,
@@ -58,7 +58,7 @@ def _length(value: Any) -> float:
     return -shortness(value)
 
 
-def _sensitivity(place: Place, old: Any, new: Any) -> Iterator[Difference]:
+def _sensitivity(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
     """Compare sensitivities: more care or another treatment breaks, less care adds."""
     treated = {old, new} & _TREATED
     level: Level = "additive" if not treated and _care(new) < _care(old) else "breaking"
@@ -71,13 +71,13 @@ def _care(sensitivity: Any) -> int:
     return 0 if sensitivity is ABSENT else _CARE.get(sensitivity, _PERSONAL)
 
 
-def _lifecycle_state(place: Place, old: Any, new: Any) -> Iterator[Difference]:
+def _lifecycle_state(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
     before, after = (_STATES.get(state, 0) for state in (old, new))
     level: Level = "breaking" if after < before else "additive"
     yield place.change(level, old, new, "Its lifecycle stage has changed.")
 
 
-def _key(place: Place, old: Document, new: Document) -> Iterator[Difference]:
+def _key(place: Place, old: Document, new: Document) -> Iterator[DocumentChange]:
     """Compare the keys, which are also the grain: what one row represents."""
     before, after = _key_of(old), _key_of(new)
     if before != after:

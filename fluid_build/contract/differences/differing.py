@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fluid_build.contract.differences.change import Difference, Level
+from fluid_build.contract.differences.change import DocumentChange, Level
 from fluid_build.contract.differences.comparing import Document, Place, compare
 from fluid_build.contract.differences.contract_fields import CONTRACT
 from fluid_build.contract.differences.model_fields import MODEL
@@ -33,11 +33,11 @@ class Differences:
     """All changes in the order of the documents, and the version that they require."""
 
     kind: str
-    changes: tuple[Difference, ...]
+    changes: tuple[DocumentChange, ...]
     bump: Bump
     versions: tuple[VersionAdvice, ...] = ()
 
-    def of(self, level: Level) -> Sequence[Difference]:
+    def of(self, level: Level) -> Sequence[DocumentChange]:
         """Return the changes of one level."""
         return [change for change in self.changes if change.level == level]
 
@@ -61,7 +61,7 @@ def differences(old: Comparable, new: Comparable) -> Differences:
 
 
 def _advice(
-    old: Document, new: Document, changes: Sequence[Difference]
+    old: Document, new: Document, changes: Sequence[DocumentChange]
 ) -> tuple[VersionAdvice, ...]:
     """Return, for each expose that has a version in both documents and changed."""
     before = {expose["exposeId"]: expose.get("version") for expose in old["exposes"]}

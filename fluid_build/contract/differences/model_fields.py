@@ -7,7 +7,7 @@ element where a list's items have names.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fluid_build.contract.differences.change import Difference
+from fluid_build.contract.differences.change import DocumentChange
 from fluid_build.contract.differences.comparing import (
     Document,
     ElementKind,
@@ -44,7 +44,7 @@ _KINDS: Mapping[str, str] = {
 }
 
 
-def _by_structure(place: Place, old: Any, new: Any) -> Iterator[Difference]:
+def _by_structure(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
     """Compare mappings by field, lists of named elements by name, anything else as a whole."""
     values = [value for value in (old, new) if value]
     if values and all(_is_named_list(value) for value in values):
@@ -85,14 +85,14 @@ def _origin(element: Document) -> object:
 def _reverse_flag(reason: str) -> Treatment:
     """Return the treatment of a flag that binds readers while it's true."""
 
-    def treat(place: Place, old: Any, new: Any) -> Iterator[Difference]:
+    def treat(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
         if bool(old) != bool(new):
             yield place.change("breaking" if new else "additive", old, new, reason)
 
     return treat
 
 
-def _participation(place: Place, old: Any, new: Any) -> Iterator[Difference]:
+def _participation(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
     firmer = new == "mandatory"
     reason = "Whether each side always has a counterpart has changed."
     yield place.change("additive" if firmer else "breaking", old, new, reason)

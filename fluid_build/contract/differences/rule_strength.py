@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from fluid_build.contract.differences.change import Difference, Level
+from fluid_build.contract.differences.change import DocumentChange, Level
 from fluid_build.contract.differences.comparing import (
     ABSENT,
     Document,
@@ -39,7 +39,7 @@ def shortness(duration: Any) -> float:
     return float("-inf") if earlier is None else -(_FROM - earlier).total_seconds()
 
 
-def limits(place: Place, old: Document, new: Document) -> Iterator[Difference]:
+def limits(place: Place, old: Document, new: Document) -> Iterator[DocumentChange]:
     """Compare how much of the data must keep a rule: threshold, operator, ``max-violations``."""
     before, after = _limit_text(old), _limit_text(new)
     if before == after:
@@ -94,7 +94,7 @@ def _compared_rows(old: int | None, new: int | None) -> tuple[Level, ...]:
     return ("additive" if new < old else "breaking",)
 
 
-def rule_labels(place: Place, old: Any, new: Any) -> Iterator[Difference]:
+def rule_labels(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
     """Compare labels: some say what a rule compares with, the others are figures."""
     before, after = old or {}, new or {}
     for name in _STRUCTURE:

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from fluid_build.contract.differences.change import Difference
+from fluid_build.contract.differences.change import DocumentChange
 
 Bump = Literal["none", "patch", "minor", "major"]
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
-def bump_of(changes: Iterable[Difference]) -> Bump:
+def bump_of(changes: Iterable[DocumentChange]) -> Bump:
     """Return major where something breaks, minor where something is added, else patch."""
     levels = {change.level for change in changes if change.field != "version"}
     if "breaking" in levels:

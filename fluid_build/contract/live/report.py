@@ -2,7 +2,13 @@
 
 from collections.abc import Mapping
 
-from fluid_build.contract.live.results import CheckResult, ExposeResult, LiveResult
+from fluid_build.contract.live.results import ExposeResult, LiveResult
+
+_CHECK = (
+    "id subject type columns severity status expected observed rows violations reason description "
+    "sql"
+).split()
+"""The keys of a check, in their order."""
 
 
 def result_document(result: LiveResult) -> dict[str, object]:
@@ -36,23 +42,5 @@ def _expose(expose: ExposeResult) -> dict[str, object]:
         "expose_id": expose.expose_id,
         "table": expose.table,
         "rows": expose.rows,
-        "checks": [_check(check) for check in expose.checks],
-    }
-
-
-def _check(check: CheckResult) -> dict[str, object]:
-    return {
-        "id": check.id,
-        "subject": check.subject,
-        "type": check.type,
-        "columns": list(check.columns),
-        "severity": check.severity,
-        "status": check.status,
-        "expected": check.expected,
-        "observed": check.observed,
-        "rows": check.rows,
-        "violations": check.violations,
-        "reason": check.reason,
-        "description": check.description,
-        "sql": check.sql,
+        "checks": [{key: getattr(check, key) for key in _CHECK} for check in expose.checks],
     }

@@ -4,7 +4,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from fluid_build.contract.differences import Comparable, Difference, Differences, differences
+from fluid_build.contract.differences import Comparable, Differences, DocumentChange, differences
 from fluid_build.contract.validation import parse_contract
 
 
@@ -17,7 +17,7 @@ def parted(old: Any, new: Any) -> Differences:
     )
 
 
-def only(old: Any, new: Any) -> Difference:
+def only(old: Any, new: Any) -> DocumentChange:
     """The only change between two contracts."""
     found = parted(old, new).changes
     assert len(found) == 1, found
