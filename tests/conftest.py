@@ -42,6 +42,7 @@ _SLOW_FIXTURES = {"dbt", "fluid_process", "postgres_server"}
 """What takes a second or more each time, to start or to build."""
 _SLOW_PLACES = (
     "cli/test_compact_dates.py",
+    "cli/test_contract_testing.py",
     "cli/test_copying.py",
     "cli/test_csv_end_to_end.py",
     "cli/test_demo.py",
@@ -51,21 +52,34 @@ _SLOW_PLACES = (
     "cli/test_interrupts.py",
     "cli/test_irregular_files.py",
     "cli/test_personal_values.py",
+    "cli/test_profile.py",
     "cli/test_trust.py",
     "cli/test_verify.py",
     "cli/test_verify_warehouse.py",
+    "contract/exports/test_export_formats.py",
+    "contract/live/",
+    "contract/test_contract_limits.py",
+    "copilot/tools/test_metrics.py",
     "demo/",
+    "profiling/test_semantic_types_accuracy.py",
+    "sources/test_ddl_corpus.py",
+    "sources/test_every_kind.py",
     "sources/test_hostile_names.py",
+    "sources/test_limits.py",
+    "sources/test_open_source.py",
     "test_documents.py",
     "test_forge.py",
     "test_hostile_text.py",
     "transform/data_vault/",
+    "transform/dbt/test_targets.py",
     "transform/dimensional/",
     "transform/test_carried_tests.py",
+    "transform/test_delimited_text.py",
     "transform/test_hashing.py",
+    "transform/test_manifest.py",
     "transform/test_proof.py",
 )
-"""Where tests forge, build or prove whole databases: most of the time of all tests."""
+"""Modules that take more than four seconds; most forge, build or prove whole databases."""
 for _place in _SLOW_PLACES:
     assert (_TESTS / _place).exists(), f"{_place} is gone: change _SLOW_PLACES in tests/conftest.py"
 
