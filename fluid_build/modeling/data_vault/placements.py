@@ -5,7 +5,7 @@ makes a satellite there, a key made of several other keys makes a link. A table 
 to is always a hub, because no link leads to another link.
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -138,10 +138,9 @@ def _is_code_list(profile: Profile, tables: SourceTables, entity: Entity) -> boo
 
 def _code_list_reason(entity: Entity, tables: SourceTables) -> str:
     users = dict.fromkeys(r.from_entity for r in tables.referrers[entity.name])
-    refer = "refer" if len(users) > 1 else "refers"
     return (
-        f"A code list of {entity.rows} rows: a short key and its meaning. {_name_a_few(users)}"
-        f" {refer} to it, and it refers to nothing."
+        f"A code list of {entity.rows} rows: a short key and its meaning."
+        f" {_subject(users, 'refers', 'refer')} to it, and it refers to nothing."
     )
 
 
@@ -211,18 +210,29 @@ def _placement_by_key(tables: SourceTables, entity: Entity, code_lists: Set[str]
     references = [r for r in tables.references[name] if r.to_entity not in code_lists]
     users = dict.fromkeys(r.from_entity for r in tables.referrers[name] if r.from_entity != name)
     if users:
-        refer = "refer" if len(users) > 1 else "refers"
-        return Placement(
-            "hub", f"The table has its own key, and {_name_a_few(users)} {refer} to it."
-        )
+        reason = f"The table has its own key, and {_subject(users, 'refers', 'refer')} to it."
+        return Placement("hub", reason)
     if any(r.to_entity == name for r in references):
         return Placement("hub", "The table has its own key and refers to itself.")
     in_key = [r for r in references if key.issuperset(r.from_attributes)]
-    own_columns = sorted(key.difference(*(r.from_attributes for r in in_key)))
-    if _count_ends(in_key) >= 2 and not own_columns:
+    if _count_ends(in_key) >= 2 and not _own_key_columns(tables, entity, in_key):
         return Placement("link", f"Its key is made of the keys of {_name_parents(in_key)}.")
     if entity_evidence := _entity_evidence(tables, entity, key):
         return Placement("hub", f"The table has its own key, and {entity_evidence}.")
+    return _placement_by_references(tables, entity, references, in_key)
+
+
+def _placement_by_references(
+    tables: SourceTables,
+    entity: Entity,
+    references: Sequence[Relationship],
+    in_key: Sequence[Relationship],
+) -> Placement:
+    """Return the placement of a table that nothing refers to and that names nothing.
+
+    ``in_key`` are the references that are part of its key.
+    """
+    own_columns = _own_key_columns(tables, entity, in_key)
     if in_key and not own_columns:
         parents = _name_parents(in_key)
         reason = f"Its key refers to {parents}, but not by the key that identifies rows there."
@@ -230,20 +240,28 @@ def _placement_by_key(tables: SourceTables, entity: Entity, code_lists: Set[str]
     if in_key and _count_ends(references) == 1:
         reason = (
             f"Several rows belong to one row of {_name_parents(in_key)};"
-            f" {_name_a_few(own_columns)} tells them apart."
+            f" {_subject(own_columns, 'tells', 'tell')} them apart."
         )
         return Placement("multi-active", reason, in_key[0])
     if in_key:
         reason = (
             f"Its rows relate {_name_parents(references)};"
-            f" {_name_a_few(own_columns)} tells them apart."
+            f" {_subject(own_columns, 'tells', 'tell')} them apart."
         )
         return Placement("transaction" if _is_measured(entity) else "link", reason)
-    complete = [r for r in references if tables.is_complete(name, r.from_attributes)]
+    complete = [r for r in references if tables.is_complete(entity.name, r.from_attributes)]
     if _count_ends(complete) >= 2 and _is_event(entity):
         reason = f"Each row is an event that relates {_name_parents(references)}."
         return Placement("transaction", reason)
     return Placement("hub", "The table has its own key.")
+
+
+def _own_key_columns(
+    tables: SourceTables, entity: Entity, in_key: Sequence[Relationship]
+) -> list[str]:
+    """Return the columns of a table's key that aren't part of the references in it."""
+    key = set(tables.identity(entity.name))
+    return sorted(key.difference(*(reference.from_attributes for reference in in_key)))
 
 
 def _count_ends(references: Sequence[Relationship]) -> int:
@@ -290,6 +308,11 @@ def _is_measured(entity: Entity) -> bool:
 
 def _name_parents(references: Sequence[Relationship]) -> str:
     return _name_a_few(dict.fromkeys(r.to_entity for r in references))
+
+
+def _subject(names: Collection[str], singular_verb: str, plural_verb: str) -> str:
+    """Return names as the subject of a sentence, with the form of the verb that goes with them."""
+    return f"{_name_a_few(names)} {singular_verb if len(names) == 1 else plural_verb}"
 
 
 def _name_a_few(names: Iterable[str]) -> str:

@@ -35,13 +35,7 @@ def calendar_dimensions(
     calendar: GeneratedCalendar, facts: Sequence[Fact]
 ) -> tuple[Dimension, ...]:
     """Return the generated calendar; nothing where no fact refers to it."""
-    dates: dict[SourceColumn, None] = {}
-    for fact in facts:
-        entities = {"": fact.entity_name} | {join.name: join.entity for join in fact.joins}
-        for reference in fact.dimensions:
-            if reference.dimension == calendar.name:
-                table = entities[reference.source]
-                dates[SourceColumn(table=table, column=reference.columns[0])] = None
+    dates = _dates(calendar, facts)
     if not dates:
         return ()
     dimension = Dimension(
@@ -62,7 +56,19 @@ def calendar_dimensions(
             for name, type_, description in _COLUMNS
         ),
         mapped_source_tables=tuple(dict.fromkeys(date.table for date in dates)),
-        source_columns=tuple(dates),
+        source_columns=dates,
         reason="All facts are grouped by day, month and year of one calendar.",
     )
     return (dimension,)
+
+
+def _dates(calendar: GeneratedCalendar, facts: Sequence[Fact]) -> tuple[SourceColumn, ...]:
+    """Return the columns of all dates by which facts refer to the calendar."""
+    dates: dict[SourceColumn, None] = {}
+    for fact in facts:
+        entities = {"": fact.entity_name} | {join.name: join.entity for join in fact.joins}
+        for reference in fact.dimensions:
+            if reference.dimension == calendar.name:
+                table = entities[reference.source]
+                dates[SourceColumn(table=table, column=reference.columns[0])] = None
+    return tuple(dates)

@@ -119,12 +119,6 @@ def _derived_dimension(
 ) -> DerivedDimension:
     attributes = tuple(attribute.name for attribute in group)
     columns = {name: layout.names.column(entity.name, name) for name in attributes}
-    names = ", ".join(attributes)
-    reason = (
-        f"A junk dimension of the flags {names} of {entity.name}: few combinations occur."
-        if dimension_type == "junk"
-        else f"{names} of {entity.name} repeat together: they describe the same object."
-    )
     dimension = Dimension(
         name=free_column(f"dim_{stem}", used_relations),
         entity_name=entity.name,
@@ -146,6 +140,13 @@ def _derived_dimension(
         ),
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, attributes),
-        reason=reason,
+        reason=_reason(entity, attributes, dimension_type),
     )
     return DerivedDimension(dimension, attributes)
+
+
+def _reason(entity: Entity, attributes: AttributeNames, dimension_type: DimensionType) -> str:
+    names = ", ".join(attributes)
+    if dimension_type == "junk":
+        return f"A junk dimension of the flags {names} of {entity.name}: few combinations occur."
+    return f"{names} of {entity.name} repeat together: they describe the same object."

@@ -27,18 +27,12 @@ def choose_dimensions(
     """
     candidates = [name for name, role in roles.items() if role.kind == "dimension"]
     keys = {name: _key_name(graph, names, name) for name in candidates}
-    empty = StarLayout(graph, roles, names, variant, {}, frozenset(), keys)
-    used = frozenset(
-        empty.whole(parent.to_entity)
-        for name, role in roles.items()
-        if role.kind in {"fact", "bridge"}
-        for parent in graph.parents[name]
-        if roles[parent.to_entity].kind in {"dimension", "part"}
-    )
+    undecided = StarLayout(graph, roles, names, variant, {}, frozenset(), keys)
+    used = _used_by_events(undecided)
     chosen = {name for name in candidates if variant == "snowflake" or name in used}
     chosen |= {name for name in candidates if not _is_looked_up(graph, roles, name)}
     chosen |= {name for name in candidates if is_calendar(graph.entities[name])}
-    chosen |= {empty.whole(name) for name, role in roles.items() if role.kind == "part"}
+    chosen |= {undecided.whole(name) for name, role in roles.items() if role.kind == "part"}
     _add_uncovered(graph, roles, candidates, chosen)
     while True:
         dimension_names = _dimension_names(names, candidates, chosen)
@@ -52,6 +46,17 @@ def choose_dimensions(
         if not incomplete:
             return layout, dimensions
         chosen.update(incomplete)
+
+
+def _used_by_events(layout: StarLayout) -> frozenset[str]:
+    """Return the entities whose dimension a fact or bridge refers to."""
+    return frozenset(
+        layout.whole(parent.to_entity)
+        for name, role in layout.roles.items()
+        if role.kind in {"fact", "bridge"}
+        for parent in layout.graph.parents[name]
+        if layout.roles[parent.to_entity].kind in {"dimension", "part"}
+    )
 
 
 def _key_name(graph: ReferenceGraph, names: StarNames, entity: str) -> str:

@@ -98,16 +98,21 @@ class _FactBuilder:
     """The calendar's key by date attribute: the day is the whole of it."""
 
     def build(self) -> DescribedFact:
-        """Return the fact."""
+        """Return the fact, with the dimensions of its own columns."""
         layout, entity = self.context.layout, self.entity
         derived = derived_dimensions(layout, entity, self.context.used_relations)
         self._refer_to_own_dimensions()
         self._refer_to_derived(derived)
         dates = self._refer_to_calendar()
         self._take_over_from_headers()
+        in_derived = {name for dimension in derived for name in dimension.attributes}
+        return DescribedFact(self._fact(dates, in_derived), derived)
+
+    def _fact(self, dates: tuple[Attribute, ...], in_derived: Set[str]) -> Fact:
+        """Return the fact itself, once all of its dimensions are known."""
+        layout, entity = self.context.layout, self.entity
         header_columns = {name for header, _ in self.headers for name in header.from_attributes}
         columns = FactColumns(layout, entity, header_columns, self.used_columns)
-        in_derived = {name for dimension in derived for name in dimension.attributes}
         attributes = tuple(columns.attributes(in_derived | self.date_keys.keys()))
         measures = tuple(columns.measures())
         type_, type_reason = fact_type(
@@ -117,7 +122,7 @@ class _FactBuilder:
             is_measured=bool(measures),
             is_line=bool(self.headers),
         )
-        fact = Fact(
+        return Fact(
             name=self.context.names[entity.name],
             entity_name=entity.name,
             description=entity.description,
@@ -141,7 +146,6 @@ class _FactBuilder:
             ),
             reason=f"{layout.roles[entity.name].reason} {type_reason}",
         )
-        return DescribedFact(fact, derived)
 
     def _refer_to_own_dimensions(self) -> None:
         layout, dimensions = self.context.layout, self.context.dimensions

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, Relationship
 from fluid_build.modeling.measures import value_bounds
-from fluid_build.profiling.profile import Profile
+from fluid_build.profiling.profile import Profile, TableProfile
 
 AttributeNames = tuple[str, ...]
 _MOSTLY_FILLED = 0.5
@@ -63,17 +63,7 @@ class ReferenceGraph:
 def reference_graph(profile: Profile, conceptual: ConceptualModel) -> ReferenceGraph:
     """Return the references of a profiled source that a star can follow."""
     unique = {
-        table.name: frozenset(
-            {
-                *(frozenset(key) for key in table.candidate_keys),
-                *(
-                    frozenset(key.attributes)
-                    for key in conceptual.entity(table.name).keys
-                    if key.holds or (key.kind == "declared" and not key.evidence.violations)
-                ),
-            }
-        )
-        for table in profile.tables
+        table.name: _unique_sets(table, conceptual.entity(table.name)) for table in profile.tables
     }
     usable = tuple(_usable_references(conceptual, unique))
     names = [entity.name for entity in conceptual.entities]
@@ -114,6 +104,17 @@ def is_filled(relationship: Relationship) -> bool:
 def is_mandatory(relationship: Relationship) -> bool:
     """Return whether every child row has its parent: there are neither nulls nor orphans."""
     return relationship.from_participation == "mandatory"
+
+
+def _unique_sets(table: TableProfile, entity: Entity) -> frozenset[frozenset[str]]:
+    """Return the sets of attributes that no two rows share, apart from nulls."""
+    candidates = {frozenset(key) for key in table.candidate_keys}
+    unviolated = {
+        frozenset(key.attributes)
+        for key in entity.keys
+        if key.holds or (key.kind == "declared" and not key.evidence.violations)
+    }
+    return frozenset(candidates | unviolated)
 
 
 def _usable_references(
