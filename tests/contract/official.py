@@ -1,4 +1,4 @@
-"""The official FLUID schema, read from beside the repository, and documents made from it.
+"""The official FLUID schema, read from next to the repository, and documents made from it.
 
 Nothing here knows the contract's types: documents come from the official schema alone, so that
 the types are held against something that is not their own.

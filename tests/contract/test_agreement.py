@@ -77,8 +77,8 @@ def _spot(document: object, steps: tuple[tuple[str, object], ...]) -> tuple[dict
 
 
 @pytest.mark.parametrize("document", [None, True, 3, "contract", [], {}, [{}]])
-def test_verdicts_agree_on_what_is_no_contract_at_all(document: object) -> None:
-    """What is no mapping, or an empty one, is no contract."""
+def test_verdicts_agree_on_documents_that_are_not_contracts(document: object) -> None:
+    """Other values than mappings, and empty mappings, aren't contracts."""
     assert agree(document)
     assert validate(document)
 

@@ -39,14 +39,14 @@ def test_an_invalid_document_has_findings_and_no_warnings() -> None:
 
 
 def test_two_exposes_of_one_id() -> None:
-    """An id that is given twice is told at the second place."""
+    """An id that is given twice is reported at the second place."""
     warning = only(contract(exposes=[expose(), expose()]))
     assert warning.path == "exposes[1].exposeId"
     assert warning.message == "the exposeId `orders` is given twice"
 
 
 def test_two_columns_of_one_name() -> None:
-    """A column that is given twice is told."""
+    """A column that is given twice is reported."""
     columns = [{"name": "a", "type": "int"}, {"name": "a", "type": "int"}]
     warning = only(contract(exposes=[expose(contract={"schema": columns})]))
     assert warning.path == "exposes[0].contract.schema[1].name"

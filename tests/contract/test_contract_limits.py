@@ -13,7 +13,7 @@ from fluid_build.errors import ContractError, SourceUnreadableError
 MANY = 20_000
 
 
-def test_of_very_many_findings_the_first_are_told_and_the_others_counted() -> None:
+def test_the_first_of_very_many_findings_are_listed_and_the_others_counted() -> None:
     """A thousand, and one that says how many more there are and how to see them."""
     found = validate({f"unknown_{number}": 1 for number in range(MANY)})
     assert len(found) == 1_001
@@ -24,14 +24,14 @@ def test_of_very_many_findings_the_first_are_told_and_the_others_counted() -> No
 
 
 def test_the_number_of_findings_can_be_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then every one is told, and none counted."""
+    """Then all of them are listed, and none counted."""
     monkeypatch.setenv("FLUID_MAX_FINDINGS", "50000")
     found = validate({f"unknown_{number}": 1 for number in range(5_000)})
     assert len(found) > 5_000
     assert not any("FLUID_MAX_FINDINGS" in finding.message for finding in found)
 
 
-def test_an_unusable_contract_is_told_with_the_number_of_its_faults() -> None:
+def test_an_invalid_contract_is_refused_with_its_number_of_findings() -> None:
     """The error counts them all, also where they aren't all made."""
     with pytest.raises(ContractError, match=r"and 2\d,\d{3} more"):
         parse_contract({f"unknown_{number}": 1 for number in range(MANY)})

@@ -74,7 +74,7 @@ def test_anchors_and_merge_keys_are_followed() -> None:
 
 
 def test_findings_carry_the_line_of_yaml(tmp_path: Path) -> None:
-    """Each finding of a YAML file has the line where its key or item stands."""
+    """Each finding of a YAML file has the line of its key or item."""
     file = tmp_path / "c.yaml"
     file.write_text(
         "fluidVersion: 0.7.2\nkind: DataProdct\nid: x\n# a comment\nname: >\n  folded\n"
@@ -107,13 +107,13 @@ def _written(folder: Path, text: str) -> Path:
 
 
 def test_a_missing_file_is_not_found(tmp_path: Path) -> None:
-    """No file at the path is told as such."""
+    """A missing file is named as missing."""
     with pytest.raises(SourceNotFoundError, match="There is no file"):
         read_contract(tmp_path / "none.yaml")
 
 
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    """A folder is told as such."""
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    """A folder is named as a folder."""
     with pytest.raises(SourceUnreadableError, match="is a folder"):
         read_contract(tmp_path)
 
@@ -160,11 +160,11 @@ def test_a_huge_file_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_bad_yaml_is_refused_with_the_place(text: str, what: str) -> None:
-    """What cannot be read as one safe document is told in a sentence, with line and column."""
+    """What can't be read as one safe document is refused with line and column."""
     assert what in refusal(text).message
 
 
-def test_a_tab_is_told_as_such() -> None:
+def test_a_tab_in_the_indentation_is_named() -> None:
     """Where a tab indents, the advice is to use spaces."""
     refused = refusal("a:\n\t- b\n")
     assert "line 2, column 1" in refused.message
@@ -202,5 +202,5 @@ def test_nesting_is_bounded(name: str) -> None:
     ],
 )
 def test_bad_json_is_refused_with_the_place(text: str, what: str) -> None:
-    """What is not JSON is told in a sentence, with line and column where they are known."""
+    """What isn't JSON is refused, with line and column where they're known."""
     assert what in refusal(text, "c.json").message

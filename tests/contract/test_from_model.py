@@ -59,7 +59,7 @@ def test_any_profile_gives_a_valid_contract(measured: Profile) -> None:
 
 @given(profiles())
 def test_ids_are_unique_and_the_bytes_repeat(measured: Profile) -> None:
-    """Exposes and rules can be told apart by their ids, and a second time gives the same text."""
+    """Exposes and rules have distinct ids, and a second time gives the same text."""
     contract = contract_of(measured)
     exposes = [exposed.expose_id for exposed in contract.exposes]
     assert len(set(exposes)) == len(exposes)
@@ -133,7 +133,7 @@ def test_a_date_in_text_is_a_date_and_says_how_it_is_stored() -> None:
     assert made.labels["type-reason"] == "Stored as VARCHAR; every value is a DATE (%d.%m.%Y)."
 
 
-def test_personal_data_is_marked_and_none_of_its_values_is_told() -> None:
+def test_personal_data_is_marked_and_its_values_are_not_shown() -> None:
     """A PII column is sensitive, tagged, and its values are nowhere in the contract."""
     secret = values(**{"ann@example.com": 50, "bob@example.com": 50})
     facts = {"min": "ann@example.com", "max": "bob@example.com", "distinct": 2}
@@ -258,7 +258,7 @@ def test_a_small_closed_domain_becomes_accepted_values() -> None:
     ids=lambda facts: next(iter(facts)),
 )
 def test_values_are_not_accepted_on_weak_grounds(facts: dict[str, object]) -> None:
-    """Personal data, samples, unknown or single values and numbers are no closed domain."""
+    """Personal data, samples, unknown or single values and numbers aren't closed domains."""
     plain = {"name": "x", "type": "VARCHAR", "distinct": 2, "top_values": values(a=50, b=50)}
     merged = plain | facts
     measured = column(str(merged.pop("name")), str(merged.pop("type")), **merged)
@@ -274,7 +274,7 @@ def test_small_numbers_are_a_domain_where_the_name_says_so() -> None:
 
 
 def test_measures_are_what_can_be_added_up() -> None:
-    """Amounts are summed, prices averaged; keys, codes and years are no measures."""
+    """Amounts are summed, prices averaged; keys, codes and years aren't measures."""
     columns = [
         column(name, "DECIMAL(10,2)" if "price" in name or "amount" in name else "BIGINT", **facts)
         for name, facts in {

@@ -42,7 +42,7 @@ def _edited(contract: FluidContract, edit: Callable[[Any], None]) -> FluidContra
     return parse_contract(document)
 
 
-def test_another_type_is_told() -> None:
+def test_another_type_is_reported() -> None:
     """Both types are named, and whose they are."""
     contract, plan = _both()
 
@@ -54,7 +54,7 @@ def test_another_type_is_told() -> None:
     ]
 
 
-def test_a_column_on_one_side_is_told() -> None:
+def test_a_column_on_one_side_is_reported() -> None:
     """A renamed column is one too many and one too few."""
     contract, plan = _both()
 
@@ -67,7 +67,7 @@ def test_a_column_on_one_side_is_told() -> None:
     ]
 
 
-def test_an_expose_on_one_side_is_told() -> None:
+def test_an_expose_on_one_side_is_reported() -> None:
     """A renamed expose is one too many and one too few."""
     contract, plan = _both()
 

@@ -12,7 +12,7 @@ from fluid_build.transform.plan.elements import EVERY_ROW, RowScope
 
 @pytest.fixture
 def history() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Key 1 was corrected, key 2 was deleted, key 0 stands for none."""
+    """Key 1 was corrected, key 2 was deleted, key 0 means none."""
     with duckdb.connect() as connection:
         connection.execute(
             "CREATE TABLE h AS SELECT * FROM (VALUES"
@@ -35,7 +35,7 @@ def history() -> Iterator[duckdb.DuckDBPyConnection]:
 def test_a_scope_leaves_the_rows_that_it_names(
     history: duckdb.DuckDBPyConnection, scope: RowScope, keys: list[int]
 ) -> None:
-    """What was corrected or is gone at the source is no longer spoken of."""
+    """Corrected and deleted rows are out of scope."""
     found = history.execute(f"SELECT k FROM {rows_in('h', scope)} ORDER BY k").fetchall()
     assert [key for (key,) in found] == keys
 

@@ -28,7 +28,7 @@ def with_task(**task: Any) -> dict[str, Any]:
 
 
 def test_a_valid_contract_has_no_findings() -> None:
-    """Nothing is said of a contract that is valid."""
+    """A valid contract has no findings."""
     assert validate(contract()) == ()
 
 
@@ -39,8 +39,8 @@ def test_the_path_leads_to_the_value() -> None:
     assert only(document).path == "exposes[1].contract.schema[1].type"
 
 
-def test_a_misspelt_word_is_told_with_the_nearest_allowed_one() -> None:
-    """A word that is not in an enumeration comes with the one that was probably meant."""
+def test_a_misspelt_word_comes_with_the_nearest_allowed_one() -> None:
+    """A word that isn't in an enumeration comes with the one that was probably meant."""
     finding = only(contract(exposes=[expose(kind="tabel")]))
     assert finding.message == "`tabel` isn't allowed here; did you mean `table`?"
     assert finding.found == "`tabel`"
@@ -49,7 +49,7 @@ def test_a_misspelt_word_is_told_with_the_nearest_allowed_one() -> None:
 
 
 def test_a_misspelt_key_is_one_finding() -> None:
-    """A misspelt required key is told once, not as unknown and as missing."""
+    """A misspelt required key is reported once, not as unknown and as missing."""
     document = contract()
     document["exposse"] = document.pop("exposes")
     finding = only(document)
@@ -59,7 +59,7 @@ def test_a_misspelt_key_is_one_finding() -> None:
 
 
 def test_an_unknown_key_comes_with_the_known_ones() -> None:
-    """A key like no other is told with the keys that are known there."""
+    """A key like no other is reported with the keys that are known there."""
     finding = only(contract(exposes=[expose(zzz=1)]))
     assert finding.message == "`zzz` isn't known here"
     assert finding.nearest is None
@@ -73,7 +73,7 @@ def test_the_python_names_of_fields_are_no_keys() -> None:
 
 
 def test_a_missing_key_is_named_with_what_it_should_hold() -> None:
-    """A key that must be there and is not is told at the mapping that lacks it."""
+    """A missing key is reported at the mapping that lacks it."""
     table = expose()
     del table["kind"]
     finding = only(contract(exposes=[table]))
@@ -89,7 +89,7 @@ def test_null_is_not_an_absent_key() -> None:
 
 
 def test_a_number_where_text_belongs_asks_for_quotes() -> None:
-    """What YAML made a number or boolean of is told so, as the writer saw text."""
+    """What YAML read as a number or boolean is named so, as the writer saw text."""
     message = "it should be text, but is read as a number; put it in quotes"
     assert only(contract(exposes=[expose(version=1.0)])).message == message
     message = "it should be text, but is read as true or false; put it in quotes"
@@ -97,7 +97,7 @@ def test_a_number_where_text_belongs_asks_for_quotes() -> None:
 
 
 def test_whole_numbers_may_be_written_with_a_point() -> None:
-    """1.0 is a whole number, 1.5 and true are none."""
+    """1.0 is a whole number; 1.5 and true aren't."""
 
     def upkeep(age: object) -> dict[str, Any]:
         return contract(exposes=[expose(iceberg={"compaction": {"targetFileSizeMb": age}})])
@@ -107,28 +107,28 @@ def test_whole_numbers_may_be_written_with_a_point() -> None:
     assert only(upkeep(True)).allowed == "a whole number"
 
 
-def test_a_repeated_tag_is_told_where_it_repeats() -> None:
-    """The second of two equal tags is the one that is told."""
+def test_a_repeated_tag_is_reported_where_it_repeats() -> None:
+    """The second of two equal tags is reported."""
     finding = only(contract(tags=["a", "b", "a"]))
     assert (finding.path, finding.message) == ("tags[2]", "it's in the list already")
 
 
 def test_a_table_needs_columns_or_an_api() -> None:
-    """What is exposed has a schema or an OpenAPI document."""
+    """An expose has a schema or an OpenAPI document."""
     finding = only(contract(exposes=[expose(contract={})]))
     assert finding.path == "exposes[0].contract"
     assert finding.allowed == "`schema` or `openapiRef`"
 
 
-def test_of_a_build_only_its_own_pattern_is_told() -> None:
-    """The properties of a build are held against its pattern, not against every one."""
+def test_a_build_is_checked_against_its_own_pattern_alone() -> None:
+    """The properties of a build are checked against its pattern, not against every one."""
     build = {"pattern": "embedded-logic", "properties": {"sql": "select 1", "languag": "sql"}}
     finding = only(contract(builds=[build]))
     assert finding.path == "builds[0].properties.languag"
     assert finding.nearest == "language"
 
 
-def test_of_a_build_with_a_misspelt_pattern_the_pattern_is_told() -> None:
+def test_a_misspelt_pattern_is_the_only_finding_of_its_build() -> None:
     """A misspelt pattern is one finding, whatever the properties are."""
     build = {"pattern": "multistage", "properties": {"stages": []}}
     assert only(contract(build=build)).nearest == "multi-stage"
@@ -140,21 +140,21 @@ def test_properties_of_a_build_need_a_pattern() -> None:
     assert finding.message == "a build with `properties` needs `pattern`"
 
 
-def test_of_alternatives_the_one_that_was_meant_is_told() -> None:
-    """A dataset that is a mapping is held against the mapping, not against text."""
+def test_a_value_is_checked_against_the_alternative_of_its_type() -> None:
+    """A dataset that is a mapping is checked against the mapping, not against text."""
     trigger = {"datasets": [{"productId": "silver.x"}]}
     finding = only(contract(build={"execution": {"trigger": trigger}}))
     assert finding.path == "build.execution.trigger.datasets[0]"
     assert finding.message == "`exposeId` is missing"
 
 
-def test_what_is_none_of_the_alternatives_is_told_all_of_them() -> None:
+def test_a_value_of_another_type_comes_with_all_alternatives() -> None:
     """A dataset that is a number should be text or a mapping."""
     finding = only(contract(build={"execution": {"trigger": {"datasets": [3]}}}))
     assert finding.message == "it should be text or a mapping"
 
 
-def test_a_provider_action_is_told_what_it_lacks() -> None:
+def test_each_missing_key_of_a_provider_action_is_a_finding() -> None:
     """Each key that a provider action needs is a finding of its own."""
     findings = validate(with_task(type="provider_action", operator="X", provider="aws"))
     assert [finding.allowed for finding in findings] == ["`action`", "`params`"]
@@ -182,7 +182,7 @@ def test_findings_come_in_the_order_of_the_document() -> None:
     assert paths == ["zzz", "name", "exposes[0].kind", "tags[0]"]
 
 
-def test_every_finding_is_told_at_once() -> None:
+def test_every_finding_is_reported_at_once() -> None:
     """One mistake does not hide another."""
     assert len(validate(contract(id="No Id", name=1, tags={}, kind="x", domain=None))) == 5
 
@@ -198,7 +198,7 @@ def test_every_finding_is_told_at_once() -> None:
     ],
 )
 def test_secrets_are_not_echoed(key: str, value: object) -> None:
-    """A value that looks like a secret does not stand in a finding."""
+    """A value that looks like a secret isn't in a finding."""
     findings = validate(contract(**{key: value}))
     assert findings
     assert "hunter2" not in repr(findings)
@@ -212,13 +212,13 @@ def test_what_is_echoed_is_short_and_printable() -> None:
     assert only(contract(**{"\x1b" * 500: 1})).path.isprintable()
 
 
-def test_keys_that_are_no_text_are_told() -> None:
+def test_keys_that_are_not_text_are_reported() -> None:
     """A mapping from Python with a number for a key is refused in words."""
     labels = only(contract(labels={3: "x"}))
     assert labels.message == "every key must be text"
 
 
-def test_half_a_character_in_a_key_is_told() -> None:
+def test_half_a_character_in_a_key_is_reported() -> None:
     """An unknown key with half of a surrogate pair is refused in words."""
     assert only(contract(**{"\ud800": 1})).message == "it isn't Unicode text"
 

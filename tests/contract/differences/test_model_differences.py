@@ -75,7 +75,7 @@ def test_each_change_has_its_level(
 
 
 def test_accepted_values_that_grow_break(model: Any) -> None:
-    """A reader may meet a value that nobody told of."""
+    """A reader may find a value that wasn't announced."""
     closed = with_(model, *ATTRIBUTES, 3, "accepted_values", value=["new", "paid"])
     wider = with_(model, *ATTRIBUTES, 3, "accepted_values", value=["new", "paid", "void"])
     assert parted(closed, wider).breaks
@@ -83,7 +83,7 @@ def test_accepted_values_that_grow_break(model: Any) -> None:
 
 
 def test_layers_are_compared_element_by_element(model: Any) -> None:
-    """A hub is told by its name, and its business key is a promise."""
+    """A hub is identified by its name, and its business key is a promise."""
     hub = {
         "name": "hub_customer",
         "entity_name": "customer",

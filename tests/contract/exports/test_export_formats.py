@@ -133,7 +133,7 @@ def is_json(text: str) -> bool:
 
 
 def is_told(value: Any, path: Place, told: set[str]) -> bool:
-    """Whether the value stands somewhere: as it is, in ODCS's word for it, or in an address."""
+    """Whether the value is somewhere: as it is, in ODCS's word for it, or in an address."""
     if path[-1] == "state":
         value = {"preview": "draft"}.get(value, value)
     if "location" in path:
@@ -184,7 +184,7 @@ def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
     assert "`odcs`, `dcs` or `osi`" in str(error.value.hint)
 
 
-def test_numbers_that_are_not_finite_are_left_out_and_told() -> None:
+def test_infinite_numbers_are_left_out_and_listed() -> None:
     """No format has infinity: such a value is unsaid, and the rest is written."""
     document = as_document(parse_contract(_with_threshold(float("inf"))))
     exported = export(parse_contract(document), "odcs")

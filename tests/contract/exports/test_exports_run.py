@@ -63,7 +63,7 @@ def test_the_server_is_the_file_that_dbt_builds(contract: FluidContract) -> None
         assert (server["type"], server["database"]) == ("duckdb", "dbt/shop.duckdb")
 
 
-def test_a_reference_with_known_orphans_is_no_foreign_key(contract: FluidContract) -> None:
+def test_a_reference_with_known_orphans_is_not_a_foreign_key(contract: FluidContract) -> None:
     """A foreign key knows no exceptions; the check that counts them stays."""
     columns = odcs_columns(export(contract, "odcs").document, "sale")
     assert "relationships" not in columns["customer_id"]
@@ -88,7 +88,7 @@ def test_a_type_that_a_format_lacks_is_left_to_the_physical_type(contract: Fluid
     assert "type" not in fields["waits"]
 
 
-def test_a_path_is_told_from_where_the_export_is_run(
+def test_a_path_is_relative_to_where_the_export_is_run(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And back again: an import tells it from the folder of the contract."""
@@ -135,7 +135,7 @@ def _fluid(*arguments: str) -> None:
 
 
 def _found(document: Path) -> dict[str, str]:
-    """What ended otherwise than passed, by its column."""
+    """The checks that didn't pass, by column."""
     assert DATACONTRACT is not None
     report = document.with_name("report.json")
     report.unlink(missing_ok=True)

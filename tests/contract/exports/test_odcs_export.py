@@ -1,4 +1,4 @@
-"""The ODCS and DCS exports: where each thing that a contract says stands in theirs."""
+"""The ODCS and DCS exports: where each part of a contract goes."""
 
 import json
 from typing import Any
@@ -127,7 +127,7 @@ def referring(*pairs: tuple[str, str], name: str = "lines") -> list[dict[str, An
     return [{**child, "exposeId": name}, expose(contract={"schema": schema})]
 
 
-def test_a_reference_by_one_column_stands_there() -> None:
+def test_a_reference_by_one_column_is_at_that_column() -> None:
     """The column points at the other by names, and a query counts what is not found."""
     child, _ = written(exposes=referring(("a", "x")))["schema"]
     (relationship,) = child["properties"][0]["relationships"]
@@ -139,7 +139,7 @@ def test_a_reference_by_one_column_stands_there() -> None:
     )
 
 
-def test_a_composite_reference_stands_at_the_table() -> None:
+def test_a_composite_reference_is_at_the_table() -> None:
     """Pairs of columns stay pairs, and names that are not plain are pointed at by ids."""
     child, parent = written(exposes=referring(("a", "x"), ("the b", "y")))["schema"]
     (relationship,) = child["relationships"]
@@ -150,7 +150,7 @@ def test_a_composite_reference_stands_at_the_table() -> None:
 
 
 def test_references_in_dcs() -> None:
-    """One column refers natively; several stand beside, as DCS has no word for them."""
+    """One column refers natively; several go into `config`, as DCS has no key for them."""
     single = written("dcs", exposes=referring(("a", "x")))["models"]["lines"]
     assert single["fields"]["a"]["references"] == "orders.x"
     several = written("dcs", exposes=referring(("a", "x"), ("b", "y")))["models"]["lines"]
@@ -197,7 +197,7 @@ def test_the_owner_is_the_team() -> None:
 def test_the_stage_of_life_is_the_status(
     lifecycle: dict[str, str], version: str, status: str | None
 ) -> None:
-    """3.1 requires a status, and is told where there is none; 3.2 does not."""
+    """3.1 requires a status, and gets one that says there is none; 3.2 doesn't."""
     assert written(version=version, lifecycle=lifecycle).get("status") == status
 
 

@@ -400,7 +400,7 @@ def test_enumerated_values_of_3_2_become_a_rule() -> None:
         (document(schema=[{"physicalName": "x"}]), "name"),
     ],
 )
-def test_what_is_no_readable_odcs_contract_is_refused(foreign: object, message: str) -> None:
+def test_documents_that_are_not_readable_odcs_are_refused(foreign: object, message: str) -> None:
     """Each with what it is instead, or what is wrong with it."""
     with pytest.raises(ContractError, match=message):
         import_odcs(foreign)
@@ -427,7 +427,7 @@ def test_what_somebody_changed_in_our_document_counts() -> None:
     assert {r.columns for r in keys_of(contract)[1].references} == {("order_id",), ("sku",)}
 
 
-def test_an_own_word_that_makes_no_contract_is_refused() -> None:
+def test_a_fluid_property_with_an_invalid_value_is_refused() -> None:
     """A value under ``fluid.`` that FLUID does not allow is an error, not an odd contract."""
     _, changed = edited(import_odcs(document()).contract)
     changed["customProperties"].append({"property": "fluid.sovereignty", "value": "the sea"})

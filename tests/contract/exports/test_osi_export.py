@@ -85,7 +85,7 @@ def test_dimensions_are_fields() -> None:
     assert "dimension" not in fields["price"]
 
 
-def test_what_has_no_expression_is_told() -> None:
+def test_metrics_without_an_expression_are_listed() -> None:
     """A percentile without its number and a metric with a filter are unsaid."""
     paths = {unsaid.path for unsaid in exported(SEMANTICS).unsaid}
     assert {"exposes[].semantics.measures[]", "exposes[].semantics.metrics[]"} <= paths

@@ -43,7 +43,7 @@ def test_completeness_counts_rows_with_a_null(tmp_path: Path) -> None:
 
 
 def test_uniqueness_counts_every_row_beyond_the_first(tmp_path: Path) -> None:
-    """Three rows of one key are two too many; a null is no value and repeats nothing."""
+    """Three rows of one key are two too many; a null isn't a value and repeats nothing."""
     place = one_table(tmp_path, "(1, 'x')", "(1, 'x')", "(1, 'y')", "(NULL, 'x')", "(NULL, 'x')")
     assert counted(place, rule("uniqueness", "a")) == ("failed", 3, 2)
     listed = rule("uniqueness", "whatever", labels={"columns": '["a", "b"]'})
@@ -160,7 +160,7 @@ def test_a_date_is_fresh_until_its_day_ends(tmp_path: Path) -> None:
     assert of_rule(place, rule("freshness", "seen", window="PT11H")).status == "failed"
 
 
-def test_the_age_of_personal_data_is_not_told(tmp_path: Path) -> None:
+def test_the_age_of_personal_data_is_not_shown(tmp_path: Path) -> None:
     """Of a personal column only the verdict is said."""
     place = one_table(tmp_path, "('1990-05-17')", columns="born DATE")
     personal = [column("born", "date", sensitivity="pii")]
@@ -209,7 +209,7 @@ def test_what_cannot_be_checked_says_why(tmp_path: Path, rule_: dict[str, Any], 
     assert (found.status, why in found.reason) == ("not_checked", True), found
 
 
-def test_a_rule_that_no_row_speaks_to_is_not_checked(tmp_path: Path) -> None:
+def test_a_rule_without_rows_in_scope_is_not_checked(tmp_path: Path) -> None:
     """An empty table proves nothing, and neither does a column of nulls."""
     empty = one_table(tmp_path)
     assert of_rule(empty, rule("completeness", "a")).status == "not_checked"

@@ -56,7 +56,7 @@ def typed(tmp_path: Path) -> Path:
         ("big", "bigint", "failed"),
     ],
 )
-def test_a_live_type_fits_where_it_is_no_wider(
+def test_a_live_type_fits_unless_it_is_wider(
     typed: Path, name: str, type_: str, status: str
 ) -> None:
     """Every value of the live type must be one of the promised type."""
@@ -124,7 +124,7 @@ def test_a_missing_table_fails_and_its_rules_are_not_checked(typed: Path) -> Non
     assert check(result, "t.n.type").status == "passed"
 
 
-def test_what_is_no_table_is_not_missed(typed: Path) -> None:
+def test_an_expose_that_is_not_a_table_is_not_missed(typed: Path) -> None:
     """An interface or a stream is not looked for among tables."""
     interface = expose("orders_api", [column("n")], kind="api")
     result = held(typed, expose("t", [column("n", "integer")]), interface)
@@ -156,7 +156,7 @@ def test_a_name_in_two_schemas_asks_for_one(tmp_path: Path) -> None:
     assert held(place, bound).passed
 
 
-def test_ddl_is_no_data(tmp_path: Path) -> None:
+def test_ddl_cannot_be_tested(tmp_path: Path) -> None:
     """There is nothing to test on it."""
     file = tmp_path / "schema.sql"
     file.write_text("CREATE TABLE t (n INTEGER);")
@@ -193,7 +193,7 @@ def test_files_without_types_are_judged_by_their_values(
 
 
 def test_parquet_files_have_types_of_their_own(tmp_path: Path) -> None:
-    """A column of whole numbers is no text there, whatever it could be spelled as."""
+    """A column of whole numbers isn't text there, however it's written."""
     with duckdb.connect() as connection:
         connection.execute(f"COPY (SELECT 1 AS v) TO '{tmp_path / 't.parquet'}'")
     assert statuses(tmp_path, column("v", "integer"))["v.type"] == "passed"
@@ -216,7 +216,7 @@ def test_the_original_of_a_table_may_store_text(tmp_path: Path) -> None:
     assert statuses(place, *plain, labels={"source-table": "t"})["day.type"] == "failed"
 
 
-def test_no_value_is_in_the_result(tmp_path: Path) -> None:
+def test_the_result_has_no_values_of_rows(tmp_path: Path) -> None:
     """Whatever breaks, the result speaks of counts."""
     place = database(
         tmp_path / "w.duckdb",

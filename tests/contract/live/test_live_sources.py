@@ -121,7 +121,7 @@ def test_a_server_keeps_the_contract_that_was_forged_of_it(postgres: PostgresDat
     assert sum(found.type == "accuracy" and found.fails for found in result.checks) == 1
 
 
-def test_names_that_differ_in_case_alone_are_told_apart(postgres: PostgresDatabase) -> None:
+def test_names_that_differ_only_in_case_are_kept_apart(postgres: PostgresDatabase) -> None:
     """Each column of the contract is tested on its own live column."""
     postgres.run('CREATE TABLE "T" ("a" INTEGER, "A" INTEGER)')
     postgres.run(
