@@ -136,9 +136,15 @@ def test_a_flag_has_few_values_and_a_name_or_closed_domain_that_says_so(
     assert is_flag(attribute(text, **facts)) == expected
 
 
-@pytest.mark.parametrize(("distinct", "expected"), [(20, True), (21, False)])
-def test_few_values_occur_five_times_each(distinct: int, expected: bool) -> None:
-    assert has_few_values(attribute(f"size text/{distinct}")) == expected
+@pytest.mark.parametrize(
+    ("distinct", "rows", "expected"),
+    [(20, 100, True), (21, 100, False), (25, 1000, True), (26, 1000, False)],
+)
+def test_few_values_are_at_most_25_and_occur_five_times_each(
+    distinct: int, rows: int, expected: bool
+) -> None:
+    column = entity(f"size text/{distinct}", rows=rows).attributes[1]
+    assert has_few_values(column) == expected
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,8 @@ def test_a_single_flag_stays_in_the_fact() -> None:
 
 
 def test_flags_are_taken_as_long_as_their_combinations_are_few() -> None:
-    """20 x 20 x 20 is 8,000 combinations, and one flag more would make 160,000."""
-    flags = "size_code text/20, hue_code text/20, kind_code text/20, shop_code text/20"
+    """20 x 20 x 25 is 10,000 combinations, and one flag more would make 200,000."""
+    flags = "size_code text/20, hue_code text/20, kind_code text/25, shop_code text/20"
     assert derived(flags, rows=1000) == {
         "dim_sale_flags": ("size_code", "hue_code", "kind_code"),
     }
@@ -60,18 +60,20 @@ def test_a_null_is_a_value_of_a_flag() -> None:
 
 
 ADDRESS = "ship_street text/40, ship_town text/20, ship_zone text/5"
+SMALL_ADDRESS = "ship_street text/20, ship_town text/10, ship_zone text/5"
 
 
 @pytest.mark.parametrize(
     ("columns", "rows", "expected"),
     [
         (f"{ADDRESS}, note text", 100, ("ship_street", "ship_town", "ship_zone")),
-        (f"{ADDRESS}, note text", 49, None),
+        (f"{SMALL_ADDRESS}, note text", 50, ("ship_street", "ship_town", "ship_zone")),
+        (f"{SMALL_ADDRESS}, note text", 49, None),
         (f"{ADDRESS}, note text".replace("/40", "/51"), 100, None),
         ("ship_street text/40, ship_town text/20, note text", 100, None),
         (f"{ADDRESS}, ship_no text/9, note text", 100, ("ship_street", "ship_town", "ship_zone")),
     ],
-    ids=["repeats", "few rows", "seldom repeats", "two columns", "a number"],
+    ids=["repeats", "enough rows", "few rows", "seldom repeats", "two columns", "a number"],
 )
 def test_columns_under_one_word_that_repeat_are_a_dimension(
     columns: str, rows: int, expected: tuple[str, ...] | None
