@@ -17,8 +17,8 @@ from fluid_build.cli.source_session import source_session
 from fluid_build.demo import build_shop
 from fluid_build.forge import Forged, forge
 from fluid_build.report.terminal.model_screen import model_section
-from fluid_build.report.terminal.parts import Part, text
 from fluid_build.report.terminal.printing import show
+from fluid_build.report.terminal.screen_parts import Part, text
 from fluid_build.report.terminal.source_screen import source_screen
 
 _DATABASE = "shop.db"

@@ -21,9 +21,9 @@ from fluid_build.contract.differences import (
     differences_document,
     read_comparable,
 )
-from fluid_build.report.terminal.grid import Grid
-from fluid_build.report.terminal.parts import Part, heading, indented, more, text, unbroken
 from fluid_build.report.terminal.printing import show
+from fluid_build.report.terminal.screen_parts import Part, heading, indented, more, text, unbroken
+from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.text import counted
 
 _STYLES: dict[Level, str] = {"breaking": "red", "additive": "green", "cosmetic": "dim"}

@@ -9,8 +9,7 @@ from rich.text import Text
 
 from fluid_build.errors import FluidError
 from fluid_build.forge import Preview
-from fluid_build.report.terminal.grid import Grid
-from fluid_build.report.terminal.parts import (
+from fluid_build.report.terminal.screen_parts import (
     Copyable,
     Part,
     first_line,
@@ -21,6 +20,7 @@ from fluid_build.report.terminal.parts import (
     text,
     unbroken,
 )
+from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.text import clip, counted
 from fluid_build.transform.proof.folder_changes import Action, FileChange
 from fluid_build.verification import read_folder

@@ -17,9 +17,9 @@ from fluid_build.forge import (
     Forged,
 )
 from fluid_build.report.terminal import source_screen
-from fluid_build.report.terminal.grid import Grid
 from fluid_build.report.terminal.model_screen import model_section
-from fluid_build.report.terminal.parts import Part, heading, indented, text, unbroken
+from fluid_build.report.terminal.screen_parts import Part, heading, indented, text, unbroken
+from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.report.view import SourceView, source_view
 from fluid_build.text import counted
 from fluid_build.transform.proof.manifest import MANIFEST_FILE

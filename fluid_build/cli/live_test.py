@@ -26,9 +26,17 @@ from fluid_build.contract.live.report import counts
 from fluid_build.contract.read.files import read_contract
 from fluid_build.contract.validation import parse_contract
 from fluid_build.errors import UsageError
-from fluid_build.report.terminal.grid import Grid
-from fluid_build.report.terminal.parts import Part, Query, heading, indented, more, text, unbroken
 from fluid_build.report.terminal.printing import show
+from fluid_build.report.terminal.screen_parts import (
+    Part,
+    Query,
+    heading,
+    indented,
+    more,
+    text,
+    unbroken,
+)
+from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.sources.kinds import ServerKind
 from fluid_build.sources.uri import locate
 from fluid_build.text import counted

@@ -8,7 +8,7 @@ from pathlib import Path
 from fluid_build.cli.invocation import dbt_command, fluid, install_command, is_dbt_installed
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.forge import CONTRACT_FILE, Forged
-from fluid_build.report.terminal.parts import Copyable, Part, heading
+from fluid_build.report.terminal.screen_parts import Copyable, Part, heading
 from fluid_build.secrets import surely_without_passwords
 from fluid_build.sources.kinds import ServerKind
 from fluid_build.sources.neighbourhood import stray

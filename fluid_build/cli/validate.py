@@ -16,9 +16,9 @@ from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.read.files import read_located
 from fluid_build.contract.validation import Finding
 from fluid_build.contract.validation import validate as validate_document
-from fluid_build.report.terminal.grid import Grid
-from fluid_build.report.terminal.parts import Part, heading, indented, text
 from fluid_build.report.terminal.printing import show
+from fluid_build.report.terminal.screen_parts import Part, heading, indented, text
+from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.text import counted
 
 _KEYS = ("level", "path", "line", "message", "found", "allowed", "nearest")

@@ -7,7 +7,8 @@ from rich.text import Text
 
 from fluid_build.contract.model_agreement import Disagreement
 from fluid_build.forge import MODEL_FILE
-from fluid_build.report.terminal.parts import (
+from fluid_build.report.terminal.proof_screen import TICK, proof_section
+from fluid_build.report.terminal.screen_parts import (
     Part,
     first_line,
     folder_label,
@@ -15,7 +16,6 @@ from fluid_build.report.terminal.parts import (
     lines,
     text,
 )
-from fluid_build.report.terminal.proof_screen import TICK, proof_section
 from fluid_build.text import counted
 from fluid_build.transform.dbt.running import DbtNode, DbtStatus
 from fluid_build.transform.proof.proof import Proof

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from fluid_build.report.model_elements import plain
-from fluid_build.report.terminal.parts import Part, heading, indented
 from fluid_build.report.terminal.proof_screen import proof_section, verdict_line
+from fluid_build.report.terminal.screen_parts import Part, heading, indented
 from fluid_build.report.view import SourceView
 from fluid_build.text import counted
 from fluid_build.transform.plan.elements import Renaming

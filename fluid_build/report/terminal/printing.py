@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.text import Text
 
-from fluid_build.report.terminal.parts import Copyable, Part, Query, text
+from fluid_build.report.terminal.screen_parts import Copyable, Part, Query, text
 from fluid_build.report.terminal.sql_lines import sql_lines
 
 _NARROWEST = 40

@@ -6,8 +6,8 @@ from typing import Literal
 from rich.table import Column
 from rich.text import Text
 
-from fluid_build.report.terminal.grid import Grid
-from fluid_build.report.terminal.parts import Part, heading, indented, text, unbroken
+from fluid_build.report.terminal.screen_parts import Part, heading, indented, text, unbroken
+from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.text import counted
 from fluid_build.transform.proof.delimited_text import TextProof
 from fluid_build.transform.proof.differing_rows import DifferingRow

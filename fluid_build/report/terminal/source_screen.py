@@ -9,8 +9,7 @@ from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.types import is_code
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
 from fluid_build.report.notices import Notice, notices_by_kind
-from fluid_build.report.terminal.grid import Grid
-from fluid_build.report.terminal.parts import (
+from fluid_build.report.terminal.screen_parts import (
     Part,
     Query,
     first_line,
@@ -19,6 +18,7 @@ from fluid_build.report.terminal.parts import (
     text,
     unbroken,
 )
+from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.report.view import SourceView, TableView, confidence_label
 from fluid_build.text import clip, counted
 
