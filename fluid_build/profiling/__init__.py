@@ -1,4 +1,4 @@
-"""What is true in the data: columns, keys, relations and meanings, each with its evidence."""
+"""What is true in the data: columns, keys, foreign keys and semantic types."""
 
 from fluid_build.profiling.profiler import profile_source
 

@@ -24,7 +24,7 @@ from fluid_build.sources.sql import quote, quote_all
 MAX_COLUMNS = 4
 """Columns of a key at most. Wider ones are rare, and the combinations grow with each column."""
 MAX_SEARCHED = 24
-"""Columns that composite keys are sought among: 12,950 combinations of up to four."""
+"""Columns among which composite keys are searched: 12,950 combinations of up to four."""
 MAX_KEYS = 100
 """Candidate keys that are listed, so that random data doesn't fill the profile."""
 PIVOTED_ROWS = 100_000

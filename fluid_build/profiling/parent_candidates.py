@@ -1,7 +1,7 @@
 """Which keys a column could refer to: those its name points at, and those its values fit.
 
 Every column is compared with the few keys that share the beginning of a word with it. Only if no
-name is convincing are keys sought by values alone, and then only primary keys whose values say
+name is convincing are keys searched by values alone, and then only primary keys whose values say
 something: text, sparse numbers, numbers far from 1, or a range that the column just fills.
 """
 

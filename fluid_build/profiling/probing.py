@@ -88,9 +88,9 @@ class Prober:
             self._load(parent.key_kind)
         if id(parent) not in self._hits:
             rows = self.connection.execute(
-                f"SELECT node, count(*) FROM {_probe_table(parent.key_kind)} WHERE value IN"
+                f"SELECT column_index, count(*) FROM {_probe_table(parent.key_kind)} WHERE value IN"
                 f" (SELECT CAST({parent.sql} AS {_PROBE_TYPES[parent.key_kind]})"
-                f" FROM {parent.table.relation}) GROUP BY node"
+                f" FROM {parent.table.relation}) GROUP BY column_index"
             ).fetchall()
             self._hits[id(parent)] = {id(self.columns[index]): hits for index, hits in rows}
         return self._hits[id(parent)]
@@ -100,7 +100,7 @@ class Prober:
         self._loaded_kinds.add(key_kind)
         table, probe_type = _probe_table(key_kind), _PROBE_TYPES[key_kind]
         self.connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE {table} (node INTEGER, value {probe_type})"
+            f"CREATE OR REPLACE TEMP TABLE {table} (column_index INTEGER, value {probe_type})"
         )
         rows = [
             (str(index), value.replace(_SEPARATOR, " "))

@@ -30,7 +30,7 @@ _SLICE_ROWS = 512
 _DOCUMENT_ROWS = 500
 """Rows of nested values that are read: some are enough, since they are never shown."""
 _CODES = tuple(range(SAMPLE_ROWS))
-"""The numbers that stand for values, shared by all columns: they are most of a sample's memory."""
+"""The numbers that encode values, shared by all columns: they are most of a sample's memory."""
 
 
 def read_whole(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> list[ColumnStats]:

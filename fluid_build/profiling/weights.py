@@ -282,7 +282,7 @@ class CandidateWeights:
     """The least name score for another unique column, of which there are many more."""
 
     convincing: float = 2.0
-    """The estimated log odds from which no parents are sought by values alone."""
+    """The estimated log odds from which no parents are searched by values alone."""
 
     least_odds: float = -1.0
     """The estimated log odds below which a pair isn't measured: what is accepted starts at 0.2, and
@@ -417,7 +417,7 @@ class PrimaryKeyWeights:
     attribute."""
 
     column_date: float = 0.3
-    """Of several columns: for a date, which tells the rows of a history apart."""
+    """Of several columns: for a date, which distinguishes the rows of a history."""
 
     more_columns: float = -0.25
     """For each column beyond two: of two keys, the shorter one is meant."""
