@@ -83,6 +83,19 @@ def test_a_file_is_written_and_comes_back(fluid: Fluid, contract: Path, tmp_path
     assert fluid("validate", back).code == 0
 
 
+def test_an_import_lists_what_it_keeps_as_labels(fluid: Fluid, tmp_path: Path) -> None:
+    """What FLUID has no key for is named on stderr with its number of values."""
+    path = tmp_path / "foreign.odcs.yaml"
+    path.write_text(
+        "apiVersion: v3.1.0\nkind: DataContract\nid: x\nversion: 1.0.0\nstatus: active\n"
+        "price: {priceAmount: 1, priceCurrency: EUR}\n"
+        "schema: [{name: t, properties: [{name: a, logicalType: string}]}]\n"
+    )
+    done = fluid("import", "odcs", path)
+    assert "price (2)" in done.err
+    assert "price" in yaml.safe_load(done.out)["labels"]
+
+
 def test_json_has_everything_at_once(fluid: Fluid, contract: Path, tmp_path: Path) -> None:
     """The document, or where it was written, and all that is unsaid."""
     document = json.loads(fluid("export", "odcs", contract, "--json").out)

@@ -170,6 +170,12 @@ def test_tables_and_columns_of_others_are_exposed() -> None:
     assert (second.contract.columns or [])[2].type == "varchar(12)"
 
 
+def test_a_table_without_columns_is_exposed() -> None:
+    """ODCS allows a table that says nothing about its columns; FLUID then has an empty schema."""
+    (table,) = import_odcs(document(schema=[{"name": "orders"}])).contract.exposes
+    assert table.contract.columns == []
+
+
 def test_tables_of_nearly_one_name_stay_apart() -> None:
     """Names that FLUID has to respell do not meet those that it need not."""
     found = imported(document(schema=[orders(), orders(name="orders"), orders(name="ORDERS")]))

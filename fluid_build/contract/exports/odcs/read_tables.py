@@ -79,7 +79,7 @@ def read_table(
     table.references += read_references(part, index, surroundings.targets)
     table.checks += _read_checks(part, None, expose_id, surroundings.kept)
     promise = {**_mapping(own.get("contract")), **_read_expressions(part)}
-    if "properties" in part.value:
+    if "properties" in part.value or "openapiRef" not in promise:
         promise["schema"] = columns
     dq = {**_mapping(own.get("dq")), "rules": [check.rule for check in table.checks] or None}
     promise["dq"] = without_none(dq) or None
