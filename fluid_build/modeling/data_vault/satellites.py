@@ -63,11 +63,15 @@ def _hub_satellites(
 
 def _undivided_reason(entity: Entity, columns: tuple[str, ...]) -> str:
     if not columns:
-        return f"{entity.name} has no payload; this records from when to when each row was there."
+        return _effectivity_reason(entity)
     return (
         f"The payload of {entity.name}, undivided: no column is known to change more often than"
         " the others."
     )
+
+
+def _effectivity_reason(entity: Entity) -> str:
+    return f"{entity.name} has no payload; this records from when to when each row was there."
 
 
 def _hub_satellite(
@@ -151,7 +155,7 @@ def _link_satellite(decisions: VaultDecisions, entity: Entity, link: Link) -> Sa
         reason=(
             f"The payload of {entity.name}: its columns besides references and keys."
             if columns
-            else f"{entity.name} has no payload; this records from when to when each row was there."
+            else _effectivity_reason(entity)
         ),
     )
 
