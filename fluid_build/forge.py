@@ -105,13 +105,12 @@ def forge(
     """Profile a source, model it, build it, prove it, and write everything to ``out``.
 
     A source that ``open_source`` didn't open has no address: it gets no dbt project, and
-    ``fluid verify`` has to be told where it is. Files in ``out`` that somebody edited
-    since they were forged, and files that no forge wrote, are kept unless ``overwrite`` says
-    otherwise. Raises UsageError for an unknown technique, variant or target, SourceError where the
-    source cannot be read or holds no readable table, BuildFailedError where the model does not
-    build, OutputError where ``out`` cannot be written. The bytes of the files depend on the
-    source, the options, and on where ``out`` lies from it. A model that loses something is written
-    too, and its proof says so.
+    ``fluid verify`` needs --uri. Files in ``out`` that were edited since they were forged, and
+    files that no forge wrote, are kept unless ``overwrite`` is set. Raises UsageError for an
+    unknown technique, variant or target, SourceError where the source can't be read or has no
+    readable table, BuildFailedError where the model doesn't build, OutputError where ``out`` can't
+    be written. The bytes of the files depend on the source, the options, and the path from ``out``
+    to the source. A model that loses something is written too, and its proof says so.
     """
     results = _results(source, technique, variant, target, on_progress)
     if out is None:
@@ -129,7 +128,7 @@ def forge(
             target=results.target,
             foreign=foreign,
         )
-        written = {name: files[name] for name in files.keys() - {one.name for one in kept}}
+        written = {name: files[name] for name in files.keys() - {change.name for change in kept}}
         removed = [change.name for change in changes if change.action == "remove"]
         paths = write_artifacts(out, {**written, MANIFEST_FILE: manifest}, remove=removed)
     return replace(results.forged, files=paths, kept=kept, notes=contents.notes)

@@ -238,7 +238,7 @@ def test_another_technique_leaves_nothing_of_the_one_before(shop: Path, tmp_path
     assert files_of(tmp_path / "out") == files_of(tmp_path / "new")
 
 
-def test_what_somebody_edited_is_kept_and_told(shop: Path, tmp_path: Path) -> None:
+def test_an_edited_file_is_kept_and_named(shop: Path, tmp_path: Path) -> None:
     """A file that the new forge does not write and that is no longer as it was stays."""
     forge_to(shop, tmp_path / "out", "dv2")
     edited = tmp_path / "out" / "dbt" / "models" / "raw_vault" / "hub_customer.sql"

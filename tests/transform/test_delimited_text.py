@@ -58,7 +58,7 @@ def number(mark: DecimalMark) -> Decision:
     return found
 
 
-def test_values_as_their_text_spells_them_are_held(tmp_path: Path) -> None:
+def test_values_that_match_their_text_are_proven(tmp_path: Path) -> None:
     """A file that settles its conventions is read as it says."""
     text = "no;amount;rate;day;on\n1;1.654.159;46,88;25/12/2024;true\n2;12.500;3,5;01/02/2024;\n"
     found = of(written(tmp_path, text))
@@ -163,7 +163,7 @@ def test_the_proof_says_which_lines_are_no_rows(tmp_path: Path) -> None:
     )
 
 
-def test_what_is_not_delimited_text_is_not_held_against_text(tmp_path: Path) -> None:
+def test_only_delimited_text_is_checked_against_its_files(tmp_path: Path) -> None:
     """JSON says itself which of its values are numbers."""
     path = tmp_path / "f.json"
     path.write_text('[{"a": 1}]')
@@ -189,14 +189,14 @@ CELLS = st.sampled_from([*SPELLED.split(), "", "1 234", "1 234,5", " 5", '"q"', 
 
 
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=6))
-def test_whatever_is_written_is_held(tmp_path: Path, rows: list[tuple[str, str, str]]) -> None:
+def test_any_written_value_is_proven(tmp_path: Path, rows: list[tuple[str, str, str]]) -> None:
     """A reading that the rule makes is never called wrong."""
     lines = [f"{i};{';'.join(row)}" for i, row in enumerate(rows)]
     assert of(written(tmp_path, "\n".join(["no;a;b;c", *lines, ""]))).holds
 
 
 @given(cell=CELLS, other=CELLS)
-def test_one_kind_of_value_is_held(tmp_path: Path, cell: str, other: str) -> None:
+def test_a_single_kind_of_value_is_proven(tmp_path: Path, cell: str, other: str) -> None:
     """Columns of one spelling each have a type most often."""
     lines = [f"{i};{cell};{other}" for i in range(3)]
     assert of(written(tmp_path, "\n".join(["no;a;b", *lines, ""]))).holds

@@ -134,7 +134,7 @@ def test_a_table_that_is_gone_is_named(tmp_path: Path) -> None:
         run(path, plan)
 
 
-def test_a_relation_that_comes_out_otherwise_is_refused(tmp_path: Path) -> None:
+def test_a_relation_that_differs_from_the_plan_is_refused(tmp_path: Path) -> None:
     """What is promised of names and types is compared with what DuckDB made."""
     path = database(tmp_path / "a.duckdb", "CREATE TABLE a AS SELECT 1 AS x")
     with modelled(path) as shop:

@@ -69,7 +69,7 @@ def test_two_different_keys_never_share_a_hash(
         (("1", "11"), ("11", "1")),
     ],
 )
-def test_the_usual_suspects_are_told_apart(
+def test_usual_collisions_have_different_hashes(
     one: tuple[str | None, ...], other: tuple[str | None, ...]
 ) -> None:
     """Delimiters and null tokens inside a part, order, and the borders between parts."""
@@ -88,7 +88,7 @@ def test_the_usual_suspects_are_told_apart(
         {"escape": "^"},
     ],
 )
-def test_signs_that_cannot_be_told_apart_are_refused(signs: dict[str, str]) -> None:
+def test_ambiguous_signs_are_refused(signs: dict[str, str]) -> None:
     """A strategy whose escape, delimiter and null token begin alike is no strategy."""
     with pytest.raises(ValidationError):
         HashKeyStrategy.model_validate(signs)
@@ -147,7 +147,7 @@ def test_keys_that_differ_in_case_alone_are_one_where_the_strategy_says_so() -> 
     ],
     ids=["sha256", "upper", "odd signs"],
 )
-def test_a_vault_of_any_strategy_gives_everything_back(
+def test_a_vault_of_any_strategy_rebuilds_everything(
     tmp_path: Path, strategy: HashKeyStrategy
 ) -> None:
     """Nothing is lost, whichever way hash keys are made."""

@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_it_says_where_the_source_lies_from_the_folder(folder: Path) -> None:
+def test_the_source_is_named_by_its_path_from_the_folder(folder: Path) -> None:
     """The path is relative, so that both can be moved together; nothing names this machine."""
     manifest = read_manifest(folder)
     assert (manifest.technique, manifest.target) == ("flat", "duckdb")
@@ -82,7 +82,7 @@ def test_no_password_is_kept(dsn: str, bare: str, tmp_path: Path) -> None:
     assert manifest_source(locate(dsn), tmp_path).location == bare
 
 
-def test_what_cannot_be_told_from_a_password_is_not_kept(tmp_path: Path) -> None:
+def test_a_location_that_may_contain_a_password_is_not_kept(tmp_path: Path) -> None:
     """Rather no location than a part of a password."""
     assert manifest_source(locate("postgresql://u:p/q@h/db"), tmp_path).location is None
 

@@ -95,7 +95,7 @@ def test_what_the_model_needs_is_missed(
     assert "Forge it again" in (caught.value.hint or "")
 
 
-def test_no_personal_value_is_told(tmp_path: Path) -> None:
+def test_no_personal_value_is_shown_in_a_change(tmp_path: Path) -> None:
     """A date of birth that is none any more is counted and not shown."""
     path = database(tmp_path / "shop.duckdb", *SHOP[:1], SHOP[2].replace("born", "x"))
     with duckdb.connect(str(path)) as connection:

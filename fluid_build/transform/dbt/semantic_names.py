@@ -127,5 +127,7 @@ def _unrelated_keys(plan: TransformPlan) -> set[str]:
 
 
 def _shares_key(build: Build, holders: list[Build]) -> bool:
-    others = {holder.name for holder in holders if holder is not build}
-    return any(test.columns == test.to_columns == build.key for test in references(build, others))
+    other_names = {holder.name for holder in holders if holder is not build}
+    return any(
+        test.columns == test.to_columns == build.key for test in references(build, other_names)
+    )

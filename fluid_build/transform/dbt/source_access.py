@@ -53,10 +53,10 @@ def source_access(
     project_dir: Path,
     target: Target = "duckdb",
 ) -> SourceAccess:
-    """Say how a project in ``project_dir`` reads a source that was opened at an address.
+    """Return how a project in ``project_dir`` reads a source that was opened at an address.
 
-    Of the address only its path from the project gets into the files, or its connection string
-    without a password. Copies that are needed are named, and not yet written: see ``write_copies``.
+    The files get only the path from the project to the source, or its connection string without a
+    password. Copies are named here but not written yet: see ``write_copies``.
     """
     tables = {table.name: table for table in source.tables}
     pairs = [(plan_source, tables[plan_source.table]) for plan_source in plan.sources]
@@ -73,9 +73,10 @@ def write_copies(
     source: Source, plan: TransformPlan, access: SourceAccess, folder: Path
 ) -> dict[str, Path]:
     """Write the copies that a project needs into a folder; their files by path in the project."""
-    by_id = {one.id: one for one in plan.sources}
+    sources = {copy.id: copy for copy in plan.sources}
     return {
-        one.path: write_copy(source.connection, one, by_id[one.id], folder) for one in access.copies
+        copy.path: write_copy(source.connection, copy, sources[copy.id], folder)
+        for copy in access.copies
     }
 
 
@@ -151,8 +152,8 @@ def _notes_on_file(kind: SourceKind, path: Path) -> tuple[str, ...]:
     if not is_wal:
         return ()
     return (
-        "The SQLite database is in WAL mode: whoever reads it, dbt too, makes a -shm file beside"
-        " it, and so must be allowed to write to its folder.",
+        "The SQLite database is in WAL mode: every reader, dbt too, makes a -shm file next to it,"
+        " so it needs write access to that folder.",
     )
 
 

@@ -78,28 +78,28 @@ def statement(build: Build, *, again: bool = False) -> str:
         return f"CREATE OR REPLACE VIEW {name} AS\n{build.sql}"
     if not again or build.incremental is None:
         return f"CREATE OR REPLACE TABLE {name} AS\n{build.sql}"
-    made = f"{build.sql}\n{build.incremental}"
+    sql = f"{build.sql}\n{build.incremental}"
     if build.materialization == "incremental":
-        return f"INSERT INTO {name}\n{made}"
-    return f"CREATE OR REPLACE TABLE {name} AS\n{made}"
+        return f"INSERT INTO {name}\n{sql}"
+    return f"CREATE OR REPLACE TABLE {name} AS\n{sql}"
 
 
 def check_types(connection: duckdb.DuckDBPyConnection, plan: TransformPlan) -> None:
     """Compare every relation in the schema ``model`` with the columns and types of the plan."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    built_columns: dict[str, list[tuple[str, str]]] = {}
     rows = connection.execute(
         "SELECT table_name, column_name, data_type FROM duckdb_columns()"
         " WHERE database_name = current_database() AND schema_name = 'model'"
         " ORDER BY table_name, column_index"
     ).fetchall()
     for table, column, type_ in rows:
-        found.setdefault(table, []).append((column, type_))
+        built_columns.setdefault(table, []).append((column, type_))
     for build in plan.builds:
         promised = [(column.name, column.type) for column in build.columns]
-        if found.get(build.name) != promised:
+        if built_columns.get(build.name) != promised:
             raise BuildFailedError(
-                f"{build.name} came out otherwise than planned: "
-                f"{_first_difference(promised, found.get(build.name, []))}.",
+                f"{build.name} differs from the plan: "
+                f"{_first_difference(promised, built_columns.get(build.name, []))}.",
                 hint="This is a fault in Fluid Forge; please report it with the model.json.",
             )
 

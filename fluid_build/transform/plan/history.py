@@ -53,7 +53,7 @@ def all_rows(history: History, arriving: str) -> str:
 
 
 def only_changes(history: History) -> str:
-    """Return what follows ``all_rows`` so that only new, changed and deleted rows come out."""
+    """Return the SQL that follows ``all_rows`` to select only new, changed and deleted rows."""
     summary = _summary(history)
     changed = [f"stored.{name} <> incoming.{name}" for _, name in summary]
     columns: list[Column] = [*history.keys, *summary]
@@ -76,7 +76,7 @@ def current_rows(history: History, columns: Sequence[str]) -> str:
 
 
 def only_new(relation: str, key: str, arriving: str) -> str:
-    """Return what follows a WHERE so that no row comes out whose key the relation has."""
+    """Return the SQL that follows a WHERE to leave out rows with a key that the relation has."""
     return indent(f"AND NOT {exists(f'{relation} AS known', [f'known.{key} = {arriving}.{key}'])}")
 
 

@@ -121,7 +121,9 @@ def _staging(entity: Entity, names: SqlNames, keeps: Keeps) -> Build:
         description=entity.description,
         sql=query(selected, f"source.{names.table(entity.name)}"),
         ref_sources=(names.table(entity.name),),
-        columns=tuple(staged_column(entity, one, names, keeps) for one in entity.attributes),
+        columns=tuple(
+            staged_column(entity, attribute, names, keeps) for attribute in entity.attributes
+        ),
         key=names.columns_of(entity.name, primary.attributes) if primary else (),
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, tuple(a.name for a in entity.attributes)),

@@ -15,7 +15,7 @@ from tests.transform.databases import modelled
     thorough="adventureworks_lt car_dealership chinook department_store derm_treatment northwind"
     " sakila world",
 )
-def test_a_real_database_is_given_back_whole(name: str) -> None:
+def test_a_real_database_is_rebuilt_completely(name: str) -> None:
     """Every table is rebuilt from the vault alone, every test holds, and loading is idempotent."""
     with modelled(CORPUS / name / "data", "data_vault_2") as shop:
         shop.source.connection.execute("SET threads = 1")

@@ -91,7 +91,7 @@ AS_THEY_ARE = {
 
 
 @pytest.mark.parametrize("name", AS_THEY_ARE)
-def test_a_file_is_read_where_it_lies(data: Path, project: Path, name: str) -> None:
+def test_a_file_is_read_in_place(data: Path, project: Path, name: str) -> None:
     """DuckDB reads the same rows from the file itself, with the options that the forge found."""
     file, content, expected = AS_THEY_ARE[name]
     (data / file).write_bytes(content)
@@ -114,7 +114,7 @@ COPIED = {
 
 
 @pytest.mark.parametrize("name", COPIED)
-def test_what_duckdb_reads_otherwise_is_read_from_a_copy(
+def test_what_duckdb_reads_differently_is_read_from_a_copy(
     data: Path, project: Path, name: str
 ) -> None:
     """The copy holds the rows that the forge read, and the notes say why it is there."""

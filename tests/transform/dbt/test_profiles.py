@@ -125,7 +125,7 @@ def test_a_connection_string_loses_its_password(dsn: str, expected: str) -> None
     assert render(connection_string(dsn), {}) == expected
 
 
-def test_opening_a_source_says_where_each_table_lies(tmp_path: Path) -> None:
+def test_opening_a_source_says_where_each_table_is(tmp_path: Path) -> None:
     """Every table of a source with rows can be read again."""
     (tmp_path / "t.csv").write_text("id\n1\n")
     with open_source(str(tmp_path)) as source:

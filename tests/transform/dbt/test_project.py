@@ -329,7 +329,7 @@ def test_every_dataset_of_the_semantic_model_is_a_model_of_the_project(
     assert set(sources) <= models
 
 
-def test_the_readme_tells_what_was_renamed_and_what_does_not_hold(shop: Shop) -> None:
+def test_the_readme_lists_changed_names_and_known_exceptions(shop: Shop) -> None:
     """Whoever opens the project learns of both before they run it."""
     text = (shop.project / "README.md").read_text(encoding="utf-8")
     assert "| `order` | `order_` |" in text

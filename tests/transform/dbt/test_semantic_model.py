@@ -79,7 +79,7 @@ def test_a_key_of_several_columns_becomes_one_field() -> None:
     }
 
 
-def test_a_name_that_means_different_things_is_told_apart() -> None:
+def test_a_name_with_several_meanings_gets_a_prefix() -> None:
     """A key of two datasets that are not related, and a name that is text here and a date there."""
     model = semantic_model(SHOP)
     assert fields(dataset(model, "customer")) == {"customer_id": "id", "customer_name": "name"}
@@ -99,7 +99,7 @@ def test_of_a_table_without_a_key_only_references_are_fields() -> None:
     assert fields(dataset(semantic_model(SHOP), "log")) == {"customer_id": "customer_id"}
 
 
-def test_references_and_measures_are_told() -> None:
+def test_references_and_measures_are_in_the_document() -> None:
     """Relationships name datasets and fields, metrics how a measure is added up."""
     model = semantic_model(SHOP)
     first = model["relationships"][0]

@@ -197,7 +197,7 @@ def test_a_type_becomes_the_nearest_and_says_what_is_lost(
     assert (found.name, bool(found.loss)) == (name, lossy)
 
 
-def test_losses_are_told_in_the_readme(tmp_path: Path) -> None:
+def test_the_readme_lists_losses(tmp_path: Path) -> None:
     """Whoever runs the project learns which columns are held otherwise than at the source."""
     path = database(tmp_path / "types.duckdb", EVERY_TYPE)
     with modelled(path) as shop:

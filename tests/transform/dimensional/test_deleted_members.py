@@ -107,7 +107,7 @@ def test_a_member_that_comes_back_is_marked_no_longer(sellers: Star) -> None:
     assert sellers.failures() == []
 
 
-def test_a_code_that_is_given_anew_leads_to_who_has_it_now(sellers: Star) -> None:
+def test_a_reused_code_refers_to_the_member_that_has_it_now(sellers: Star) -> None:
     """A deleted member's code may be another's one day: no fact is doubled by that."""
     sellers.change("DELETE FROM shop.seller WHERE id IN (7, 8)")
     sellers.change("UPDATE shop.seller SET code = 'c7' WHERE id = 9")

@@ -102,7 +102,7 @@ def test_a_loss_is_seen(tmp_path: Path) -> None:
     assert lost == {"order_line", "payment", "orders"}
 
 
-def test_a_member_that_is_told_wrong_things_of_is_seen(tmp_path: Path) -> None:
+def test_wrong_columns_of_a_member_are_noticed(tmp_path: Path) -> None:
     """A lookup's name that went astray in the dimension it was collapsed into."""
     with star(tmp_path, SHOP) as found:
         found.change("UPDATE model.dim_product SET category_name = 'x' WHERE id = 3")

@@ -52,7 +52,7 @@ def link_key(link: Link) -> PlanColumn:
 def reference_key(sources: VaultSources, table: str, reference: HubReference) -> PlanColumn:
     """Return the hash key by which the rows of a source table refer to a hub."""
     role = f" as {reference.role}" if reference.role else ""
-    missing = " The zero key stands for a missing reference." if reference.optional else ""
+    missing = " A missing reference has the zero key." if reference.optional else ""
     return technical(
         reference.hash_key,
         "VARCHAR",

@@ -78,7 +78,9 @@ class _Query:
     def read_satellites(self, table: str) -> None:
         """Read the satellites of a table, and from hubs and links what these don't hold."""
         satellites = self.sources.satellites[table]
-        anchored = [one for one in satellites if one.via is not None] or satellites[:1]
+        anchored = [
+            satellite for satellite in satellites if satellite.via is not None
+        ] or satellites[:1]
         for number, satellite in enumerate(anchored, start=1):
             alias = "current_rows" if number == 1 else f"current_rows_{number}"
             self._read_satellite(satellite, alias)
@@ -130,7 +132,7 @@ class _Query:
             return
         hub = self.sources.hub(reference.hub)
         of_table = self.sources.satellites[link.table]
-        (effectivity,) = (one for one in of_table if one.parent == link.name)
+        (effectivity,) = (satellite for satellite in of_table if satellite.parent == link.name)
         history = satellite_history(effectivity, self.sources.names)
         parts = [(f"hub.{name}", f"key_{n}") for n, name in enumerate(self._business_key(hub), 1)]
         referred = query(

@@ -51,7 +51,7 @@ class VaultSources:
 
     def keyless_table(self, table: str) -> KeylessTable | None:
         """Return the keyless table that a source table becomes; None where it doesn't."""
-        keyless = (one for one in self.vault.keyless_tables if one.table == table)
+        keyless = (keyless_ for keyless_ in self.vault.keyless_tables if keyless_.table == table)
         return next(keyless, None)
 
     @cached_property

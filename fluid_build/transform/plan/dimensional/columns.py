@@ -72,7 +72,7 @@ def dimension_columns(star: Star, dimension: Dimension) -> list[PlanColumn]:
                 sources=sources,
             )
         )
-    columns += [dimension_column(star, dimension, one) for one in dimension.attributes]
+    columns += [dimension_column(star, dimension, attribute) for attribute in dimension.attributes]
     columns += [
         technical(
             link.key,
@@ -141,13 +141,13 @@ def own_value_columns(star: Star, owner: FactOrBridge) -> list[PlanColumn]:
         attribute_column(
             star,
             entity,
-            one.attribute,
-            one,
-            column=one.name,
-            required=star.attribute(entity, one.attribute).required,
-            tags=("degenerate-dimension",) if one.name in degenerate else (),
+            attribute.attribute,
+            attribute,
+            column=attribute.name,
+            required=star.attribute(entity, attribute.attribute).required,
+            tags=("degenerate-dimension",) if attribute.name in degenerate else (),
         )
-        for one in owner.attributes
+        for attribute in owner.attributes
     ]
     measures = owner.measures if isinstance(owner, Fact) else ()
     columns += [

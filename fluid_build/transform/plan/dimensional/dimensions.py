@@ -150,7 +150,7 @@ def own_reference(star: Star, dimension: Dimension, link: DimensionLink) -> tupl
     Empty where they are of other types, or where some were measured to be orphans: then the key
     is taken from the row that is referred to.
     """
-    joined = next(one for one in dimension.joins if one.name == link.source)
+    joined = next(candidate for candidate in dimension.joins if candidate.name == link.source)
     relationship = star.relationships[joined.relationship]
     evidence = relationship.evidence
     if joined.parent or joined.backwards or evidence.orphans or not evidence.exact:

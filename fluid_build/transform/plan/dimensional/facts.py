@@ -131,9 +131,13 @@ def _carried_column(
     """Return a column of a dimension that a wide table repeats."""
     dimension = star.dimensions[reference.dimension]
     if is_generated(dimension):
-        carried = next(one for one in calendar_columns(dimension) if one.name == column)
+        carried = next(
+            candidate for candidate in calendar_columns(dimension) if candidate.name == column
+        )
     else:
-        attribute = next(one for one in dimension.attributes if one.name == column)
+        attribute = next(
+            candidate for candidate in dimension.attributes if candidate.name == column
+        )
         carried = dimension_column(star, dimension, attribute)
     return carried.model_copy(update={"name": name, "tags": ()})
 

@@ -42,7 +42,7 @@ def orphan_tests(star: Star) -> dict[str, tuple[BuildTest, ...]]:
         )
         # No way to join: a dimension has a member as often as it has versions.
         tests.setdefault(child.relation, []).append(test.model_copy(update={"cardinality": None}))
-    return {relation: tuple(found) for relation, found in tests.items()}
+    return {relation: tuple(of_relation) for relation, of_relation in tests.items()}
 
 
 def _ends(

@@ -122,7 +122,9 @@ class Finder:
         if joined.backwards:
             here, there = there, here
         if joined.parent:
-            parent = next(one for one in dimension.joins if one.name == joined.parent)
+            parent = next(
+                candidate for candidate in dimension.joins if candidate.name == joined.parent
+            )
             of_parent = self.joined_columns(dimension, parent)
         else:
             of_parent = own_columns(dimension)

@@ -33,7 +33,7 @@ BEGINNING = "TIMESTAMP '0001-01-01 00:00:00'"
 END = "TIMESTAMP '9999-12-31 00:00:00'"
 LAST_MOMENT = "TIMESTAMP '9999-12-30 00:00:00'"
 """A moment at which every current version is valid: for events without a day, or with a later one.
-It lies before ``END``, as a version ends before its ``valid_to``."""
+It's before ``END``, because ``valid_to`` is exclusive."""
 _HASHING = HashKeyStrategy()
 
 Typed = tuple[str, str]
@@ -118,7 +118,9 @@ def star_of(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> S
         model=model.dimensional,
         names=names,
         entities={entity.name: entity for entity in model.conceptual.entities},
-        relationships={one.name: one for one in model.conceptual.relationships},
+        relationships={
+            relationship.name: relationship for relationship in model.conceptual.relationships
+        },
         dimensions={dimension.name: dimension for dimension in model.dimensional.dimensions},
         fact_entities=frozenset(fact.entity_name for fact in model.dimensional.facts),
         selects={build.title: build.sql for build in staging},
