@@ -45,7 +45,7 @@ def own_reference(decisions: VaultDecisions, table: str) -> HubReference:
 def resolved_references(decisions: VaultDecisions, table: str) -> tuple[ResolvedReference, ...]:
     """Return how a table's references reach hubs, under hash keys of distinct names.
 
-    Of several references to one hub by the same columns, the first stands for all. A reference to
+    Of several references to one hub by the same columns, only the first counts. A reference to
     the table's own hub by the table's own key says nothing and is left out.
     """
     own_hub = decisions.own_hubs.get(table)

@@ -87,7 +87,6 @@ CUSTOMER = "customer *id, a text, segment text/4"
     [
         (f"{CUSTOMER}\n{SALE}".replace("sold date, ", ""), 100, "no dated event refers"),
         (f"{CUSTOMER}\n{SALE}".replace("a text, ", ""), 100, "this is a mere lookup"),
-        (f"{CUSTOMER}\n{SALE}".replace("text/4", "text/1"), 5, ""),
         (f"{CUSTOMER}, is_vip boolean\n{SALE}", 9, "9 members are too few"),
     ],
 )
@@ -98,6 +97,14 @@ def test_a_dimension_may_have_nothing_to_version(schema: str, rows: int, reason:
     result = attributes(measured)["segment"]
     assert result.scd_type == 1
     assert reason in result.reason
+
+
+@pytest.mark.parametrize(("rows", "scd_type"), [(10, 2), (9, 1)])
+def test_ten_members_are_enough_to_version(rows: int, scd_type: int) -> None:
+    measured = changed_column(
+        source(f"{CUSTOMER}\n{SALE}", rows=rows), "customer", "segment", semantic_type="region"
+    )
+    assert attributes(measured)["segment"].scd_type == scd_type
 
 
 def test_a_calendar_and_a_junk_dimension_have_no_history() -> None:
