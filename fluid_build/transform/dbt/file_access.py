@@ -29,6 +29,7 @@ from fluid_build.transform.dbt.table_copies import copy_meta, copy_path
 from fluid_build.transform.plan.elements import PlanSource, TransformPlan
 
 _PACKED = 5
+"""How many times larger text is once it's decompressed: a usual ratio of gzip and zstd."""
 
 
 def file_access(

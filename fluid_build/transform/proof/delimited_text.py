@@ -26,6 +26,8 @@ from fluid_build.sources.text_classes import DUMPED_NULL, NULL_WORDS, SPACES
 from fluid_build.text import noun
 
 _COLUMNS_A_QUERY = 200
+"""Columns checked in one query: DuckDB takes time to plan thousands of expressions at once."""
+
 _OPEN_NUMBER = "-?[1-9][0-9]{0,2}[.,][0-9]{3}"
 _NUMBERS = ("BIGINT", "DOUBLE")
 _WHAT = {

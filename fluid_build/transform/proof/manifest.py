@@ -37,6 +37,7 @@ MANIFEST_FILE = "forge.json"
 GENERATOR = f"fluid-forge {__version__}"
 
 _MOST_BYTES = 16 * 1024 * 1024
+"""Far more than a manifest takes, which has one short line for each file of the folder."""
 
 
 class ManifestSource(ModelPart):

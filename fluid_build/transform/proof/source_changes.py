@@ -18,7 +18,10 @@ from fluid_build.transform.plan.elements import Build, BuildTest, PlanSource, Tr
 from fluid_build.transform.plan.staging import aliases, by_value, spelled_again, trimmed
 
 _MOST_NAMED = 5
+"""Changes named in the error, which is one sentence; the others are counted."""
+
 _LONGEST_VALUE = 40
+"""Characters of an example in that sentence."""
 
 
 @dataclass(frozen=True, slots=True)
