@@ -73,6 +73,8 @@ def test_fractions_between_nought_and_one_are_averaged() -> None:
     [
         ("royalty", "INTEGER", "24", "avg non-additive"),
         ("royaltyper", "INTEGER", "100", "avg non-additive"),
+        ("royalty", "INTEGER", "100", "avg non-additive"),
+        ("royalty", "INTEGER", "101", "sum additive"),
         ("vat", "INTEGER", "19", "avg non-additive"),
         ("royalty", "INTEGER", "90000", "sum additive"),
         ("royalty", "DECIMAL(8,2)", "90.50", "sum additive"),
@@ -127,6 +129,8 @@ def test_a_numbering_is_near_unique_and_dense(
         ("discountpct", "avg non-additive"),
         ("percentage", "avg non-additive"),
         ("orderstatus", None),
+        ("fxrate", "avg non-additive"),
+        ("prate", "sum additive"),
         ("day_count", "sum additive"),
         ("id_checksum", None),
         ("unit_price_total", "sum additive"),

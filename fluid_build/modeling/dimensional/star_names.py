@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Entity, Relationship
-from fluid_build.modeling.identifiers import identifier
+from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER, identifier
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier, is_reserved
 from fluid_build.profiling.names import common_prefix_words, singular, strip_key_suffix, words
 
@@ -17,8 +17,6 @@ _BUILD_ALIASES = frozenset("built latest members own referred versions".split())
 _TYPES = frozenset("date time timestamp interval text year month day key value".split())
 """Words that some engine reads as a type or a function in front of a dot."""
 _MOMENTS = frozenset("at date datetime day dt on time timestamp tms ts".split())
-_LONGEST_PLAIN = 60
-"""Characters up to which a name has room for ``_`` and a two-digit number; beyond it's hashed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,5 +104,5 @@ def free_alias(name: str, used_names: Collection[str]) -> str:
 
 
 def _legal(name: str) -> str:
-    plain = identifier(name) if len(name) > _LONGEST_PLAIN else name
+    plain = identifier(name) if len(name) > LONGEST_IDENTIFIER else name
     return f"{plain}_" if is_reserved(plain) and not name.endswith("_") else plain

@@ -86,13 +86,20 @@ def test_a_lookup_that_facts_use_as_well_is_copied_if_it_is_narrow() -> None:
     assert "category_name" in columns(dimension(star(source(narrow)), "dim_product"))
 
 
-def test_of_a_wide_lookup_that_facts_use_only_names_are_copied() -> None:
-    more = ", ".join(f"size{n} text" for n in range(7))
-    wide = f"{SHOP}\nplan *id, planned date, budget decimal, category_id > category"
-    wide = wide.replace("category   *id, name text", f"category *id, name text, {more}")
-    result = columns(dimension(star(source(wide)), "dim_product"))
+@pytest.mark.parametrize(("sizes", "is_copied"), [(5, True), (6, False)])
+def test_a_lookup_that_facts_use_is_copied_up_to_six_columns_and_else_only_its_names(
+    sizes: int, is_copied: bool
+) -> None:
+    more = ", ".join(f"size{n} text" for n in range(sizes))
+    schema = f"""
+        category *id, name text, {more}
+        product  *id, name text, category_id > category
+        sale     *id, sold date, amount decimal, product_id > product
+        plan     *id, planned date, budget decimal, category_id > category
+    """
+    result = columns(dimension(star(source(schema)), "dim_product"))
     assert "category_name" in result
-    assert "category_size0" not in result
+    assert ("category_size0" in result) == is_copied
 
 
 def test_of_a_person_only_names_are_copied() -> None:

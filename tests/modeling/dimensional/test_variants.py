@@ -31,6 +31,16 @@ def test_the_variant_follows_the_source(schema: str, variant: str, reason: str) 
     assert reason in model.variant_reason
 
 
+def test_up_to_three_shared_dimensions_are_named() -> None:
+    shared = [f"d{n}" for n in range(4)]
+    lookups = "\n".join(f"{name} *id, {name}_name text" for name in shared)
+    columns = ", ".join(f"{name}_id > {name}" for name in shared)
+    events = "\n".join(f"{name} *id, {name}_day date, {columns}" for name in ("sale", "visit"))
+    assert star(source(f"{lookups}\n{events}")).variant_reason == (
+        "2 facts share conformed dimensions (dim_d0, dim_d1, dim_d2)."
+    )
+
+
 @pytest.mark.parametrize(("rows", "variant"), [(10_000_000, "snowflake"), (9_999_999, "star")])
 def test_lookups_of_very_many_members_arent_copied(rows: int, variant: str) -> None:
     model = star(changed(source(SHOP), "customer", rows=rows))
