@@ -71,7 +71,7 @@ def test_accepted_values_follow_their_column(profile: Profile, technique: str) -
 
 @pytest.mark.parametrize("technique", TAKEN_APART)
 def test_every_promise_has_a_name_of_its_own(profile: Profile, technique: str) -> None:
-    """A contract's rules are told apart by what they are called."""
+    """A contract identifies its rules by their names."""
     for build in transform_plan(build_model(profile, technique)).published:
         names = [test.name for test in build.tests]
         assert len(names) == len(set(names)), build.name

@@ -1,4 +1,4 @@
-"""What a query of a model may read, whoever wrote the model."""
+"""What a query of a model may read, even if a stranger wrote the model."""
 
 import pytest
 

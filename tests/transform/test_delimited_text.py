@@ -1,4 +1,4 @@
-"""Tables of delimited text beside their files: a wrong reading is red, a right one never."""
+"""Tables of delimited text compared with their files: only a wrong reading fails."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -70,7 +70,7 @@ def test_values_that_match_their_text_are_proven(tmp_path: Path) -> None:
 def test_a_decimal_mark_that_the_file_contradicts_is_red(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, technique: str
 ) -> None:
-    """654.159 read as 654 and a bit, beside a column with a decimal comma, is no green tick."""
+    """654.159 isn't proven to be 654 and a bit if another column has a decimal comma."""
     misread(monkeypatch, None, number("."), None)
     with open_source(written(tmp_path, AMOUNTS)) as source:
         proof = proof_of(source, technique)
@@ -140,7 +140,7 @@ def test_values_that_changed_rows_are_red(tmp_path: Path) -> None:
 
 
 def test_a_row_that_was_not_read_is_red(tmp_path: Path) -> None:
-    """The file is counted anew."""
+    """The lines of the file are counted again."""
     with open_source(written(tmp_path, AMOUNTS)) as source:
         source.connection.execute(f"DELETE FROM {source.tables[0].relation} WHERE no = 1")
         found = prove_text(source, source.tables[0])

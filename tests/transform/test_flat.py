@@ -61,7 +61,7 @@ def test_text_that_holds_dates_is_built_as_dates(tmp_path: Path) -> None:
 
 
 def test_a_second_load_changes_nothing(tmp_path: Path) -> None:
-    """Tables are made anew: twice run is once run."""
+    """Tables are rebuilt: two runs give the same as one."""
     path = database(tmp_path / "a.duckdb", "CREATE TABLE t AS SELECT i AS id FROM range(9) r(i)")
     with modelled(path) as shop, built(shop.source, transform_plan(shop.model)) as result:
         result.load(datetime(2000, 1, 2))
@@ -97,7 +97,7 @@ def test_names_are_legal_and_apart_whatever_the_source_calls_things(measured: Pr
 
 
 def test_a_changed_name_is_reported_with_its_reason() -> None:
-    """Reserved words and clashes are changed, always the same way, and both are told."""
+    """Reserved words and clashes are renamed, always the same way, and both are reported."""
     plan = transform_plan(
         build_model(profile(table("order", column("OrderId"), column("order_id"), column("End"))))
     )

@@ -88,7 +88,7 @@ def test_a_foreign_file_is_never_removed(tmp_path: Path) -> None:
 
 
 def test_a_name_in_a_manifest_does_not_lead_out_of_the_folder(tmp_path: Path) -> None:
-    """A stranger's manifest removes nothing beside its folder."""
+    """A stranger's manifest removes nothing outside of its folder."""
     folder = tmp_path / "out"
     folder.mkdir()
     write(tmp_path, {"secret": "x"})

@@ -132,7 +132,7 @@ def test_a_time_with_a_zone_hashes_the_same_in_every_zone() -> None:
 
 
 def test_keys_that_differ_in_case_alone_are_one_where_the_strategy_says_so() -> None:
-    """Upper case is for keys; whether a row has changed is still told to the letter."""
+    """Upper case is for keys; a row has changed even if only its case did."""
     upper = HashKeyStrategy(case="upper")
     assert hash_of(("ab",), upper) == hash_of(("AB",), upper)
     assert hash_of(("ab",), HashKeyStrategy()) != hash_of(("AB",), HashKeyStrategy())

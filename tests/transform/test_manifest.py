@@ -19,7 +19,7 @@ from tests.transform.databases import database, modelled
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a manifest, beside its source."""
+    """Return a folder with a manifest, next to its source."""
     path = database(tmp_path / "a.duckdb", "CREATE TABLE a AS SELECT 1 AS id")
     folder = tmp_path / "out"
     folder.mkdir()

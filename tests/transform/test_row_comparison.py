@@ -1,4 +1,4 @@
-"""Rows compared: what counts as the same row, and what is told of rows that are not."""
+"""Rows compared: which rows are the same, and what is reported about different ones."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -110,6 +110,6 @@ def test_no_personal_value_is_shown_in_a_change(tmp_path: Path) -> None:
 
 
 def test_many_changes_are_counted(shop: tuple[Path, LogicalModel]) -> None:
-    """The first few are told, the others counted."""
+    """The first few are named, the others counted."""
     with pytest.raises(SourceChangedError, match="and 3 more"):
         _after(shop, [f"CREATE TABLE t{i} (a INTEGER)" for i in range(8)])

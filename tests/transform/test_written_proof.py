@@ -34,7 +34,7 @@ def test_a_forge_writes_the_figures_and_a_query_a_table(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("technique", sorted(set(TECHNIQUES) - {"dimensional"}))
 def test_a_rebuild_runs_on_the_database_that_was_built(tmp_path: Path, technique: str) -> None:
-    """Whoever opens that database can run the file as it is and gets the table."""
+    """The file runs as it is on the database, and returns the table."""
     path = database(
         tmp_path / "a.duckdb",
         'CREATE TABLE "Kunde" AS SELECT i AS "Id", \'model.kunde\' || i AS "model.kunde"'

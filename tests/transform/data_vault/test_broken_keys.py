@@ -72,7 +72,7 @@ def test_whatever_arrives_is_loaded_once_and_no_loss_is_silent(
     tmp_path_factory: pytest.TempPathFactory,
     batches: list[dict[str, list[tuple[object, ...]]]],
 ) -> None:
-    """Loading the same again adds nothing; a row that doesn't come back is told of by a test."""
+    """Loading the same again adds nothing; a test reports a row that isn't rebuilt."""
     with vault(tmp_path_factory.mktemp("shop"), _SHOP, _REFERENCES, keys=_KEYS) as shop:
         for batch in batches:
             _arrive(shop, batch)
@@ -94,7 +94,7 @@ def test_a_shop_becomes_every_piece_that_rows_can_be_lost_in(tmp_path: Path) -> 
 
 
 def test_rows_that_share_a_key_are_all_kept_and_none_is_added_again(tmp_path: Path) -> None:
-    """The second row of a key is loaded with the first, and told of; repaired, one is left."""
+    """The second row of a key is loaded with the first and reported; repaired, one is left."""
     with vault(tmp_path, _SHOP, _REFERENCES, keys=_KEYS) as shop:
         shop.change("INSERT INTO shop.line VALUES (1, 1, 0, 'other')")
         assert shop.load() == {"sat_line": 2}

@@ -94,7 +94,7 @@ def test_a_changed_reference_ends_the_old_link_and_begins_the_new_one(shop: Vaul
 
 
 def test_an_orphan_is_kept_in_the_hub_and_in_the_link(shop: Vault) -> None:
-    """A key that only a reference holds is a business key all the same, and its source is told."""
+    """A key that only a reference has is a business key too, with its record source."""
     shop.change("UPDATE shop.orders SET customer_id = 77 WHERE id = 1")
     shop.load()
     assert shop.rows("SELECT record_source FROM model.hub_customer WHERE id = 77") == [
@@ -167,7 +167,7 @@ def test_a_composite_reference_that_is_null_in_part_is_not_lost(shop: Vault) -> 
 
 
 def test_a_key_that_repeats_breaks_a_test_and_hides_no_row(shop: Vault) -> None:
-    """A key that stops holding is told by the satellite's test; both rows are there to be seen."""
+    """The satellite's test reports a key that stops holding; both rows are loaded."""
     shop.change(
         "ALTER TABLE shop.part RENAME TO part_before",
         "CREATE TABLE shop.part AS FROM shop.part_before",

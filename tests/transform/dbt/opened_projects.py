@@ -56,7 +56,7 @@ class Project:
         return self.access.entry(source_id).meta.get("external_location", "")
 
     def differing(self, source_id: str, variables: Mapping[str, str] | None = None) -> int:
-        """How many rows dbt reads otherwise than the forge did, cast as the staging casts them."""
+        """Return how many rows dbt reads differently than the forge, cast as in the staging."""
         one = next(one for one in self.plan.sources if one.id == source_id)
         ours = next(table for table in self.source.tables if table.name == one.table).relation
         theirs = self._relation(one, variables or {})

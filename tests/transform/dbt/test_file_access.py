@@ -261,7 +261,7 @@ def test_braces_in_a_folder_are_no_placeholder(tmp_path: Path, project: Path) ->
 
 
 def test_the_source_may_move(data: Path, project: Path, tmp_path: Path) -> None:
-    """FLUID_SOURCE_PATH names the folder anew; no path of this machine is in the project."""
+    """FLUID_SOURCE_PATH names the moved folder; the project has no path of this machine."""
     (data / "t.csv").write_bytes(CLEAN.encode())
     with project_of(str(data), project) as made:
         assert str(tmp_path) not in made.external("t") + made.access.profiles_yml

@@ -133,6 +133,6 @@ def test_a_document_renders_to_itself(value: object) -> None:
 
 
 def test_what_is_marked_as_jinja_stays_jinja() -> None:
-    """A text of our own is written as it is, beside others that are escaped."""
+    """Text of our own is written as it is, any other is escaped."""
     document = literal_document({"ours": Jinja("{{ env_var('X') }}"), "theirs": "{{ x }}"})
     assert document == {"ours": "{{ env_var('X') }}", "theirs": '{{ "{{" }} x }}'}

@@ -1,4 +1,4 @@
-"""Where a project builds and what it is told of the source, for every target."""
+"""Where a project builds and where it reads its source, for every target."""
 
 import re
 import string

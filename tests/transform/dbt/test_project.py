@@ -330,7 +330,7 @@ def test_every_dataset_of_the_semantic_model_is_a_model_of_the_project(
 
 
 def test_the_readme_lists_changed_names_and_known_exceptions(shop: Shop) -> None:
-    """Whoever opens the project learns of both before they run it."""
+    """Both can be read before the project is run."""
     text = (shop.project / "README.md").read_text(encoding="utf-8")
     assert "| `order` | `order_` |" in text
     assert "| `lines` | `relationships` | `customer` | 6 |" in text

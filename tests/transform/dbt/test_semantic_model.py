@@ -68,7 +68,7 @@ def test_a_dataset_is_found_by_database_schema_and_name() -> None:
 
 
 def test_a_key_of_several_columns_becomes_one_field() -> None:
-    """Dbt wants one primary key of one field; the columns are told beside it."""
+    """Dbt requires a primary key of one field; an extension lists the columns."""
     line = dataset(semantic_model(SHOP), "line")
     assert line["primary_key"] == ["line_key"]
     assert fields(line)["line_key"] == (

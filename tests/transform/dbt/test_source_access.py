@@ -97,7 +97,7 @@ fluid_scanner.Plugin("x", {}).configure_connection(duckdb.connect())
 
 
 def test_a_sqlite_file_in_wal_mode_is_said_to_be_one(tmp_path: Path, project: Path) -> None:
-    """Reading such a file makes another beside it, which the user must know."""
+    """Reading such a file makes another next to it, which the user must know."""
     path = tmp_path / "wal.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA journal_mode = WAL")

@@ -192,13 +192,13 @@ def test_joined_text_leaves_nulls_out_on_each_target(target: str, expected: str)
 def test_a_type_becomes_the_nearest_and_says_what_is_lost(
     duckdb_type: str, target: str, name: str, lossy: bool
 ) -> None:
-    """Where a target has no type for it, a sensible one is taken and the loss is told."""
+    """Where a target lacks a type, a sensible one is used and the loss is reported."""
     found = target_type(duckdb_type, check_target(target))
     assert (found.name, bool(found.loss)) == (name, lossy)
 
 
 def test_the_readme_lists_losses(tmp_path: Path) -> None:
-    """Whoever runs the project learns which columns are held otherwise than at the source."""
+    """The README lists the columns that are stored differently than at the source."""
     path = database(tmp_path / "types.duckdb", EVERY_TYPE)
     with modelled(path) as shop:
         plan = transform_plan(shop.model)

@@ -79,7 +79,7 @@ def test_a_fact_that_no_longer_knows_a_deleted_member_is_red(sellers: Star) -> N
 
 
 def test_members_keep_pointing_to_a_deleted_one(sellers: Star) -> None:
-    """Whoever had it for a boss still has; and a boss who never existed breaks the promise."""
+    """References to a deleted boss stay; a boss who never existed breaks the promise."""
     of_boss = (
         "SELECT count(*) FROM model.dim_seller s JOIN model.dim_seller b"
         " ON s.boss_seller_key = b.seller_key WHERE b.id = 7"

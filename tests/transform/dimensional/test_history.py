@@ -140,7 +140,7 @@ def test_a_new_member_was_always_there(shop: Star) -> None:
 
 
 def test_members_that_share_a_key_are_all_kept_and_none_is_added_again(shop: Star) -> None:
-    """Both rows of the key are loaded once, and told of; repaired, one version is left."""
+    """Both rows of the key are loaded once and reported; after a repair, one version is left."""
     shop.change("ALTER TABLE shop.customer RENAME TO customer_before")
     shop.change("CREATE TABLE shop.customer AS FROM shop.customer_before")
     shop.change("INSERT INTO shop.customer VALUES (5, 'twin', NULL, 'Bern', 'firm', 1)")

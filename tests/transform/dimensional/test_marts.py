@@ -28,7 +28,7 @@ def test_every_variant_is_proven(tmp_path: Path, variant: str) -> None:
 
 
 def test_each_dimension_has_its_members_and_the_unknown_one(shop: Star) -> None:
-    """A member for each row of its table, and one for whoever is not known."""
+    """A member for each row of its table, and the unknown member."""
     sizes = shop.sizes()
     assert sizes["dim_customer"] == 31
     assert sizes["dim_region"] == 4
