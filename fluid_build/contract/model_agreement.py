@@ -27,7 +27,7 @@ def disagreements(contract: FluidContract, plan: TransformPlan) -> tuple[Disagre
     differing: list[Disagreement] = []
     for name, build in builds.items():
         if name in exposes:
-            differing.extend(_of_expose(exposes[name], build))
+            differing.extend(_compare_expose(exposes[name], build))
         else:
             differing.append(
                 Disagreement(name, None, "the model builds it, the contract doesn't have it")
@@ -40,7 +40,7 @@ def disagreements(contract: FluidContract, plan: TransformPlan) -> tuple[Disagre
     return tuple(differing)
 
 
-def _of_expose(expose: Expose, build: Build) -> Iterator[Disagreement]:
+def _compare_expose(expose: Expose, build: Build) -> Iterator[Disagreement]:
     promised: dict[str, ContractColumn] = {
         column.name: column for column in expose.contract.columns or ()
     }

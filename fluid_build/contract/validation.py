@@ -59,7 +59,7 @@ def validate(document: object, *, lines: Mapping[Path, int] | None = None) -> tu
     Of very many, those that were met first, and one that counts the others (``limits.FINDINGS``).
     """
     try:
-        _judge(document)
+        _parse(document)
     except ValidationError as error:
         details = error.errors(include_url=False)[: limits.FINDINGS.value]
         more = error.error_count() - len(details)
@@ -86,7 +86,7 @@ def parse_contract(document: object) -> FluidContract:
     ContractError where it isn't valid, with the first finding and how many there are.
     """
     try:
-        return _judge(document)
+        return _parse(document)
     except ValidationError as error:
         findings = validate(document)
         first = findings[0]
@@ -99,7 +99,7 @@ def parse_contract(document: object) -> FluidContract:
         ) from None
 
 
-def _judge(document: object) -> FluidContract:
+def _parse(document: object) -> FluidContract:
     return FluidContract.model_validate(document, strict=True, by_alias=True, by_name=False)
 
 
@@ -107,7 +107,7 @@ def _findings(detail: ErrorDetails) -> Iterable[_Placed]:
     value = detail["input"]
     location = detail["loc"]
     if detail["type"] in _OF_KEYS and location and location[-1] == "[key]":
-        yield _plain(resolve(location[:-2])[0], _OF_KEYS[detail["type"]], value, "text")
+        yield _value_finding(resolve(location[:-2])[0], _OF_KEYS[detail["type"]], value, "text")
         return
     path, here, above = resolve(location)
     context: dict[str, Any] = detail.get("ctx", {})
@@ -122,11 +122,11 @@ def _findings(detail: ErrorDetails) -> Iterable[_Placed]:
             for problem in context["problems"]:
                 yield _broken_rule(path, problem)
         case "too_short":
-            yield _plain(path, "it's empty", value, "at least one item")
+            yield _value_finding(path, "it's empty", value, "at least one item")
         case "invalid_key":
-            yield _plain(path[:-1], "every key must be text", value, "text")
+            yield _value_finding(path[:-1], "every key must be text", value, "text")
         case "string_unicode":
-            yield _plain(path, _OF_KEYS["string_unicode"], value, "Unicode text")
+            yield _value_finding(path, _OF_KEYS["string_unicode"], value, "Unicode text")
         case _:
             yield _wrong_value(path, value, here, above)
 
@@ -152,7 +152,7 @@ def _unknown_key(path: Path, above: Allowed | None) -> _Placed:
 def _repeated(path: Path, value: object) -> _Placed:
     index = path[-1]
     item = value[index] if isinstance(value, list) and isinstance(index, int) else None
-    return _plain(path, "it's in the list already", item, "each value once")
+    return _value_finding(path, "it's in the list already", item, "each value once")
 
 
 def _broken_rule(path: Path, problem: Problem) -> _Placed:
@@ -164,7 +164,7 @@ def _broken_rule(path: Path, problem: Problem) -> _Placed:
 
 def _wrong_value(path: Path, value: object, here: Allowed | None, above: Allowed | None) -> _Placed:
     if here is None:
-        return _plain(path, "it isn't allowed here", value, "")
+        return _value_finding(path, "it isn't allowed here", value, "")
     key = next((part for part in reversed(path) if isinstance(part, str)), None)
     found, meaning = shown(value, key), here.meaning
     words = here.words or (here.shape.words if here.shape else ())
@@ -180,7 +180,7 @@ def _wrong_value(path: Path, value: object, here: Allowed | None, above: Allowed
     return _Placed(path, Finding(path_shown(path), message, found, meaning, close))
 
 
-def _plain(path: Path, message: str, value: object, meaning: str) -> _Placed:
+def _value_finding(path: Path, message: str, value: object, meaning: str) -> _Placed:
     key = next((part for part in reversed(path) if isinstance(part, str)), None)
     return _Placed(path, Finding(path_shown(path), message, shown(value, key), meaning))
 

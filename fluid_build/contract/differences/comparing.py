@@ -43,7 +43,7 @@ class Place:
 
     def change(self, level: Level, old: object, new: object, reason: str) -> DocumentChange:
         """Return the change of this field."""
-        before, after = _both_shown(old, new, self.field.rpartition(".")[2])
+        before, after = _describe_both(old, new, self.field.rpartition(".")[2])
         return DocumentChange(
             level=level,
             action=_action(old, new),
@@ -225,12 +225,12 @@ def elements(kind: ElementKind) -> Treatment:
         before, after = _by_name(kind, old), _by_name(kind, new)
         gone = [name for name in before if name not in after]
         come = [name for name in after if name not in before]
-        renamed = _renamed(kind, {n: before[n] for n in gone}, {n: after[n] for n in come})
+        renamed = _find_renamed(kind, {n: before[n] for n in gone}, {n: after[n] for n in come})
         for name in gone:
-            yield _came_or_went(kind, place, name, "removed", renamed.get(name))
+            yield _added_or_removed(kind, place, name, "removed", renamed.get(name))
         for name, element in after.items():
             if name not in before:
-                yield _came_or_went(kind, place, name, "added", None)
+                yield _added_or_removed(kind, place, name, "added", None)
             else:
                 here = Place(kind.name, (*place.names, name))
                 yield from compare(kind.fields, here, before[name], element)
@@ -241,7 +241,7 @@ def elements(kind: ElementKind) -> Treatment:
     return treat
 
 
-def _came_or_went(
+def _added_or_removed(
     kind: ElementKind, place: Place, name: str, action: Action, renamed_to: str | None
 ) -> DocumentChange:
     went = action == "removed"
@@ -269,7 +269,7 @@ def _by_name(kind: ElementKind, listed: Any) -> dict[str, Document]:
     return elements_by_name
 
 
-def _renamed(
+def _find_renamed(
     kind: ElementKind, gone: Mapping[str, Document], come: Mapping[str, Document]
 ) -> dict[str, str]:
     """Return the new names of removed elements, where one added element has the same origin."""
@@ -285,7 +285,7 @@ def _renamed(
     return new_names
 
 
-def _both_shown(old: object, new: object, key: str) -> tuple[str, str]:
+def _describe_both(old: object, new: object, key: str) -> tuple[str, str]:
     """Describe both values; of two mappings, return the keys that differ as ``after``."""
     if isinstance(old, dict) and isinstance(new, dict):
         keys = [k for k in dict.fromkeys((*new, *old)) if not same(old.get(k), new.get(k))]

@@ -122,17 +122,17 @@ def _expose_origin(expose: Document) -> object:
     return [sources, [_column_origin(column) for column in columns]]
 
 
-def _named(kind: str, fields: Fields, identity: str = "name") -> ElementKind:
+def _named_kind(kind: str, fields: Fields, identity: str = "name") -> ElementKind:
     return ElementKind(kind, lambda element: _text(element, identity), fields)
 
 
-_SAID = {"description": _WORDS, "tags": _WORDS, "labels": _WORDS}
+_DESCRIPTIVE = {"description": _WORDS, "tags": _WORDS, "labels": _WORDS}
 _COLUMN = ElementKind(
     "column",
     lambda column: _text(column, "name"),
     Fields(
         {
-            **_SAID,
+            **_DESCRIPTIVE,
             "type": column_type,
             "required": flag("Whether values may be null has changed."),
             "sensitivity": _sensitivity,
@@ -152,14 +152,16 @@ _PROMISE = Fields(
         "dq": part(
             Fields(
                 {
-                    **_SAID,
-                    "rules": elements(_named("rule", RULE, "id")),
+                    **_DESCRIPTIVE,
+                    "rules": elements(_named_kind("rule", RULE, "id")),
                     "monitoring": cosmetic("How the rules are monitored, not what they are."),
                 },
                 _WORDS,
             )
         ),
-        "quality": elements(_named("quality rule", Fields({}, promise("It has changed.")), "rule")),
+        "quality": elements(
+            _named_kind("quality rule", Fields({}, promise("It has changed.")), "rule")
+        ),
         "tags": _WORDS,
         "labels": _WORDS,
     },
@@ -168,12 +170,12 @@ _PROMISE = Fields(
 _SEMANTIC = Fields({"description": _WORDS, "owner": _WORDS}, _MEANING)
 _SEMANTICS = Fields(
     {
-        **_SAID,
+        **_DESCRIPTIVE,
         "name": _WORDS,
-        "entities": elements(_named("entity", _SEMANTIC)),
-        "measures": elements(_named("measure", _SEMANTIC)),
-        "dimensions": elements(_named("dimension", _SEMANTIC)),
-        "metrics": elements(_named("metric", _SEMANTIC)),
+        "entities": elements(_named_kind("entity", _SEMANTIC)),
+        "measures": elements(_named_kind("measure", _SEMANTIC)),
+        "dimensions": elements(_named_kind("dimension", _SEMANTIC)),
+        "metrics": elements(_named_kind("metric", _SEMANTIC)),
     },
     _MEANING,
 )
@@ -206,7 +208,7 @@ _EXPOSE = ElementKind(
     lambda expose: _text(expose, "exposeId"),
     Fields(
         {
-            **_SAID,
+            **_DESCRIPTIVE,
             "title": _WORDS,
             "version": cosmetic("The version number itself."),
             "docs": _WORDS,
@@ -228,7 +230,7 @@ _EXPOSE = ElementKind(
 )
 CONTRACT = Fields(
     {
-        **_SAID,
+        **_DESCRIPTIVE,
         "name": _WORDS,
         "domain": _WORDS,
         "metadata": cosmetic("Who owns it, or where it belongs."),

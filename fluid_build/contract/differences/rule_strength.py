@@ -101,7 +101,7 @@ def rule_labels(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
         if before.get(name) != after.get(name):
             pair = (before.get(name, ABSENT), after.get(name, ABSENT))
             yield from promise("The rule is about something else.")(place.at(name), *pair)
-    listed = [_listed(labels.get("accepted-values")) for labels in (before, after)]
+    listed = [_label_values(labels.get("accepted-values")) for labels in (before, after)]
     if listed[0] != listed[1]:
         at = place.at("accepted-values")
         yield from values_list("The values that can occur have changed.")(at, *listed)
@@ -112,7 +112,7 @@ def rule_labels(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
         yield place.change("cosmetic", old, new, "Figures and notes from the time of measuring.")
 
 
-def _listed(text: str | None) -> list[str]:
+def _label_values(text: str | None) -> list[str]:
     if text is None:
         return []
     try:

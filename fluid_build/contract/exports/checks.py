@@ -59,15 +59,15 @@ def check(
     """
     columns = columns_of_rule(rule, expose)
     return (
-        _of_label((rule.labels or {}).get(CHECK_LABEL, ""))
-        or _of_reference(rule, expose, reference, exposes)
-        or _of_some_rows(rule, expose, columns)
-        or _of_columns(rule, columns)
+        _check_of_label((rule.labels or {}).get(CHECK_LABEL, ""))
+        or _check_of_reference(rule, expose, reference, exposes)
+        or _check_of_some_rows(rule, expose, columns)
+        or _check_of_columns(rule, columns)
         or {"type": "text"}
     )
 
 
-def _of_label(text: str) -> Json | None:
+def _check_of_label(text: str) -> Json | None:
     """Return the check that a label holds, if both formats allow it."""
     try:
         native = json.loads(text) if text else None
@@ -99,7 +99,7 @@ def _check_validators() -> tuple[jsonschema_rs.Validator, ...]:
     )
 
 
-def _of_some_rows(rule: DqRule, expose: Expose, columns: Columns) -> Json | None:
+def _check_of_some_rows(rule: DqRule, expose: Expose, columns: Columns) -> Json | None:
     """Return a query where a rule is about some of the rows: a metric counts all of them."""
     scope, limit = scope_of(rule), broken_limit(rule)
     if (
@@ -129,7 +129,7 @@ def _of_some_rows(rule: DqRule, expose: Expose, columns: Columns) -> Json | None
     return {"type": "sql", "query": query, **limit}
 
 
-def _of_columns(rule: DqRule, columns: Columns) -> Json | None:
+def _check_of_columns(rule: DqRule, columns: Columns) -> Json | None:
     """Return a metric that counts the rows or values which break the rule."""
     limit = broken_limit(rule)
     metric = _metric(rule, columns)
@@ -176,7 +176,7 @@ def broken_limit(rule: DqRule) -> Json | None:
     return {_OF_SHARE[rule.operator]: float(percent), "unit": "percent"}
 
 
-def _of_reference(
+def _check_of_reference(
     rule: DqRule, expose: Expose, reference: TableReference | None, exposes: Sequence[Expose]
 ) -> Json | None:
     limit = broken_limit(rule)

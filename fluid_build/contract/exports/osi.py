@@ -125,14 +125,14 @@ def _fields(expose: Expose, promise: TrackedMapping, semantics: TrackedMapping) 
             own = dimensions.get(column.name, TrackedMapping(None))
             expression = str(own.peek("expr") or own.peek("name"))
             is_own = columns_of_expression(expression) == (column.name,)
-            fields[column.name] = _of_column(read, own if is_own else TrackedMapping(None))
+            fields[column.name] = _field_of_column(read, own if is_own else TrackedMapping(None))
     for name, dimension in dimensions.items():
         if name not in fields:
-            fields[name] = _of_dimension(dimension)
+            fields[name] = _field_of_dimension(dimension)
     return list(fields.values())
 
 
-def _of_column(column: TrackedMapping, dimension: TrackedMapping) -> OsiField:
+def _field_of_column(column: TrackedMapping, dimension: TrackedMapping) -> OsiField:
     name, description = str(column.text("name")), column.text("description")
     kind, extension = _take_dimension(dimension)
     extension |= {key: column.take(key) for key in _OF_COLUMN}
@@ -149,7 +149,7 @@ def _of_column(column: TrackedMapping, dimension: TrackedMapping) -> OsiField:
     )
 
 
-def _of_dimension(dimension: TrackedMapping) -> OsiField:
+def _field_of_dimension(dimension: TrackedMapping) -> OsiField:
     name = str(dimension.text("name"))
     expression = dimension.text("expr") or quote(name)
     kind, extension = _take_dimension(dimension)

@@ -111,8 +111,8 @@ def _is_alike(name: str, table: Table) -> bool:
 
 
 def _nothing_there(contract: FluidContract, source: Source) -> SourceNotFoundError:
-    exposed = _listed([expose.expose_id for expose in contract.exposes])
-    existing = _listed([table.name for table in source.tables])
+    exposed = _list_names([expose.expose_id for expose in contract.exposes])
+    existing = _list_names([table.name for table in source.tables])
     is_built = any(
         expose.labels and "source-tables" in expose.labels for expose in contract.exposes
     )
@@ -129,5 +129,5 @@ def _nothing_there(contract: FluidContract, source: Source) -> SourceNotFoundErr
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     return listed_up_to(_LISTED, [escaped(name) for name in names])

@@ -57,10 +57,10 @@ def check_live(
     for number, (expose, live) in enumerate(zip(contract.exposes, tables, strict=True)):
         on_progress(Progress("testing", number, len(tables), expose.expose_id))
         if live is None:
-            results.append(_absent(expose, source))
+            results.append(_missing_expose(expose, source))
         else:
             context = RuleContext(expose, live, parent, now)
-            results.append(_tested(context, source))
+            results.append(_test_expose(context, source))
     return LiveResult(
         contract_id=contract.id,
         contract_name=contract.name,
@@ -74,18 +74,18 @@ def _rules(expose: Expose) -> Sequence[DqRule]:
     return (expose.contract.dq.rules if expose.contract.dq is not None else None) or ()
 
 
-def _absent(expose: Expose, source: Source) -> ExposeResult:
+def _missing_expose(expose: Expose, source: Source) -> ExposeResult:
     reason_ = "its table is missing"
     rules = [not_checked(rule, expose, reason_) for rule in _rules(expose)]
     checks = (missing_table(expose, source), *rules, *unrun_checks(expose))
     return ExposeResult(expose.expose_id, None, None, checks)
 
 
-def _tested(context: RuleContext, source: Source) -> ExposeResult:
+def _test_expose(context: RuleContext, source: Source) -> ExposeResult:
     expose, live = context.expose, context.live
     schema = list(schema_checks(expose, live, source))
     rules = [rule_check(rule, context) for rule in _rules(expose) if rule.type != "schema"]
-    rows, settled = _settle([*schema, *rules], live.table, source)
+    rows, settled = _run_checks([*schema, *rules], live.table, source)
     of_schema, of_rules = settled[: len(schema)], iter(settled[len(schema) :])
     in_order = [
         schema_rule(rule, expose, of_schema) if rule.type == "schema" else next(of_rules)
@@ -107,22 +107,24 @@ def _parent(
         names = (expose.expose_id, (expose.labels or {}).get("source-table"))
         if to_table in names and live is not None:
             live_columns = [live.columns.get(name) for name in to_columns]
-            return _complete(live.table, live_columns)
+            return _if_complete(live.table, live_columns)
     table = table_named(to_table, source)
     if table is None:
         return None
-    return _complete(table, [column_named(name, table) for name in to_columns])
+    return _if_complete(table, [column_named(name, table) for name in to_columns])
 
 
-def _complete(
+def _if_complete(
     table: Table, columns: Sequence[Column | None]
 ) -> tuple[Table, tuple[Column, ...]] | None:
     there = tuple(column for column in columns if column is not None)
     return (table, there) if len(there) == len(columns) else None
 
 
-def _settle(checks: Sequence[Check], table: Table, source: Source) -> tuple[int, list[CheckResult]]:
-    """Return the rows of a table, and every check of it judged."""
+def _run_checks(
+    checks: Sequence[Check], table: Table, source: Source
+) -> tuple[int, list[CheckResult]]:
+    """Measure the checks of a table; return its rows and the results."""
     aggregates = ["count(*)"]
     for check in checks:
         if isinstance(check, PlannedCheck):
@@ -132,10 +134,10 @@ def _settle(checks: Sequence[Check], table: Table, source: Source) -> tuple[int,
     rows = measured["count(*)"]
     if not isinstance(rows, int):
         raise TypeError("count(*) gave no number")
-    return rows, list(_judged(checks, measured, table, source))
+    return rows, list(_judge_checks(checks, measured, table, source))
 
 
-def _judged(
+def _judge_checks(
     checks: Sequence[Check], measured: dict[str, Figure], table: Table, source: Source
 ) -> Iterator[CheckResult]:
     for check in checks:

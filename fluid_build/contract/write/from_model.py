@@ -56,10 +56,10 @@ def contract_from_model(
 def _description(profile: Profile, model: LogicalModel) -> str:
     tables = counted(len(profile.tables), "table")
     relationships = counted(len(model.conceptual.relationships), "relationship")
-    how = "measured on its data" if profile.has_data else "as its DDL declares it"
+    how = "measured on its data" if profile.has_data else "as declared in its DDL"
     return (
-        f"{profile.source_name}: {tables} and {relationships} between tables, {how}. "
-        "Owner and domain are to be assigned by a person."
+        f"{profile.source_name}: {tables} and {relationships} between them, {how}. "
+        "Assign an owner and a domain before you publish it."
     )
 
 

@@ -47,16 +47,16 @@ def _entities(build: Build) -> list[SemanticEntity]:
         reason = next(
             (t.reason for t in build.tests if t.kind == "unique" and t.columns == build.key), ""
         )
-        result.append(_entity(_taking(build.name, used_names), "primary", build.key, reason))
+        result.append(_entity(_reserve(build.name, used_names), "primary", build.key, reason))
     for test in build.tests:
         if test.kind == "unique" and test.key_kind == "declared" and not test.allowed:
-            name = _taking(identifier(" ".join(test.columns)), used_names)
+            name = _reserve(identifier(" ".join(test.columns)), used_names)
             result.append(_entity(name, "unique", test.columns, test.reason))
     references = [test for test in build.tests if test.is_join and test.to_model]
     times = Counter(test.to_model for test in references)
     for test in references:
         name = _reference_name(build, test, times)
-        result.append(_entity(_taking(name, used_names), "foreign", test.columns, test.reason))
+        result.append(_entity(_reserve(name, used_names), "foreign", test.columns, test.reason))
     return result
 
 
@@ -80,7 +80,7 @@ def _dimensions(build: Build, used_names: set[str]) -> list[SemanticDimension]:
         *(c for test in build.tests if _identifies(test) for c in test.columns),
     }
     return [
-        _dimension(column, _taking(column.name, used_names))
+        _dimension(column, _reserve(column.name, used_names))
         for column in build.columns
         if column.measure is None and column.name not in keys and _groups(column)
     ]
@@ -111,7 +111,7 @@ def _dimension(column: PlanColumn, name: str) -> SemanticDimension:
 def _measures(columns: Sequence[PlanColumn], used_names: set[str]) -> list[SemanticMeasure]:
     measures = [
         SemanticMeasure(
-            name=_taking(column.name, used_names),
+            name=_reserve(column.name, used_names),
             agg=column.measure.aggregation,
             expr=column.name,
             description=f"{column.measure.additivity.capitalize()}: {column.measure.reason}.",
@@ -120,12 +120,15 @@ def _measures(columns: Sequence[PlanColumn], used_names: set[str]) -> list[Seman
         if column.measure is not None
     ]
     rows = SemanticMeasure(
-        name=_taking("row_count", used_names), agg="count", expr="1", description="Rows."
+        name=_reserve("row_count", used_names),
+        agg="count",
+        expr="1",
+        description="The number of rows.",
     )
     return [rows, *measures]
 
 
-def _taking(name: str, used_names: set[str]) -> str:
+def _reserve(name: str, used_names: set[str]) -> str:
     """Take the name, with the lowest free number where the table uses it already."""
     free = free_identifier(name, used_names)
     used_names.add(free)

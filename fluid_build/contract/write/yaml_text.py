@@ -21,11 +21,11 @@ def as_document(contract: BaseModel) -> dict[str, Any]:
 
     A field that is None is left out; tags and labels come after a part's own keys.
     """
-    document = {key: _plain(value) for key, value in _items(contract)}
+    document = {key: _as_json(value) for key, value in _items(contract)}
     extra = contract.model_extra
     if not extra:
         return document
-    return document | {key: _plain(value) for key, value in extra.items()}
+    return document | {key: _as_json(value) for key, value in extra.items()}
 
 
 def _items(part: BaseModel) -> Iterator[tuple[str, object]]:
@@ -47,13 +47,13 @@ def _keys(part: type[BaseModel]) -> tuple[tuple[str, str, bool], ...]:
     )
 
 
-def _plain(value: object) -> object:
+def _as_json(value: object) -> object:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, BaseModel):
         return as_document(value)
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_as_json(item) for item in value]
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: _as_json(item) for key, item in value.items()}
     return value
