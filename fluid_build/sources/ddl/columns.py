@@ -25,25 +25,24 @@ from fluid_build.sources.ddl.tokens import Token, spell, written
 
 # Words that begin an attribute we read.
 _READ = frozenset(
-    ("ALIAS", "AS", "AUTOINCREMENT", "AUTO_INCREMENT", "COMMENT", "CONSTRAINT", "FOREIGN",
-     "GENERATED", "IDENTITY", "KEY", "MATERIALIZED", "NOT", "NULL", "OPTIONS", "PRIMARY",
-     "REFERENCES", "UNIQUE")
-)  # fmt: skip
+    """
+    ALIAS AS AUTOINCREMENT AUTO_INCREMENT COMMENT CONSTRAINT FOREIGN GENERATED IDENTITY KEY
+    MATERIALIZED NOT NULL OPTIONS PRIMARY REFERENCES UNIQUE
+    """.split()
+)
 # Words that begin an attribute without bearing on structure: defaults, storage, enforcement.
 _IRRELEVANT = frozenset(
-    (
-        "AFTER", "ASC", "BITMAP_UNION", "CACHE", "CASCADE", "CASESPECIFIC", "CHARSET", "CHECK",
-        "CLUSTERED", "CODEC", "COLLATE", "COLUMN_FORMAT", "COMPACT", "COMPRESS", "COMPRESSION",
-        "CYCLE", "DEFAULT", "DEFERRABLE", "DESC", "DISABLE", "DISTKEY", "ENABLE", "ENCODE",
-        "ENCRYPTED", "ENFORCED", "EPHEMERAL", "FILESTREAM", "FIRST", "FORMAT", "HIDDEN",
-        "HLL_UNION", "INCREMENT", "INDEX", "INITIALLY", "INLINE", "INVISIBLE", "LOGGED", "MASKED",
-        "MATCH", "MAX", "MAXVALUE", "MIN", "MINVALUE", "NOCACHE", "NOCYCLE", "NONCLUSTERED",
-        "NOORDER", "NORELY", "NOVALIDATE", "ON", "ORDER", "PERSISTED", "PERSISTENT", "PROPERTIES",
-        "RELY", "REPLACE", "REPLACE_IF_NOT_NULL", "RESTRICT", "ROWGUIDCOL", "SALT", "SECURED",
-        "SORTKEY", "SPARSE", "SRID", "START", "STATISTICS", "STORAGE", "STORED", "SUM", "TAG",
-        "TITLE", "TTL", "UPPERCASE", "USING", "VALIDATE", "VIRTUAL", "VISIBLE", "WITH",
-    )
-)  # fmt: skip
+    """
+    AFTER ASC BITMAP_UNION CACHE CASCADE CASESPECIFIC CHARSET CHECK CLUSTERED CODEC COLLATE
+    COLUMN_FORMAT COMPACT COMPRESS COMPRESSION CYCLE DEFAULT DEFERRABLE DESC DISABLE DISTKEY
+    ENABLE ENCODE ENCRYPTED ENFORCED EPHEMERAL FILESTREAM FIRST FORMAT HIDDEN HLL_UNION
+    INCREMENT INDEX INITIALLY INLINE INVISIBLE LOGGED MASKED MATCH MAX MAXVALUE MIN MINVALUE
+    NOCACHE NOCYCLE NONCLUSTERED NOORDER NORELY NOVALIDATE ON ORDER PERSISTED PERSISTENT
+    PROPERTIES RELY REPLACE REPLACE_IF_NOT_NULL RESTRICT ROWGUIDCOL SALT SECURED SORTKEY SPARSE
+    SRID START STATISTICS STORAGE STORED SUM TAG TITLE TTL UPPERCASE USING VALIDATE VIRTUAL
+    VISIBLE WITH
+    """.split()
+)
 # Words that begin no attribute after these, but belong to theirs.
 _CONTINUED = frozenset(
     (("ALWAYS", "AS"), ("AS", "IDENTITY"), ("BY", "DEFAULT"), ("DEFAULT", "AS"), ("DEFAULT", "ON"),
@@ -55,7 +54,6 @@ _NUMBERED = frozenset(("AUTOINCREMENT", "AUTO_INCREMENT", "IDENTITY"))
 _FAULT_SHOWN = 60
 # sqlglot takes seconds for a list of a megabyte, and no real attribute is longer than this.
 _LONGEST = 20_000
-_BEFORE = "CREATE TABLE t (c INT "
 
 
 def read_type(reader: Reader) -> tuple[Token, ...]:
@@ -136,13 +134,11 @@ def _starts_attribute(tokens: Sequence[Token], place: int) -> bool:
 
 def _read(tokens: Sequence[Token], dialect: Dialect, column: ColumnDef, elements: Elements) -> None:
     """Read an attribute, or as much of its start as sqlglot understands."""
-    spelling = spell(tokens, dialect)
-    constraints = _parse(spelling.text, dialect.grammar)
+    constraints = _parse(spell(tokens, dialect), dialect.grammar)
     if isinstance(constraints, int):
-        place = spelling.token_at(constraints)
-        if 0 < place < len(tokens):
-            _read(tokens[:place], dialect, column, elements)
-            tokens = tokens[place:]
+        if 0 < constraints < len(tokens):
+            _read(tokens[:constraints], dialect, column, elements)
+            tokens = tokens[constraints:]
         if tokens[0].upper not in _IRRELEVANT:
             column.faults = (*column.faults, shortened(tokens))
         return
@@ -153,18 +149,16 @@ def _read(tokens: Sequence[Token], dialect: Dialect, column: ColumnDef, elements
 # Columns share few attributes, and parsing one takes half a millisecond.
 @lru_cache(maxsize=4_096)
 def _parse(text: str, grammar: str) -> Sequence[exp.Expression] | int:
-    """Return the constraints that sqlglot reads, or the offset in the text where it stops."""
+    """Return the constraints that sqlglot reads, or the place of the token where it stops."""
     if len(text) > _LONGEST:
         return 0
     try:
         tree = sqlglot.parse_one(
-            f"{_BEFORE}{text})",
-            read=grammar,
-            error_level=ErrorLevel.IMMEDIATE,
-            error_message_context=len(_BEFORE) + len(text),
+            f"CREATE TABLE t (c INT\n{text}\n)", read=grammar, error_level=ErrorLevel.IMMEDIATE
         )
     except ParseError as error:
-        return len(error.errors[0]["start_context"]) - len(_BEFORE) if error.errors else 0
+        # Each token is on a line, the first of them on the second.
+        return error.errors[0]["line"] - 2 if error.errors else 0
     except (TokenError, RecursionError):
         return 0
     column = tree.find(exp.ColumnDef)

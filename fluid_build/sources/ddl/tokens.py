@@ -1,8 +1,7 @@
 """Tokens of SQL text in any dialect, and text made of them again."""
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -25,17 +24,6 @@ class Token(NamedTuple):
     upper: str
     start: int
     end: int
-
-
-class Spelling(NamedTuple):
-    """Tokens as one line of text, and where in it each of them starts."""
-
-    text: str
-    starts: Sequence[int]
-
-    def token_at(self, offset: int) -> int:
-        """Return the index of the first token that starts at or after an offset."""
-        return bisect_left(self.starts, offset)
 
 
 PLAIN_STRING = r"'[^']*+(?:''[^']*+)*+'"
@@ -166,18 +154,9 @@ def written(tokens: Iterable[Token]) -> str:
     return text
 
 
-def spell(tokens: Iterable[Token], dialect: Dialect) -> Spelling:
-    """Return tokens as text that the dialect's parser reads: no comments, its own quotes."""
-    text: list[str] = []
-    starts: list[int] = []
-    length, end = 0, None
-    for token in tokens:
-        gap = " " if end is not None and token.start > end else ""
-        text.append(gap + _quoted(token, dialect))
-        starts.append(length + len(gap))
-        length += len(text[-1])
-        end = token.end
-    return Spelling("".join(text), starts)
+def spell(tokens: Iterable[Token], dialect: Dialect) -> str:
+    """Return tokens in the dialect's own quotes, each on a line, so that errors name the token."""
+    return "\n".join(_quoted(token, dialect) for token in tokens)
 
 
 def _quoted(token: Token, dialect: Dialect) -> str:
@@ -187,5 +166,6 @@ def _quoted(token: Token, dialect: Dialect) -> str:
         return token.text
     mark = '"' if token.kind == "dquote" else "'"
     if dialect.backslash:
-        return mark + token.text.replace("\\", "\\\\").replace(mark, f"\\{mark}") + mark
+        text = token.text.replace("\\", "\\\\").replace("\n", "\\n")
+        return mark + text.replace(mark, f"\\{mark}") + mark
     return mark + token.text.replace(mark, mark * 2) + mark
