@@ -71,9 +71,9 @@ def files_section(paths: Sequence[Path]) -> Iterator[Part]:
     grid = Grid(Column(style="green"), Column(style="dim"), show_header=False)
     for place in places:
         if len(place) == 1:
-            grid.add_row(unbroken(place[0]), text(_PURPOSES[place[0]]))
+            grid.add_row(unbroken(place[0]), text(_PURPOSES.get(place[0], "")))
     counts = Counter(place[0] for place in places if len(place) > 1)
     for name, count in sorted(counts.items()):
-        purpose = f"{_FOLDER_PURPOSES[name]} ({counted(count, 'file')})"
+        purpose = f"{_FOLDER_PURPOSES.get(name, '')} ({counted(count, 'file')})".lstrip()
         grid.add_row(unbroken(f"{name}/"), text(purpose))
     yield indented(grid)

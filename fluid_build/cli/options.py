@@ -10,7 +10,7 @@ Schemas: TypeAlias = Annotated[
     typer.Option(
         "--schema",
         metavar="NAME",
-        help="Read this schema of a DuckDB or PostgreSQL database (repeatable).",
+        help="Read only this schema of a database (repeatable).",
     ),
 ]
 Dialect: TypeAlias = Annotated[

@@ -9,7 +9,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 from fluid_build.report.model_elements import ModelView, model_view
 from fluid_build.report.notices import Notice, notices
-from fluid_build.sources.kinds import FILES, KINDS
+from fluid_build.sources.kinds import KINDS
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.proof import Proof, TableProof
 
@@ -75,12 +75,8 @@ class SourceView:
     @property
     def query_hint(self) -> str:
         """Return how to run the queries, where their names aren't the source's own; else empty."""
-        if self.profile.source_kind != FILES.name:
-            return ""
-        return (
-            "The queries call each file by its table's name. To run one in DuckDB, put the path of "
-            "the file in place of the name: FROM 'orders.csv'."
-        )
+        kind = KINDS.get(self.profile.source_kind)
+        return "" if kind is None else kind.query_hint
 
     @property
     def rows(self) -> int:

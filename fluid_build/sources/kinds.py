@@ -32,7 +32,8 @@ class SourceKind:
     ``opener`` is ``module:function``, imported when a source is opened: a CSV file shouldn't wait
     for a SQL parser. ``schemes`` are those of its URIs, the usual one first. ``endings`` and
     ``signature`` (an offset and the bytes there) tell its files. ``options`` are the options of
-    ``open_source`` that only some kinds take.
+    ``open_source`` that only some kinds take. ``query_hint`` says how to run the queries that
+    check a claim, which are DuckDB's SQL, where the source itself can't.
     """
 
     name: Kind
@@ -44,6 +45,7 @@ class SourceKind:
     signature: tuple[int, bytes] | None = None
     options: frozenset[Option] = field(default_factory=frozenset)
     scanner: Scanner | None = None
+    query_hint: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +121,10 @@ FILES = SourceKind(
     # A file: URI says only where: what is there is found by looking.
     schemes=("file",),
     options=frozenset({"conventions"}),
+    query_hint=(
+        "The queries call each file by its table's name. To run one in DuckDB, put the path of "
+        "the file in place of the name: FROM 'orders.csv'."
+    ),
 )
 DDL = SourceKind(
     name="ddl",

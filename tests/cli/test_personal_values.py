@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from fluid_build.contract.exports.formats import FORMATS
 from tests.cli.running import Fluid
 from tests.postgres import PostgresDatabase
 
@@ -234,7 +235,7 @@ def test_no_file_and_no_later_command_shows_one(
         ("verify", out, "--uri", source, "--debug"),
         ("test", contract, "--uri", source, "--debug"),
         ("diff", contract, contract),
-        *(("export", name, contract) for name in ("odcs", "dcs", "osi")),
+        *(("export", name, contract) for name in FORMATS),
     ):
         outcome = fluid(*command)
         assert "bug" not in outcome.err, outcome.err

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from fluid_build.contract.exports.formats import FORMATS
 from fluid_build.forge import forge
 from fluid_build.sources import open_source
 from tests.cli.running import COMMAND, Fluid, Outcome
@@ -260,8 +261,7 @@ def test_no_command_goes_where_a_contract_or_project_points(
         ("test", contract, "--uri", duckdb_shop),
         ("diff", contract, folder),
         ("export", "odcs", contract, "-o", odcs),
-        ("export", "dcs", contract),
-        ("export", "osi", contract),
+        *(("export", name, contract) for name in FORMATS),
         ("import", "odcs", odcs),
         ("verify", folder),
         ("forge", "data-model", "from-source", "--uri", duckdb_shop, "-o", folder),

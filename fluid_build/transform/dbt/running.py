@@ -19,6 +19,7 @@ from typing import IO, Any, Literal
 from fluid_build.errors import DbtError, DbtFailedError, DbtMissingError
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.secrets import redact, secrets_of_environment
+from fluid_build.sources.kinds import KINDS, ServerKind
 from fluid_build.sources.personal_text import without_values
 from fluid_build.transform.dbt.portable_paths import DSN_VARIABLE
 from fluid_build.transform.dbt.promise_macros import BrokenPromise, broken_promise
@@ -38,9 +39,11 @@ _STATUSES: Mapping[str, DbtStatus] = {
 _RESULT_EVENTS = {"LogTestResult", "LogModelResult", "RunResultWarning", "RunResultWarningMessage"}
 _LONGEST_MESSAGE = 1000
 """Characters of dbt's own words in an error: a traceback of dbt has many thousands."""
-"""Characters of dbt's own words in an error: a traceback of dbt has many thousands."""
-_OURS = (DSN_VARIABLE, "PGPASSWORD")
-"""Variables that our projects read, whoever set them."""
+_PRIVATE_VARIABLES = (
+    DSN_VARIABLE,
+    *(kind.password_variable for kind in KINDS.values() if isinstance(kind, ServerKind)),
+)
+"""Variables that our projects read and that may hold a password, whoever set them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +244,7 @@ def _gave_up(output: str) -> DbtError:
 
 
 def _secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
-    ours = {name: os.environ.get(name, "") for name in _OURS}
+    ours = {name: os.environ.get(name, "") for name in _PRIVATE_VARIABLES}
     return secrets_of_environment({**ours, **environment})
 
 

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.contract.exports.formats import Exported, export, known_format
+from fluid_build.contract.exports.formats import FORMATS, Exported, export, known_format
 from fluid_build.contract.exports.odcs.versions import odcs_schema
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.structure import Path as Place
@@ -22,6 +22,7 @@ from fluid_build.errors import UsageError
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
+from fluid_build.text import listed
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.contract.contracts import contract, expose
 from tests.contract.exports.shops import shops
@@ -181,7 +182,7 @@ def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
     """A format that is not known is an error that names those that are."""
     with pytest.raises(UsageError) as error:
         known_format("odbc")
-    assert "`odcs`, `dcs` or `osi`" in str(error.value.hint)
+    assert listed((f"`{name}`" for name in FORMATS), "or") in str(error.value.hint)
 
 
 def test_infinite_numbers_are_left_out_and_listed() -> None:
