@@ -65,7 +65,7 @@ def _read_change(verb: str, action: Reader) -> Sequence[Change]:
     if verb in _READERS:
         action.accept(verb)
         return _READERS[verb](action)
-    if action.accept("SET", "SCHEMA"):
+    if action.accept("SET SCHEMA"):
         return [partial(changes.move_to_schema, home=action.name())]
     if verb in _IRRELEVANT or action.kind() == "sign":
         return []
@@ -73,24 +73,24 @@ def _read_change(verb: str, action: Reader) -> Sequence[Change]:
 
 
 def _add(action: Reader) -> Sequence[Change]:
-    if action.accept_any(*_NOT_ADDED):
+    if action.accept(*_NOT_ADDED):
         return []
-    action.accept_any("COLUMNS", "COLUMN")
-    action.accept("IF", "NOT", "EXISTS")
+    action.accept("COLUMNS", "COLUMN")
+    action.accept("IF NOT EXISTS")
     tokens = action.group() if action.upper() == "(" else action.remaining()
     return [partial(changes.add_elements, elements=read_elements(tokens, action.dialect))]
 
 
 def _drop(action: Reader) -> Sequence[Change]:
-    if action.accept("PRIMARY", "KEY"):
+    if action.accept("PRIMARY KEY"):
         return [partial(changes.drop_primary_key)]
-    if not action.accept_any("COLUMN", "COLUMNS"):
-        if action.accept_any("CONSTRAINT", "FOREIGN KEY", "INDEX", "KEY", "CHECK"):
-            action.accept("IF", "EXISTS")
+    if not action.accept("COLUMN", "COLUMNS"):
+        if action.accept("CONSTRAINT", "FOREIGN KEY", "INDEX", "KEY", "CHECK"):
+            action.accept("IF EXISTS")
             return [partial(changes.drop_constraint, name=action.name().text)]
         if action.upper() in _NOT_DROPPED and action.kind(1):
             return []
-    action.accept("IF", "EXISTS")
+    action.accept("IF EXISTS")
     pieces = action.pieces() if action.upper() == "(" else [action]
     return [partial(changes.drop_column, name=piece.name()) for piece in pieces]
 
@@ -98,7 +98,7 @@ def _drop(action: Reader) -> Sequence[Change]:
 def _rename(action: Reader) -> Sequence[Change]:
     if action.upper() in ("CONSTRAINT", "INDEX", "KEY", "PARTITION") and action.upper(1) != "TO":
         return []
-    if action.accept_any("TO", "AS"):
+    if action.accept("TO", "AS"):
         return [partial(changes.rename_table, new=action.object_name())]
     if not action.accept("COLUMN") and action.upper(1) != "TO":
         return [partial(changes.rename_table, new=action.object_name())]
@@ -111,16 +111,16 @@ def _alter_column(action: Reader) -> Sequence[Change]:
     if action.upper() in ("INDEX", "CONSTRAINT", "CHECK") and action.is_name(1):
         return []
     action.accept("COLUMN")
-    action.accept("IF", "EXISTS")
+    action.accept("IF EXISTS")
     start = action.at
     name = action.name()
     if action.accept("COMMENT"):
         return [partial(changes.set_comment, column=name, comment=action.take().text)]
-    if action.accept_any("TYPE", "SET DATA TYPE"):
+    if action.accept("TYPE", "SET DATA TYPE"):
         return [partial(changes.redefine, old=name, new=ColumnDef(name, read_type(action)))]
-    if action.accept_any("SET NOT NULL", "NOT NULL", "ADD GENERATED"):
+    if action.accept("SET NOT NULL", "NOT NULL", "ADD GENERATED"):
         return [partial(changes.redefine, old=name, new=ColumnDef(name, nullable=False))]
-    if action.accept_any("DROP NOT NULL", "NULL"):
+    if action.accept("DROP NOT NULL", "NULL"):
         return [partial(changes.redefine, old=name, new=ColumnDef(name, nullable=True))]
     if action.upper() in ("SET", "DROP", "ADD", "RESET", "RESTART", "UNSET", "ENCODE"):
         return []
@@ -129,7 +129,7 @@ def _alter_column(action: Reader) -> Sequence[Change]:
 
 
 def _modify(action: Reader) -> Sequence[Change]:
-    action.accept_any("COLUMN", "COLUMNS")
+    action.accept("COLUMN", "COLUMNS")
     if action.upper() in _NOT_MODIFIED:
         return []
     pieces = action.pieces() if action.upper() == "(" else [action]
@@ -156,7 +156,7 @@ def _redefine(old: Identifier | None, action: Reader) -> Sequence[Change]:
 def _comment(action: Reader) -> Sequence[Change]:
     column = None
     if action.accept("COLUMN"):
-        action.accept("IF", "EXISTS")
+        action.accept("IF EXISTS")
         column = action.name()
     action.accept("=")
     return [partial(changes.set_comment, column=column, comment=action.take().text)]

@@ -73,7 +73,7 @@ def create_table(reader: Reader, schema: Schema) -> list[str]:
 def table_name(reader: Reader) -> ObjectName:
     """Take everything up to and including the name in a CREATE TABLE statement."""
     reader.skip_to("TABLE")
-    reader.accept("IF", "NOT", "EXISTS")
+    reader.accept("IF NOT EXISTS")
     return reader.object_name()
 
 
@@ -81,7 +81,7 @@ def _read(reader: Reader) -> _Definition:
     before = []
     while (word := reader.take().upper) != "TABLE":
         before.append(word)
-    definition = _Definition(before, reader.accept("IF", "NOT", "EXISTS"), reader.object_name())
+    definition = _Definition(before, reader.accept("IF NOT EXISTS"), reader.object_name())
     definition.is_from_query = "DYNAMIC" in before
     if "VIRTUAL" in before:
         return definition
@@ -93,7 +93,7 @@ def _read(reader: Reader) -> _Definition:
         elif reader.upper() == "SELECT" or (reader.upper() == "AS" and reader.upper(1) in _QUERY):
             reader.remaining()
             definition.is_from_query = True
-        elif reader.accept("PARTITION", "OF"):
+        elif reader.accept("PARTITION OF"):
             definition.partition_of = reader.object_name()
             reader.remaining()
         elif reader.accept("INHERITS"):
@@ -115,7 +115,7 @@ def _read_body(tokens: Sequence[Token], reader: Reader, definition: _Definition)
 
 def _copies(reader: Reader) -> bool:
     """Return whether the name of a table to copy comes next; ClickHouse says ``AS`` for it."""
-    return reader.accept_any("LIKE", "CLONE", "COPY") or (
+    return reader.accept("LIKE", "CLONE", "COPY") or (
         reader.dialect.name == "clickhouse" and reader.accept("AS")
     )
 
@@ -128,16 +128,16 @@ def _read_option(reader: Reader, definition: _Definition) -> None:
         definition.comment = None if reader.is_done else reader.take().text
     elif reader.accept("OPTIONS"):
         definition.comment = _description(reader) or definition.comment
-    elif reader.accept_any("CLUSTER BY LINEAR", "CLUSTER BY"):
+    elif reader.accept("CLUSTER BY LINEAR", "CLUSTER BY"):
         reader.skip_group()
-    elif reader.accept("PARTITIONED", "BY"):
+    elif reader.accept("PARTITIONED BY"):
         # Hive keeps the columns it partitions by outside the body; others only name them there.
         for piece in reader.pieces():
             if piece.kind(1) in ("word", "name"):
                 elements.columns += read_elements(piece.tokens, reader.dialect).columns
-    elif reader.accept("PRIMARY", "KEY"):
+    elif reader.accept("PRIMARY KEY"):
         _add_key(reader, elements, primary=True)
-    elif reader.accept_any("UNIQUE KEY", "UNIQUE PRIMARY INDEX"):
+    elif reader.accept("UNIQUE KEY", "UNIQUE PRIMARY INDEX"):
         _add_key(reader, elements, primary=False)
     elif not reader.skip_group():
         reader.take()
@@ -146,7 +146,7 @@ def _read_option(reader: Reader, definition: _Definition) -> None:
 def _description(reader: Reader) -> str | None:
     """Take BigQuery's ``(description = "…")``."""
     for piece in reader.pieces():
-        if piece.accept("DESCRIPTION", "="):
+        if piece.accept("DESCRIPTION ="):
             return piece.take().text
     return None
 

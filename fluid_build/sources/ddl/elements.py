@@ -42,13 +42,13 @@ def _read_element(reader: Reader, elements: Elements) -> None:
     if reader.upper() == "CONSTRAINT":
         reader.take()
         if reader.upper() not in ("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
-            reader.accept("IF", "NOT", "EXISTS")
+            reader.accept("IF NOT EXISTS")
             name = reader.object_name().name.text
-    if reader.accept("PRIMARY", "KEY"):
+    if reader.accept("PRIMARY KEY"):
         elements.keys.append(_read_key(reader, name, primary=True))
     elif reader.accept("UNIQUE"):
         elements.keys.append(_read_unique(reader, name))
-    elif reader.accept("FOREIGN", "KEY"):
+    elif reader.accept("FOREIGN KEY"):
         elements.foreign_keys.append(_read_foreign_key(reader, name))
     elif reader.upper() == "LIKE" or (reader.upper() == "(" and reader.upper(1) == "LIKE"):
         _read_like(reader, elements)
@@ -61,15 +61,14 @@ def _read_element(reader: Reader, elements: Elements) -> None:
 
 
 def _read_key(reader: Reader, name: str, *, primary: bool) -> Key:
-    if reader.accept("USING", "INDEX") and reader.is_name():
+    if reader.accept("USING INDEX") and reader.is_name():
         return Key(primary, (), name, reader.object_name().name.text)
-    while reader.upper() != "(":
-        reader.take()
+    reader.until("(")
     return Key(primary, key_columns(reader.group()), name)
 
 
 def _read_unique(reader: Reader, name: str) -> Key:
-    reader.accept_any("KEY", "INDEX")
+    reader.accept("KEY", "INDEX")
     if reader.upper() not in ("(", "USING", "CLUSTERED", "NONCLUSTERED", "NULLS") and (
         reader.is_name()
     ):
@@ -78,16 +77,15 @@ def _read_unique(reader: Reader, name: str) -> Key:
 
 
 def _read_foreign_key(reader: Reader, name: str) -> ForeignKey:
-    reader.accept("IF", "NOT", "EXISTS")
+    reader.accept("IF NOT EXISTS")
     if reader.upper() != "(":
         name = name or reader.name().text
-    while reader.upper() != "(":
-        reader.take()
+    reader.until("(")
     columns = key_columns(reader.group())
     if not columns:
         raise UnreadableError("its columns aren't plain names")
     reader.expect("REFERENCES")
-    reader.accept_any("WITH NO CHECK OPTION", "WITH CHECK OPTION")
+    reader.accept("WITH NO CHECK OPTION", "WITH CHECK OPTION")
     to_table = reader.object_name()
     to_columns = key_columns(reader.group()) if reader.upper() == "(" else ()
     return ForeignKey(columns, to_table, to_columns, name)
@@ -99,7 +97,7 @@ def _read_like(reader: Reader, elements: Elements) -> None:
     reader.expect("LIKE")
     elements.models.append(reader.object_name())
     while not reader.is_done:
-        if reader.accept_any("INCLUDING ALL", "INCLUDING INDEXES"):
+        if reader.accept("INCLUDING ALL", "INCLUDING INDEXES"):
             elements.with_model_keys = True
         else:
             reader.take()

@@ -1,6 +1,6 @@
 """A cursor over the tokens of a statement."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from fluid_build.sources.ddl.dialects import Dialect
 from fluid_build.sources.ddl.schema import Identifier, ObjectName
@@ -49,27 +49,31 @@ class Reader:
         self.at += 1
         return self.tokens[self.at - 1]
 
-    def accept(self, *words: str) -> bool:
-        """Take these keywords or signs if all of them come next."""
-        for ahead, word in enumerate(words):
-            if self.upper(ahead) != word:
-                return False
-        self.at += len(words)
-        return True
+    def accept(self, *phrases: str) -> bool:
+        """Take the first of some phrases (keywords and signs) that comes next."""
+        for phrase in phrases:
+            words = phrase.split()
+            if all(self.upper(ahead) == word for ahead, word in enumerate(words)):
+                self.at += len(words)
+                return True
+        return False
 
-    def accept_any(self, *phrases: str) -> bool:
-        """Take the first of some phrases that comes next."""
-        return any(self.accept(*phrase.split()) for phrase in phrases)
+    def expect(self, word: str) -> None:
+        """Take a keyword or sign; UnreadableError if another comes next."""
+        if not self.accept(word):
+            raise UnreadableError(f"{word} is missing {self._where()}")
 
-    def expect(self, *words: str) -> None:
-        """Take these keywords or signs; UnreadableError if others come next."""
-        if not self.accept(*words):
-            raise UnreadableError(f"{' '.join(words)} is missing {self._where()}")
+    def until(self, words: Container[str]) -> Sequence[Token]:
+        """Take everything before the first of some keywords or signs."""
+        start = self.at
+        while not self.is_done and self.upper() not in words:
+            self.at += 1
+        return self.tokens[start : self.at]
 
     def skip_to(self, *words: str) -> None:
         """Take everything up to and including the first of some keywords."""
-        while self.take().upper not in words:
-            pass
+        self.until(words)
+        self.take()
 
     def _where(self) -> str:
         return "at the end" if self.is_done else f"before {self.tokens[self.at].text[:30]!r}"

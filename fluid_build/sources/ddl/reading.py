@@ -118,13 +118,13 @@ def _create_table(reader: Reader, schema: Schema, _: Statement) -> list[str]:
 
 def _alter_table(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
     reader.skip_to("TABLE")
-    reader.accept("IF", "EXISTS")
+    reader.accept("IF EXISTS")
     reader.accept("ONLY")
     name = reader.object_name()
     reader.accept("*")
-    if reader.accept("ON", "CLUSTER"):
+    if reader.accept("ON CLUSTER"):
         reader.take()
-    reader.accept_any("WITH CHECK", "WITH NOCHECK")
+    reader.accept("WITH CHECK", "WITH NOCHECK")
     actions, unread = read_changes(reader)
     if not actions and not unread:
         return None
@@ -152,7 +152,7 @@ def _change_table(
 
 def _drop_table(reader: Reader, schema: Schema, _: Statement) -> list[str]:
     reader.skip_to("TABLE")
-    reader.accept("IF", "EXISTS")
+    reader.accept("IF EXISTS")
     schema.tables.pop(table_key(schema, reader.object_name()), None)
     while reader.accept(","):
         schema.tables.pop(table_key(schema, reader.object_name()), None)
@@ -160,18 +160,16 @@ def _drop_table(reader: Reader, schema: Schema, _: Statement) -> list[str]:
 
 
 def _create_index(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
-    unique, name = False, ""
-    while not reader.accept("ON"):
-        token = reader.take()
-        unique = unique or token.upper == "UNIQUE"
-        name = token.text if token.upper != "." else name
+    before = reader.until(("ON",))
+    name = before[-1].text
+    reader.expect("ON")
     reader.accept("ONLY")
     table = reader.object_name()
-    while reader.upper() != "(":
-        reader.take()
+    reader.until("(")
     key = Key(False, key_columns(reader.group()), name)
+    is_unique = any(token.upper == "UNIQUE" for token in before)
     is_partial = any(token.upper == "WHERE" for token in reader.remaining())
-    if not unique or is_partial or not key.columns:
+    if not is_unique or is_partial or not key.columns:
         return None
     addition = partial(changes.add_elements, elements=Elements(keys=[key]))
     faults = _change_table(schema, table, addition)
@@ -181,10 +179,10 @@ def _create_index(reader: Reader, schema: Schema, _: Statement) -> list[str] | N
 
 def _comment_on(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
     reader.expect("COMMENT")
-    reader.accept("IF", "EXISTS")
+    reader.accept("IF EXISTS")
     reader.expect("ON")
     is_column = reader.accept("COLUMN")
-    if not is_column and not reader.accept_any("TABLE", "FOREIGN TABLE"):
+    if not is_column and not reader.accept("TABLE", "FOREIGN TABLE"):
         return None
     parts = reader.dotted_name()
     reader.expect("IS")
@@ -198,15 +196,12 @@ def _comment_on(reader: Reader, schema: Schema, _: Statement) -> list[str] | Non
 
 def _create_type(reader: Reader, schema: Schema, _: Statement) -> list[str]:
     reader.skip_to("TYPE", "DOMAIN")
-    reader.accept("IF", "NOT", "EXISTS")
+    reader.accept("IF NOT EXISTS")
     name = reader.object_name().name.text.lower()
-    is_enum = reader.accept("AS", "ENUM")
+    is_enum = reader.accept("AS ENUM")
     base: Sequence[Token] = tokens_of("VARCHAR", schema.dialect)
-    if not is_enum and (reader.accept_any("AS", "FROM") or reader.is_name()):
-        start = reader.at
-        while not reader.is_done and reader.upper() not in _BEHIND_BASE:
-            reader.take()
-        base = reader.tokens[start : reader.at]
+    if not is_enum and (reader.accept("AS", "FROM") or reader.is_name()):
+        base = reader.until(_BEHIND_BASE)
     words = [token.upper for token in reader.remaining()]
     is_required = ("NOT", "NULL") in pairwise(words)
     schema.types[name] = NamedType(tuple(base), is_required)
@@ -215,9 +210,9 @@ def _create_type(reader: Reader, schema: Schema, _: Statement) -> list[str]:
 
 def _create_schema(reader: Reader, schema: Schema, statement: Statement) -> list[str] | None:
     """Begin a schema, if tables follow it in the same statement."""
-    if statement.terminated or not reader.accept("CREATE", "SCHEMA"):
+    if statement.terminated or not reader.accept("CREATE SCHEMA"):
         return None
-    reader.accept("IF", "NOT", "EXISTS")
+    reader.accept("IF NOT EXISTS")
     name = reader.name() if reader.accept("AUTHORIZATION") else reader.object_name().name
     schema.enclosing = schema.current if schema.enclosing is None else schema.enclosing
     schema.current = name.text
@@ -236,10 +231,10 @@ def _use(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
 
 def _set(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
     reader.expect("SET")
-    reader.accept_any("SESSION", "LOCAL")
-    if not reader.accept_any("SEARCH_PATH", "SCHEMA"):
+    reader.accept("SESSION", "LOCAL")
+    if not reader.accept("SEARCH_PATH", "SCHEMA"):
         return None
-    reader.accept_any("=", "TO")
+    reader.accept("=", "TO")
     if not reader.is_name() and reader.kind() != "string":
         return None
     name = reader.name(or_string=True).text
@@ -250,7 +245,7 @@ def _set(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
 
 
 def _alter_session(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
-    if not reader.accept("ALTER", "SESSION", "SET", "CURRENT_SCHEMA", "="):
+    if not reader.accept("ALTER SESSION SET CURRENT_SCHEMA ="):
         return None
     schema.current = reader.name().text
     return []

@@ -196,12 +196,10 @@ class _Types:
             reader = Reader(piece, self.dialect)
             name = reader.name().text
             reader.accept(":")
-            start = reader.at
-            while not reader.is_done and reader.upper() not in _AFTER_FIELD:
-                reader.take()
+            type_ = reader.until(_AFTER_FIELD)
             if name.lower() in {known.lower() for known in fields}:
                 return None
-            fields[name] = self.read(reader.tokens[start : reader.at], depth) or TEXT
+            fields[name] = self.read(type_, depth) or TEXT
         listed = ", ".join(f"{quote(name)} {type_}" for name, type_ in fields.items())
         return f"STRUCT({listed})" if fields else None
 
