@@ -78,7 +78,9 @@ def _add(action: Reader) -> Sequence[Change]:
     action.accept("COLUMNS", "COLUMN")
     action.accept("IF NOT EXISTS")
     tokens = action.group() if action.upper() == "(" else action.remaining()
-    return [partial(changes.add_elements, elements=read_elements(tokens, action.dialect))]
+    elements = Elements()
+    read_elements(tokens, action.dialect, elements)
+    return [partial(changes.add_elements, elements=elements)]
 
 
 def _drop(action: Reader) -> Sequence[Change]:

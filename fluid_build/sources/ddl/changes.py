@@ -1,4 +1,4 @@
-"""Changes to a table. Each returns why it can't be made, or nothing."""
+"""Changes to a table. Each raises ChangeError if it can't be made."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -6,6 +6,7 @@ from functools import partial
 from typing import TypeAlias
 
 from fluid_build.sources.ddl.schema import (
+    ChangeError,
     ColumnDef,
     DraftTable,
     Elements,
@@ -21,10 +22,10 @@ from fluid_build.sources.ddl.schema import (
 )
 
 # A change that still lacks the schema and the table.
-Change: TypeAlias = partial[str]
+Change: TypeAlias = partial[None]
 
 
-def add_elements(schema: Schema, table: DraftTable, elements: Elements) -> str:
+def add_elements(schema: Schema, table: DraftTable, elements: Elements) -> None:
     """Add columns and keys to a table."""
     folding = schema.dialect.folding
     faults = list(elements.faults)
@@ -40,42 +41,43 @@ def add_elements(schema: Schema, table: DraftTable, elements: Elements) -> str:
         index = schema.indexes.get(key.index) if key.index else None
         table.keys.append(replace(index, primary=key.primary) if index else key)
     table.foreign_keys += elements.foreign_keys
-    return "; ".join(faults)
+    if faults:
+        raise ChangeError("; ".join(faults))
 
 
-def drop_constraint(_: Schema, table: DraftTable, name: str) -> str:
+def _place(schema: Schema, table: DraftTable, name: Identifier, purpose: str) -> int:
+    place = find_column(table.columns, name, schema.dialect.folding)
+    if place is None:
+        raise ChangeError(f"there is no column {name.text} to {purpose}")
+    return place
+
+
+def drop_constraint(_: Schema, table: DraftTable, name: str) -> None:
     """Drop the keys of a name."""
     table.keys = [key for key in table.keys if key.name.lower() != name.lower()]
     table.foreign_keys = [key for key in table.foreign_keys if key.name.lower() != name.lower()]
-    return ""
 
 
-def drop_primary_key(_: Schema, table: DraftTable) -> str:
+def drop_primary_key(_: Schema, table: DraftTable) -> None:
     """Drop the primary key."""
     table.keys = [key for key in table.keys if not key.primary]
-    return ""
 
 
-def drop_column(schema: Schema, table: DraftTable, name: Identifier) -> str:
+def drop_column(schema: Schema, table: DraftTable, name: Identifier) -> None:
     """Drop a column and every key it's part of."""
-    place = find_column(table.columns, name, schema.dialect.folding)
-    if place is None:
-        return f"there is no column {name.text} to drop"
+    place = _place(schema, table, name, "drop")
     dropped = table.columns.pop(place).name.text.lower()
     table.keys = [key for key in table.keys if dropped not in _lower(key.columns)]
     table.foreign_keys = [key for key in table.foreign_keys if dropped not in _lower(key.columns)]
-    return ""
 
 
 def _lower(names: Iterable[Identifier]) -> list[str]:
     return [name.text.lower() for name in names]
 
 
-def rename_column(schema: Schema, table: DraftTable, old: Identifier, new: Identifier) -> str:
+def rename_column(schema: Schema, table: DraftTable, old: Identifier, new: Identifier) -> None:
     """Rename a column; keys and references to it follow."""
-    place = find_column(table.columns, old, schema.dialect.folding)
-    if place is None:
-        return f"there is no column {old.text} to rename"
+    place = _place(schema, table, old, "rename")
 
     def swap(names: tuple[Identifier, ...]) -> tuple[Identifier, ...]:
         return tuple(new if name.text.lower() == old.text.lower() else name for name in names)
@@ -84,7 +86,6 @@ def rename_column(schema: Schema, table: DraftTable, old: Identifier, new: Ident
     table.keys = [replace(key, columns=swap(key.columns)) for key in table.keys]
     table.foreign_keys = [replace(key, columns=swap(key.columns)) for key in table.foreign_keys]
     _change_references(schema, table, lambda key: replace(key, to_columns=swap(key.to_columns)))
-    return ""
 
 
 def _change_references(
@@ -97,35 +98,32 @@ def _change_references(
         ]
 
 
-def rename_table(schema: Schema, table: DraftTable, new: ObjectName) -> str:
+def rename_table(schema: Schema, table: DraftTable, new: ObjectName) -> None:
     """Rename a table."""
     home = new.schema.text if new.schema else table.schema
-    return _move(schema, table, new.name, home)
+    _move(schema, table, new.name, home)
 
 
-def move_to_schema(schema: Schema, table: DraftTable, home: Identifier) -> str:
+def move_to_schema(schema: Schema, table: DraftTable, home: Identifier) -> None:
     """Move a table to another schema."""
-    return _move(schema, table, table.name, home.text)
+    _move(schema, table, table.name, home.text)
 
 
-def _move(schema: Schema, table: DraftTable, name: Identifier, home: str) -> str:
+def _move(schema: Schema, table: DraftTable, name: Identifier, home: str) -> None:
     new = ObjectName(name, Identifier(home, True) if home else None)
     place = table_key(schema, new)
     if schema.tables.get(place, table) is not table:
-        return f"there is already a table {name.text}"
+        raise ChangeError(f"there is already a table {name.text}")
     _change_references(schema, table, lambda key: replace(key, to_table=new))
     table.name, table.schema = name, home
     schema.tables = {
         place if known is table else key: known for key, known in schema.tables.items()
     }
-    return ""
 
 
-def redefine(schema: Schema, table: DraftTable, old: Identifier, new: ColumnDef) -> str:
+def redefine(schema: Schema, table: DraftTable, old: Identifier, new: ColumnDef) -> None:
     """Change a column's definition; what the new one doesn't say stays as it was."""
-    place = find_column(table.columns, old, schema.dialect.folding)
-    if place is None:
-        return f"there is no column {old.text} to change"
+    place = _place(schema, table, old, "change")
     before = table.columns[place]
     table.columns[place] = replace(
         before,
@@ -136,37 +134,31 @@ def redefine(schema: Schema, table: DraftTable, old: Identifier, new: ColumnDef)
         faults=(*before.faults, *new.faults),
     )
     if new.name.text not in (before.name.text, old.text):
-        return rename_column(schema, table, old, new.name)
-    return ""
+        rename_column(schema, table, old, new.name)
 
 
 def set_comment(
     schema: Schema, table: DraftTable, column: Identifier | None, comment: str | None
-) -> str:
+) -> None:
     """Set the comment of a table, or of one of its columns."""
     if column is None:
         table.comment = comment
-        return ""
-    place = find_column(table.columns, column, schema.dialect.folding)
-    if place is None:
-        return f"there is no column {column.text} to comment on"
+        return
+    place = _place(schema, table, column, "comment on")
     table.columns[place] = replace(table.columns[place], comment=comment)
-    return ""
 
 
-def attach_partition(schema: Schema, table: DraftTable, child: ObjectName) -> str:
+def attach_partition(schema: Schema, table: DraftTable, child: ObjectName) -> None:
     """Make another table a partition of this one."""
     partition = find_table(schema, child)
     if partition is not None and partition is not table:
         partition.parent = name_of(table)
-    return ""
 
 
-def inherit(schema: Schema, table: DraftTable, parent: ObjectName) -> str:
+def inherit(schema: Schema, table: DraftTable, parent: ObjectName) -> None:
     """Make this table a partition of the one it inherits from, if it adds no columns to it."""
     whole = find_table(schema, parent)
     if whole is not None and set(_lower(column.name for column in table.columns)) <= set(
         _lower(column.name for column in whole.columns)
     ):
         table.parent = parent
-    return ""

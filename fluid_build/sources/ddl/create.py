@@ -1,7 +1,6 @@
 """CREATE TABLE."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Set
 
 from fluid_build.sources.base import Skipped
 from fluid_build.sources.ddl.changes import add_elements
@@ -9,6 +8,7 @@ from fluid_build.sources.ddl.elements import key_columns, read_elements
 from fluid_build.sources.ddl.reader import Reader
 from fluid_build.sources.ddl.schema import (
     AbsentTableError,
+    ChangeError,
     DraftTable,
     Elements,
     Key,
@@ -18,24 +18,10 @@ from fluid_build.sources.ddl.schema import (
     find_table,
     table_key,
 )
-from fluid_build.sources.ddl.tokens import Token
 
 _TEMPORARY = frozenset(("TEMP", "TEMPORARY", "VOLATILE"))
+_VIRTUAL = "It's a virtual table, whose columns a module decides."
 _QUERY = frozenset(("SELECT", "WITH", "VALUES", "TABLE", "EXECUTE", "FROM", "("))
-
-
-@dataclass
-class _Definition:
-    """A table as its statement defines it; ``before`` are the words before TABLE."""
-
-    before: Sequence[str]
-    if_not_exists: bool
-    name: ObjectName
-    elements: Elements = field(default_factory=Elements)
-    comment: str | None = None
-    inherits: Sequence[ObjectName] = ()
-    partition_of: ObjectName | None = None
-    is_from_query: bool = False
 
 
 def create_table(reader: Reader, schema: Schema) -> list[str]:
@@ -44,30 +30,35 @@ def create_table(reader: Reader, schema: Schema) -> list[str]:
     Raises AbsentTableError if it takes its columns from a table that isn't there yet, and
     UnreadableError if even its name or the end of its body is missing.
     """
-    definition = _read(reader)
-    key, name = table_key(schema, definition.name), definition.name.name.text
-    aside, reason = _why_aside(definition), _why_skipped(definition)
+    before = {token.upper for token in reader.until(("TABLE",))}
+    is_optional = reader.upper(1) == "IF" and reader.upper(2) == "NOT"
+    full_name = table_name(reader)
+    elements = Elements()
+    is_virtual = "VIRTUAL" in before
+    is_from_query = not is_virtual and (_read(reader, elements) or "DYNAMIC" in before)
+    key, name = table_key(schema, full_name), full_name.name.text
+    aside = _why_aside(name, before)
+    reason = _VIRTUAL if is_virtual else _why_skipped(elements, is_from_query)
     if aside:
         schema.aside[key] = f"{name} is left out: {aside}"
         return []
     if reason:
         schema.skipped.setdefault(key, Skipped(name, reason))
         return []
-    models = [_model(schema, model) for model in _models(definition)]
-    if key in schema.tables and "REPLACE" not in definition.before:
-        return [] if definition.if_not_exists else [f"{name} is created twice; the first counts"]
-    home = definition.name.schema.text if definition.name.schema else schema.current
-    table = DraftTable(
-        definition.name.name, home, comment=definition.comment, parent=definition.partition_of
-    )
+    models = [_model(schema, model) for model in elements.models]
+    if key in schema.tables and "REPLACE" not in before:
+        return [] if is_optional else [f"{name} is created twice; the first counts"]
+    home = full_name.schema.text if full_name.schema else schema.current
+    table = DraftTable(full_name.name, home, comment=elements.comment, parent=elements.parent)
     for model in models:
-        _copy(definition.elements, model, table, schema)
-    if definition.inherits and not definition.elements.columns:
-        table.parent = definition.inherits[0]
-    fault = add_elements(schema, table, definition.elements)
+        _copy(elements, model, table, schema)
     schema.tables[key] = table
     schema.skipped.pop(key, None)
-    return [f"{name}: {fault}"] if fault else []
+    try:
+        add_elements(schema, table, elements)
+    except ChangeError as fault:
+        return [f"{name}: {fault}"]
+    return []
 
 
 def table_name(reader: Reader) -> ObjectName:
@@ -77,40 +68,34 @@ def table_name(reader: Reader) -> ObjectName:
     return reader.object_name()
 
 
-def _read(reader: Reader) -> _Definition:
-    before = []
-    while (word := reader.take().upper) != "TABLE":
-        before.append(word)
-    definition = _Definition(before, reader.accept("IF NOT EXISTS"), reader.object_name())
-    definition.is_from_query = "DYNAMIC" in before
-    if "VIRTUAL" in before:
-        return definition
-    has_body = False
+def _read(reader: Reader, elements: Elements) -> bool:
+    """Take everything after the name, and return whether the table is made from a query."""
+    has_body = is_from_query = False
     while not reader.is_done:
         if reader.upper() == "(" and not has_body:
             has_body = True
-            _read_body(reader.group(), reader, definition)
+            body = reader.group()
+            if body and body[0].upper in ("SELECT", "WITH"):
+                is_from_query = True
+            else:
+                read_elements(body, reader.dialect, elements)
         elif reader.upper() == "SELECT" or (reader.upper() == "AS" and reader.upper(1) in _QUERY):
             reader.remaining()
-            definition.is_from_query = True
+            is_from_query = True
         elif reader.accept("PARTITION OF"):
-            definition.partition_of = reader.object_name()
+            elements.parent = reader.object_name()
             reader.remaining()
         elif reader.accept("INHERITS"):
-            definition.inherits = [piece.object_name() for piece in reader.pieces()]
+            parents = [piece.object_name() for piece in reader.pieces()]
+            elements.models += parents
+            elements.parent = None if elements.columns else parents[0]
         elif not has_body and _copies(reader):
             has_body = True
-            definition.elements = Elements(models=[reader.object_name()], with_model_keys=True)
+            elements.models.append(reader.object_name())
+            elements.with_model_keys = True
         else:
-            _read_option(reader, definition)
-    return definition
-
-
-def _read_body(tokens: Sequence[Token], reader: Reader, definition: _Definition) -> None:
-    if tokens and tokens[0].upper in ("SELECT", "WITH"):
-        definition.is_from_query = True
-    else:
-        definition.elements = read_elements(tokens, reader.dialect)
+            _read_option(reader, elements)
+    return is_from_query
 
 
 def _copies(reader: Reader) -> bool:
@@ -120,21 +105,20 @@ def _copies(reader: Reader) -> bool:
     )
 
 
-def _read_option(reader: Reader, definition: _Definition) -> None:
+def _read_option(reader: Reader, elements: Elements) -> None:
     """Take an option after the body; those without bearing on structure are stepped over."""
-    elements = definition.elements
     if reader.accept("COMMENT"):
         reader.accept("=")
-        definition.comment = None if reader.is_done else reader.take().text
+        elements.comment = None if reader.is_done else reader.take().text
     elif reader.accept("OPTIONS"):
-        definition.comment = _description(reader) or definition.comment
+        elements.comment = _description(reader) or elements.comment
     elif reader.accept("CLUSTER BY LINEAR", "CLUSTER BY"):
         reader.skip_group()
     elif reader.accept("PARTITIONED BY"):
         # Hive keeps the columns it partitions by outside the body; others only name them there.
         for piece in reader.pieces():
             if piece.kind(1) in ("word", "name"):
-                elements.columns += read_elements(piece.tokens, reader.dialect).columns
+                read_elements(piece.tokens, reader.dialect, elements)
     elif reader.accept("PRIMARY KEY"):
         _add_key(reader, elements, primary=True)
     elif reader.accept("UNIQUE KEY", "UNIQUE PRIMARY INDEX"):
@@ -158,32 +142,22 @@ def _add_key(reader: Reader, elements: Elements, *, primary: bool) -> None:
         elements.keys.append(Key(primary, key_columns(reader.group())))
 
 
-def _why_aside(definition: _Definition) -> str:
+def _why_aside(name: str, before: Set[str]) -> str:
     """Return why nobody will miss a table."""
-    name = definition.name.name.text
-    if _TEMPORARY.intersection(definition.before) or name.startswith("#"):
+    if before & _TEMPORARY or name.startswith("#"):
         return "it's a temporary table."
-    if name.lower().startswith("sqlite_"):
-        return "it's SQLite's own."
-    return ""
+    return "it's SQLite's own." if name.lower().startswith("sqlite_") else ""
 
 
-def _why_skipped(definition: _Definition) -> str:
+def _why_skipped(elements: Elements, is_from_query: bool) -> str:
     """Return why a table that a user would miss can't be read."""
-    if "VIRTUAL" in definition.before:
-        return "It's a virtual table, whose columns a module decides."
-    elements = definition.elements
-    if definition.is_from_query and not any(column.type for column in elements.columns):
+    if is_from_query and not any(column.type for column in elements.columns):
         return "It's made from a query, so its columns aren't declared."
-    if elements.columns or definition.partition_of or _models(definition):
+    if elements.columns or elements.parent or elements.models:
         return ""
     if elements.faults:
         return f"None of its columns could be read: {elements.faults[0]}."
     return "It declares no columns."
-
-
-def _models(definition: _Definition) -> list[ObjectName]:
-    return [*definition.elements.models, *definition.inherits]
 
 
 def _model(schema: Schema, name: ObjectName) -> DraftTable:

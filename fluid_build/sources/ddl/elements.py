@@ -13,15 +13,13 @@ _BEFORE_INDEXED = frozenset(
 )
 
 
-def read_elements(tokens: Sequence[Token], dialect: Dialect) -> Elements:
-    """Return what a list declares; an element that can't be read becomes a fault."""
-    elements = Elements()
+def read_elements(tokens: Sequence[Token], dialect: Dialect, elements: Elements) -> None:
+    """Add what a list declares to the elements; one that can't be read becomes a fault."""
     for element in split_commas(tokens):
         try:
             _read_element(Reader(element, dialect), elements)
         except UnreadableError as fault:
             elements.faults.append(f"{shortened(element)} ({fault})")
-    return elements
 
 
 def key_columns(tokens: Sequence[Token]) -> tuple[Identifier, ...]:

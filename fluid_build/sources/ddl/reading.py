@@ -13,6 +13,7 @@ from fluid_build.sources.ddl.elements import key_columns
 from fluid_build.sources.ddl.reader import Reader, UnreadableError, object_name
 from fluid_build.sources.ddl.schema import (
     AbsentTableError,
+    ChangeError,
     Elements,
     Identifier,
     Key,
@@ -146,8 +147,13 @@ def _change_table(
             schema.irrelevant["ALTER TABLE (no table)"] += 1
             return []
         raise AbsentTableError(name.name.text)
-    faults = [*unread, *(action(schema, table) for action in actions)]
-    return [f"ALTER TABLE {table.name.text}: {fault}" for fault in faults if fault]
+    faults = list(unread)
+    for action in actions:
+        try:
+            action(schema, table)
+        except ChangeError as fault:
+            faults.append(str(fault))
+    return [f"ALTER TABLE {table.name.text}: {fault}" for fault in faults]
 
 
 def _drop_table(reader: Reader, schema: Schema, _: Statement) -> list[str]:

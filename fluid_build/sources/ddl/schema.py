@@ -61,13 +61,19 @@ class ForeignKey:
 
 @dataclass
 class Elements:
-    """What a table's body declares; ``models`` are the tables it's declared to be LIKE."""
+    """What a statement declares of a table.
+
+    ``models`` are the tables that it's declared to be LIKE or to inherit from, ``parent`` is the
+    one it's a partition of.
+    """
 
     columns: list[ColumnDef] = field(default_factory=list)
     keys: list[Key] = field(default_factory=list)
     foreign_keys: list[ForeignKey] = field(default_factory=list)
     models: list[ObjectName] = field(default_factory=list)
     with_model_keys: bool = False
+    comment: str | None = None
+    parent: ObjectName | None = None
     faults: list[str] = field(default_factory=list)
 
 
@@ -117,6 +123,10 @@ class Schema:
 
 class AbsentTableError(LookupError):
     """A statement is about a table that no statement has created yet."""
+
+
+class ChangeError(ValueError):
+    """A change that can't be made, or only in part."""
 
 
 def fold(name: Identifier, folding: Folding) -> str:
