@@ -27,6 +27,7 @@ class Script:
     """
 
     schema: Schema
+    several_files: bool
     statements: int = 0
     unread: int = 0
     creates: int = 0
@@ -37,20 +38,21 @@ class Script:
 
 def read_script(files: Sequence[SqlFile], dialect: Dialect) -> Script:
     """Read the statements of some files, in order; SourceUnreadableError for too many tables."""
-    script = Script(Schema(dialect))
+    script = Script(Schema(dialect), several_files=len(files) > 1)
     for file in files:
         for statement in split(file.text, dialect, file.name):
             script.statements += 1
             script.creates += _creates_table(statement)
             if script.creates > limits.DDL_TABLES.value:
                 raise _too_many_tables(file)
-            _apply(script, script.statements, statement, several=len(files) > 1)
-    _apply_waiting(script, several=len(files) > 1)
+            _apply(script, script.statements, statement)
+    _apply_waiting(script)
     return script
 
 
-def _apply(script: Script, number: int, statement: Statement, *, several: bool) -> None:
-    place = f"{statement.file}, line {statement.line}" if several else f"Line {statement.line}"
+def _apply(script: Script, number: int, statement: Statement) -> None:
+    place = f"{statement.file}, line" if script.several_files else "Line"
+    place += f" {statement.line}"
     try:
         faults = apply(statement, script.schema)
     except AbsentTableError:
@@ -65,7 +67,7 @@ def _apply(script: Script, number: int, statement: Statement, *, several: bool) 
         script.faults += [(number, f"{place} was read in part: {fault}.") for fault in faults]
 
 
-def _apply_waiting(script: Script, *, several: bool) -> None:
+def _apply_waiting(script: Script) -> None:
     """Apply the statements that waited for a table, so that the order of files doesn't matter."""
     schema = script.schema
     schema.is_late = True
@@ -74,7 +76,7 @@ def _apply_waiting(script: Script, *, several: bool) -> None:
         before = len(script.waiting)
         waiting, script.waiting = script.waiting, []
         for number, statement, schema.current in waiting:
-            _apply(script, number, statement, several=several)
+            _apply(script, number, statement)
     for _, statement, schema.current in script.waiting:
         note_absence(statement, schema)
 

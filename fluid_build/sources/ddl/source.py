@@ -107,13 +107,16 @@ def _open(
             columns = ", ".join(f"{quote(column.alias)} {column.type}" for column in table.columns)
             engine.connection.execute(f"CREATE TABLE {_relation(place)} ({columns})")
         engine.connection.commit()
-        types = _types(engine.connection)
         return OpenSource(
             kind="ddl",
             name=name,
             connection=engine.connection,
             tables=tuple(
-                replace(table, relation=_relation(place), columns=_typed(table, types[place]))
+                replace(
+                    table,
+                    relation=_relation(place),
+                    columns=_typed(table, engine.connection.table(_relation(place))),
+                )
                 for table, place in zip(tables, places, strict=True)
             ),
             skipped=tuple(skipped),
@@ -128,20 +131,9 @@ def _relation(place: str) -> str:
     return f"memory.{quote(_HOME)}.{quote(place)}"
 
 
-def _types(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
-    """Return DuckDB's spelling of every column's type, by table, in order."""
-    rows = connection.execute(
-        "SELECT table_name, data_type FROM duckdb_columns() WHERE schema_name = ? "
-        "ORDER BY table_oid, column_index",
-        [_HOME],
-    ).fetchall()
-    types: dict[str, list[str]] = {}
-    for name, type_ in rows:
-        types.setdefault(name, []).append(type_)
-    return types
-
-
-def _typed(table: Table, types: Sequence[str]) -> tuple[Column, ...]:
+def _typed(table: Table, relation: duckdb.DuckDBPyRelation) -> tuple[Column, ...]:
+    """Return a table's columns with DuckDB's spelling of their types."""
     return tuple(
-        replace(column, type=type_) for column, type_ in zip(table.columns, types, strict=True)
+        replace(column, type=str(type_))
+        for column, type_ in zip(table.columns, relation.types, strict=True)
     )

@@ -78,14 +78,14 @@ def _fold_partitions(schema: Schema, notes: list[str]) -> list[DraftTable]:
         parts = partitions.get(id(draft), [])
         if parts:
             draft.foreign_keys += _shared_keys(schema, draft, parts)
-            count = "1 partition" if len(parts) == 1 else f"{len(parts)} partitions"
-            notes.append(f"{count} of {draft.name.text} {_belong(parts)}.")
+            name = draft.name.text
+            notes.append(
+                f"1 partition of {name} isn't a separate table."
+                if len(parts) == 1
+                else f"{len(parts)} partitions of {name} aren't separate tables."
+            )
     folded = {id(part) for parts in partitions.values() for part in parts}
     return [draft for draft in drafts if id(draft) not in folded]
-
-
-def _belong(parts: Sequence[DraftTable]) -> str:
-    return "isn't a separate table" if len(parts) == 1 else "aren't separate tables"
 
 
 def _whole(schema: Schema, draft: DraftTable) -> DraftTable:

@@ -116,10 +116,8 @@ def _token(match: re.Match[str], kind: str, dialect: Dialect) -> Token:
         return Token("sign", raw, raw, start, end)
     if kind == "number":
         return Token("number", raw, "", start, end)
-    if kind == "backtick":
-        return Token("name", raw[1:-1].replace("``", "`"), "", start, end)
-    if kind == "bracket":
-        return Token("name", raw[1:-1].replace("]]", "]"), "", start, end)
+    if kind in ("backtick", "bracket"):
+        return Token("name", raw[1:-1].replace(raw[-1] * 2, raw[-1]), "", start, end)
     if kind == "dquote":
         return Token("dquote", _unescape(raw, '"', dialect.backslash), "", start, end)
     return Token("string", _string_value(kind, raw, dialect), "", start, end)

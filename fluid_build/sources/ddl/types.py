@@ -55,32 +55,20 @@ _SAME = {
 }
 _SCALARS = {word: duck for duck, words in _SAME.items() for word in words.split()}
 _PHRASES = {
-    "BINARY LARGE OBJECT": "BLOB",
-    "BINARY VARYING": "BLOB",
-    "BIT VARYING": "BIT",
-    "CHAR FOR BIT DATA": "BLOB",
-    "CHAR LARGE OBJECT": TEXT,
-    "CHAR VARYING": TEXT,
-    "CHARACTER LARGE OBJECT": TEXT,
-    "CHARACTER VARYING": TEXT,
-    "DOUBLE PRECISION": "DOUBLE",
-    "LONG RAW": "BLOB",
-    "LONG VARCHAR": TEXT,
-    "NATIONAL CHAR": TEXT,
-    "NATIONAL CHAR VARYING": TEXT,
-    "NATIONAL CHARACTER": TEXT,
-    "NATIONAL CHARACTER VARYING": TEXT,
-    "NATIVE CHARACTER": TEXT,
-    "NCHAR VARYING": TEXT,
+    "BIT": "BIT VARYING",
+    "BLOB": "BINARY LARGE OBJECT, BINARY VARYING, CHAR FOR BIT DATA, LONG RAW, "
+    "VARCHAR FOR BIT DATA",
+    "DOUBLE": "DOUBLE PRECISION",
+    TEXT: "CHAR LARGE OBJECT, CHAR VARYING, CHARACTER LARGE OBJECT, CHARACTER VARYING, "
+    "LONG VARCHAR, NATIONAL CHAR, NATIONAL CHAR VARYING, NATIONAL CHARACTER, "
+    "NATIONAL CHARACTER VARYING, NATIVE CHARACTER, NCHAR VARYING, VARYING CHARACTER",
+    "TIME": "TIME WITHOUT TIME ZONE",
     "TIME WITH TIME ZONE": "TIME WITH TIME ZONE",
-    "TIME WITHOUT TIME ZONE": "TIME",
-    "TIMESTAMP WITH LOCAL TIME ZONE": "TIMESTAMP WITH TIME ZONE",
-    "TIMESTAMP WITH TIME ZONE": "TIMESTAMP WITH TIME ZONE",
-    "TIMESTAMP WITHOUT TIME ZONE": "TIMESTAMP",
-    "UNSIGNED BIG INT": "UBIGINT",
-    "VARCHAR FOR BIT DATA": "BLOB",
-    "VARYING CHARACTER": TEXT,
+    "TIMESTAMP": "TIMESTAMP WITHOUT TIME ZONE",
+    "TIMESTAMP WITH TIME ZONE": "TIMESTAMP WITH LOCAL TIME ZONE, TIMESTAMP WITH TIME ZONE",
+    "UBIGINT": "UNSIGNED BIG INT",
 }
+_LONG_NAMES = {phrase: duck for duck, phrases in _PHRASES.items() for phrase in phrases.split(", ")}
 _BY_DIALECT = {
     "bigquery": {"TIMESTAMP": "TIMESTAMP WITH TIME ZONE", "INT": "BIGINT",
                  "INTEGER": "BIGINT", "SMALLINT": "BIGINT"},
@@ -210,7 +198,7 @@ def _scalar(words: list[str], arguments: Sequence[Token], dialect: Dialect) -> s
     figures = [token.text for token in arguments if token.kind == "number"]
     type_: str | None
     if len(plain) > 1 and plain[0] != "INTERVAL":
-        type_ = _PHRASES.get(phrase)
+        type_ = _LONG_NAMES.get(phrase)
     elif plain[0] in _EXACT:
         return _decimal(plain[0], arguments, dialect)
     elif plain[0] in _SCALE_ONLY:
