@@ -232,7 +232,7 @@ def test_a_contract_that_does_not_match_its_model_fails(
     path.write_text(text.replace(was, is_now))
     outcome = fluid("verify", folder)
     assert outcome.code == 1
-    assert "The contract does not match its model" in outcome.out
+    assert "The contract doesn't match its model" in outcome.out
     assert fault in outcome.out
     assert "✓ Proven." in outcome.out
 
