@@ -22,6 +22,7 @@ from fluid_build.sources.ddl.schema import (
     ObjectName,
 )
 from fluid_build.sources.ddl.tokens import Token, spell, written
+from fluid_build.text import clip
 
 # Words that begin an attribute we read.
 _READ = frozenset(
@@ -105,8 +106,7 @@ def read_column(reader: Reader, elements: Elements) -> ColumnDef:
 
 def shortened(tokens: Sequence[Token]) -> str:
     """Return tokens as text, cut to what a message has room for."""
-    text = written(tokens[:40])
-    return text if len(text) <= _FAULT_SHOWN else text[: _FAULT_SHOWN - 1] + "…"
+    return clip(written(tokens[:40]), _FAULT_SHOWN)
 
 
 def _split(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:

@@ -1,11 +1,11 @@
 """The dialects of SQL: how each writes names, strings and comments."""
 
-import difflib
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
 from fluid_build.errors import UsageError
+from fluid_build.text import nearest
 
 Folding: TypeAlias = Literal["lower", "upper", "insensitive", "exact"]
 
@@ -121,8 +121,8 @@ def dialect_named(name: str) -> Dialect:
     if known in DIALECTS:
         return DIALECTS[known]
     names = sorted({*DIALECTS, *_OTHER_NAMES} - {""})
-    nearest = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.65)
+    guess = nearest(name, tuple(names))
     raise UsageError(
         f"No SQL dialect is called {name!r}.",
-        hint=f"Did you mean {nearest[0]}?" if nearest else f"Known are: {', '.join(names)}.",
+        hint=f"Did you mean {guess}?" if guess else f"Known are: {', '.join(names)}.",
     )

@@ -1,23 +1,15 @@
 """The text of SQL files, whatever encoding they're in."""
 
-import codecs
 import glob
-import gzip
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from fluid_build.errors import EmptySourceError, SourceNotFoundError, SourceUnreadableError
+from fluid_build.sources.encodings import encoding_of_start, opened
 
 _ENDINGS = (".sql", ".ddl", ".sql.gz", ".ddl.gz")
 _LARGEST = 1 << 30
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +56,13 @@ def _find_files(path: str) -> list[Path]:
 
 def _read_file(file: Path) -> SqlFile:
     try:
-        data = _bytes(file)
+        data, encoding = _bytes(file), encoding_of_start(file)
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or "it is damaged"
         raise SourceUnreadableError(
             f"{file} could not be read: {reason}.", hint="Check the file and its permissions."
         ) from None
-    text, notes = _decode(data, file.name)
+    text, notes = _decode(data, encoding, file.name)
     if "\0" in text:
         raise SourceUnreadableError(
             f"{file} isn't SQL text.", hint="Give a file of CREATE TABLE statements."
@@ -79,8 +71,7 @@ def _read_file(file: Path) -> SqlFile:
 
 
 def _bytes(file: Path) -> bytes:
-    with file.open("rb") as packed:
-        stream = gzip.GzipFile(fileobj=packed) if file.suffix.lower() == ".gz" else packed
+    with opened(file) as stream:
         data = stream.read(_LARGEST + 1)
     if len(data) > _LARGEST:
         raise SourceUnreadableError(
@@ -90,29 +81,16 @@ def _bytes(file: Path) -> bytes:
     return data
 
 
-def _decode(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            return data[len(mark) :].decode(encoding, errors="replace"), ()
-    wide = _wide_encoding(data)
-    if wide:
-        return data.decode(wide, errors="replace"), (f"{name} was read as {wide.upper()}.",)
+def _decode(data: bytes, encoding: str, name: str) -> tuple[str, tuple[str, ...]]:
+    if encoding.startswith(("utf-16-", "utf-32-")):
+        # Without a mark, it's a guess.
+        return data.decode(encoding, errors="replace"), (f"{name} was read as {encoding.upper()}.",)
+    if encoding in ("utf-16", "utf-32"):
+        return data.decode(encoding, errors="replace"), ()
     try:
-        return data.decode("utf-8"), ()
+        return data.decode("utf-8-sig"), ()
     except UnicodeDecodeError:
         return _decode_mixed(data, name)
-
-
-def _wide_encoding(data: bytes) -> str:
-    """Return the UTF-16 of a text without a mark: mostly ASCII, every second byte is a zero."""
-    sample = data[:2000]
-    if len(sample) < 8:
-        return ""
-    if sample[1::2].count(0) > 0.4 * len(sample):
-        return "utf-16-le"
-    if sample[::2].count(0) > 0.4 * len(sample):
-        return "utf-16-be"
-    return ""
 
 
 def _decode_mixed(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:

@@ -12,6 +12,7 @@ from fluid_build.sources.ddl.tokens import (
     comment_end,
     next_token,
 )
+from fluid_build.text import clip
 
 _SHOWN = 80
 
@@ -326,12 +327,9 @@ def _opening(text: str, first: Token, last: Token) -> str:
     """Return a statement's first characters on one line; its keyword alone if it moves rows."""
     if first.upper in _ROWS or first.upper == "COPY":
         return first.upper
-    words = " ".join(text[first.start : min(last.end, first.start + 4 * _SHOWN)].split())
-    return words if len(words) <= _SHOWN else words[: _SHOWN - 1] + "…"
+    words = text[first.start : min(last.end, first.start + 4 * _SHOWN)].split()
+    return clip(" ".join(words), _SHOWN)
 
 
 def _last(pattern: re.Pattern[str], text: str) -> int:
-    last = -1
-    for match in pattern.finditer(text):
-        last = match.start()
-    return last
+    return max((match.start() for match in pattern.finditer(text)), default=-1)
