@@ -13,16 +13,16 @@ from typing import Self, TypeAlias
 from fluid_build.errors import OutputError
 
 _REASONS = {
-    errno.ENOSPC: "there is no room left on the device",
+    errno.ENOSPC: "there is no space left on the device",
     errno.EDQUOT: "the disk quota is used up",
     errno.EFBIG: "the file would be larger than the system allows",
     errno.EACCES: "permission is denied",
     errno.EPERM: "permission is denied",
     errno.EROFS: "the file system is read-only",
-    errno.ENOTDIR: "a part of its path is a file, not a folder",
-    errno.EEXIST: "a file of that name is in the way",
+    errno.ENOTDIR: "part of its path is a file, not a folder",
+    errno.EEXIST: "a file of that name already exists",
     errno.ENAMETOOLONG: "its name is too long for the file system",
-    errno.ELOOP: "its path holds a loop of symbolic links",
+    errno.ELOOP: "its path has a loop of symbolic links",
 }
 _ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
@@ -52,8 +52,8 @@ def write_artifacts(
         target = Path(os.path.realpath(folder))
         if target.exists() and not target.is_dir():
             raise OutputError(
-                f"{folder} is a file, and a folder is needed there",
-                hint="Name another folder, or move the file out of the way.",
+                f"{folder} is a file, but Fluid Forge needs a folder there",
+                hint="Choose another folder, or move the file out of the way.",
             )
         if target.is_dir():
             _write_into(target, files, remove)
@@ -198,8 +198,8 @@ def _check_name(name: str) -> None:
     escapes = any(part in {"", ".", ".."} for part in parts) or "\0" in name or "\\" in name
     if escapes or PurePosixPath(name).is_absolute() or PureWindowsPath(name).drive:
         raise OutputError(
-            f"{name!r} is not the name of a file inside the output folder",
-            hint="Report this: no source should be able to cause it.",
+            f"{name!r} isn't the name of a file inside the output folder",
+            hint="This is a bug in Fluid Forge. Please report it.",
         )
 
 
@@ -208,20 +208,20 @@ def _check_place(target: Path, name: str) -> None:
     place = target / name
     if not Path(os.path.realpath(place.parent)).is_relative_to(target):
         raise OutputError(
-            f"{place} lies outside the output folder: a symbolic link leads there",
-            hint="Remove the link, or name another output folder.",
+            f"{place} is outside the output folder: a symbolic link leads there",
+            hint="Remove the link, or choose another output folder.",
         )
     if place.is_dir() and not place.is_symlink():
         raise OutputError(
-            f"{place} is a folder, and a file of that name is to be written",
-            hint="Move the folder out of the way, or name another output folder.",
+            f"{place} is a folder, but Fluid Forge needs to write a file of that name",
+            hint="Move the folder out of the way, or choose another output folder.",
         )
 
 
 def _refused(folder: Path, error: OSError) -> OutputError:
-    reason = _REASONS.get(error.errno or 0, error.strerror or "the file system refuses")
+    reason = _REASONS.get(error.errno or 0, error.strerror or "the file system refused")
     if error.errno in _ROOM:
-        hint = "Free some room, or name a folder on another disk."
+        hint = "Free some space, or choose a folder on another disk."
     else:
-        hint = "Name a folder that you may write to."
-    return OutputError(f"{folder} could not be written: {reason}", hint=hint)
+        hint = "Choose a folder that you can write to."
+    return OutputError(f"{folder} couldn't be written: {reason}", hint=hint)

@@ -8,7 +8,7 @@
       │     ├── SourceUnreachableError  a server does not answer, or refuses
       │     ├── SourceUnreadableError   it is there and is not what it should be
       │     ├── EmptySourceError        it holds no table
-      │     └── SourceChangedError      it is no longer what was forged
+      │     └── SourceChangedError      it has changed since the model was generated
       ├── BuildFailedError          a relation of the model could not be built as planned
       ├── DbtError                  dbt could not be run on a project
       │     ├── DbtMissingError         it is not installed
@@ -27,7 +27,7 @@ from fluid_build.text import did_you_mean
 
 
 class FluidError(Exception):
-    """Root of all errors that are a user's to see rather than a bug of ours.
+    """Root of all errors that users see and that aren't bugs in Fluid Forge.
 
     ``command`` is a command line that does what the hint advises, fit to be pasted in a shell.
     """
@@ -42,7 +42,7 @@ class FluidError(Exception):
 
 
 class UsageError(FluidError):
-    """An option, argument or combination of them that can't be meant."""
+    """An invalid option, argument or combination of them."""
 
 
 def unknown_name(
@@ -54,7 +54,7 @@ def unknown_name(
     """
     names = [*known]
     return UsageError(
-        f"There is no {noun} {name!r}.",
+        f"Unknown {noun} {name!r}.",
         hint=f"{did_you_mean(name, [*names, *aliases])}Known {noun}s: {', '.join(names)}.",
     )
 

@@ -54,19 +54,19 @@ PROFILE_FILE = "profile.json"
 DOCUMENT_FILE = "MODEL.md"
 _STAGES = ("model", "contract", "project", "write")
 _NEVER_SHOWN = (PROFILE_FILE, PROOF_FILE)
-"""Files with values of rows, which an older forge may not have known to be personal."""
+"""Files with values of rows, which an older version may not have marked as personal."""
 
 
 class InvalidOwnContractError(AssertionError):
-    """The contract that we made ourselves breaks the FLUID schema: a bug of ours, not a user's."""
+    """The generated contract breaks the FLUID schema: a bug in Fluid Forge."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forged:
-    """The results of a forge. ``files`` are the paths that were written, sorted, if any were.
+    """What was generated. ``files`` are the paths that were written, sorted, if any were.
 
-    ``kept`` are files in the same folder that the forge left alone, because somebody edited them or
-    no forge wrote them.
+    ``kept`` are files in the same folder that were left alone, because somebody edited or added
+    them.
     """
 
     profile: Profile
@@ -81,7 +81,7 @@ class Forged:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a forge would do to its folder.
+    """What ``forge`` would do to its folder.
 
     ``differences`` are unified diffs, by file name, of the files that would be replaced or that
     somebody edited.
@@ -105,8 +105,8 @@ def forge(
     """Profile a source, model it, build it, prove it, and write everything to ``out``.
 
     A source that ``open_source`` didn't open has no address: it gets no dbt project, and
-    ``fluid verify`` needs --uri. Files in ``out`` that were edited since they were forged, and
-    files that no forge wrote, are kept unless ``overwrite`` is set. Raises UsageError for an
+    ``fluid verify`` needs --uri. Files in ``out`` that were edited or added since are kept
+    unless ``overwrite`` is set. Raises UsageError for an
     unknown technique, variant or target, SourceError where the source can't be read or has no
     readable table, BuildFailedError where the model doesn't build, OutputError where ``out`` can't
     be written. The bytes of the files depend on the source, the options, and the path from ``out``
@@ -180,7 +180,7 @@ def _results(
     if not profile.tables:
         raise EmptySourceError(
             f"{profile.source_name!r} has no readable table{_reasons(profile)}",
-            hint="Check that it's the right source, and that you may read its tables.",
+            hint="Check that it's the right source and that you're allowed to read its tables.",
         )
     _report(on_progress, "model")
     model = build_model(profile, technique, variant)
@@ -196,12 +196,12 @@ def _results(
 
 
 def artifacts(profile: Profile, model: LogicalModel, contract: FluidContract) -> dict[str, str]:
-    """Return the documents of a forge by name, once the contract has passed the validator."""
+    """Return the generated documents by name, once the contract has passed the validator."""
     document = as_document(contract)
     broken = [finding for finding in validate(document) if finding.level == "error"]
     if broken:
         first = broken[0]
-        message = f"our own contract is invalid at {first.path}: {first.message}"
+        message = f"the generated contract is invalid at {first.path}: {first.message}"
         raise InvalidOwnContractError(message)
     return {
         CONTRACT_FILE: block_yaml(document),

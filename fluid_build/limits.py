@@ -18,7 +18,7 @@ class Limit:
 
     @property
     def value(self) -> int:
-        """The bound that holds; UsageError where the variable is no whole number above zero."""
+        """The bound that holds; UsageError where the variable isn't a whole number above zero."""
         text = os.environ.get(self.variable, "").strip().replace("_", "")
         if not text:
             return self.default
@@ -33,8 +33,7 @@ class Limit:
         """Raise ValueError, with what to do, where there is more of something than allowed."""
         if number > self.value:
             raise ValueError(
-                f"It has {number:,} {what}, more than the {self.value:,} that are read."
-                f" {self.how_to_raise}"
+                f"It has {number:,} {what}; the limit is {self.value:,}. {self.how_to_raise}"
             )
 
     @property
@@ -61,4 +60,4 @@ CONTRACT_VALUES = Limit("FLUID_MAX_CONTRACT_VALUES", 1_000_000)
 """Values in a contract, with those that its aliases repeat: some 50,000 columns, and 500 MB."""
 
 FINDINGS = Limit("FLUID_MAX_FINDINGS", 1_000)
-"""Findings about one contract that are looked for and told."""
+"""Findings about one contract that are listed."""

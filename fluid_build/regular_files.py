@@ -42,7 +42,7 @@ def not_regular(path: Path) -> SourceUnreadableError:
     """Return the error for a pipe, a device or a socket where a file is read."""
     return SourceUnreadableError(
         f"{path} isn't a regular file but a pipe, a device or a socket, or a link to one.",
-        hint="Put a plain file in its place: only those are read.",
+        hint="Replace it with a regular file.",
     )
 
 

@@ -78,7 +78,7 @@ def test_refuses_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
 def test_refuses_a_file_in_the_path_of_the_folder(tmp_path: Path) -> None:
     """A file where a parent folder should be is reported, not a traceback."""
     (tmp_path / "file").write_text("x")
-    with pytest.raises(OutputError, match="could not be written"):
+    with pytest.raises(OutputError, match="couldn't be written"):
         write_artifacts(tmp_path / "file" / "out", {"a": "x"})
 
 
@@ -188,7 +188,7 @@ def test_a_system_folder_that_takes_no_files_is_reported(tmp_path: Path) -> None
     """A place where the kernel lets nobody make a folder gives a sentence and a hint."""
     if not Path("/proc/self").is_dir():
         pytest.skip("there is no /proc here to refuse a folder")
-    with pytest.raises(OutputError, match="could not be written") as caught:
+    with pytest.raises(OutputError, match="couldn't be written") as caught:
         write_artifacts(Path("/proc/self/fluid-out"), {"a": "x"})
     assert caught.value.hint
 
@@ -236,6 +236,6 @@ def test_a_file_that_cannot_be_synced_leaves_nothing_behind(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("fluid_build.artifacts.os.fsync", full)
-    with pytest.raises(OutputError, match="there is no room left"):
+    with pytest.raises(OutputError, match="there is no space left"):
         write_artifacts(tmp_path / "out", {f"{number}.txt": "text" for number in range(50)})
     assert tree(tmp_path) == {}

@@ -66,7 +66,7 @@ def test_a_name_like_no_other_gets_no_guess() -> None:
 
 def test_an_unknown_name_is_answered_with_the_nearest_and_all_known() -> None:
     error = unknown_name("technique", "flatt", ["flat", "dimensional"], aliases=["star"])
-    assert error.message == "There is no technique 'flatt'."
+    assert error.message == "Unknown technique 'flatt'."
     assert error.hint == "Did you mean 'flat'? Known techniques: flat, dimensional."
 
 

@@ -1,6 +1,6 @@
-"""What a folder that somebody else forged may do only after its user has agreed.
+"""What a folder from someone else may do only after its user has agreed.
 
-A forged folder names its source and contains a dbt project, and anybody may have written it. It
+A generated folder names its source and contains a dbt project, and anybody may have written it. It
 never chooses a server, since libpq would send that server the user's password, nor a file outside
 of its neighbourhood, and none of its code runs without a question.
 """
@@ -65,14 +65,15 @@ def _allowed_server(place: str, kind: ServerKind, command: Sequence[str]) -> str
     except ValueError as error:
         raise NotTrustedError(
             f"{MANIFEST_FILE} names a server in a way that can't be confirmed: {error}.",
-            hint=f"Name the server yourself, with --uri {kind.schemes[0]}://user@host:port/database.",
+            hint=f"Pass the server yourself, with --uri {kind.schemes[0]}://user@host:port/database.",
         ) from None
     parts = _parts(server, kind)
     address = ", ".join(f"{name} {value}" for name, value in parts.items())
     _confirm(
         f"{MANIFEST_FILE} says that the data is on a server:",
         parts,
-        "Connect to it? If it asks for a password, it gets yours.",
+        f"Connect? Your stored password ({kind.password_variable} or ~/.pgpass) is sent if the"
+        " server asks for one.",
         refusal=f"{MANIFEST_FILE} names a server ({address}), and a folder may never choose a"
         " server.",
         hint="If that is where the data is, run:",

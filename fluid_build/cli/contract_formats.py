@@ -128,9 +128,9 @@ def _export(
     messages.tell(f"{label}, valid{'' if out is None else f': {out}'}.")
     if exported.unsaid:
         values = counted(sum(place.count for place in exported.unsaid), "value")
-        messages.tell(f"{label} has no place for {values}: {_places(exported.unsaid)}.")
+        messages.tell(f"{label} can't represent {values}: {_places(exported.unsaid)}.")
     else:
-        messages.tell(f"{label} has a place for everything in the contract.")
+        messages.tell(f"{label} represents everything in the contract.")
     return failures.DONE
 
 
@@ -162,14 +162,16 @@ def _import(
     destination = "" if out is None else f": {out}"
     messages.tell(f"FLUID 0.7.2 from {label} {imported.version}, valid{destination}.")
     if imported.unsaid:
-        messages.tell(f"Kept as labels, since FLUID has no key: {_places(imported.unsaid)}.")
+        messages.tell(
+            f"Kept as labels, since FLUID has no keys for them: {_places(imported.unsaid)}."
+        )
     return failures.DONE
 
 
 def _check_differs(out: Path | None, file: Path) -> None:
     """Refuse to write a document over the one that it is made from."""
     if out is not None and os.path.realpath(out) == os.path.realpath(file):
-        raise UsageError(f"{out} is the input.", hint="Name another file for the result.")
+        raise UsageError(f"{out} is the input.", hint="Choose another file for the result.")
 
 
 def _write_document(text: str, out: Path | None) -> None:
@@ -191,10 +193,10 @@ def _write_document(text: str, out: Path | None) -> None:
 
 
 def _places(unsaid: Sequence[Unsaid]) -> str:
-    """Return the places of what a format has no place for, each with its number of values."""
+    """Return the paths of what a format can't represent, each with its number of values."""
     places = ", ".join(f"{place.path} ({place.count})" for place in unsaid[:_MOST_PLACES])
     left = len(unsaid) - _MOST_PLACES
-    return places + (f" and {counted(left, 'more place')} (--json lists them)" if left > 0 else "")
+    return places + (f" and {counted(left, 'more path')} (--json lists them)" if left > 0 else "")
 
 
 def _unsaid_document(unsaid: Sequence[Unsaid]) -> list[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""``fluid demo``: an undocumented shop database, made and forged on the spot."""
+"""``fluid demo``: an undocumented shop database, generated and modeled on the spot."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

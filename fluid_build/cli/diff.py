@@ -33,9 +33,9 @@ _MARKS = {"added": "+", "removed": "-", "changed": "~"}
 
 def diff(
     old: Annotated[
-        Path, typer.Argument(metavar="OLD", help="A contract, a model.json or a forged folder.")
+        Path, typer.Argument(metavar="OLD", help="A contract, a model.json or a generated folder.")
     ],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="The same, a version later.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The newer version.")],
     json: Json = False,
     _debug: Debug = False,
 ) -> int:

@@ -23,7 +23,7 @@ DONE = 0
 CHECK_FAILED = 1
 NOT_DONE = 2
 READER_GONE = 128 + 13
-"""What the shell reports of a process that SIGPIPE ended: the reader of a pipe went away."""
+"""What the shell reports of a process that SIGPIPE ended: its reader closed the pipe."""
 
 _LABEL = "Error: "
 _NO_BREAK = "\0"
@@ -43,7 +43,7 @@ class Failure:
 
 
 def explain(error: Exception) -> Failure:
-    """Return the two sentences for an error; an unforeseen one is reported as a bug of ours."""
+    """Return the two sentences for an error; an unforeseen error is reported as a bug."""
     if isinstance(error, FluidError):
         hint = error.hint or "Run the command with --help to see how it is used."
         return Failure(error.message, hint, error.command)
@@ -57,7 +57,7 @@ def explain(error: Exception) -> Failure:
             "Close other programs, or read fewer tables at a time (--schema).",
         )
     return Failure(
-        f"A bug in Fluid Forge stopped the work ({type(error).__name__}); it isn't your mistake.",
+        f"A bug in Fluid Forge stopped the command ({type(error).__name__}).",
         "Run the same command with --debug and report what it prints, after checking it for "
         "anything private.",
     )
@@ -79,7 +79,7 @@ def _of_system(error: OSError) -> Failure:
         )
     return Failure(
         f"{place}the system refused access ({reason}).",
-        "Check that the path exists, and that you may read and write there.",
+        "Check that the path exists and that you have permission to read and write there.",
     )
 
 

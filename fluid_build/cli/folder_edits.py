@@ -46,7 +46,7 @@ _LONGEST_LINE = 200
 
 
 def contradictions(folder: Path, kept: Sequence[FileChange]) -> tuple[str, ...]:
-    """Return where kept files contradict the files forged next to them, each as a sentence."""
+    """Return where kept files don't match the newly generated ones, each as a sentence."""
     if not kept:
         return ()
     try:
@@ -62,12 +62,12 @@ def kept_section(
     """Yield each kept file and why it was kept, what to do, and where it contradicts the others."""
     if not kept:
         return
-    yield heading("Kept", f"{counted(len(kept), 'file')} of yours, not overwritten")
+    yield heading("Kept", f"{counted(len(kept), 'file')} that you edited or added")
     yield from _files(kept)
     yield indented(advice)
     if contradicting:
         count = counted(len(contradicting), "difference")
-        yield heading("The kept files contradict the forged ones", count)
+        yield heading("The files that were kept don't match the newly generated ones", count)
         yield from lines(contradicting, "red", most=_MOST_FILES)
     elif any(change.name.startswith("dbt/") for change in kept):
         yield indented("`fluid verify --dbt` shows whether dbt still builds the model.")
@@ -145,5 +145,5 @@ def _files(changes: Sequence[FileChange]) -> Iterator[Part]:
 
 def _remark(change: FileChange) -> str:
     if change.owner == "edited":
-        return "edited since it was forged"
+        return "edited since it was generated"
     return "not written by Fluid Forge" if change.owner == "foreign" else ""

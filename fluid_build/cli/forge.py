@@ -63,11 +63,11 @@ def from_source(
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
-    """Forge a model, a contract and a dbt project from a database or from files.
+    """Generate a model, a contract and a dbt project from a database or from files.
 
     Everything is written to a folder, by default NAME-model after the source's name. The model is
     built and compared with the source; exit code 1 means that something was lost. Files in the
-    folder that you edited since the last forge are kept and listed.
+    folder that you edited since the last run are kept and listed.
 
     \b
     Example:  fluid forge data-model from-source --uri shop.db --technique dv2 -o shop-model
@@ -81,7 +81,7 @@ def from_source(
     if address.kind is DDL:
         raise UsageError(
             f"{redact(uri)} is DDL, not data.",
-            hint="To forge it, run:",
+            hint="Run:",
             command=f"fluid forge data-model from-ddl {shlex.quote(redact(uri))}",
         )
     options = OpenOptions(schemas=tuple(schema or ()), conventions=answers)
@@ -102,7 +102,7 @@ def from_ddl(
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
-    """Forge a model, a contract and a dbt project from CREATE TABLE statements.
+    """Generate a model, a contract and a dbt project from CREATE TABLE statements.
 
     Statements that can't be read are counted and shown. There is no data to check keys on, so the
     model holds what is declared.
@@ -116,7 +116,7 @@ def from_ddl(
     if address.kind is not DDL:
         raise UsageError(
             f"{redact(file)} isn't a SQL file.",
-            hint="Name a file that ends in .sql, or use from-source for data.",
+            hint="Pass a .sql file, or use `from-source` for data.",
         )
     requested = _Requested(technique, variant, target, out, force)
     options = OpenOptions(dialect=dialect)

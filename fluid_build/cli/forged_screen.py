@@ -26,13 +26,13 @@ from fluid_build.transform.proof.manifest import MANIFEST_FILE
 from fluid_build.transform.proof.written_proof import PROOF_FILE
 
 _PURPOSES = {
-    DOCUMENT_FILE: "to read: tables, keys, relationships, a diagram",
+    DOCUMENT_FILE: "start here: tables, keys, relationships, a diagram",
     CONTRACT_FILE: "the data contract, FLUID 0.7.2",
     MODEL_FILE: "the logical model",
     PLAN_FILE: "every relation with its SQL, in build order",
-    PROFILE_FILE: "the figures of columns, keys and relationships",
-    PROOF_FILE: "what was built, compared with the source",
-    MANIFEST_FILE: "what the folder was made from, for `fluid verify`",
+    PROFILE_FILE: "statistics on columns, keys and relationships",
+    PROOF_FILE: "the comparison of the build with the source",
+    MANIFEST_FILE: "the source and options used; `fluid verify` reads it",
 }
 _FOLDER_PURPOSES = {
     "dbt": "the dbt project; its README.md says how to run it",
@@ -45,7 +45,7 @@ def forged_screen(
 ) -> Iterator[Part]:
     """Yield what came of a source, in short.
 
-    ``contradicting`` says where kept files contradict the forged ones.
+    ``contradicting`` says where kept files don't match the newly generated ones.
     """
     view = forged_view(forged)
     yield source_screen.title(view)

@@ -96,12 +96,12 @@ def _check_not_an_input(junit: Path, contract: Path, uri: str) -> None:
     inputs = [contract] if isinstance(address.kind, ServerKind) else [contract, Path(address.place)]
     if junit.resolve() in [path.resolve() for path in inputs]:
         raise UsageError(
-            f"{junit} is an input of the test.", hint="Name another file with --junit."
+            f"{junit} is an input of the test.", hint="Choose another file with --junit."
         )
 
 
 def _screen(contract: Path, result: LiveResult) -> Iterator[Part]:
-    verb, colour = ("keeps", "green") if result.passed else ("breaks", "red")
+    verb, colour = ("satisfies", "green") if result.passed else ("violates", "red")
     yield Text.assemble(
         text(result.source_name, "bold"), text(f" {verb} ", colour), text(str(contract), "bold")
     )

@@ -18,7 +18,8 @@ from typer.main import get_command
 import fluid_build
 from fluid_build.cli import failures
 from fluid_build.cli.interrupts import EXIT_CODE, HINT, MESSAGE, Interrupts
-from fluid_build.errors import unknown_name
+from fluid_build.errors import UsageError
+from fluid_build.text import did_you_mean
 
 
 class LazyCommand(TyperCommand):
@@ -76,7 +77,11 @@ class Formats(Group):
         """Return the command of a format; UsageError lists the known ones."""
         known = self.list_commands(ctx)
         if args[0] not in known and not args[0].startswith("-"):
-            raise unknown_name("format", args[0], known)
+            raise UsageError(
+                f"Unknown format {args[0]!r}.",
+                hint=f"{did_you_mean(args[0], known)}"
+                f"Use `{ctx.command_path} {'|'.join(known)} CONTRACT`.",
+            )
         return super().resolve_command(ctx, args)
 
     def _functions(self) -> Mapping[str, Callable[..., int]]:
@@ -163,16 +168,17 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
 def _data_model() -> TyperGroup:
     return _group(
         "data-model",
-        "Write a logical model, a data contract and a dbt project, and prove them.",
+        "Write a logical model, a data contract and a dbt project, and verify them against the"
+        " source.",
         LazyCommand(
             "from-source",
             "forge:from_source",
-            "Forge a model, a contract and a dbt project from a database or from files.",
+            "Generate a model, a contract and a dbt project from a database or from files.",
         ),
         LazyCommand(
             "from-ddl",
             "forge:from_ddl",
-            "Forge a model, a contract and a dbt project from CREATE TABLE statements.",
+            "Generate a model, a contract and a dbt project from CREATE TABLE statements.",
         ),
     )
 

@@ -36,12 +36,12 @@ def next_steps(steps: Sequence[Step]) -> Iterator[Part]:
 
 
 def after_forge(folder: Path, forged: Forged, address: Address, target: str) -> tuple[Step, ...]:
-    """Return what to do with a forged folder: only what works for its source and its target."""
+    """Return what to do with a generated folder: only what works for its source and its target."""
     if not forged.profile.has_data:
         contract = str(folder / CONTRACT_FILE)
         return (
             Step(fluid("validate", contract), "check the contract once you have completed it"),
-            Step("", f"{folder / DBT_FOLDER}/README.md says how to build it, once there is data."),
+            Step("", f"{folder / DBT_FOLDER}/README.md says how to build it once there is data."),
         )
     verify = ("verify", str(folder), *_uri(folder, address))
     prove = Step(fluid(*verify), f"prove again that nothing was lost{_password_remark(address)}")
@@ -58,7 +58,7 @@ def after_forge(folder: Path, forged: Forged, address: Address, target: str) -> 
         prove,
         *(() if is_dbt_installed() else (install,)),
         Step(build, f"build it with dbt in {database}"),
-        Step(fluid(*verify, "--warehouse", str(database)), "prove what dbt built"),
+        Step(fluid(*verify, "--warehouse", str(database)), "check what dbt built"),
     )
 
 

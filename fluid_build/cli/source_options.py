@@ -64,7 +64,7 @@ def check_outside(out: Path, address: Address) -> None:
     if folder is not None and out.resolve().is_relative_to(folder.resolve()):
         raise UsageError(
             f"{out} is inside {folder}, which is the source. Fluid Forge never writes to a source.",
-            hint="Name a folder outside of it with -o.",
+            hint="Choose a folder outside of it with -o.",
         )
 
 

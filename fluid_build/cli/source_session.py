@@ -28,7 +28,7 @@ def source_session(
 ) -> Iterator[Source]:
     """Yield the source at a URI or path, open as long as the block lasts."""
     if isinstance(place, str) and not place.strip():
-        raise UsageError("The source is empty.", hint="Name a URI, a file or a folder.")
+        raise UsageError("The source is empty.", hint="Pass a URI, a file or a folder.")
     with (
         _temporary_files(interrupts),
         open_source(

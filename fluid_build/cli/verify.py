@@ -1,4 +1,4 @@
-"""``fluid verify``: whether a forge's model still holds everything that its source does."""
+"""``fluid verify``: whether a generated model still holds everything that its source does."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -39,7 +39,7 @@ from fluid_build.verification import verify as verify_folder
 
 def verify(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that forge wrote.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that fluid forge wrote.")],
     uri: Annotated[
         str | None,
         typer.Option(
@@ -49,7 +49,7 @@ def verify(
         ),
     ] = None,
     dbt: Annotated[
-        bool, typer.Option("--dbt", help="Run dbt as well, and prove what it builds.")
+        bool, typer.Option("--dbt", help="Run dbt as well, and check what it builds.")
     ] = False,
     trust: Annotated[
         bool, typer.Option("--trust", help="Run the code of DIR's dbt project without asking.")
@@ -59,7 +59,7 @@ def verify(
         typer.Option(
             "--warehouse",
             metavar="URI",
-            help="Prove this warehouse as it stands, and build nothing: a DuckDB file or a"
+            help="Check this warehouse as it is, without building anything: a DuckDB file or a"
             " PostgreSQL database.",
         ),
     ] = None,
@@ -76,11 +76,11 @@ def verify(
 ) -> int:
     """Prove that nothing was lost: rebuild the model and compare it with its source.
 
-    The source is read where forge.json says it is, if that is a file in or next to DIR; name a
+    The source is read where forge.json says it is, if that is a file in or next to DIR; pass a
     server with --uri. Every row of every table is rebuilt from the model and compared; for a
-    dimensional model, its figures are. DIR's proof.json is brought up to date.
+    dimensional model, its numbers are. DIR's proof.json is updated.
 
-    With --dbt, dbt builds in a new database and leaves the existing one alone; --warehouse proves
+    With --dbt, dbt builds in a new database and leaves the existing one alone; --warehouse checks
     the existing one, and only reads it.
 
     \b
@@ -105,7 +105,7 @@ def verify(
     else:
         show(verified_screen(verified))
     if not is_refreshed:
-        messages.tell(f"Note: {folder / PROOF_FILE} is not writable, so it was not updated.")
+        messages.tell(f"Note: {folder / PROOF_FILE} isn't writable, so it wasn't updated.")
     return failures.DONE if verified.holds else failures.CHECK_FAILED
 
 
@@ -164,12 +164,12 @@ def _session(
 def _check_options(*, dbt: bool, warehouse: str | None, schema: str | None) -> None:
     if warehouse is not None and dbt:
         raise UsageError(
-            "--dbt builds the model, and --warehouse proves one that is built already.",
+            "--dbt builds the model, and --warehouse checks one that is already built.",
             hint="Run `fluid verify` twice, once with each.",
         )
     if warehouse is None and schema is not None:
         raise UsageError(
-            "--warehouse-schema needs --warehouse.", hint="Name the warehouse with --warehouse."
+            "--warehouse-schema needs --warehouse.", hint="Pass the warehouse with --warehouse."
         )
 
 
@@ -194,12 +194,12 @@ def _place(forged: ForgedFolder, command: Sequence[str]) -> str:
         actual_kind = locate(place).kind.name
     except SourceNotFoundError as error:
         raise SourceNotFoundError(
-            f"The source is not where {MANIFEST_FILE} says it is: {redact(place)}.",
-            hint="Use --uri to say where it is now.",
+            f"The source isn't where {MANIFEST_FILE} says it is: {redact(place)}.",
+            hint="Pass its current location with --uri.",
         ) from error
     if actual_kind != kind:
         raise SourceChangedError(
-            f"{redact(place)} was forged as {kind}, and is {actual_kind} now.",
-            hint="Use --uri to say where the source is, or forge it again.",
+            f"{redact(place)} was {kind} when the folder was generated, and is {actual_kind} now.",
+            hint="Pass the location of the source with --uri, or run `fluid forge` again.",
         )
     return place

@@ -23,14 +23,14 @@ from fluid_build.transform.proof.warehouse import Lacking
 from fluid_build.verification import DbtVerified, ForgedFolder, Verified, WarehouseVerified
 
 _STALE_COPIES = (
-    "dbt reads some tables from copies that the forge put into dbt/land. If the source has changed"
-    " since, forge it again."
+    "dbt reads some tables from the copies in dbt/land. If the source has changed since they were"
+    " made, run `fluid forge` again."
 )
-_NOT_ALL_BUILT = "dbt did not build everything, so nothing was compared."
+_NOT_ALL_BUILT = "dbt didn't build everything, so nothing was compared."
 _NOTHING_COMPARED = (
-    "Nothing was compared. Run dbt build, or name the schema with --warehouse-schema."
+    "Nothing was compared. Run `dbt build`, or pass the schema with --warehouse-schema."
 )
-_OUT_OF_DATE = "If the source has changed since the last load, load it and verify again."
+_OUT_OF_DATE = "If the source has changed since the last load, run `dbt build` and verify again."
 
 
 def verified_document(verified: Verified) -> dict[str, object]:
@@ -103,7 +103,7 @@ def _proof_document(proof: Proof | None) -> dict[str, object] | None:
 
 
 def verified_screen(verified: Verified) -> Iterator[Part]:
-    """Yield the result for people: the proof, what dbt built, and each thing that is amiss."""
+    """Yield the result for people: the proof, what dbt built, and each fault."""
     forged, dbt = verified.forged, verified.dbt
     tables = counted(len(forged.plan.sources), "table")
     relations = counted(len(forged.plan.published), "relation")
@@ -120,18 +120,18 @@ def verified_screen(verified: Verified) -> Iterator[Part]:
         )
         yield from lines(forged.outdated, "red")
     if verified.row_changes:
-        yield heading("Row counts changed since the forge", "not an error")
+        yield heading("Row counts changed since the folder was generated", "not an error")
         yield from lines(verified.row_changes)
     if forged.edited:
         remark = "the proof covers the model, not these files" if dbt is None else ""
-        yield heading("Changed since the forge", remark)
+        yield heading("Changed since the folder was generated", remark)
         yield from lines(forged.edited, "yellow")
 
 
 def warehouse_screen(verified: WarehouseVerified) -> Iterator[Part]:
     """Yield the result for a warehouse, for people."""
     warehouse = verified.contents
-    yield _title(verified.forged, "the warehouse as it stands")
+    yield _title(verified.forged, "the warehouse as it is")
     if warehouse.faults:
         remark = f"compared with the schema {warehouse.schema}"
         yield heading("The warehouse doesn't match the model", remark)
@@ -141,9 +141,9 @@ def warehouse_screen(verified: WarehouseVerified) -> Iterator[Part]:
         tick = TICK if verified.holds else ""
         yield from proof_section(warehouse.proof, "The warehouse", tick=tick)
     if warehouse.lacking:
-        yield heading("Missing rows", "compared with a load made today")
+        yield heading("Missing rows", "compared with a load made now")
         missing = [
-            f"{each.relation} lacks {counted(each.rows, 'row')}" for each in warehouse.lacking
+            f"{each.relation}: {counted(each.rows, 'row')} missing" for each in warehouse.lacking
         ]
         yield from lines(missing, "red")
         yield Text()
@@ -174,7 +174,7 @@ def _source_faults(unread: Sequence[str], broken_keys: Sequence[str]) -> Iterato
         yield heading("Not read, so not compared", counted(len(unread), "table"))
         yield from lines(unread, "red")
     if broken_keys:
-        yield heading("Keys that no longer hold", "fix the rows, or forge again")
+        yield heading("Keys that no longer hold", "fix the rows, or run `fluid forge` again")
         yield from lines(broken_keys, "red")
 
 
@@ -199,8 +199,8 @@ def _dbt_section(verified: DbtVerified, tick: str) -> Iterator[Part]:
         yield text(_STALE_COPIES, "yellow")
     if verified.own_database is not None:
         yield Text()
-        yield text(f"dbt built in a new database; {verified.own_database} was not checked.")
-        yield text(f"To prove it as it stands, add --warehouse {verified.own_database}", "dim")
+        yield text(f"dbt built in a new database; {verified.own_database} wasn't checked.")
+        yield text(f"To check it as it is, add --warehouse {verified.own_database}", "dim")
 
 
 def _dbt_figures(verified: DbtVerified) -> Iterator[str]:
@@ -216,10 +216,10 @@ def _node_line(node: DbtNode) -> str:
     if not node.broken:
         return f"{node.name}: {_one_line(node.message)}"
     promises = ", ".join(
-        f"{promise.promise} ({counted(promise.rows, 'row')}, {promise.known:,} known)"
+        f"{promise.promise} ({counted(promise.rows, 'row')}, {promise.known:,} then)"
         for promise in node.broken
     )
-    return f"{node.name}: broken by more rows than are known: {promises}"
+    return f"{node.name}: more rows violate it than when the folder was generated: {promises}"
 
 
 def _one_line(message: str) -> str:

@@ -29,7 +29,7 @@ def build_shop(path: Path) -> None:
     if path.exists() and not (path.is_file() and _is_demo_shop(path)):
         raise OutputError(
             f"{path} already exists and isn't a demo shop.",
-            hint="Name another folder; nothing was changed.",
+            hint="Choose another folder. Nothing was changed.",
         )
     try:
         with owned_folder() as folder:

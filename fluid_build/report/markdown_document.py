@@ -23,7 +23,7 @@ from fluid_build.text import counted
 
 _MOST_NOTICES_OF_A_KIND = 10
 _MOST_COLUMNS_LISTED = 1_500
-_ORIGINS = {"declared": "declared", "measured": "measured", "llm": "proposed by a model"}
+_ORIGINS = {"declared": "declared", "measured": "inferred", "llm": "proposed by a model"}
 
 
 def model_document(view: SourceView) -> str:
@@ -43,29 +43,30 @@ def model_document(view: SourceView) -> str:
 
 def _introduction(view: SourceView, model: ModelView) -> Iterator[str]:
     size = f"{counted(len(view.tables), 'table')} with {counted(len(view.columns), 'column')}"
-    yield f"# The data model of {text(view.profile.source_name)}"
+    yield f"# Data model: {code(view.profile.source_name)}"
     if view.profile.has_data:
         yield (
             f"{size} and {counted(view.rows, 'row')}, read from {view.kind_label}. Keys, "
-            "relationships and types were declared by the source or measured on its rows; each "
-            "entry says which."
+            "relationships and types are either declared by the source or inferred from its rows; "
+            "each entry says which."
         )
     else:
         yield (
-            f"{size}, read from DDL: only the declared structure. There was no data to check it on."
+            f"{size}, read from DDL: only the declared structure. "
+            "There was no data to check it against."
         )
     if view.profile.notes:
         yield "\n".join(f"- Note: {text(note)}" for note in view.profile.notes)
     yield (
         f"The model is {code(model.technique)}: {model.summary}. "
         "`contract.fluid.yaml` is its data contract, with quality rules; `dbt/` builds it; "
-        "`proof.json` compares it with the source; `model.json` and `profile.json` hold every "
-        "figure."
+        "`proof.json` compares it with the source; `model.json` and `profile.json` have all "
+        "statistics."
     )
 
 
 def _notices(view: SourceView) -> Iterator[str]:
-    yield "## What to look at first"
+    yield "## Needs attention"
     if view.query_hint and any(notice.sql for notice in view.notices):
         yield text(view.query_hint)
     if not view.notices:
@@ -74,7 +75,7 @@ def _notices(view: SourceView) -> Iterator[str]:
     for kind, listed, left in notices_by_kind(view.notices, _MOST_NOTICES_OF_A_KIND):
         yield from (_notice(next(numbers), notice) for notice in listed)
         if left:
-            yield f"And {left:,} more of the kind “{kind}”: see `profile.json`."
+            yield f"And {left:,} more under “{kind}”: see `profile.json`."
 
 
 def _notice(number: int, notice: Notice) -> str:
@@ -95,7 +96,7 @@ def _table_cells(table: TableView, has_data: bool) -> tuple[str, ...]:
     key = table.key
     columns, why = "none", ""
     if key is not None:
-        broken = f", broken by {counted(key.evidence.violations, 'row')}" if not key.holds else ""
+        broken = f", violated by {counted(key.evidence.violations, 'row')}" if not key.holds else ""
         columns, why = codes(key.attributes), f"{_ORIGINS[key.origin]}{broken}: {text(key.reason)}"
     return (
         code(table.name),
@@ -120,8 +121,8 @@ def _relationships(view: SourceView) -> Iterator[str]:
     headings = ("From", "To", "Kind", "Origin", "Rows#", "Orphans#", "Confidence#", "Why")
     yield table(headings, rows)
     yield (
-        "Orphans are rows that refer to nothing. Implied relationships follow from others and "
-        "aren't drawn."
+        "Orphans are rows without a match in the other table. Implied relationships follow from "
+        "others and aren't in the diagram."
     )
 
 
@@ -173,7 +174,7 @@ def _diagrams(view: SourceView) -> Iterator[str]:
         return
     yield "## Diagrams" if len(diagrams) > 1 else "## Diagram"
     if any(len(table.columns) > MOST_COLUMNS for table in view.tables):
-        yield f"At most {MOST_COLUMNS} columns of a table are drawn, keys first."
+        yield f"The diagram shows up to {MOST_COLUMNS} columns per table, keys first."
     for number, (names, diagram) in enumerate(diagrams, start=1):
         if len(diagrams) > 1:
             yield f"### {number}. {counted(len(names), 'table')} around {code(names[0])}"

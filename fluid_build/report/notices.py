@@ -1,4 +1,4 @@
-"""What a person should look at first: where the data contradicts what it seems to say.
+"""What needs attention: where the data contradicts what it seems to say.
 
 The order is by how much can go wrong: what was not read at all, then keys and relationships that
 the data breaks, then personal data, then tables and columns that need a decision.
@@ -15,13 +15,16 @@ from fluid_build.profiling import checks
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import counted, listed
 
+_ORIGINS = {
+    "declared": "The source declares this relationship.",
+    "measured": "The relationship isn't declared; it was inferred from the data.",
+    "llm": "The relationship isn't declared; a model proposed it.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A finding to look at, the names it is about, and the query that shows it.
-
-    ``text`` is a sentence without names, which are in ``table`` and ``columns``.
-    """
+    """A finding, the table and columns that it is about, and the query that shows it."""
 
     kind: str
     table: str
@@ -68,11 +71,15 @@ def _broken_keys(model: ConceptualModel) -> Iterator[Notice]:
             if key.holds:
                 continue
             evidence = key.evidence
-            faults = [f"{counted(evidence.violations, 'row')} break it"] * bool(evidence.violations)
-            faults += [f"{counted(evidence.nulls, 'row')} hold a null"] * bool(evidence.nulls)
-            text = (
-                f"The data breaks this {key.origin} key: {listed(faults)}, out of {entity.rows:,}."
-            )
+            faults = []
+            if evidence.violations:
+                verb = "repeats" if evidence.violations == 1 else "repeat"
+                faults.append(f"{evidence.violations:,} {verb} the key of another row")
+            if evidence.nulls:
+                verb = "has" if evidence.nulls == 1 else "have"
+                faults.append(f"{evidence.nulls:,} {verb} a null")
+            rows = counted(entity.rows, "row")
+            text = f"The data violates this declared key: of {rows}, {listed(faults)}."
             yield Notice("broken key", entity.name, key.attributes, text, evidence.sql)
 
 
@@ -82,8 +89,8 @@ def _orphans(model: ConceptualModel) -> Iterator[Notice]:
         evidence = relationship.evidence
         share = _percent(evidence.orphans, evidence.rows)
         text = (
-            f"{evidence.orphans:,} of {counted(evidence.rows, 'row')} ({share}) refer to nothing. "
-            f"The relationship is {relationship.origin}."
+            f"{evidence.orphans:,} of {counted(evidence.rows, 'row')} ({share}) have no match in "
+            f"{relationship.to_entity}. {_ORIGINS[relationship.origin]}"
         )
         columns = relationship.from_attributes
         yield Notice("orphans", relationship.from_entity, columns, text, evidence.sql)
@@ -118,8 +125,8 @@ def _personal_data(profile: Profile) -> Iterator[Notice]:
         columns = tuple(column.name for column in table.columns if column.pii)
         if columns:
             text = (
-                "Nothing protects this personal data yet. The contract marks it as pii; decide who "
-                "may read it and how it is masked."
+                "Nothing protects this personal data yet. The contract marks it as PII; decide who "
+                "may read it and how to mask it."
             )
             query = checks.filled_counts(table.sql, columns)
             yield Notice("personal data", table.name, columns, text, query)
@@ -147,7 +154,7 @@ def _types_in_disguise(profile: Profile) -> Iterator[Notice]:
         for (stored, measured), names in disguised.items():
             text = f"Stored as {stored}, but every value is a {measured}."
             query = checks.first_values(table.sql, tuple(names))
-            yield Notice("type in disguise", table.name, tuple(names), text, query)
+            yield Notice("stored as another type", table.name, tuple(names), text, query)
 
 
 def _empty_columns(profile: Profile) -> Iterator[Notice]:

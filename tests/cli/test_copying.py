@@ -196,7 +196,7 @@ def test_nothing_is_wrapped_in_a_pipe(long_names: Path) -> None:
     assert f"  All {LONG}  " in screen
     assert f"Order Details.{LONG}  → All {LONG}.{LONG}" in screen
     assert re.search(r"^    SELECT c\..*;$", screen, re.MULTILINE)
-    assert "9 of 900 rows (1.0%) refer to nothing. The relationship is measured." in screen
+    assert f"9 of 900 rows (1.0%) have no match in All {LONG}. The relationship isn't" in screen
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
@@ -206,7 +206,7 @@ def test_names_are_whole_on_any_terminal(long_names: Path, columns: int) -> None
     screen = on_terminal([str(FLUID), "profile", str(long_names)], long_names.parent, columns)
     assert f"Order Details.{LONG}" in screen
     assert f"→ All {LONG}.{LONG}" in screen
-    sentences = screen.partition("Look at first")[2].splitlines()
+    sentences = screen.partition("Needs attention")[2].splitlines()
     assert max(len(line) for line in sentences if LONG not in line) <= columns
 
 

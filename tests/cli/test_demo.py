@@ -106,7 +106,7 @@ def test_the_demo_shows_what_is_dirty_where_the_files_are_and_what_to_type_next(
     outcome, folder, _ = demo
     output = " ".join(outcome.out.split())
     assert "3 with orphans" in output
-    assert "order_lines.prod_id: 287 of 76,432 rows (0.4%) refer to nothing" in output
+    assert "order_lines.prod_id: 287 of 76,432 rows (0.4%) have no match in products" in output
     assert "customers.registered: Stored as text, but every value is a DATE." in output
     for name in ("MODEL.md", "contract.fluid.yaml", "model.json", "profile.json", "shop.db"):
         assert (folder / name).is_file()

@@ -116,8 +116,8 @@ def test_json_has_everything_at_once(fluid: Fluid, contract: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("export", "odbc", "{contract}"), "Known formats: odcs, dcs, osi."),
-        (("import", "dcs", "{contract}"), "Known formats: odcs."),
+        (("export", "odbc", "{contract}"), "Use `fluid export odcs|dcs|osi CONTRACT`."),
+        (("import", "dcs", "{contract}"), "Use `fluid import odcs CONTRACT`."),
         (("export", "odcs", "{contract}", "--version", "2.2.2"), "Known are `3.1.0` or `3.2.0`."),
         (("export", "odcs", "nowhere.yaml"), "There is no file"),
         (("export", "odcs", "{contract}", "-o", "{contract}"), "is the input"),

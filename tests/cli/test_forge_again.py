@@ -46,7 +46,7 @@ def test_an_edited_contract_is_kept_and_named(
     assert (folder / "contract.fluid.yaml").read_text() == text
     assert outcome.code == 0
     output = " ".join(outcome.out.split())
-    assert "Kept 1 file of yours, not overwritten contract.fluid.yaml edited since" in output
+    assert "Kept 1 file that you edited or added contract.fluid.yaml edited since" in output
     assert "--diff" in output and "--force" in output
     assert fluid("verify", folder).code == 0
 
@@ -58,7 +58,7 @@ def test_an_edit_is_kept_however_often_it_is_forged(
     text = owned_by_sales(folder)
     for _ in range(3):
         outcome = forge(fluid, duckdb_shop, folder)
-        assert "contract.fluid.yaml  edited since it was forged" in outcome.out
+        assert "contract.fluid.yaml  edited since it was generated" in outcome.out
     assert (folder / "contract.fluid.yaml").read_text() == text
 
 
@@ -114,7 +114,7 @@ def test_a_kept_contract_that_no_longer_fits_fails(
         database.execute("ALTER TABLE orders ADD COLUMN note TEXT")
     outcome = forge(fluid, duckdb_shop, folder)
     assert outcome.code == 1
-    assert "The kept files contradict the forged ones" in outcome.out
+    assert "The files that were kept don't match the newly generated ones" in outcome.out
     assert "orders.note: the model builds it, the contract doesn't have it" in outcome.out
     assert fluid("verify", folder).code == 1
     assert forge(fluid, duckdb_shop, folder, "--force").code == 0

@@ -92,7 +92,7 @@ def test_a_folder_is_forged_again_next_to_a_pipe_or_a_device(
     """What took the place of a file counts as an edit, which is kept and shown without reading."""
     make(folder / "contract.fluid.yaml")
     command = ("forge", "data-model", "from-source", "--uri", duckdb_shop, "-o", folder)
-    assert "1 file of yours, not overwritten" in fluid_process(*command).out
+    assert "1 file that you edited or added" in fluid_process(*command).out
     assert "contract.fluid.yaml" in fluid_process(*command, "--diff").out
     assert not (folder / "contract.fluid.yaml").is_file()
 

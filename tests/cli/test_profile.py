@@ -57,7 +57,7 @@ def test_the_screen_shows_keys_relationships_dirt_and_personal_data(
     assert "dirty SQLite · 3 tables · 6 columns · 1,200 rows" in output
     assert "customer 300 3 customer_id" in output
     assert "orders.customer_id → customer.customer_id" in output
-    assert "9 of 900 rows (1.0%) refer to nothing" in output
+    assert "9 of 900 rows (1.0%) have no match in" in output
     assert "LEFT JOIN" in output
     assert "Personal data 1 column customer email" in output
     assert "customer.since: Stored as text, but every value is a DATE." in output
@@ -95,7 +95,7 @@ def test_one_table_is_shown_without_personal_values(fluid: Fluid, dirty: Path) -
     """The detail of a table shows figures and values, but no value of a personal column."""
     outcome = fluid("profile", dirty, "--table", "customer")
     assert outcome.code == 0
-    assert "email · personal, so no value is shown" in outcome.out
+    assert "email · personal, so values are hidden" in outcome.out
     assert "mail.example" not in outcome.out
     assert "2024-03-01 … 2024-03-28" in outcome.out
 

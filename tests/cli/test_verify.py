@@ -57,7 +57,7 @@ def test_a_fresh_forge_is_proven(
     assert "✓ Proven." in outcome.out
     assert re.search(r"customer +40 .*✓ same\n", outcome.out)
     assert re.search(r"orders +120 .*✓ same\n", outcome.out)
-    assert "Changed since the forge" not in outcome.out
+    assert "Changed since the folder was generated" not in outcome.out
     assert (folder / "proof.json").read_bytes() == before
 
 
@@ -111,7 +111,7 @@ def test_a_folder_that_cannot_be_written_to_is_verified_all_the_same(
     (folder / "proof.json").mkdir()
     outcome = fluid("verify", folder)
     assert outcome.code == 0
-    assert "proof.json is not writable" in outcome.err
+    assert "proof.json isn't writable" in outcome.err
 
 
 def test_a_loss_is_shown_and_fails(
@@ -167,7 +167,7 @@ def test_a_key_that_holds_no_longer_fails_in_every_technique(
     run(duckdb_shop, "INSERT INTO customer VALUES (107, 'other@example.org', 'Bonn')")
     outcome = fluid("verify", folder)
     assert outcome.code == 1
-    assert "Keys that no longer hold  fix the rows, or forge again" in outcome.out
+    assert "Keys that no longer hold  fix the rows, or run `fluid forge` again" in outcome.out
     assert "the table 'customer' has 2 rows whose key (customer_id) is null" in outcome.out
 
 
@@ -178,7 +178,7 @@ def test_another_kind_of_source_at_the_place_is_refused(
     shutil.copy(sqlite_shop, duckdb_shop)
     outcome = fluid("verify", folder)
     assert outcome.code == 2
-    assert "was forged as duckdb, and is sqlite now" in outcome.err
+    assert "was duckdb when the folder was generated, and is sqlite now" in outcome.err
 
 
 def test_empty_tables_prove_nothing(fluid: Fluid, tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_a_contract_may_be_completed_by_hand(fluid: Fluid, folder: Path) -> None
     path.write_text(path.read_text().replace("team: unassigned", "team: sales"))
     outcome = fluid("verify", folder)
     assert outcome.code == 0
-    assert "Changed since the forge" not in outcome.out
+    assert "Changed since the folder was generated" not in outcome.out
 
 
 def test_edited_files_are_listed(fluid: Fluid, folder: Path) -> None:
@@ -424,8 +424,8 @@ def test_dbt_builds_next_to_the_database_that_stands(fluid: Fluid, folder: Path)
     outcome = fluid("verify", folder, "--dbt", "--trust")
     assert outcome.code == 0
     assert standing.read_bytes() == before
-    assert f"\ndbt built in a new database; {standing} was not checked.\n" in outcome.out
-    assert "To prove it as it stands, add --warehouse" in outcome.out
+    assert f"\ndbt built in a new database; {standing} wasn't checked.\n" in outcome.out
+    assert "To check it as it is, add --warehouse" in outcome.out
     (folder / "dbt" / "profiles.yml").write_text("two: {}")
     refused = fluid("verify", folder, "--dbt", "--trust")
     assert (refused.code, "doesn't use FLUID_DATABASE_PATH" in refused.err) == (
@@ -457,7 +457,7 @@ def test_what_dbt_cannot_build_is_named(fluid: Fluid, folder: Path) -> None:
     assert "✓" not in outcome.out
     assert "1 failed" in outcome.out
     assert re.search(r"orders: .*nowhere", outcome.out, re.DOTALL)
-    assert "dbt did not build everything" in outcome.out
+    assert "dbt didn't build everything" in outcome.out
 
 
 def test_dbt_for_another_database_is_not_proven_here(

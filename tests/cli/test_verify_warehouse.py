@@ -1,4 +1,4 @@
-"""``fluid verify --warehouse``: the warehouse is proven as it stands, and never touched."""
+"""``fluid verify --warehouse``: the warehouse is checked as it is, and never changed."""
 
 import hashlib
 import json
@@ -91,7 +91,7 @@ def test_what_a_warehouse_lacks_is_red_and_named(fluid: Fluid, place: Path, dama
         outcome = fluid("verify", place / technique, "--warehouse", warehouse)
         assert outcome.code == 1
         assert "✓" not in outcome.out
-        assert f"{relation} lacks 1 row\n" in outcome.out
+        assert f"{relation}: 1 row missing\n" in outcome.out
     assert bytes_of(warehouse) == before
 
 
@@ -159,7 +159,7 @@ def test_a_warehouse_in_postgresql_is_proven(
     )
     outcome = fluid("verify", place / technique, "--warehouse", uri)
     assert outcome.code == 1
-    assert f"{relation} lacks 1 row\n" in outcome.out
+    assert f"{relation}: 1 row missing\n" in outcome.out
 
 
 def copied_to_postgres(warehouse: Path, postgres: PostgresDatabase, schema: str) -> str:
@@ -209,6 +209,6 @@ def test_a_key_that_the_source_broke_is_reported_of_a_warehouse_too(
     arguments = ("verify", place / technique, "--warehouse", place / f"{technique}.duckdb")
     outcome = fluid(*arguments)
     assert outcome.code == 1
-    assert "Keys that no longer hold  fix the rows, or forge again" in outcome.out
+    assert "Keys that no longer hold  fix the rows, or run `fluid forge` again" in outcome.out
     assert "the table 'customer' has 2 rows whose key (customer_id) is null" in outcome.out
     assert len(json.loads(fluid(*arguments, "--json").out)["broken_keys"]) >= 1

@@ -124,12 +124,13 @@ def test_what_to_look_at_is_in_the_order_of_its_weight() -> None:
         "orphans",
         "personal data",
         "no key",
-        "type in disguise",
+        "stored as another type",
         "empty column",
         "empty table",
     ]
     assert all(notice.sql for notice in found[1:])
-    assert "7 of 100 rows (7.0%) refer to nothing" in found[2].text
+    assert found[1].text.endswith("of 100 rows, 2 repeat the key of another row.")
+    assert "7 of 100 rows (7.0%) have no match in customers." in found[2].text
 
 
 def test_declared_relationships_and_many_orphans_come_first() -> None:
@@ -167,7 +168,7 @@ def test_structure_without_data_shows_no_figures() -> None:
     """From DDL, the document says that there was no data, and gives no row counts."""
     made = table("t", column("id", rows=0, distinct=0), primary_key=("id",))
     text = document(profile(made, source_kind="ddl", has_data=False, notes=["Read *so*."]))
-    assert "There was no data to check it on." in text
+    assert "There was no data to check it against." in text
     assert "| `t` |  | 1 | `id` |" in text
     assert "- Note: Read &#42;so&#42;." in text
 
@@ -190,4 +191,4 @@ def test_long_lists_are_cut_and_say_so() -> None:
     names = [f"t{number}" for number in range(25)]
     text = document(profile(*(table(name, column("id")) for name in names)))
     assert text.count("No key:") == 10
-    assert "And 15 more of the kind" in text
+    assert "And 15 more under" in text

@@ -31,7 +31,7 @@ def model_section(view: SourceView, notes: Sequence[str]) -> Iterator[Part]:
 def _renamed(renamed: Sequence[Renaming]) -> Iterator[Part]:
     for renaming in renamed[:_MOST_RENAMED]:
         column = "" if renaming.kind == "table" else f".{renaming.source_name}"
-        label = f"{renaming.table}{column} becomes {renaming.name}"
+        label = f"{renaming.table}{column} is renamed to {renaming.name}"
         yield indented(f"{label}: {renaming.reason}.", "dim")
     left = len(renamed) - _MOST_RENAMED
     if left > 0:

@@ -35,11 +35,11 @@ def proof_section(proof: Proof, title: str = "Proof", *, tick: str = TICK) -> It
     A proof that is not proven as a whole has no tick in any of its lines.
     """
     tick = tick if proof.verdict == "proven" else ""
-    yield heading(title, "what was built, compared with the source")
+    yield heading(title, "the build compared with the source")
     yield indented(_figures(proof.tables, tick))
     by_value = [f"{table.table}.{column}" for table in proof.tables for column in table.by_value]
     if by_value:
-        yield indented(f"Kept by value, not by spelling: {', '.join(by_value)}", "dim")
+        yield indented(f"Compared by value, not by original text: {', '.join(by_value)}", "dim")
     left_out = [
         f"{table.table}: {lines}"
         for table in proof.tables
@@ -161,7 +161,7 @@ def _misread(files: TextProof) -> Iterator[Part]:
         yield indented(f"Values differ from its files: {', '.join(files.differing)}")
     if files.unsettled:
         columns = ", ".join(files.unsettled)
-        yield indented(f"Ambiguous in its files, so read in one of two ways: {columns}")
+        yield indented(f"Ambiguous in its files, so one of two readings was chosen: {columns}")
 
 
 def _loss_summary(table: TableProof) -> str:

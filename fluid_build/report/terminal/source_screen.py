@@ -1,4 +1,4 @@
-"""The screens of a source: its tables, keys, relationships, meanings and what to look at first."""
+"""The screens of a source: its tables, keys, relationships, meanings and what needs attention."""
 
 from collections.abc import Iterator, Sequence
 
@@ -145,7 +145,7 @@ def _meanings(view: SourceView) -> Iterator[Part]:
     """Yield what the columns hold, personal data first."""
     for is_personal, title, remark, style in (
         (True, "Personal data", counted(_personal(view), "column"), "magenta"),
-        (False, "Other meanings", "", ""),
+        (False, "Other recognized columns", "", ""),
     ):
         grid = Grid(Column(style="cyan"), Column(style=style), show_header=False)
         for table in view.tables:
@@ -178,15 +178,15 @@ def reading_notes(view: SourceView) -> Iterator[Part]:
 
 
 def look_at_first(view: SourceView) -> Iterator[Part]:
-    """Yield what a person should look at, with the query where the data breaks a claim."""
+    """Yield what needs attention, with the query where the data breaks a claim."""
     notices = [notice for notice in view.notices if notice.kind not in _KINDS_SHOWN_ELSEWHERE]
     if notices:
-        yield heading("Look at first")
+        yield heading("Needs attention")
     for kind, listed, left in notices_by_kind(notices, _MOST_NOTICES_OF_A_KIND):
         for notice in listed:
             yield from _notice(notice)
         if left:
-            yield indented(f"and {left:,} more of the kind: {kind}", "dim")
+            yield indented(f"and {left:,} more under: {kind}", "dim")
     if view.query_hint and any(map(_query, notices)):
         yield indented(view.query_hint, "dim")
 
@@ -221,7 +221,7 @@ def _column_facts(column: ColumnProfile) -> str:
     if column.semantic_type and column.semantic_type != column.type.lower():
         facts.append(column.semantic_type)
     if column.pii:
-        facts.append("personal, so no value is shown")
+        facts.append("personal, so values are hidden")
     return " · ".join(facts)
 
 

@@ -210,7 +210,7 @@ def test_the_readme_lists_losses(tmp_path: Path) -> None:
 
 def test_an_unknown_target_is_refused_with_the_known_ones() -> None:
     """The error names what was asked for, what is meant perhaps, and what there is."""
-    with pytest.raises(UsageError, match="There is no target 'postgre'") as refused:
+    with pytest.raises(UsageError, match="Unknown target 'postgre'") as refused:
         check_target("postgre")
     assert refused.value.hint is not None
     assert "Did you mean 'postgres'?" in refused.value.hint
