@@ -27,11 +27,11 @@ _REASONS = {
 _ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 _SYNCED_AT_ONCE = 16
-"""To sync a file is to wait for the disk, which finishes many files in the time of one."""
+"""Syncing waits for the disk, which finishes many files in the time of one."""
 
 
 Content: TypeAlias = bytes | str | Path
-"""What a file is to hold: bytes, text in UTF-8, or the content of another file."""
+"""The content of a file: bytes, text in UTF-8, or the content of another file."""
 
 
 def write_artifacts(
@@ -40,7 +40,7 @@ def write_artifacts(
     """Write files into a folder, which is made where it is missing; return their paths, sorted.
 
     Names are relative, with ``/`` between folders. Everything is written and synced to a
-    temporary folder beside its destination first, then moved in, and the files of ``remove`` are
+    temporary folder next to its destination first, then moved in, and the files of ``remove`` are
     taken away. Whatever goes wrong on the way, an interrupt included, files that were there before
     are as they were, and nothing is left over. Other files in the folder are not touched.
 

@@ -2,20 +2,20 @@
 
     FluidError
       ├── UsageError                the command or call itself is wrong
-      ├── SourceError               the data could not be reached or read
+      ├── SourceError               the data couldn't be reached or read
       │     ├── UnknownSourceError      no such kind of source
-      │     ├── SourceNotFoundError     nothing is at that place
-      │     ├── SourceUnreachableError  a server does not answer, or refuses
-      │     ├── SourceUnreadableError   it is there and is not what it should be
-      │     ├── EmptySourceError        it holds no table
+      │     ├── SourceNotFoundError     nothing exists at that path or address
+      │     ├── SourceUnreachableError  a server doesn't answer, or refuses
+      │     ├── SourceUnreadableError   it exists but is locked, damaged or of another kind
+      │     ├── EmptySourceError        it has no tables
       │     └── SourceChangedError      it has changed since the model was generated
-      ├── BuildFailedError          a relation of the model could not be built as planned
-      ├── DbtError                  dbt could not be run on a project
-      │     ├── DbtMissingError         it is not installed
+      ├── BuildFailedError          a relation of the model couldn't be built as planned
+      ├── DbtError                  dbt couldn't be run on a project
+      │     ├── DbtMissingError         it isn't installed
       │     └── DbtFailedError          it gave up before it built anything
-      ├── NotTrustedError           a folder asks for what only its user may allow
-      ├── OutputError               a result could not be written
-      └── ContractError             a contract breaks the FLUID schema
+      ├── NotTrustedError           a folder needs permission that only the user can give
+      ├── OutputError               a result couldn't be written
+      └── ContractError             a contract violates the FLUID schema
 
 Each carries ``message`` (one sentence: what happened) and ``hint`` (one sentence: what to do).
 Neither may hold a password; see ``fluid_build.secrets.redact``.
@@ -60,7 +60,7 @@ def unknown_name(
 
 
 class SourceError(FluidError):
-    """The source could not be reached or read."""
+    """The source couldn't be reached or read."""
 
 
 class UnknownSourceError(SourceError):
@@ -72,7 +72,7 @@ class SourceNotFoundError(SourceError):
 
 
 class SourceUnreachableError(SourceError):
-    """A server does not answer, or refuses the credentials."""
+    """A server doesn't answer, or refuses the credentials."""
 
 
 class SourceUnreadableError(SourceError):
@@ -80,7 +80,7 @@ class SourceUnreadableError(SourceError):
 
 
 class EmptySourceError(SourceError):
-    """The source is readable and holds no table."""
+    """The source is readable but has no tables."""
 
 
 class SourceChangedError(SourceError):
@@ -88,27 +88,27 @@ class SourceChangedError(SourceError):
 
 
 class BuildFailedError(FluidError):
-    """A build failed, or what came out is not what the plan promises."""
+    """A build failed, or its result doesn't match the plan."""
 
 
 class NotTrustedError(FluidError):
-    """A folder asks for what only its user may allow: a server, a far file, running its code."""
+    """A folder needs the user's permission: for a server, a distant file, or running its code."""
 
 
 class OutputError(FluidError):
-    """A result could not be written: no room, no permission, something in the way."""
+    """A result couldn't be written: no space, no permission, or something in the way."""
 
 
 class ContractError(FluidError):
-    """A contract breaks the FLUID schema; the findings say where."""
+    """A contract violates the FLUID schema; the findings say where."""
 
 
 class DbtError(FluidError):
-    """dbt could not be run on a project."""
+    """dbt couldn't be run on a project."""
 
 
 class DbtMissingError(DbtError):
-    """dbt is not installed beside Fluid Forge."""
+    """dbt isn't installed in the environment of Fluid Forge."""
 
 
 class DbtFailedError(DbtError):

@@ -1,4 +1,4 @@
-"""The main road: from a source to its profile, model, plan, contract, dbt project and proof.
+"""The pipeline from a source to its profile, model, plan, contract, dbt project and proof.
 
 Each stage hands typed values to the next. Nothing is written before the contract has passed the
 validator, and then everything is written at once.
@@ -164,7 +164,7 @@ def preview(
 
 @dataclass(frozen=True, slots=True)
 class _Results:
-    """The results of a forge and its documents by name, without the dbt project."""
+    """What was generated and its documents by name, without the dbt project."""
 
     forged: Forged
     documents: Mapping[str, str]
@@ -223,7 +223,7 @@ class _Contents:
 def _contents(
     results: _Results, source: Source, out: Path, on_progress: OnProgress
 ) -> Iterator[_Contents]:
-    """Provide what is to be written to a folder.
+    """Provide the files to write to a folder.
 
     Copies of tables are there as long as the block lasts.
     """

@@ -74,7 +74,7 @@ def kept_section(
 
 
 def preview_document(preview: Preview) -> dict[str, object]:
-    """Return what a forge would change, for ``--json``; unchanged files are left out."""
+    """Return what `fluid forge` would change, for ``--json``; unchanged files are left out."""
     changes = _changes(preview)
     diffs = {name: "\n".join(diff) for name, diff, _ in _clipped_diffs(preview, changes)}
     return {
@@ -91,7 +91,7 @@ def preview_document(preview: Preview) -> dict[str, object]:
 
 
 def preview_screen(folder: Path, preview: Preview) -> Iterator[Part]:
-    """Yield what a forge would change: in figures, file by file, and as unified diffs."""
+    """Yield what `fluid forge` would change: in figures, file by file, and as unified diffs."""
     changes = _changes(preview)
     yield first_line(str(folder), "nothing was written")
     if not changes:

@@ -1,4 +1,4 @@
-"""The screen of a forge: what the source holds, what was built, the files, what to do next."""
+"""The screen of `fluid forge`: what the source has, what was built, the files, the next steps."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ _FOLDER_PURPOSES = {
 def forged_screen(
     forged: Forged, contradicting: Sequence[str], steps: Sequence[Step]
 ) -> Iterator[Part]:
-    """Yield what came of a source, in short.
+    """Yield a summary of what was generated from a source.
 
     ``contradicting`` says where kept files don't match the newly generated ones.
     """
@@ -59,7 +59,7 @@ def forged_screen(
 
 
 def forged_view(forged: Forged) -> SourceView:
-    """Return the view of a forge's results."""
+    """Return the view of what was generated."""
     return source_view(forged.profile, forged.model, forged.plan, forged.proof)
 
 

@@ -263,8 +263,8 @@ def _prepare_streams() -> None:
 def main() -> None:
     """Run the command line of this process, and end the process."""
     _prepare_streams()
-    # A forge keeps a million objects alive until its end. With Python's default of a collection
-    # after every 700 new ones, collecting finds nothing and takes a tenth of the time.
+    # `fluid forge` keeps a million objects alive until its end. With Python's default of a
+    # collection after every 700 new ones, collecting finds nothing and takes a tenth of the time.
     gc.set_threshold(100_000, 50, 100)
     with Interrupts() as interrupts:
         code = run(sys.argv[1:], interrupts)

@@ -48,7 +48,7 @@ def test_data_that_keeps_its_contract_ends_with_0(
     """The screen gives the figures of each table, stderr only the progress."""
     outcome = fluid("test", contract, "--uri", duckdb_shop)
     assert (outcome.code, outcome.err) == (0, "Reading tables ...\nTesting ...\n")
-    assert "two keeps" in outcome.out
+    assert "two satisfies" in outcome.out
     assert "0 failed" in outcome.out
     assert "customer" in outcome.out
 

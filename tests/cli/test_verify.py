@@ -79,7 +79,7 @@ def test_the_source_may_be_somewhere_else(
     moved.parent.mkdir()
     shutil.move(duckdb_shop, moved)
     lost = fluid("verify", folder)
-    assert (lost.code, "Use --uri to say where it is now" in lost.err) == (2, True)
+    assert (lost.code, "Pass its current location with --uri" in lost.err) == (2, True)
     assert fluid("verify", folder, "--uri", moved).code == 0
 
 

@@ -110,7 +110,7 @@ def test_a_source_that_has_moved_on_is_reported(fluid: Fluid, place: Path) -> No
     run(place / "two.duckdb", "INSERT INTO orders VALUES (9000, 100, 1.25)")
     outcome = fluid("verify", place / "flat", "--warehouse", place / "flat.duckdb")
     assert outcome.code == 1
-    assert "\n\nIf the source has changed since the last load, load it" in outcome.out
+    assert "\n\nIf the source has changed since the last load, run `dbt build`" in outcome.out
 
 
 def test_a_relation_that_is_missing_or_another_is_named(fluid: Fluid, place: Path) -> None:
