@@ -50,7 +50,7 @@ def test_verify_reads_no_pipe_and_no_device(
     assert outcome.code == 2
     output = " ".join(outcome.err.split())
     assert f"{name} isn't a regular file" in output
-    assert "Put a plain file in its place" in output
+    assert "Replace it with a regular file" in output
 
 
 @pytest.mark.parametrize(
