@@ -58,9 +58,12 @@ def apply(statement: Statement, schema: Schema) -> list[str]:
     UnreadableError if the statement makes no sense.
     """
     try:
-        read = None if statement.client else _READERS.get(_opening(statement))
-        reader = Reader(statement.tokens, schema.dialect)
-        faults = read(reader, schema, statement) if read else None
+        opening = "" if statement.client else _opening(statement)
+        read = _READERS.get(opening)
+        if statement.terminated and opening == "CREATE SCHEMA":
+            # It has no tables inside.
+            read = None
+        faults = read(Reader(statement.tokens, schema.dialect), schema) if read else None
         if faults is None:
             schema.irrelevant[_description(statement)] += 1
     finally:
@@ -113,11 +116,7 @@ def _description(statement: Statement) -> str:
     raise UnreadableError("it begins like no statement we know")
 
 
-def _create_table(reader: Reader, schema: Schema, _: Statement) -> list[str]:
-    return create_table(reader, schema)
-
-
-def _alter_table(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
+def _alter_table(reader: Reader, schema: Schema) -> list[str] | None:
     reader.skip_to("TABLE")
     reader.accept("IF EXISTS")
     reader.accept("ONLY")
@@ -156,7 +155,7 @@ def _change_table(
     return [f"ALTER TABLE {table.name.text}: {fault}" for fault in faults]
 
 
-def _drop_table(reader: Reader, schema: Schema, _: Statement) -> list[str]:
+def _drop_table(reader: Reader, schema: Schema) -> list[str]:
     reader.skip_to("TABLE")
     reader.accept("IF EXISTS")
     schema.tables.pop(table_key(schema, reader.object_name()), None)
@@ -165,7 +164,7 @@ def _drop_table(reader: Reader, schema: Schema, _: Statement) -> list[str]:
     return []
 
 
-def _create_index(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
+def _create_index(reader: Reader, schema: Schema) -> list[str] | None:
     before = reader.until(("ON",))
     name = before[-1].text
     reader.expect("ON")
@@ -183,7 +182,7 @@ def _create_index(reader: Reader, schema: Schema, _: Statement) -> list[str] | N
     return faults
 
 
-def _comment_on(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
+def _comment_on(reader: Reader, schema: Schema) -> list[str] | None:
     reader.expect("COMMENT")
     reader.accept("IF EXISTS")
     reader.expect("ON")
@@ -200,7 +199,7 @@ def _comment_on(reader: Reader, schema: Schema, _: Statement) -> list[str] | Non
     return _change_table(schema, object_name(parts), remark)
 
 
-def _create_type(reader: Reader, schema: Schema, _: Statement) -> list[str]:
+def _create_type(reader: Reader, schema: Schema) -> list[str]:
     reader.skip_to("TYPE", "DOMAIN")
     reader.accept("IF NOT EXISTS")
     name = reader.object_name().name.text.lower()
@@ -214,9 +213,9 @@ def _create_type(reader: Reader, schema: Schema, _: Statement) -> list[str]:
     return []
 
 
-def _create_schema(reader: Reader, schema: Schema, statement: Statement) -> list[str] | None:
-    """Begin a schema, if tables follow it in the same statement."""
-    if statement.terminated or not reader.accept("CREATE SCHEMA"):
+def _create_schema(reader: Reader, schema: Schema) -> list[str] | None:
+    """Begin a schema whose tables follow in the same statement."""
+    if not reader.accept("CREATE SCHEMA"):
         return None
     reader.accept("IF NOT EXISTS")
     name = reader.name() if reader.accept("AUTHORIZATION") else reader.object_name().name
@@ -225,7 +224,7 @@ def _create_schema(reader: Reader, schema: Schema, statement: Statement) -> list
     return []
 
 
-def _use(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
+def _use(reader: Reader, schema: Schema) -> list[str] | None:
     reader.expect("USE")
     if not reader.accept("SCHEMA"):
         reader.accept("DATABASE")
@@ -235,7 +234,7 @@ def _use(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
     return []
 
 
-def _set(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
+def _set(reader: Reader, schema: Schema) -> list[str] | None:
     reader.expect("SET")
     reader.accept("SESSION", "LOCAL")
     if not reader.accept("SEARCH_PATH", "SCHEMA"):
@@ -250,14 +249,14 @@ def _set(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
     return []
 
 
-def _alter_session(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
+def _alter_session(reader: Reader, schema: Schema) -> list[str] | None:
     if not reader.accept("ALTER SESSION SET CURRENT_SCHEMA ="):
         return None
     schema.current = reader.name().text
     return []
 
 
-def _rename(reader: Reader, schema: Schema, _: Statement) -> list[str]:
+def _rename(reader: Reader, schema: Schema) -> list[str]:
     reader.expect("RENAME")
     reader.accept("TABLE")
     faults: list[str] = []
@@ -269,7 +268,7 @@ def _rename(reader: Reader, schema: Schema, _: Statement) -> list[str]:
     return faults
 
 
-def _execute(reader: Reader, schema: Schema, _: Statement) -> list[str] | None:
+def _execute(reader: Reader, schema: Schema) -> list[str] | None:
     """Run the procedures of T-SQL that change structure."""
     reader.take()
     if not reader.is_name():
@@ -336,14 +335,14 @@ _PROCEDURES: dict[str, Callable[[Reader, Schema], list[str] | None]] = {
     "sp_rename": _rename_object,
 }
 # Each returns what couldn't be done, or None if the statement says nothing of structure.
-_READERS: dict[str, Callable[[Reader, Schema, Statement], list[str] | None]] = {
+_READERS: dict[str, Callable[[Reader, Schema], list[str] | None]] = {
     "ALTER SESSION": _alter_session,
     "ALTER TABLE": _alter_table,
     "COMMENT": _comment_on,
     "CREATE DOMAIN": _create_type,
     "CREATE INDEX": _create_index,
     "CREATE SCHEMA": _create_schema,
-    "CREATE TABLE": _create_table,
+    "CREATE TABLE": create_table,
     "CREATE TYPE": _create_type,
     "DROP TABLE": _drop_table,
     "EXEC": _execute,
