@@ -21,11 +21,24 @@ TEXT = "CREATE TABLE größe (id int PRIMARY KEY, ñame varchar(9));\n"
         TEXT.encode("utf-16"),
         TEXT.encode("utf-16-le"),
         TEXT.encode("utf-16-be"),
+        TEXT.replace("\n", " ").encode("utf-16-le"),
+        TEXT.replace("\n", " ").encode("utf-16-be"),
         codecs.BOM_UTF16_BE + TEXT.encode("utf-16-be"),
         TEXT.encode("latin-1"),
         TEXT.replace("\n", "\r\n").encode("utf-8"),
     ],
-    ids=["utf8", "utf8-bom", "utf16", "utf16-le", "utf16-be", "utf16-be-bom", "latin1", "crlf"],
+    ids=[
+        "utf8",
+        "utf8-bom",
+        "utf16",
+        "utf16-le",
+        "utf16-be",
+        "utf16-le-one-line",
+        "utf16-be-one-line",
+        "utf16-be-bom",
+        "latin1",
+        "crlf",
+    ],
 )
 def test_encodings(tmp_path: Path, data: bytes) -> None:
     """Whatever encoding a dump is in, its names come out right."""

@@ -82,11 +82,17 @@ def _bytes(file: Path) -> bytes:
 
 
 def _decode(data: bytes, encoding: str, name: str) -> tuple[str, tuple[str, ...]]:
-    if encoding.startswith(("utf-16-", "utf-32-")):
-        # Without a mark, it's a guess.
-        return data.decode(encoding, errors="replace"), (f"{name} was read as {encoding.upper()}.",)
     if encoding in ("utf-16", "utf-32"):
         return data.decode(encoding, errors="replace"), ()
+    # A statement of one line has no line end to know UTF-16 by, but it begins with ASCII.
+    first, second = data[:16:2], data[1:16:2]
+    if all(first) and second == bytes(8):
+        encoding = "utf-16-le"
+    elif all(second) and first == bytes(8):
+        encoding = "utf-16-be"
+    if encoding.startswith("utf-16-"):
+        # Without a mark, it's a guess.
+        return data.decode(encoding, errors="replace"), (f"{name} was read as {encoding.upper()}.",)
     try:
         return data.decode("utf-8-sig"), ()
     except UnicodeDecodeError:
