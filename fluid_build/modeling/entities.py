@@ -1,7 +1,7 @@
 """The conceptual layer of a profile: one entity for each table, under the table's own names."""
 
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Mapping, Set
 
 from fluid_build.modeling.accepted_values import accepted_values
 from fluid_build.modeling.conceptual import (
@@ -30,6 +30,13 @@ from fluid_build.profiling.profile import (
     Profile,
     TableProfile,
 )
+from fluid_build.text import counted
+
+_FOREIGN_KEY_REASONS: Mapping[Origin, str] = {
+    "declared": "A foreign key declared by the source.",
+    "measured": "A foreign key inferred from the data.",
+    "llm": "A foreign key suggested by a language model.",
+}
 
 
 def conceptual_model(profile: Profile) -> ConceptualModel:
@@ -99,13 +106,20 @@ def _conversion(column: ColumnProfile) -> Conversion | None:
 def _requirement(column: ColumnProfile, has_data: bool) -> tuple[bool, Origin, str]:
     """Return whether an attribute is required, who says so, and the sentence for it."""
     if has_data and column.nulls > 0:
-        declared = "" if column.nullable else ", though it is declared NOT NULL"
-        return False, "measured", f"{column.nulls} of {column.rows} rows are null{declared}."
+        declared = "" if column.nullable else ", though it's declared NOT NULL"
+        return False, "measured", f"{_count_nulls(column)}{declared}."
     if not column.nullable:
         return True, "declared", "Declared NOT NULL."
     if has_data and column.rows > 0:
-        return True, "measured", f"Never null in {column.rows} rows."
-    return False, "declared" if not has_data else "measured", "Nothing says that it's never null."
+        return True, "measured", f"Never null in {counted(column.rows, 'row')}."
+    return False, "declared" if not has_data else "measured", "Nothing shows that it's never null."
+
+
+def _count_nulls(column: ColumnProfile) -> str:
+    if column.nulls == column.rows > 1:
+        return f"All {column.rows:,} rows are null"
+    verb = "is" if column.nulls == 1 else "are"
+    return f"{column.nulls:,} of {counted(column.rows, 'row')} {verb} null"
 
 
 def entity_keys(table: TableProfile, has_data: bool) -> tuple[EntityKey, ...]:
@@ -123,7 +137,7 @@ def entity_keys(table: TableProfile, has_data: bool) -> tuple[EntityKey, ...]:
     for columns in table.candidate_keys:
         if len(columns) == 1 and columns not in known:
             claim = KeyClaim(columns=columns, evidence=_measured_evidence(table, columns))
-            reason = f"Unique and never null in {table.rows} rows."
+            reason = f"Unique and never null in {counted(table.rows, 'row')}."
             keys.append(_key(table, "candidate", claim, reason))
     return tuple(keys)
 
@@ -142,7 +156,7 @@ def _primary_key(table: TableProfile, columns: tuple[str, ...], has_data: bool) 
         measured = table.primary_key_evidence or _measured_evidence(table, columns)
         evidence = measured.model_copy(update={"origin": origin})
         declared = KeyClaim(columns=columns, evidence=evidence)
-    reason = table.primary_key_reason or ("Declared." if not has_data else "Unique, never null.")
+    reason = table.primary_key_reason or ("Declared." if not has_data else "Unique and never null.")
     key = _key(table, "primary", declared, reason)
     return key.model_copy(update={"origin": origin})
 
@@ -237,7 +251,7 @@ def _relationship(
             *source_columns(key.from_table, key.from_columns),
             *source_columns(key.to_table, key.to_columns),
         ),
-        reason=evidence.reason or f"A {key.origin} foreign key.",
+        reason=evidence.reason or _FOREIGN_KEY_REASONS[key.origin],
     )
 
 

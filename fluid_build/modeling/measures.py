@@ -111,7 +111,7 @@ def measure_role(column: ColumnProfile, key_columns: Set[str]) -> MeasureRole | 
     if type_family == "integer" and not _QUANTITY_WORDS & set(parts) and _has_code_values(column):
         return None
     if column.semantic_type == "percentage" or _is_share(column, type_family, parts):
-        return _role("avg", "non-additive", "shares don't add up")
+        return _role("avg", "non-additive", "a sum of shares is meaningless")
     return _aggregation(frozenset(parts))
 
 
@@ -139,12 +139,11 @@ def holds_names(name: str) -> bool:
 def _aggregation(parts: frozenset[str]) -> MeasureRole:
     per_unit = sorted(parts & _PER_UNIT_WORDS)
     if per_unit and not (set(per_unit) <= _ONE_UNIT_WORDS and parts & _ALL_UNITS_WORDS):
-        return _role("avg", "non-additive", f"'{per_unit[0]}' values don't add up")
+        return _role("avg", "non-additive", f"a sum of '{per_unit[0]}' values is meaningless")
     level = sorted(parts & _LEVEL_WORDS)
     if level:
-        return _role(
-            "avg", "semi-additive", f"'{level[0]}' is a level, which adds up except over time"
-        )
+        reason = f"'{level[0]}' is a level: it can be summed across everything except time"
+        return _role("avg", "semi-additive", reason)
     return _role("sum", "additive", "a number, but not a key, code or date")
 
 

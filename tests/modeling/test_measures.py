@@ -161,8 +161,8 @@ def test_the_meaning_of_values_comes_before_their_name(meaning: str, expected: s
     ("name", "reason"),
     [
         ("amount", "a number, but not a key, code or date"),
-        ("unit_price", "'price' values don't add up"),
-        ("stock", "'stock' is a level, which adds up except over time"),
+        ("unit_price", "a sum of 'price' values is meaningless"),
+        ("stock", "'stock' is a level: it can be summed across everything except time"),
     ],
 )
 def test_a_measure_says_why_it_adds_up_or_not(name: str, reason: str) -> None:

@@ -34,7 +34,7 @@ def test_a_table_is_a_dataset_at_its_place_in_the_source() -> None:
     result = dataset(source(SHOP), "orders")
     assert (result.source, result.primary_key) == ("shop.orders", ("id",))
     extension = (result.custom_extensions or ())[0]
-    assert json.loads(extension.data) == {"reason": "Unique, never null."}
+    assert json.loads(extension.data) == {"reason": "Unique and never null."}
 
 
 def test_unique_keys_are_those_that_hold() -> None:
@@ -91,4 +91,4 @@ def test_a_measure_is_a_metric_that_says_how_it_adds_up() -> None:
 def test_a_value_that_doesnt_add_up_is_averaged() -> None:
     (result,) = semantic_model(source("product *id, unit_price decimal")).metrics or ()
     assert result.expression.dialects[0].expression == 'AVG("product"."unit_price")'
-    assert result.description == "Non-additive: 'price' values don't add up."
+    assert result.description == "Non-additive: a sum of 'price' values is meaningless."

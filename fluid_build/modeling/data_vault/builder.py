@@ -84,7 +84,7 @@ def _hubs(
             name=name,
             entity_name=entity_name,
             description=tables.entities[entity_name].description
-            or f"Every {entity_name} that the source mentions.",
+            or f"Every {entity_name} that occurs in the source.",
             business_key_columns=chosen.key.attributes,
             business_key_kind=chosen.kind,
             business_key_origin=chosen.key.origin,

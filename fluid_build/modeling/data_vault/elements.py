@@ -37,7 +37,8 @@ class HashKeyStrategy(ModelPart):
     def _check_first_characters(self) -> Self:
         if len(self.escape) != 1 or not self.delimiter or not self.null_token:
             raise ValueError(
-                "The escape must be one character, delimiter and null token at least one."
+                "The escape must be a single character; the delimiter and the null token can't be"
+                " empty."
             )
         if len({self.escape, self.delimiter[0], self.null_token[0]}) < 3:
             raise ValueError(

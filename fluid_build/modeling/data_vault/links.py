@@ -13,6 +13,7 @@ from fluid_build.modeling.data_vault.hub_references import (
 from fluid_build.modeling.data_vault.vault_names import LINK_PREFIXES
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.profiling.names import words
+from fluid_build.text import listed
 
 _SAME_AS_WORDS = frozenset("alias canonical duplicate duplicated merged same".split())
 """Words in the name of a column that says which other row describes the same entity."""
@@ -38,6 +39,7 @@ def _link_of_reference(
     stems = dict.fromkeys((decisions.names.table(entity.name), decisions.names.table(parent), role))
     name = decisions.vault_names.relation(LINK_PREFIXES[link_type], *stems)
     ends = (own, reference.hub)
+    verb = "refers" if len(relationship.from_attributes) == 1 else "refer"
     return Link(
         name=name,
         table=entity.name,
@@ -47,7 +49,7 @@ def _link_of_reference(
         hash_key=decisions.vault_names.link_key(name),
         mapped_source_tables=(entity.name,),
         source_columns=_source_columns(entity.name, ends),
-        reason=f"{', '.join(relationship.from_attributes)} refers to {parent}:"
+        reason=f"{listed(relationship.from_attributes)} {verb} to {parent}:"
         f" {relationship.reason.rstrip('.')}.{_lookup_note((reference.hub,))}",
     )
 
@@ -69,6 +71,7 @@ def _link_of_table(decisions: VaultDecisions, entity: Entity) -> Link:
         resolved_references(decisions, entity.name),
         key=lambda reference: not set(reference.relationship.from_attributes) <= set(identity),
     )
+    parents = dict.fromkeys(reference.relationship.to_entity for reference in references)
     hubs = tuple(_with_ghost(decisions, entity, reference.hub) for reference in references)
     in_hubs = {column for hub in hubs if hub.lookup is None for column in hub.columns}
     dependent_child_keys = tuple(column for column in identity if column not in in_hubs)
@@ -78,7 +81,8 @@ def _link_of_table(decisions: VaultDecisions, entity: Entity) -> Link:
     return Link(
         name=name,
         table=entity.name,
-        description=entity.description or f"How {entity.name} relates what it refers to.",
+        description=entity.description
+        or f"The link between rows of {listed(parents)}, from {entity.name}.",
         link_type=link_type,
         hubs=hubs,
         dependent_child_keys=dependent_child_keys,
@@ -100,7 +104,7 @@ def _with_ghost(decisions: VaultDecisions, entity: Entity, hub: HubReference) ->
 
 def _lookup_note(hubs: Sequence[HubReference]) -> str:
     tables = dict.fromkeys(hub.lookup.table for hub in hubs if hub.lookup is not None)
-    return f" The business key is looked up in {', '.join(tables)}." if tables else ""
+    return f" The business key is looked up in {listed(tables)}." if tables else ""
 
 
 def _source_columns(table: str, hubs: tuple[HubReference, ...]) -> tuple[SourceColumn, ...]:

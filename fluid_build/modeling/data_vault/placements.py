@@ -18,7 +18,7 @@ from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names import stem
 from fluid_build.profiling.profile import Profile
-from fluid_build.text import listed
+from fluid_build.text import counted, listed
 
 PlacementKind = Literal[
     "hub", "subtype", "link", "transaction", "multi-active", "reference", "keyless"
@@ -58,7 +58,7 @@ def placements(profile: Profile, tables: SourceTables) -> dict[str, Placement]:
     placed: dict[str, Placement] = {}
     for name, entity in tables.entities.items():
         if not tables.identities[name]:
-            placed[name] = Placement("keyless", f"Nothing identifies a row: {_no_key(entity)}.")
+            placed[name] = Placement("keyless", f"No key identifies a row: {_no_key(entity)}.")
         elif _has_only_references(tables, entity):
             parents = _name_parents(tables.references[name])
             placed[name] = Placement("link", f"The table holds only references, to {parents}.")
@@ -102,11 +102,11 @@ def _no_key(entity: Entity) -> str:
         return "the table has no rows, and no key is declared"
     broken = next((key for key in entity.keys if not key.holds and key.kind != "candidate"), None)
     if broken is None:
-        return "none of its columns are a key"
+        return "none was found in its columns"
     evidence = broken.evidence
     return (
-        f"its key ({', '.join(broken.attributes)}) is violated by {evidence.violations} rows"
-        f" and null in {evidence.nulls}"
+        f"its key ({', '.join(broken.attributes)}) is violated by"
+        f" {counted(evidence.violations, 'row')} and null in {evidence.nulls:,}"
     )
 
 
@@ -139,7 +139,7 @@ def _is_code_list(profile: Profile, tables: SourceTables, entity: Entity) -> boo
 def _code_list_reason(entity: Entity, tables: SourceTables) -> str:
     users = dict.fromkeys(r.from_entity for r in tables.referrers[entity.name])
     return (
-        f"A code list of {entity.rows} rows: a short key and its meaning."
+        f"A code list of {counted(entity.rows, 'row')}: a short key and its meaning."
         f" {_subject(users, 'refers', 'refer')} to it, and it refers to nothing."
     )
 
@@ -200,7 +200,7 @@ def _circle(supertypes: Mapping[str, Relationship], start: str) -> list[str]:
 def _subtype_reason(reference: Relationship) -> str:
     return (
         f"A subtype of {reference.to_entity}: its key is the key of {reference.to_entity}, so each"
-        f" row adds to a row there."
+        f" row extends a row of {reference.to_entity}."
     )
 
 
@@ -216,7 +216,7 @@ def _placement_by_key(tables: SourceTables, entity: Entity, code_lists: Set[str]
         return Placement("hub", "The table has its own key and refers to itself.")
     in_key = [r for r in references if key.issuperset(r.from_attributes)]
     if _count_ends(in_key) >= 2 and not _own_key_columns(tables, entity, in_key):
-        return Placement("link", f"Its key is made of the keys of {_name_parents(in_key)}.")
+        return Placement("link", f"Its key consists of the keys of {_name_parents(in_key)}.")
     if entity_evidence := _entity_evidence(tables, entity, key):
         return Placement("hub", f"The table has its own key, and {entity_evidence}.")
     return _placement_by_references(tables, entity, references, in_key)
@@ -235,23 +235,23 @@ def _placement_by_references(
     own_columns = _own_key_columns(tables, entity, in_key)
     if in_key and not own_columns:
         parents = _name_parents(in_key)
-        reason = f"Its key refers to {parents}, but not by the key that identifies rows there."
+        reason = f"Its key refers to {parents}, but to columns other than the primary key there."
         return Placement("hub", reason)
     if in_key and _count_ends(references) == 1:
         reason = (
             f"Several rows belong to one row of {_name_parents(in_key)};"
-            f" {_subject(own_columns, 'tells', 'tell')} them apart."
+            f" {_subject(own_columns, 'distinguishes', 'distinguish')} them."
         )
         return Placement("multi-active", reason, in_key[0])
     if in_key:
         reason = (
-            f"Its rows relate {_name_parents(references)};"
-            f" {_subject(own_columns, 'tells', 'tell')} them apart."
+            f"Its rows link {_name_parents(references)};"
+            f" {_subject(own_columns, 'distinguishes', 'distinguish')} them."
         )
         return Placement("transaction" if _is_measured(entity) else "link", reason)
     complete = [r for r in references if tables.is_complete(entity.name, r.from_attributes)]
     if _count_ends(complete) >= 2 and _is_event(entity):
-        reason = f"Each row is an event that relates {_name_parents(references)}."
+        reason = f"Each row is an event that links {_name_parents(references)}."
         return Placement("transaction", reason)
     return Placement("hub", "The table has its own key.")
 

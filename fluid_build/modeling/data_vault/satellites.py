@@ -54,8 +54,8 @@ def _hub_satellites(
     slow = tuple(column for column in columns if column not in fast)
     change = "changes" if len(fast) == 1 else "change"
     reason = (
-        f"{subtype_reason}The payload of {entity.name}, divided: {listed(fast)} {change} with"
-        " events; the other columns change only when corrected."
+        f"{subtype_reason}The descriptive columns of {entity.name}, split by rate of change:"
+        f" {listed(fast)} {change} with events; the other columns change only when corrected."
     )
     yield _hub_satellite(decisions, entity, via, slow, reason, rate="slow")
     yield _hub_satellite(decisions, entity, via, fast, reason, rate="fast", suffix="state")
@@ -65,13 +65,24 @@ def _undivided_reason(entity: Entity, columns: tuple[str, ...]) -> str:
     if not columns:
         return _effectivity_reason(entity)
     return (
-        f"The payload of {entity.name}, undivided: no column is known to change more often than"
-        " the others."
+        f"All descriptive columns of {entity.name} in one satellite: no column is known to change"
+        " more often than the others."
     )
 
 
 def _effectivity_reason(entity: Entity) -> str:
-    return f"{entity.name} has no payload; this records from when to when each row was there."
+    return (
+        f"{entity.name} has no descriptive columns; this records when each row appeared and"
+        " disappeared."
+    )
+
+
+def _description(entity: Entity, columns: tuple[str, ...]) -> str:
+    if entity.description:
+        return entity.description
+    if not columns:
+        return f"When each row of {entity.name} was present."
+    return f"Descriptive columns of {entity.name}, with their history."
 
 
 def _hub_satellite(
@@ -89,7 +100,7 @@ def _hub_satellite(
         name=decisions.vault_names.relation(_prefix(columns), table, suffix),
         table=entity.name,
         kind=_kind(columns),
-        description=entity.description or f"What {entity.name} says about {via.hub}.",
+        description=_description(entity, columns),
         parent=via.hub,
         hash_key=via.hash_key,
         via=via,
@@ -112,7 +123,8 @@ def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satell
         name=decisions.vault_names.relation("msat", table),
         table=entity.name,
         kind=_kind(columns),
-        description=entity.description or f"The rows of {entity.name}, several for one {via.hub}.",
+        description=entity.description
+        or f"The rows of {entity.name}; several can belong to one row of {via.hub}.",
         parent=via.hub,
         hash_key=via.hash_key,
         via=via,
@@ -146,14 +158,14 @@ def _link_satellite(decisions: VaultDecisions, entity: Entity, link: Link) -> Sa
         name=decisions.vault_names.relation(_prefix(columns), table),
         table=entity.name,
         kind=_kind(columns),
-        description=entity.description or f"What {entity.name} says about its rows.",
+        description=_description(entity, columns),
         parent=link.name,
         hash_key=link.hash_key,
         columns=columns,
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, columns),
         reason=(
-            f"The payload of {entity.name}: its columns besides references and keys."
+            f"The columns of {entity.name} other than references and keys."
             if columns
             else _effectivity_reason(entity)
         ),
@@ -167,18 +179,18 @@ def _reference_satellite(decisions: VaultDecisions, link: Link) -> Satellite:
         name=decisions.vault_names.relation("eff_sat", stem),
         table=link.table,
         kind="effectivity",
-        description=f"From when to when each row of {link.name} was there.",
+        description=f"When each row of {link.name} started and stopped being valid.",
         parent=link.name,
         hash_key=link.hash_key,
         columns=(),
         mapped_source_tables=(link.table,),
         source_columns=link.source_columns,
-        reason="A reference may change: this ends the old one and starts the new one.",
+        reason="References may change; this records when each one starts and ends.",
     )
 
 
 def _kind(columns: tuple[str, ...]) -> SatelliteKind:
-    """Return the kind of a satellite: without columns it only says when a row was there."""
+    """Return the kind of a satellite: without columns it only says when a row was present."""
     return "descriptive" if columns else "effectivity"
 
 

@@ -91,9 +91,9 @@ def _attributes(
     event_numbers = {name for r in references if ends.is_fact(r) for name in r.from_attributes}
     for attribute in entity.attributes:
         if attribute.name in event_numbers:
-            reason = "The number that identifies the event."
+            reason = "The key of the event."
         elif attribute.name in referring:
-            reason = "The reference itself, so that a value that leads nowhere isn't lost."
+            reason = "The original foreign key, kept so that orphaned values aren't lost."
         else:
             reason = "It describes the pair, such as a rank or a share."
         column = ends.layout.names.column(entity.name, attribute.name)

@@ -36,7 +36,10 @@ def star(
     if suggested == "star" and (shared := galaxy_reason(facts, calendar.name)):
         suggested, reason = "galaxy", shared
     if requested not in {None, suggested}:
-        reason = f"Requested. The source suggests a {suggested}: {reason}"
+        reason = (
+            f"You requested this variant; for this source, the default would be {suggested}:"
+            f" {reason}"
+        )
     fact_names = {fact.entity_name: fact.name for fact in facts}
     bridges = describe_bridges(layout, dimensions, fact_names, used_relations)
     all_dimensions = [

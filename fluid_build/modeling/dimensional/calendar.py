@@ -57,7 +57,7 @@ def calendar_dimensions(
         ),
         mapped_source_tables=tuple(dict.fromkeys(date.table for date in dates)),
         source_columns=dates,
-        reason="All facts are grouped by day, month and year of one calendar.",
+        reason="All facts share one calendar, so they can be grouped by day, month and year.",
     )
     return (dimension,)
 

@@ -134,7 +134,7 @@ def _derived_dimension(
                 attribute=attribute.name,
                 mapped_source_tables=(entity.name,),
                 source_columns=source_columns(entity.name, (attribute.name,)),
-                reason="A combination of values never changes: other values are another member.",
+                reason="A combination never changes: different values are a different member.",
             )
             for attribute in group
         ),
@@ -149,4 +149,4 @@ def _reason(entity: Entity, attributes: AttributeNames, dimension_type: Dimensio
     names = ", ".join(attributes)
     if dimension_type == "junk":
         return f"A junk dimension of the flags {names} of {entity.name}: few combinations occur."
-    return f"{names} of {entity.name} repeat together: they describe the same object."
+    return f"{names} of {entity.name} repeat together, so they describe the same object."

@@ -79,11 +79,11 @@ class _DimensionBuilder:
         if self.entity in self.layout.used or not self.layout.graph.children[self.entity]:
             return "standard", role.reason
         if self.layout.variant == "snowflake":
-            return "outrigger", f"A snowflake keeps each lookup apart. {role.reason}"
+            return "outrigger", f"A snowflake keeps each lookup in its own dimension. {role.reason}"
         return (
             "outrigger",
-            "It's collapsed into the dimensions that refer to it, and has one of its own because"
-            " nothing may refer to some of its rows.",
+            "Its columns are copied into the dimensions that refer to it. It's also kept as a"
+            " dimension, so that rows to which nothing refers aren't lost.",
         )
 
     def _add_attribute(
@@ -151,7 +151,7 @@ class _DimensionBuilder:
                     source=join,
                     mapped_source_tables=(name,),
                     source_columns=source_columns(name, by.from_attributes),
-                    reason=f"{role.reason} The flag tells a missing row from an empty one.",
+                    reason=f"{role.reason} The flag distinguishes a missing row from an empty one.",
                 )
             )
             self._copy_columns(name, join, set(by.from_attributes), member, role.reason)
@@ -182,7 +182,7 @@ class _DimensionBuilder:
                 self._add_link(reference, whole, join, prefix)
             skipped = set(reference.to_attributes)
             skipped |= layout.graph.attribute_names(target) - copied
-            reason = f"A lookup of {entity}, collapsed into the dimension."
+            reason = f"A column of {target}, copied into the dimension."
             self._copy_columns(target, join, skipped, target_prefix, reason)
             if layout.is_collapsed(target):
                 self._add_references(

@@ -65,14 +65,16 @@ def entity_roles(graph: ReferenceGraph) -> EntityRoles:
 def _first_role(graph: ReferenceGraph, entity: Entity) -> EntityRole:
     """Return the role by the entity's own columns and neighbours."""
     if not graph.keys[entity.name]:
-        return EntityRole("fact", "Nothing identifies its rows, so nothing can refer to them.")
+        return EntityRole("fact", "No key identifies its rows, so no table can refer to them.")
     if _is_blank(graph, entity):
-        return EntityRole("dimension", "It has neither rows nor a key: nothing shows an event.")
+        return EntityRole(
+            "dimension", "It has no rows and no key, so nothing shows that it records events."
+        )
     if _is_bridge(graph, entity):
-        return EntityRole("bridge", "It only relates rows of two entities, many to many.")
+        return EntityRole("bridge", "It only links rows of two entities, many to many.")
     part = _reference_to_whole(graph, entity)
     if part is not None:
-        reason = f"Each row belongs to one row of {part.to_entity} and adds to it."
+        reason = f"Each row belongs to one row of {part.to_entity} and extends it."
         return EntityRole("part", reason, whole=part.to_entity, by=part.name)
     event = event_reason(graph, entity)
     if event:
@@ -172,7 +174,7 @@ def _dimension_reason(graph: ReferenceGraph, entity: Entity) -> str:
     children = sorted({child.from_entity for child in graph.children[entity.name]})
     if children:
         return f"{listed(children)} {'refer' if len(children) > 1 else 'refers'} to it."
-    return "It describes its rows, and neither dates nor measures events."
+    return "Nothing suggests that it records events."
 
 
 def _make_details_of_events_facts(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None:
@@ -188,7 +190,7 @@ def _make_details_of_events_facts(graph: ReferenceGraph, roles: dict[str, Entity
             event = next(_parent_events(graph, roles, name), None)
             if event is None or not _is_detail_only(graph, roles, name):
                 continue
-            roles[name] = EntityRole("fact", f"It adds to {event}, which is an event itself.")
+            roles[name] = EntityRole("fact", f"It adds details to {event}, which records events.")
             has_changed = True
 
 
@@ -219,9 +221,9 @@ def _separate_parts(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None
             continue
         by = frozenset(graph.relationship(role.by).from_attributes)
         if any(frozenset(child.to_attributes) != by for child in graph.children[name]):
-            roles[name] = EntityRole("dimension", "Others refer to it by its own key.")
+            roles[name] = EntityRole("dimension", "Other tables refer to it by its own key.")
         elif _is_abstract(graph, role.whole) or not _is_used(graph, roles, role.whole):
-            reason = f"Others refer to it, and not to {role.whole}, of which it is a subtype."
+            reason = f"It's a subtype of {role.whole}, but other tables refer to it directly."
             roles[name] = EntityRole("dimension", reason)
 
 
@@ -231,7 +233,7 @@ def _make_parts_of_events_facts(roles: dict[str, EntityRole]) -> None:
         while whole and roles[whole].kind == "part":
             whole = roles[whole].whole
         if role.kind == "part" and roles[whole].kind != "dimension":
-            reason = f"Each row adds to one row of {whole}, which is an event."
+            reason = f"Each row extends one row of {whole}, which records events."
             roles[name] = EntityRole("fact", reason)
 
 
@@ -259,5 +261,5 @@ def _make_most_measured_fact(graph: ReferenceGraph, roles: dict[str, EntityRole]
     ]
     measures, _, name = max(candidates, default=(0, 0, ""))
     if measures:
-        reason = f"No table has events, and this one has the most measures ({measures})."
+        reason = f"No table looks like an event, and this one has the most measures ({measures})."
         roles[name] = EntityRole("fact", reason)

@@ -57,12 +57,12 @@ def _isolated_event_reason(graph: ReferenceGraph, entity: Entity) -> str:
     """Return why an entity without references in either direction is an event."""
     dates, measures = event_dates(entity), _sums(graph, entity)
     if dates and measures and not _has_own_name(entity):
-        return f"It's dated ({dates[0].name}) and measured ({measures[0].name})."
+        return f"It has a date ({dates[0].name}) and a measure ({measures[0].name})."
     has_name = _has_distinctive_name(entity)
     if measures and not has_name:
-        return f"It measures {measures[0].name}, and no column names its rows."
+        return f"It has a measure ({measures[0].name}), and no column names its rows."
     if len(graph.keys[entity.name]) > 1 and not has_name:
-        return "Only several columns together identify a row, and none of them names it."
+        return "Its key has several columns, and no column names its rows."
     return ""
 
 
@@ -72,23 +72,24 @@ def _header_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relatio
         return ""
     dates, measures = event_dates(entity), _sums(graph, entity)
     if dates and measures and not parents:
-        return f"It's dated ({dates[0].name}) and measured ({measures[0].name})."
+        return f"It has a date ({dates[0].name}) and a measure ({measures[0].name})."
     filled = tuple(filter(is_filled, parents))
     if not filled:
         return ""
     calendars = tuple(p for p in parents if is_calendar(graph.entities[p.to_entity]))
     if calendars and measures:
-        return f"It's dated by {name_parents(calendars)} and measured ({measures[0].name})."
+        ends = name_parents(calendars)
+        return f"It refers to {ends} for its date and has a measure ({measures[0].name})."
     has_name = _has_distinctive_name(entity)
     if dates and (measures or not has_name):
         return (
-            f"An event with lines: it's dated ({dates[0].name}), refers to {name_parents(filled)},"
-            f" and on average no more than {_MOST_LINES} rows refer to each of its rows."
+            f"An event with lines: it has a date ({dates[0].name}), refers to"
+            f" {name_parents(filled)}, and has at most {_MOST_LINES} lines per row on average."
         )
     describes_nothing = not any(describes(graph, entity, a) for a in entity.attributes)
     relates_several = len({p.to_entity for p in parents}) > 1 and all(map(is_mandatory, parents))
     if relates_several and (measures or describes_nothing) and not has_name:
-        return f"It relates {name_parents(filled)} and says little else."
+        return f"It links {name_parents(filled)}, and no column names its rows."
     return ""
 
 
@@ -100,15 +101,15 @@ def _leaf_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relations
     ends = name_parents(filled)
     dates = event_dates(entity)
     if dates:
-        return f"Nothing refers to it; it's dated ({dates[0].name}) and refers to {ends}."
+        return f"No table refers to it. It has a date ({dates[0].name}) and refers to {ends}."
     has_name = _has_distinctive_name(entity)
     measures = [a for a in entity.attributes if a.measure is not None]
     if measures and not has_name:
-        return f"Nothing refers to it, and it measures {measures[0].name} by {ends}."
+        return f"No table refers to it. It has a measure ({measures[0].name}) and refers to {ends}."
     if len({reference.to_entity for reference in filled}) > 1 and not has_name:
-        return f"Nothing refers to it, and it relates {ends}."
+        return f"No table refers to it, and it links {ends}."
     if len(graph.keys[entity.name]) > 1:
-        return f"Nothing refers to it, and {ends} is only a part of what identifies a row."
+        return f"No table refers to it. It refers to {ends}, and its key has several columns."
     return ""
 
 

@@ -92,9 +92,9 @@ class FactColumns:
         if attribute.name in graph.keys[self.entity.name]:
             return "It identifies the event: a degenerate dimension."
         if attribute.name in self.header_columns:
-            return "The number of the header that it belongs to: a degenerate dimension."
+            return "The key of the header row that it belongs to: a degenerate dimension."
         if graph.is_referring(self.entity.name, attribute.name):
-            return "The reference itself, so that a value that leads nowhere isn't lost."
-        if is_date(attribute):
-            return "The moment itself, along with its day in the calendar."
+            return "The original foreign key, kept so that orphaned values aren't lost."
+        if is_date(attribute) and attribute.type != "date":
+            return "The full timestamp; a date key would hold only the day."
         return "It describes this event alone."

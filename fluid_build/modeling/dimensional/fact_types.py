@@ -28,19 +28,20 @@ def fact_type(
     """Return the type of an entity's fact, and the sentence that says why."""
     snapshot_date = next((d for d in dates if _is_snapshot_date(graph, entity, d)), None)
     if is_measured and snapshot_date is not None:
-        return "periodic_snapshot", f"Many members are measured on each {snapshot_date.name}."
+        return "periodic_snapshot", f"Many members have measures for each {snapshot_date.name}."
     milestone = next((date for date in dates[1:] if _is_milestone(dates[0], date)), None)
     if milestone is not None:
         return (
             "accumulating_snapshot",
-            f"It has {len(dates)} milestones; {milestone.name} is filled in when it's reached.",
+            f"It has {len(dates)} milestones; {milestone.name} is filled in once it's reached.",
         )
     if len(dates) > 2:
         return "accumulating_snapshot", f"It has {len(dates)} milestones."
     if not is_measured:
-        return "factless", "It has no measure: its rows are counted."
+        return "factless", "It has no measures, so its rows are counted."
     if not dates and not is_line and _is_state(graph, entity):
-        return "periodic_snapshot", "A state without a date: the one at the time of loading."
+        reason = "Each row is a state without a date of its own, so it counts as of load time."
+        return "periodic_snapshot", reason
     return "transaction", "Each row is one event with its measures."
 
 

@@ -257,7 +257,7 @@ class _FactBuilder:
                     "key": free_column(key, self.used_columns),
                     "source": aliases[reference.source],
                     "optional": reference.optional or not is_mandatory(header),
-                    "reason": f"Taken from {header.to_entity}, which each row belongs to.",
+                    "reason": f"Inherited from {header.to_entity}: each row belongs to one there.",
                 }
             )
         )

@@ -19,6 +19,15 @@ from fluid_build.modeling.dimensional.column_purposes import (
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute, ScdType
 from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
 from fluid_build.modeling.dimensional.star_names import StarNames, free_column
+from fluid_build.text import counted
+
+_OVERWRITTEN_NUMBER = (
+    "Overwritten: it's a number that changes often, and events record its value at the time."
+)
+_OVERWRITTEN_NAME = (
+    "Overwritten: changes to names and dates are usually corrections, and reports rarely group by"
+    " them."
+)
 
 _FEWEST_MEMBERS = 10
 """Members that a dimension needs before the values of its columns say which of them group."""
@@ -68,11 +77,14 @@ def with_scd_types(
 def _obstacle(entity: Entity, dimension: Dimension, is_dated: bool) -> str:
     """Return why no attribute of a dimension is versioned, "" where some may be."""
     if not is_dated:
-        return "no dated event refers to the dimension, so nothing would use a version"
+        return "no event with a date refers to the dimension, so nothing would use its history"
     if len([a for a in dimension.attributes if not a.source]) < _FEWEST_ATTRIBUTES:
-        return "this is a mere lookup, where a new label applies to the past as well"
+        return "it belongs to a simple lookup, so past events show the current value too"
     if entity.rows < _FEWEST_MEMBERS:
-        return f"{entity.rows} members are too few to see which columns group them"
+        return (
+            f"with {counted(entity.rows, 'member')}, there is too little data to tell which columns"
+            " are used for grouping"
+        )
     return ""
 
 
@@ -80,7 +92,7 @@ def _with_scd_type(
     graph: ReferenceGraph, entity: Entity, attribute: DimensionAttribute, obstacle: str
 ) -> DimensionAttribute:
     if attribute.source:
-        reason = f"{attribute.reason} Overwritten: the current label applies to the past as well."
+        reason = f"{attribute.reason} Overwritten: past events show the current value too."
         return attribute.model_copy(update={"scd_type": 1, "reason": reason})
     scd_type, reason = _scd_type(graph, entity, entity.attribute(attribute.attribute))
     if scd_type == 2 and obstacle:
@@ -96,21 +108,22 @@ def _scd_type(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> tu
     if is_record_stamp(attribute):
         return 1, "Overwritten: it's about the record, not about the member."
     if attribute.pii:
-        return 1, "Overwritten: no history is kept of personal data."
+        return 1, "Overwritten: history isn't kept for personal data."
     if graph.is_referring(entity.name, attribute.name):
-        return 2, "Versioned: events are grouped by it, and a member may move elsewhere."
+        return 2, "Versioned: events are grouped by it, and its value may change."
     if attribute.measure is not None or kind(attribute) in {"decimal", "float"}:
-        return 1, "Overwritten: it's a number that changes often; events record their own."
+        return 1, _OVERWRITTEN_NUMBER
     if is_date(attribute) or is_naming(attribute):
-        return 1, "Overwritten: names and dates are corrected, and seldom grouped by."
+        return 1, _OVERWRITTEN_NAME
     is_short = graph.longest_texts[entity.name, attribute.name] <= _LONGEST_LABEL
     if is_short and (_is_place(attribute) or _is_group(attribute)):
-        distinct = attribute.evidence.distinct or 0
+        members = counted(attribute.evidence.rows, "member")
+        values = counted(attribute.evidence.distinct or 0, "value")
         return 2, (
-            f"Versioned: its {distinct} values group {attribute.evidence.rows} members, and an"
-            " overwritten past is lost."
+            f"Versioned: {members} share {values}, so reports may group by it, and overwriting it"
+            " would lose the history."
         )
-    return 1, "Overwritten: it tells members apart rather than grouping them."
+    return 1, "Overwritten: it describes single members, so reports don't group by it."
 
 
 def _is_group(attribute: Attribute) -> bool:

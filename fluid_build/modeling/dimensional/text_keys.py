@@ -84,7 +84,7 @@ def _without_conversions(entity: Entity, text_columns: set[_Column]) -> Entity:
                 "conversion": None,
                 "type": type_name(attribute.source_type),
                 "measure": None,
-                "reason": f"{attribute.reason} A key in text stays text.",
+                "reason": f"{attribute.reason} It's in a key stored as text, so it stays text.",
             }
         )
         if (entity.name, attribute.name) in text_columns

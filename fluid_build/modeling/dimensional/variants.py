@@ -33,16 +33,16 @@ def suggested_variant(graph: ReferenceGraph, roles: EntityRoles) -> tuple[Varian
     facts = [name for name, role in roles.items() if role.kind == "fact"]
     dimensions = [name for name, role in roles.items() if role.kind == "dimension"]
     if len(roles) == 1 and facts:
-        return "wide", "The only table is wide already: there is nothing to look up."
+        return "wide", "The only table is already wide: there is nothing to join."
     for name in dimensions:
         rows = graph.entities[name].rows
         has_lookups = any(roles[p.to_entity].kind == "dimension" for p in graph.parents[name])
         if rows >= _LARGE_DIMENSION and has_lookups:
             return "snowflake", f"{name} has {rows:,} rows: too many to copy its lookups into each."
     if len(facts) == 1:
-        return "star", f"One fact ({facts[0]}) with its dimensions around it."
+        return "star", f"One fact ({facts[0]}) with its dimensions."
     if not facts:
-        return "star", "There is no event to count: only dimensions, for facts to come."
+        return "star", "No table records events, so the model has only dimensions."
     return "star", f"{len(facts)} facts, each with its own dimensions."
 
 

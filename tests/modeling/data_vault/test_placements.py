@@ -43,7 +43,7 @@ def test_a_table_without_a_key_is_keyless() -> None:
     result = placed(source("log message text, level/4"))["log"]
     assert (result.kind, result.reason) == (
         "keyless",
-        "Nothing identifies a row: none of its columns are a key.",
+        "No key identifies a row: none was found in its columns.",
     )
 
 
@@ -65,7 +65,7 @@ def test_a_broken_key_identifies_nothing_and_its_figures_are_told() -> None:
 def test_an_empty_table_without_a_declared_key_is_keyless() -> None:
     result = placed(source("log message text", rows=0))["log"]
     assert result.reason == (
-        "Nothing identifies a row: the table has no rows, and no key is declared."
+        "No key identifies a row: the table has no rows, and no key is declared."
     )
 
 
@@ -74,7 +74,7 @@ def test_a_key_made_of_two_other_keys_makes_a_link() -> None:
         source(f"{TWO_HUBS} rating *customer_id > customer, *product_id > product, stars/5 1-5")
     )
     assert result["rating"] == Placement(
-        "link", "Its key is made of the keys of customer and product."
+        "link", "Its key consists of the keys of customer and product."
     )
 
 
@@ -128,7 +128,7 @@ def test_a_key_in_another_type_makes_no_subtype() -> None:
     result = placed(changed_column(measured, "vip", "customer_id", type="VARCHAR"))["vip"]
     assert result.kind == "hub"
     assert result.reason == (
-        "Its key refers to customer, but not by the key that identifies rows there."
+        "Its key refers to customer, but to columns other than the primary key there."
     )
 
 
@@ -136,7 +136,7 @@ def test_several_rows_of_one_parent_are_multi_active() -> None:
     result = placed(source(f"{TWO_HUBS} phone *customer_id > customer, *kind/3, digits text"))
     assert result["phone"].kind == "multi-active"
     assert result["phone"].reason == (
-        "Several rows belong to one row of customer; kind tells them apart."
+        "Several rows belong to one row of customer; kind distinguishes them."
     )
 
 
@@ -149,7 +149,7 @@ def test_lines_that_measure_are_transactions_and_levels_arent(column: str, kind:
         source(f"{TWO_HUBS} line *customer_id > customer, *no/5, product_id > product{more}")
     )["line"]
     assert result.kind == kind
-    assert result.reason == "Its rows relate customer and product; no tells them apart."
+    assert result.reason == "Its rows link customer and product; no distinguishes them."
 
 
 @pytest.mark.parametrize(

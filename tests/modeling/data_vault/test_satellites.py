@@ -62,7 +62,10 @@ def test_upper_case_hash_keys_keep_text_keys_in_the_payload() -> None:
 def test_a_table_of_a_key_alone_has_an_effectivity_satellite() -> None:
     result = satellite(vault(source("tag *id\nnote *id, tag_id > tag, body text")), "eff_sat_tag")
     assert (result.kind, result.columns) == ("effectivity", ())
-    assert result.reason == "tag has no payload; this records from when to when each row was there."
+    assert (
+        result.reason
+        == "tag has no descriptive columns; this records when each row appeared and disappeared."
+    )
 
 
 def test_each_link_of_a_reference_has_an_effectivity_satellite() -> None:
@@ -73,7 +76,7 @@ def test_each_link_of_a_reference_has_an_effectivity_satellite() -> None:
         "lnk_orders_customer",
         (),
     )
-    assert result.reason == "A reference may change: this ends the old one and starts the new one."
+    assert result.reason == "References may change; this records when each one starts and ends."
 
 
 def test_a_link_table_has_one_satellite_without_its_references_and_keys() -> None:
@@ -81,7 +84,7 @@ def test_a_link_table_has_one_satellite_without_its_references_and_keys() -> Non
     model = vault(source(schema))
     result = satellite(model, "sat_line")
     assert (result.parent, result.columns) == ("tl_line", ("price",))
-    assert result.reason == "The payload of line: its columns besides references and keys."
+    assert result.reason == "The columns of line other than references and keys."
     assert [s.name for s in model.satellites if s.parent == "tl_line"] == ["sat_line"]
 
 

@@ -20,10 +20,10 @@ def test_a_bridge_says_what_its_rows_are_and_why_it_is_one() -> None:
     result = bridge(star(source(FILMS)), "brg_plays")
     assert result.grain == "One row for each pair of film and actor."
     assert result.grain_columns == ("film_id", "actor_id")
-    assert result.reason == "It only relates rows of two entities, many to many."
+    assert result.reason == "It only links rows of two entities, many to many."
     assert {attribute.name: attribute.reason for attribute in result.attributes} == {
-        "film_id": "The reference itself, so that a value that leads nowhere isn't lost.",
-        "actor_id": "The reference itself, so that a value that leads nowhere isn't lost.",
+        "film_id": "The original foreign key, kept so that orphaned values aren't lost.",
+        "actor_id": "The original foreign key, kept so that orphaned values aren't lost.",
         "billing": "It describes the pair, such as a rank or a share.",
     }
 
@@ -41,7 +41,7 @@ def test_an_event_is_the_left_end_and_is_found_by_its_number() -> None:
     assert (result.left, result.right) == ("fct_sale", "dim_reason")
     assert [reference.dimension for reference in result.references] == ["dim_reason"]
     assert {attribute.name: attribute.reason for attribute in result.attributes}["sale_id"] == (
-        "The number that identifies the event."
+        "The key of the event."
     )
 
 

@@ -99,7 +99,7 @@ def test_columns_that_are_parts_of_an_address_are_called_one() -> None:
     model = star(measured.model_copy(update={"tables": (table,)}))
     result = dimension(model, "dim_ship_address")
     assert result.dimension_type == "standard"
-    assert "repeat together: they describe the same object" in result.reason
+    assert "repeat together, so they describe the same object" in result.reason
 
 
 def test_measures_keys_and_references_stay_out() -> None:

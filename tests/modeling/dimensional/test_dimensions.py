@@ -50,8 +50,8 @@ def test_lookups_with_unused_rows_also_have_dimensions_of_their_own() -> None:
     category = dimension(model, "dim_category")
     assert category.dimension_type == "outrigger"
     assert category.reason == (
-        "It's collapsed into the dimensions that refer to it, and has one of its own because"
-        " nothing may refer to some of its rows."
+        "Its columns are copied into the dimensions that refer to it. It's also kept as a"
+        " dimension, so that rows to which nothing refers aren't lost."
     )
     product = dimension(model, "dim_product")
     assert "category_name" in columns(product)
@@ -78,7 +78,9 @@ def test_a_snowflake_collapses_nothing() -> None:
     model = star(source(SHOP), "snowflake")
     assert names(model) == {"dim_product", "dim_category", "dim_department"}
     assert columns(dimension(model, "dim_product")).keys() == {"id", "name", "size", "category_id"}
-    assert dimension(model, "dim_category").reason.startswith("A snowflake keeps each lookup apart")
+    assert dimension(model, "dim_category").reason.startswith(
+        "A snowflake keeps each lookup in its own"
+    )
 
 
 def test_a_lookup_that_facts_use_as_well_is_copied_if_it_is_narrow() -> None:
@@ -205,7 +207,7 @@ def test_a_dimension_that_nothing_refers_to_is_standard() -> None:
     measured = source("colour *id, colour_name text\nsale *id, sold date, amount decimal")
     result = dimension(star(measured), "dim_colour")
     assert result.dimension_type == "standard"
-    assert result.reason == "It describes its rows, and neither dates nor measures events."
+    assert result.reason == "Nothing suggests that it records events."
 
 
 def test_dimensions_stop_after_twenty_four_joins() -> None:

@@ -92,7 +92,7 @@ def test_a_subtype_of_something_abstract_stands_alone() -> None:
     schema = PARTIES.format(who="person", buyer="person")
     result = roles(source(f"party *id\n{schema}"))["person"]
     assert result.kind == "dimension"
-    assert result.reason == "Others refer to it, and not to party, of which it is a subtype."
+    assert result.reason == "It's a subtype of party, but other tables refer to it directly."
 
 
 def test_a_subtype_joins_a_supertype_that_events_refer_to_as_well() -> None:
@@ -103,7 +103,7 @@ def test_a_subtype_joins_a_supertype_that_events_refer_to_as_well() -> None:
 def test_what_adds_to_an_event_is_an_event() -> None:
     """A complaint about an order has neither date nor measure, and is counted all the same."""
     result = roles(source(f"{SALES} complaint *id, orders > orders, remark_name text"))["complaint"]
-    assert result == EntityRole("fact", "It adds to orders, which is an event itself.")
+    assert result == EntityRole("fact", "It adds details to orders, which records events.")
 
 
 def test_lookups_alone_make_dimensions_alone() -> None:

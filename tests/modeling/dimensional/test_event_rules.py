@@ -29,49 +29,49 @@ def role(columns: str, more: str = "") -> EntityRole:
         (
             "*id, sold date, amount decimal, customer_id > customer",
             "fact",
-            "Nothing refers to it; it's dated (sold) and refers to customer.",
+            "No table refers to it. It has a date (sold) and refers to customer.",
         ),
         (
             "*id, amount decimal, customer_id > customer",
             "fact",
-            "Nothing refers to it, and it measures amount by customer.",
+            "No table refers to it. It has a measure (amount) and refers to customer.",
         ),
         (
             "*id, note text, size text, customer_id > customer, product_id > product",
             "fact",
-            "Nothing refers to it, and it relates customer and product.",
+            "No table refers to it, and it links customer and product.",
         ),
         (
             "*customer_id > customer, *no/5, note text, hue text",
             "fact",
-            "Nothing refers to it, and customer is only a part of what identifies a row.",
+            "No table refers to it. It refers to customer, and its key has several columns.",
         ),
         (
             "*id, thing_name text, sold date, customer_id > customer",
             "dimension",
-            "It describes its rows, and neither dates nor measures events.",
+            "Nothing suggests that it records events.",
         ),
         (
             "*id, title text, amount decimal, customer_id > customer",
             "fact",
-            "No table has events, and this one has the most measures (1).",
+            "No table looks like an event, and this one has the most measures (1).",
         ),
         (
             "*id, amount decimal, sold date",
             "fact",
-            "It's dated (sold) and measured (amount).",
+            "It has a date (sold) and a measure (amount).",
         ),
         (
             "*id, amount decimal",
             "fact",
-            "It measures amount, and no column names its rows.",
+            "It has a measure (amount), and no column names its rows.",
         ),
         (
             "*a, *b, hue text",
             "fact",
-            "Only several columns together identify a row, and none of them names it.",
+            "Its key has several columns, and no column names its rows.",
         ),
-        ("what text, hue text", "fact", "Nothing identifies its rows, so nothing can refer to"),
+        ("what text, hue text", "fact", "No key identifies its rows, so no table can refer to"),
     ],
 )
 def test_an_entity_that_nothing_refers_to(columns: str, kind: str, reason: str) -> None:
@@ -86,17 +86,17 @@ def test_an_entity_that_nothing_refers_to(columns: str, kind: str, reason: str) 
         (
             "*id, sold date, amount decimal",
             "fact",
-            "It's dated (sold) and measured (amount).",
+            "It has a date (sold) and a measure (amount).",
         ),
         (
             "*id, sold date, customer_id > customer",
             "fact",
-            "An event with lines: it's dated (sold), refers to customer,",
+            "An event with lines: it has a date (sold), refers to customer,",
         ),
         (
             "*id, customer_id > customer, product_id > product",
             "fact",
-            "It relates customer and product and says little else.",
+            "It links customer and product, and no column names its rows.",
         ),
         (
             "*id, hue text, customer_id > customer, product_id > product",
@@ -142,7 +142,10 @@ def test_a_header_may_be_dated_by_a_calendar_of_the_source() -> None:
         "*id, day_id > days, amount decimal",
         "days *id, day date, year/2, month/12, week/52\nline *thing_id > thing, *no/5, q/9",
     )
-    assert (result.kind, result.reason) == ("fact", "It's dated by days and measured (amount).")
+    assert (result.kind, result.reason) == (
+        "fact",
+        "It refers to days for its date and has a measure (amount).",
+    )
 
 
 def test_a_dated_event_may_hold_an_email_address() -> None:
@@ -175,13 +178,13 @@ def test_a_bridge_relates_two_entities_and_says_little_else(columns: str, kind: 
 def test_a_part_adds_to_its_whole_row_by_row() -> None:
     result = role("*customer_id > customer, hobby text")
     assert (result.kind, result.whole) == ("part", "customer")
-    assert result.reason == "Each row belongs to one row of customer and adds to it."
+    assert result.reason == "Each row belongs to one row of customer and extends it."
 
 
 def test_a_part_of_an_event_is_an_event() -> None:
     result = role("*sale_id > sale, hue text", "sale *id, sold date, customer_id > customer")
     assert result.kind == "fact"
-    assert "sale, which is an event" in result.reason
+    assert "sale, which records events" in result.reason
 
 
 @pytest.mark.parametrize(("rows", "kind"), [(20, "part"), (19, "dimension")])
@@ -207,13 +210,13 @@ def test_a_part_that_others_refer_to_by_its_own_key_is_a_dimension() -> None:
     unique = changed(measured, "badge", candidate_keys=(("id",), ("code",)))
     keys = (*unique.foreign_keys, reference("swipe", "badge_code", "badge", "code"))
     result = roles(unique.model_copy(update={"foreign_keys": keys}))["badge"]
-    assert result == EntityRole("dimension", "Others refer to it by its own key.")
+    assert result == EntityRole("dimension", "Other tables refer to it by its own key.")
 
 
 def test_an_empty_table_without_a_key_shows_no_event() -> None:
     measured = changed(source(f"{SHOP} log what text"), "log", rows=0)
     assert roles(measured)["log"].reason == (
-        "It has neither rows nor a key: nothing shows an event."
+        "It has no rows and no key, so nothing shows that it records events."
     )
 
 
@@ -224,5 +227,6 @@ def test_without_any_event_the_table_with_most_measures_is_the_fact() -> None:
     """))  # fmt: skip
     assert result["city"].kind == "dimension"
     assert (
-        result["country"].reason == "No table has events, and this one has the most measures (2)."
+        result["country"].reason
+        == "No table looks like an event, and this one has the most measures (2)."
     )

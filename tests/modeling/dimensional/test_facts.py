@@ -63,7 +63,7 @@ def test_a_line_takes_the_dimensions_and_dates_of_its_header() -> None:
         "ordered_date_key": "orders",
         "shipped_date_key": "orders",
     }
-    assert result["customer_key"].reason == "Taken from orders, which each row belongs to."
+    assert result["customer_key"].reason == "Inherited from orders: each row belongs to one there."
 
 
 def test_a_dimension_that_the_line_has_itself_isnt_taken_from_the_header() -> None:
@@ -141,7 +141,7 @@ def test_a_day_is_in_the_calendar_alone_and_a_moment_in_the_fact_too() -> None:
     result = fact_of("orders *id, amount decimal, ordered date, paid_at timestamp", "fct_orders")
     assert reasons(result) == {
         "id": "It identifies the event: a degenerate dimension.",
-        "paid_at": "The moment itself, along with its day in the calendar.",
+        "paid_at": "The full timestamp; a date key would hold only the day.",
     }
 
 
@@ -168,7 +168,7 @@ def test_every_attribute_of_a_fact_says_why_it_is_there() -> None:
         "order_id": "It identifies the event: a degenerate dimension.",
         "line_no": "It identifies the event: a degenerate dimension.",
         "remark": "It describes this event alone.",
-        "product_id": "The reference itself, so that a value that leads nowhere isn't lost.",
+        "product_id": "The original foreign key, kept so that orphaned values aren't lost.",
     }
 
 
@@ -194,7 +194,7 @@ def test_a_line_without_a_date_is_dated_by_its_header() -> None:
 
 def test_a_fact_says_why_it_is_one_and_of_which_type() -> None:
     assert fact_of(SHOP, "fct_line").reason == (
-        "Nothing refers to it, and it measures quantity by orders and product."
+        "No table refers to it. It has a measure (quantity) and refers to orders and product."
         " Each row is one event with its measures."
     )
 
@@ -209,22 +209,22 @@ TYPES = """
     ("columns", "fact_type", "reason"),
     [
         ("*id, sold date, amount decimal", "transaction", "one event with its measures"),
-        ("*id, sold date, store_id > store", "factless", "It has no measure"),
+        ("*id, sold date, store_id > store", "factless", "It has no measures"),
         ("*id, a date, b date, c date, amount decimal", "accumulating_snapshot", "3 milestones"),
         (
             "*id, ordered date, shipped date?, amount decimal",
             "accumulating_snapshot",
-            "2 milestones; shipped is filled in when it's reached",
+            "2 milestones; shipped is filled in once it's reached",
         ),
         (
             "*store_id > store, *product_id > product, price decimal",
             "periodic_snapshot",
-            "A state without a date",
+            "Each row is a state without a date",
         ),
         (
             "*id, store_id > store, units_in_stock/50 1-900",
             "periodic_snapshot",
-            "A state without a date",
+            "Each row is a state without a date",
         ),
     ],
 )

@@ -26,17 +26,17 @@ def attribute(column: str, **facts: object) -> DimensionAttribute:
         ("born date", {}, 0, "It happened once"),
         ("updated_at timestamp", {}, 1, "about the record"),
         ("guid uuid", {}, 1, "about the record"),
-        ("segment text/4", {"pii": True}, 1, "no history is kept of personal data"),
+        ("segment text/4", {"pii": True}, 1, "history isn't kept for personal data"),
         ("balance decimal", {}, 1, "a number that changes often"),
         ("latitude double", {}, 1, "a number that changes often"),
-        ("full_name text", {}, 1, "names and dates are corrected"),
-        ("signed date", {}, 1, "names and dates are corrected"),
-        ("segment text/4", {}, 2, "Versioned: its 4 values group 100 members"),
-        ("segment text/21", {}, 1, "it tells members apart"),
+        ("full_name text", {}, 1, "changes to names and dates"),
+        ("signed date", {}, 1, "changes to names and dates"),
+        ("segment text/4", {}, 2, "Versioned: 100 members share 4 values"),
+        ("segment text/21", {}, 1, "it describes single members"),
         ("segment text/4", {"max_length": 64}, 2, "Versioned"),
-        ("segment text/4", {"max_length": 65}, 1, "it tells members apart"),
+        ("segment text/4", {"max_length": 65}, 1, "it describes single members"),
         ("city text/90", {"semantic_type": "city"}, 2, "Versioned"),
-        ("city text/1", {"semantic_type": "city"}, 1, "it tells members apart"),
+        ("city text/1", {"semantic_type": "city"}, 1, "it describes single members"),
         ("grade_level/4 1-4", {}, 2, "Versioned"),
         ("shoe/4 36-39", {}, 1, "a number that changes often"),
         ("is_vip boolean/2", {}, 2, "Versioned"),
@@ -60,7 +60,7 @@ def test_a_reference_is_versioned_and_what_is_copied_by_it_is_not() -> None:
         source(f"region *id, label text\ncustomer *id, a text, region_id > region\n{SALE}")
     )
     assert (result["region_id"].scd_type, result["region_label"].scd_type) == (2, 1)
-    assert "the current label applies to the past as well" in result["region_label"].reason
+    assert "past events show the current value too" in result["region_label"].reason
 
 
 def test_versions_have_a_relation_and_members_a_durable_key() -> None:
@@ -85,9 +85,9 @@ CUSTOMER = "customer *id, a text, segment text/4"
 @pytest.mark.parametrize(
     ("schema", "rows", "reason"),
     [
-        (f"{CUSTOMER}\n{SALE}".replace("sold date, ", ""), 100, "no dated event refers"),
-        (f"{CUSTOMER}\n{SALE}".replace("a text, ", ""), 100, "this is a mere lookup"),
-        (f"{CUSTOMER}, is_vip boolean\n{SALE}", 9, "9 members are too few"),
+        (f"{CUSTOMER}\n{SALE}".replace("sold date, ", ""), 100, "no event with a date refers"),
+        (f"{CUSTOMER}\n{SALE}".replace("a text, ", ""), 100, "it belongs to a simple lookup"),
+        (f"{CUSTOMER}, is_vip boolean\n{SALE}", 9, "with 9 members, there is too little data"),
     ],
 )
 def test_a_dimension_may_have_nothing_to_version(schema: str, rows: int, reason: str) -> None:

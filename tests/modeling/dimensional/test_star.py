@@ -156,7 +156,9 @@ def test_the_variant_follows_the_source(star: DimensionalModel, shop: Profile) -
 def test_a_variant_can_be_requested(shop: Profile) -> None:
     """A snowflake collapses nothing and keeps every lookup; the suggestion is still named."""
     snowflake = star_of(build_model(shop, "dimensional", "Snowflake"))
-    assert snowflake.variant_reason.startswith("Requested. The source suggests a galaxy:")
+    assert snowflake.variant_reason.startswith(
+        "You requested this variant; for this source, the default would be galaxy:"
+    )
     assert "dim_department" in {dimension.name for dimension in snowflake.dimensions}
     product = dimension(snowflake, "dim_product")
     assert "category_name" not in {attribute.name for attribute in product.attributes}

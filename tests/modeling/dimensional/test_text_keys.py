@@ -53,7 +53,7 @@ def test_a_key_is_converted_with_what_refers_to_it_or_not_at_all(
 def test_a_key_that_stays_text_says_so_and_is_no_measure() -> None:
     kept = keep_text_keys(conceptual(converting((*THING, False))))
     result = kept.entity("thing").attribute("id")
-    assert result.reason.endswith("A key in text stays text.")
+    assert result.reason.endswith("It's in a key stored as text, so it stays text.")
     assert (result.conversion, result.measure) == (None, None)
 
 

@@ -16,9 +16,9 @@ SHOP = """
 @pytest.mark.parametrize(
     ("schema", "variant", "reason"),
     [
-        ("sale *id, sold date, amount decimal", "wide", "The only table is wide already"),
-        (SHOP, "star", "One fact (sale) with its dimensions around it."),
-        ("colour *id, colour_name text\nsize *id, size_name text", "star", "no event to count"),
+        ("sale *id, sold date, amount decimal", "wide", "The only table is already wide"),
+        (SHOP, "star", "One fact (sale) with its dimensions."),
+        ("colour *id, colour_name text\nsize *id, size_name text", "star", "No table records events"),
         (f"{SHOP}\nvisit *id, visited date, customer_id > customer", "galaxy",
          "2 facts share conformed dimensions (dim_customer)."),
         ("a *id, sold date, amount decimal\nb *id, paid date, amount decimal", "star",
@@ -54,7 +54,9 @@ def test_lookups_of_very_many_members_arent_copied(rows: int, variant: str) -> N
 def test_a_requested_variant_is_built_and_the_suggested_one_named() -> None:
     model = star(source(SHOP), "snowflake")
     assert model.variant == "snowflake"
-    assert model.variant_reason.startswith("Requested. The source suggests a star: One fact")
+    assert model.variant_reason.startswith(
+        "You requested this variant; for this source, the default would be star: One fact"
+    )
     assert "dim_region" in {dimension.name for dimension in model.dimensions}
 
 
