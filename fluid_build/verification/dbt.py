@@ -64,13 +64,11 @@ def verify_dbt(
         raise UsageError(
             f"The dbt project in {forged.folder} is for {target}, but only a project for DuckDB can"
             " be verified with dbt.",
-            hint="Forge with --target duckdb to prove what dbt builds.",
+            hint="Run `fluid forge` with --target duckdb to check what dbt builds.",
         )
     project = forged.folder / DBT_FOLDER
     if not (project / "dbt_project.yml").is_file():
-        raise SourceNotFoundError(
-            f"There is no dbt project in {project}.", hint="Forge the folder again."
-        )
+        raise SourceNotFoundError(f"{project} has no dbt project.", hint="Run `fluid forge` again.")
     name = f"{duckdb_database(forged.plan)}.duckdb"
     _check_builds_where_told(project)
     with owned_folder() as fresh:
@@ -95,7 +93,7 @@ def _check_builds_where_told(project: Path) -> None:
         raise UsageError(
             f"{profile} doesn't use {DATABASE_VARIABLE}, so dbt would change the project's own"
             " database.",
-            hint="Forge the folder again, or prove the database as it is with --warehouse.",
+            hint="Run `fluid forge` again, or check the database as it is with --warehouse.",
         )
 
 

@@ -62,9 +62,9 @@ def read_folder(folder: Path) -> ForgedFolder:
     model = read_model(folder / MODEL_FILE)
     if model.technique != manifest.technique:
         raise SourceUnreadableError(
-            f"{MANIFEST_FILE} in {folder} is of the technique {manifest.technique},"
-            f" but {MODEL_FILE} is of {model.technique}.",
-            hint="Use the files of one forge, or forge again.",
+            f"{MANIFEST_FILE} in {folder} says {manifest.technique}, but {MODEL_FILE} says"
+            f" {model.technique}.",
+            hint="Use files from the same run, or run `fluid forge` again.",
         )
     plan = plan_of_file(folder / MODEL_FILE, model)
     contract = parse_contract(read_contract(folder / CONTRACT_FILE))
@@ -129,7 +129,7 @@ def _edited(folder: Path, manifest: Manifest) -> Iterator[str]:
             yield f"{name} is missing"
         elif digest(path) != manifest.files[name]:
             foreign = name in manifest.foreign
-            yield f"{name} was there before the forge" if foreign else f"{name} was edited"
+            yield f"{name} was there before `fluid forge` ran" if foreign else f"{name} was edited"
     for name in sorted(set(_queries_on_disk(folder)) - watched):
         yield f"{name} was added"
 

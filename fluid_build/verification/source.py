@@ -62,7 +62,7 @@ def unread_tables(source: Source, model: LogicalModel) -> Iterator[str]:
     reasons = {skipped.name: skipped.reason for skipped in source.skipped}
     for name in model.conceptual.skipped:
         reasons.setdefault(
-            name, "it was skipped when the source was forged, and isn't in the model"
+            name, "it was skipped when the model was generated, so it isn't in the model"
         )
     for name, reason in reasons.items():
         yield f"{name}: {reason}"

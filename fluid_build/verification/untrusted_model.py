@@ -47,7 +47,8 @@ def plan_of_file(path: Path, model: LogicalModel) -> TransformPlan:
     except (LookupError, ValueError, duckdb.Error, *_INCONSISTENT) as error:
         raise SourceUnreadableError(
             f"{path} can't be turned into a plan: {_reason(error)}.",
-            hint="It was edited, or written by another version of Fluid Forge; forge it again.",
+            hint="It was edited, or written by another version of Fluid Forge."
+            " Run `fluid forge` again.",
         ) from error
     return plan
 
@@ -75,7 +76,7 @@ def _check_types(model: LogicalModel) -> None:
 def _check_names(plan: TransformPlan) -> None:
     for name in _names(plan):
         if not _OUR_NAME.fullmatch(name):
-            raise ValueError(f"{name!r} isn't a name that Fluid Forge gives")
+            raise ValueError(f"{name!r} isn't a name that Fluid Forge generates")
 
 
 def _names(plan: TransformPlan) -> Iterator[str]:

@@ -75,7 +75,7 @@ def test_a_broken_key_of_a_vault_is_named_by_the_columns_of_the_source(
     outcome = fluid("test", folder / "contract.fluid.yaml", "--uri", warehouse)
     assert outcome.code == 1
     assert "failed  sat_customer.unique.unique  1 of 41 rows break the rule" in outcome.out
-    assert "customer_id identifies the rows of customer" in outcome.out
+    assert "customer_id identifies a row of customer" in outcome.out
 
 
 def test_a_broken_warning_is_shown_and_ends_with_0(

@@ -99,7 +99,7 @@ def test_files_that_no_forge_wrote_are_left_alone(
             assert (out / name).read_text() == text
             assert f"{name}  " in outcome.out
         assert outcome.out.count("not written by Fluid Forge") == 2
-    assert "dbt/dbt_project.yml was there before the forge" in fluid("verify", out).out
+    assert "dbt/dbt_project.yml was there before `fluid forge` ran" in fluid("verify", out).out
     forge(fluid, duckdb_shop, out, "--technique", "dv2")
     forge(fluid, duckdb_shop, out, "--technique", "flat", "--force")
     assert "theirs" not in (out / "dbt/dbt_project.yml").read_text()

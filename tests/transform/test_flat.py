@@ -127,10 +127,10 @@ def test_a_table_that_is_gone_is_named(tmp_path: Path) -> None:
     with modelled(path) as shop:
         plan = transform_plan(shop.model)
     database(path, "DROP TABLE b", "ALTER TABLE a RENAME x TO z")
-    with pytest.raises(SourceChangedError, match="'a' no longer has a column 'x'"):
+    with pytest.raises(SourceChangedError, match="'a' no longer has the column 'x'"):
         run(path, plan)
     database(path, "DROP TABLE a", "CREATE TABLE c AS SELECT 1 AS z")
-    with pytest.raises(SourceChangedError, match="no longer has a table 'a'"):
+    with pytest.raises(SourceChangedError, match="no longer has the table 'a'"):
         run(path, plan)
 
 

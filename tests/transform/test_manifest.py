@@ -110,14 +110,16 @@ def test_a_manifest_that_is_none_is_refused(folder: Path, change: dict[str, obje
     """Wrong types, unknown fields and unknown versions are named, without a guess."""
     path = folder / "forge.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(SourceUnreadableError, match=r"forge\.json isn't what a forge writes at"):
+    with pytest.raises(
+        SourceUnreadableError, match=r"forge\.json isn't as `fluid forge` writes it at"
+    ):
         read_manifest(folder)
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     """No folder, a file in its place, and a folder without a manifest are three things."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(SourceNotFoundError, match="does not exist"):
+    with pytest.raises(SourceNotFoundError, match="doesn't exist"):
         read_manifest(tmp_path / "nowhere")
     with pytest.raises(SourceNotFoundError, match="is a file"):
         read_manifest(tmp_path / "file")

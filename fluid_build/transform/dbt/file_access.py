@@ -78,7 +78,7 @@ class _FileReader:
             TableCopy(source.id, copy_path(source.id), table, reason := _why(origin))
         )
         self.notes.append(self._note_on_copy(source, reason))
-        note = f"A copy that the forge made: {reason}."
+        note = f"A copy made by `fluid forge`: {reason}."
         return self._plain(source, copy_meta(source.id), note)
 
     def _plain(self, source: PlanSource, meta: Mapping[str, str], note: str = "") -> SourceEntry:
@@ -98,7 +98,7 @@ class _FileReader:
             verdict = comparison.with_reading(self._here(candidate.pieces), whole=whole)
             if verdict == "same at its start":
                 self.notes.append(
-                    f"{source.table} is large: only its count and first rows were compared with"
+                    f"{source.table} is large: only its row count and first rows were compared with"
                     " what DuckDB reads by itself."
                 )
             if verdict != "different":
@@ -147,7 +147,7 @@ class _FileReader:
         warning = f" It holds personal data ({', '.join(personal)})." if personal else ""
         return (
             f"{source.table} is read from {copy_path(source.id)}, a copy of its rows: {reason}."
-            f" Forge again to refresh it.{warning}"
+            f" Run `fluid forge` again to refresh it.{warning}"
         )
 
 

@@ -115,13 +115,13 @@ def connection_string(dsn: str) -> Jinja:
 def connection_variables(dsn: str, password_variable: str) -> Mapping[str, str]:
     """Return the variables by which the server is reached, each with what it is for."""
     condition = (
-        "if it isn't the one that the forge read"
+        "if it isn't the one that `fluid forge` read"
         if surely_without_passwords(dsn)
         else "without a password"
     )
     variables = {DSN_VARIABLE: f"The connection string of the source, {condition}."}
     if passwords(dsn):
-        variables[password_variable] = "The password, which is in no file of the project."
+        variables[password_variable] = "The password, which isn't stored in the project."
     return variables
 
 

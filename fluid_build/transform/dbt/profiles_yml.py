@@ -109,8 +109,8 @@ _WAREHOUSES: Mapping[Target, tuple[Mapping[str, object], Mapping[str, str]]] = {
             "SNOWFLAKE_ACCOUNT": "The account.",
             "SNOWFLAKE_USER": "The user.",
             _PASSWORD: "The user's password.",
-            "SNOWFLAKE_ROLE": "The role to work in.",
-            "SNOWFLAKE_WAREHOUSE": "The warehouse that computes.",
+            "SNOWFLAKE_ROLE": "The role.",
+            "SNOWFLAKE_WAREHOUSE": "The virtual warehouse.",
             "SNOWFLAKE_DATABASE": "The database of the source and of the models.",
         },
     ),
@@ -123,7 +123,7 @@ _WAREHOUSES: Mapping[Target, tuple[Mapping[str, object], Mapping[str, str]]] = {
         {
             "GOOGLE_CLOUD_PROJECT": "The project; log in with: gcloud auth application-default"
             " login.",
-            "BIGQUERY_LOCATION": "Where the datasets are; US if not set.",
+            "BIGQUERY_LOCATION": "The location of the datasets; US if not set.",
         },
     ),
     "databricks": (

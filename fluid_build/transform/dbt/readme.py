@@ -8,7 +8,7 @@ from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.model_files import FOLDERS
 from fluid_build.transform.dbt.source_entries import SourceAccess
-from fluid_build.transform.dbt.targets import Target, target_type
+from fluid_build.transform.dbt.targets import TARGET_LABELS, Target, target_type
 from fluid_build.transform.dbt.time_spine import FOLDER as SEMANTIC
 from fluid_build.transform.plan.elements import TransformPlan
 
@@ -60,7 +60,7 @@ def _introduction(
 ) -> str:
     return (
         f"# {name}\n\n"
-        f"A dbt project for {dialect.target}: {_TECHNIQUES[plan.technique]} of the "
+        f"A dbt project for {TARGET_LABELS[dialect.target]}: {_TECHNIQUES[plan.technique]} of the "
         f"{len(plan.sources)} tables of {code(model.name)}. Fluid Forge wrote it; run "
         "`fluid forge` again when the source changes."
     )
@@ -73,8 +73,8 @@ def _running(access: SourceAccess, dialect: TargetDialect) -> str:
         "## How to run it",
         "In this folder, which has its own `profiles.yml`:",
         fenced(commands, "sh"),
-        "From another folder, pass this one twice:"
-        " `dbt build --project-dir DIR --profiles-dir DIR`.",
+        "To run it from elsewhere, pass this folder as both the project and the profiles"
+        " directory: `dbt build --project-dir DIR --profiles-dir DIR`.",
     ]
     if access.variables:
         lines += [
@@ -111,7 +111,7 @@ def _contents(plan: TransformPlan, files: Collection[str]) -> str:
         + (
             "\n\nThe YAML file in each folder describes every model and column, with the source"
             " tables and columns that it comes from. Published models have an enforced contract."
-            " `osi/` has the semantic model, which dbt reads from version 1.12 on."
+            " `osi/` has the semantic model; dbt 1.12 and later read it."
         )
     )
 
@@ -132,8 +132,9 @@ def _deleted(plan: TransformPlan) -> str:
     return (
         "## Deleted members\n\nA member that the source deletes stays in its dimension as it was"
         " last seen, with `is_deleted` set, and facts keep referring to it. If it comes back,"
-        " `is_deleted` is cleared. Rows of facts and bridges are deleted with the source. To erase"
-        " a person for good, rebuild the dimension from nothing, with its versions if it has any:"
+        " `is_deleted` is cleared. Rows of facts and bridges are deleted with the source. To"
+        " permanently erase a person's data, rebuild the dimension from scratch, along with its"
+        " history if it has one:"
         f"\n\n{command}"
     )
 
@@ -158,21 +159,22 @@ def _proof(plan: TransformPlan, model: LogicalModel, dialect: TargetDialect) -> 
         " agree with the source",
     }[plan.technique]
     if dialect.target == "duckdb":
-        command, figures = "fluid verify .. --dbt", "to prove what dbt builds, run"
+        command, advice = "fluid verify .. --dbt", "To check what dbt builds, run"
     else:
         command = "fluid verify .."
-        figures = (
-            f"they were measured in DuckDB. On {dialect.target}, rely on the project's own tests;"
-            " to prove it again in DuckDB, run"
+        advice = (
+            f"They were computed in DuckDB. On {TARGET_LABELS[dialect.target]}, rely on the"
+            " project's own tests. To check it again in DuckDB, run"
         )
     if not any(entity.rows for entity in model.conceptual.entities):
         return (
-            "## What is proven\n\nNothing: the source had no rows when it was forged. Forge it"
-            f" again from where the rows are; {code('fluid verify')} can then prove that {claim}."
+            "## What the proof shows\n\nNothing: the source had no rows when this project was"
+            f" generated. Run {code('fluid forge')} again where the rows are. It then checks that"
+            f" {claim}."
         )
     return (
-        f"## What is proven\n\nThat {claim}. `../proof.json` has the figures from the forge;"
-        f" {figures}:\n\n{fenced(command, 'sh')}"
+        f"## What the proof shows\n\n{claim[0].upper()}{claim[1:]}. `../proof.json` has the"
+        f" numbers. {advice}:\n\n{fenced(command, 'sh')}"
     )
 
 
@@ -186,8 +188,8 @@ def _known(plan: TransformPlan) -> str:
     if not rows:
         return ""
     return (
-        "## Known exceptions\n\nThese claims had exceptions in the source when it was measured."
-        " Their tests warn if there are more.\n\n"
+        "## Known exceptions\n\nThese claims had exceptions in the source when this project was"
+        " generated. Their tests warn if there are more.\n\n"
         + table(("model", "test", "columns", "exceptions#"), rows)
     )
 
@@ -200,8 +202,8 @@ def _renamed(plan: TransformPlan) -> str:
         for r in plan.renamed
     ]
     return (
-        "## Changed names\n\nAll names are in snake_case. These names changed further.\n\n"
-        + table(("table", "kind", "name at the source", "name here", "why"), rows)
+        "## Changed names\n\nAll names are in snake_case. These names have other changes too.\n\n"
+        + table(("table", "kind", "name in the source", "name here", "why"), rows)
     )
 
 
@@ -212,7 +214,8 @@ def _target(plan: TransformPlan, dialect: TargetDialect) -> str:
         notes.append(f"- {_OWN_HASHES}")
     if not losses and not notes:
         return ""
-    return f"## What is different on {dialect.target}\n\n" + "\n".join([*losses, *notes])
+    heading = f"## What is different on {TARGET_LABELS[dialect.target]}"
+    return f"{heading}\n\n" + "\n".join([*losses, *notes])
 
 
 def _losses(plan: TransformPlan, dialect: TargetDialect) -> Iterator[str]:

@@ -233,7 +233,7 @@ def _node(
 def _gave_up(output: str) -> DbtError:
     if "No module named 'dbt" in output or "No module named dbt" in output:
         return DbtMissingError(
-            "dbt is not installed",
+            "dbt isn't installed",
             hint="Install it with: pip install 'fluid-forge[dbt]'",
         )
     lines = [line.strip() for line in output.splitlines() if line.strip()]

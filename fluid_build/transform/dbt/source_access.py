@@ -135,7 +135,7 @@ def _attached_entry(
         schema=entry.schema,
         database=entry.database,
         meta=external([_query(origin.query, alias, scanner)]),
-        note="It's read by a query of its own, because DuckDB would change some of its values.",
+        note="It's read with its own query, because DuckDB would change some of its values.",
     )
 
 
@@ -152,8 +152,8 @@ def _notes_on_file(kind: SourceKind, path: Path) -> tuple[str, ...]:
     if not is_wal:
         return ()
     return (
-        "The SQLite database is in WAL mode: every reader, dbt too, makes a -shm file next to it,"
-        " so it needs write access to that folder.",
+        "The SQLite database is in WAL mode: every reader, including dbt, creates a -shm file next"
+        " to it, so it needs write access to that folder.",
     )
 
 
@@ -167,8 +167,8 @@ def _notes_on_postgres(pairs: Sequence[tuple[PlanSource, Table]]) -> tuple[str, 
     if not numeric:
         return ()
     return (
-        "DuckDB reads a NaN in a numeric column of PostgreSQL as 0. There was none in the columns"
-        " that it reads so here; if one may come, forge again.",
+        "DuckDB reads NaN in PostgreSQL numeric columns as 0. The columns read this way contained"
+        " no NaN when this project was generated. If that changes, run `fluid forge` again.",
     )
 
 
@@ -189,7 +189,7 @@ def _without_data(plan: TransformPlan, pairs: Sequence[tuple[PlanSource, Table]]
         ),
         profiles_yml=duckdb_profile(project_name(plan), database, None).text,
         notes=(
-            f"The source was DDL, which holds no rows. Load its tables into {database}.duckdb, into"
+            f"The source was DDL, which has no rows. Load its tables into {database}.duckdb, into"
             f" the schema that the variable {SCHEMA_VARIABLE} names ({plan.name} by default).",
         ),
         database=database,

@@ -9,6 +9,13 @@ from fluid_build.errors import unknown_name
 
 Target = Literal["duckdb", "postgres", "snowflake", "bigquery", "databricks"]
 TARGETS: tuple[Target, ...] = get_args(Target)
+TARGET_LABELS: Mapping[Target, str] = {
+    "duckdb": "DuckDB",
+    "postgres": "PostgreSQL",
+    "snowflake": "Snowflake",
+    "bigquery": "BigQuery",
+    "databricks": "Databricks",
+}
 _ALIASES = {"postgresql": "postgres", "pg": "postgres", "bq": "bigquery", "spark": "databricks"}
 
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")

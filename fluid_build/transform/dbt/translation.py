@@ -53,7 +53,7 @@ class Translation:
         except SqlglotError as error:
             raise BuildFailedError(
                 f"a query of the plan can't be translated to {self.target}: {error}",
-                hint="This is a fault in Fluid Forge; please report it with the model.json.",
+                hint="This is a bug in Fluid Forge. Please report it, and attach model.json.",
             ) from error
         self._notes.update(dict.fromkeys(generator.unsupported_messages))
         return text

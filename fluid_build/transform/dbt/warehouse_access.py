@@ -14,7 +14,7 @@ from fluid_build.transform.dbt.source_entries import (
     inside_quotes,
     schema_variable,
 )
-from fluid_build.transform.dbt.targets import Target
+from fluid_build.transform.dbt.targets import TARGET_LABELS, Target
 from fluid_build.transform.plan.elements import PlanSource, TransformPlan
 
 
@@ -70,8 +70,8 @@ def _note_on_loading(target: Target, name: str, *, own: bool, at_home: bool) -> 
         else f"into one schema, which the variable {SCHEMA_VARIABLE} names ({name} by default)"
     )
     return (
-        f"Load the source tables into {target} first, {where}; tables and columns keep the"
-        " spelling that they have at the source.",
+        f"Load the source tables into {TARGET_LABELS[target]} first, {where}. Keep the names"
+        " of tables and columns exactly as spelled in the source.",
     )
 
 
@@ -80,6 +80,6 @@ def _notes_on_twins(pairs: Sequence[tuple[PlanSource, Table]]) -> Iterator[str]:
         for column in table.columns:
             if column.alias != column.name:
                 yield (
-                    f"{source.table} has columns whose names differ in case alone: the project"
+                    f"{source.table} has columns whose names differ only in case: the project"
                     f" reads {column.name} as {column.alias}, so it needs a view with that name."
                 )

@@ -39,3 +39,9 @@ def reference(
         role=role,
         reason=reason,
     )
+
+
+def every_key_exists(parent: str) -> str:
+    """Return why a relation of the vault has every key by which others refer to it."""
+    source = f"{parent} is loaded from every table that refers to it"
+    return f"Every key exists in {parent}, since {source}."

@@ -100,7 +100,7 @@ def check_types(connection: duckdb.DuckDBPyConnection, plan: TransformPlan) -> N
             raise BuildFailedError(
                 f"{build.name} differs from the plan: "
                 f"{_first_difference(promised, built_columns.get(build.name, []))}.",
-                hint="This is a fault in Fluid Forge; please report it with the model.json.",
+                hint="This is a bug in Fluid Forge. Please report it, and attach model.json.",
             )
 
 
@@ -114,8 +114,8 @@ def show_sources(
         table = tables.get(planned.table)
         if table is None:
             raise SourceChangedError(
-                f"The source no longer has a table {planned.table!r}.",
-                hint="Forge it again to follow the source.",
+                f"The source no longer has the table {planned.table!r}.",
+                hint="Run `fluid forge` again to update the model.",
             )
         connection.execute(_view(table, planned))
 
@@ -125,8 +125,8 @@ def _view(table: Table, planned: PlanSource) -> str:
     for name, _ in planned.columns:
         if name not in by_name:
             raise SourceChangedError(
-                f"The table {planned.table!r} no longer has a column {name!r}.",
-                hint="Forge it again to follow the source.",
+                f"The table {planned.table!r} no longer has the column {name!r}.",
+                hint="Run `fluid forge` again to update the model.",
             )
     selected = ", ".join(quote(name) for name, _ in planned.columns)
     return f"CREATE VIEW source.{planned.id} AS SELECT {selected} FROM {table.relation}"
@@ -180,7 +180,7 @@ def _run(connection: duckdb.DuckDBPyConnection, build: Build, *, again: bool) ->
     except duckdb.Error as error:
         raise BuildFailedError(
             f"{build.name} failed to build: {str(error).splitlines()[0]}",
-            hint="If the source hasn't changed since it was forged, please report this.",
+            hint="If the source hasn't changed since the model was generated, please report this.",
         ) from error
 
 

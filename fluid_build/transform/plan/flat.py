@@ -35,7 +35,7 @@ class FlatPlan:
                     "ref_models": (staged.name,),
                     "ref_sources": (),
                     "tests": tests[staged.title],
-                    "reason": "One table for one entity, as it is.",
+                    "reason": "One table per entity, with its columns and rows as they are.",
                 }
             )
             for staged in self.staging

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fluid_build.modeling.conceptual import ConceptualModel, Entity
 from fluid_build.modeling.identifiers import identifiers
 from fluid_build.modeling.sql_names import SqlNames, fit
+from fluid_build.text import listed
 from fluid_build.transform.plan.construction_tests import not_null
 from fluid_build.transform.plan.elements import BuildTest
 
@@ -84,7 +85,8 @@ def _unique(
         evidence=known.evidence if known else None,
         key_kind=known.kind if known else None,
         reason=(
-            f"The model relies on {', '.join(key.columns)} as a key of {entity.name}. If rows share"
-            " it, nothing is loaded from the table: correct them, or forge again."
+            f"The model relies on {listed(key.columns)} as a key of {entity.name}. If rows share a"
+            " key, nothing is loaded from the table: fix the duplicates at the source, or run"
+            " `fluid forge` again."
         ),
     )

@@ -127,7 +127,7 @@ def _staging(entity: Entity, names: SqlNames, keeps: Keeps) -> Build:
         key=names.columns_of(entity.name, primary.attributes) if primary else (),
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, tuple(a.name for a in entity.attributes)),
-        reason="One view for each table of the source: our names and types, every row.",
+        reason="One view per source table, with all of its rows, renamed and typed.",
     )
 
 

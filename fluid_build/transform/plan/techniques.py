@@ -132,8 +132,8 @@ def _renaming(
     kind: Literal["table", "column"], table: str, source_name: str, name: str
 ) -> Renaming:
     reason = (
-        "a target or the build itself reserves that word"
+        "the name is reserved on a target or used by the build"
         if is_reserved(source_name)
-        else "another name of the source is spelled the same in snake_case"
+        else "another name in the source is the same in snake_case"
     )
     return Renaming(kind=kind, table=table, source_name=source_name, name=name, reason=reason)

@@ -78,8 +78,8 @@ def prove_text(source: Source, table: Table) -> TextProof | None:
     except (*DUCKDB_ERRORS, *READ_ERRORS, ValueError) as error:
         paths = [path for part in origin.parts for path in part.paths]
         raise SourceChangedError(
-            f"The files of {table.name!r} could not be read again: {reason(error, *paths)}",
-            hint="Try again once no program writes to them.",
+            f"The files of {table.name!r} couldn't be read again: {reason(error, *paths)}",
+            hint="Try again when no program is writing to them.",
         ) from None
 
 

@@ -72,7 +72,7 @@ def _manifest(folder: Path, *, overwrite: bool) -> Manifest | None:
         if overwrite:
             return None
         raise OutputError(
-            f"{error.message} Without it there's no way to know which files in {folder} were"
+            f"{error.message} Without it, Fluid Forge can't tell which files in {folder} were"
             " edited, so nothing was written.",
             hint="Choose another folder with -o, or use --force to overwrite the files there.",
         ) from error
@@ -134,7 +134,8 @@ def _digest_on_disk(path: Path) -> str | None:
         return digest(path)
     except OSError as error:
         raise OutputError(
-            f"{path} can't be read ({error.strerror}), so there's no way to know if it was edited.",
+            f"{path} can't be read ({error.strerror}), so Fluid Forge can't tell whether it was"
+            " edited.",
             hint="Check its permissions, or choose another folder with -o.",
         ) from error
 
@@ -151,7 +152,7 @@ def difference(folder: Path, change: FileChange, content: Content) -> tuple[str,
     new = (content if isinstance(content, str) else content.decode("utf-8", "replace")).splitlines()
     if old is None or max(len(old), len(new)) > _MOST_LINES:
         return ()
-    names = (change.name, f"{change.name} (forged now)")
+    names = (change.name, f"{change.name} (generated now)")
     return tuple(difflib.unified_diff(old, new, *names, lineterm=""))
 
 
@@ -159,7 +160,7 @@ def _lines(path: Path) -> list[str] | None:
     if path.is_symlink():  # It may point to a file outside of the folder.
         return None
     try:
-        content = read_regular(path, _MOST_BYTES, too_large="It's too large to be compared.")
+        content = read_regular(path, _MOST_BYTES, too_large="It's too large to compare.")
         return content.decode().splitlines()
     except (OSError, SourceUnreadableError, UnicodeDecodeError):
         return None

@@ -128,9 +128,9 @@ def read_manifest(folder: Path) -> Manifest:
     where a forge wouldn't write it.
     """
     if not folder.is_dir():
-        what = "is a file" if folder.exists() else "does not exist"
+        what = "is a file" if folder.exists() else "doesn't exist"
         raise SourceNotFoundError(
-            f"The folder {folder} {what}.", hint="Give the folder that `fluid forge` wrote."
+            f"The folder '{folder}' {what}.", hint="Pass the folder that `fluid forge` wrote."
         )
     text = read_text(folder / MANIFEST_FILE, _MOST_BYTES)
     try:
@@ -145,7 +145,7 @@ def place_of(manifest: Manifest, folder: Path) -> str:
     if source.location is None:
         raise UsageError(
             f"{folder / MANIFEST_FILE} doesn't say where the source is.",
-            hint="Give its location with --uri.",
+            hint="Pass its location with --uri.",
         )
     if isinstance(KINDS[source.kind], ServerKind):
         return source.location
@@ -166,21 +166,21 @@ def read_text(path: Path, most_bytes: int) -> str:
         return read_regular(
             path,
             most_bytes,
-            too_large="A forge never writes one that large; forge the folder again.",
+            too_large="`fluid forge` never writes a file that large. Run `fluid forge` again.",
         ).decode()
     except (FileNotFoundError, NotADirectoryError):
         raise SourceNotFoundError(
-            f"There is no {path.name} in {path.parent}.",
-            hint="Give a folder that `fluid forge` wrote, or forge it again.",
+            f"The folder '{path.parent}' has no {path.name}.",
+            hint="Pass a folder that `fluid forge` wrote, or run `fluid forge` again.",
         ) from None
     except UnicodeDecodeError:
         raise SourceUnreadableError(
-            f"{path} isn't UTF-8 text.", hint="Forge the folder again."
+            f"{path} isn't UTF-8 text.", hint="Run `fluid forge` again."
         ) from None
     except OSError as error:
         raise SourceUnreadableError(
             f"{path} can't be read: {error.strerror or type(error).__name__}.",
-            hint="Check that it is a file and that you may read it.",
+            hint="Check that it's a file and that you have permission to read it.",
         ) from None
 
 
@@ -190,6 +190,7 @@ def not_as_written(path: Path, error: ValidationError) -> SourceUnreadableError:
     place = ".".join(map(str, first["loc"]))
     where = f" at {place}" if place else ""
     return SourceUnreadableError(
-        f"{path} isn't what a forge writes{where}: {first['msg']}.",
-        hint="It was edited, or written by another version of Fluid Forge; forge it again.",
+        f"{path} isn't as `fluid forge` writes it{where}: {first['msg']}.",
+        hint="It was edited, or written by another version of Fluid Forge."
+        " Run `fluid forge` again.",
     )

@@ -216,8 +216,8 @@ def _named_table(
         raise
     except duckdb.Error as error:
         raise BuildFailedError(
-            f"The proof of {source.table!r} failed to run: {str(error).splitlines()[0]}",
-            hint="If the source hasn't changed since it was forged, please report this.",
+            f"The comparison of {source.table!r} failed to run: {str(error).splitlines()[0]}",
+            hint="If the source hasn't changed since the model was generated, please report this.",
         ) from error
 
 
@@ -315,7 +315,7 @@ def _judged(tables: Sequence[TableProof]) -> tuple[Verdict, str]:
     if uncompared:
         return "not proven", f"{len(uncompared)} of {len(tables)} tables were not compared."
     if not any(table.verdict == "proven" for table in tables):
-        return "not proven", "There is no data: no table has a row to compare."
+        return "not proven", "There is no data to compare: no table has any rows."
     if all(table.types_equal for table in tables):
         return "proven", "Every table was rebuilt exactly: no row is missing, none was added."
-    return "proven", "Every figure of every table agrees with the source."
+    return "proven", "All compared numbers agree with the source in every table."

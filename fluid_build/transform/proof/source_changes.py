@@ -46,8 +46,8 @@ def check_unchanged(source: Source, model: LogicalModel, plan: TransformPlan) ->
     unnamed = len(changes) - _MOST_NAMED
     more = f"; and {unnamed} more" if unnamed > 0 else ""
     raise SourceChangedError(
-        f"The source has changed since it was forged: {named}{more}.",
-        hint="Forge it again, so that the model follows the source.",
+        f"The source has changed since the model was generated: {named}{more}.",
+        hint="Run `fluid forge` again to update the model.",
     )
 
 
@@ -77,10 +77,10 @@ def _column_changes(table: Table, plan_source: PlanSource) -> Iterator[SourceCha
     planned = dict(plan_source.columns)
     for name, type_ in planned.items():
         if name not in types:
-            yield SourceChange(_table(table.name), f"has lost the column {name!r}")
+            yield SourceChange(_table(table.name), f"no longer has the column {name!r}")
         elif types[name] != type_:
             yield SourceChange(
-                _table(table.name), f"has {name!r} as {types[name]}, but had it as {type_}"
+                _table(table.name), f"has {name!r} as {types[name]}, which was {type_}"
             )
     for name in types:
         if name not in planned:

@@ -101,7 +101,7 @@ def _address(place: str) -> Address:
         raise UsageError(
             f"A warehouse is a DuckDB file or a PostgreSQL database, and {place} is"
             f" {address.kind.phrase}.",
-            hint="Give the database that dbt builds in.",
+            hint="Pass the database that dbt builds in.",
         )
     return address
 
@@ -117,7 +117,7 @@ def _faults(file: Path, schema: str, plan: TransformPlan) -> tuple[str, ...]:
         except DUCKDB_ERRORS as error:
             raise SourceUnreadableError(
                 f"The warehouse {file.name} can't be opened: {reason(error, file)}",
-                hint="Close other programs that have it open, or give another copy.",
+                hint="Close other programs that have it open, or pass a copy.",
             ) from None
         rows = connection.execute(
             "SELECT table_name, column_name, data_type FROM duckdb_columns()"
@@ -147,7 +147,7 @@ def _differences(
             if type_ is None:
                 yield f"{build.name} has no column {column.name}."
             elif not is_same(column.type, type_):
-                yield f"{build.name}.{column.name} is {type_}, and the model has {column.type}."
+                yield f"{build.name}.{column.name} is {type_}, but the model has {column.type}."
 
 
 def _copied(

@@ -58,7 +58,7 @@ def _about_rebuild(rebuild: Rebuild) -> Iterator[str]:
     yield "rows as the source table: EXCEPT ALL both ways returns no row."
     if rebuild.by_value:
         columns = ", ".join(map(_named, rebuild.by_value))
-        yield f"Values are compared, not their spelling, in the columns {columns}."
+        yield f"Compared by value, not by original text, in the columns {columns}."
 
 
 def _checks_text(table: str, figures: Iterable[Check]) -> str:

@@ -124,7 +124,7 @@ def test_what_duckdb_reads_differently_is_read_from_a_copy(
         assert "/land/t.parquet')" in made.external("t")
         assert made.access.variables == {}
         (note,) = made.access.notes
-        assert reason in note and "Forge again to refresh it" in note
+        assert reason in note and "Run `fluid forge` again to refresh it" in note
         assert made.differing("t") == 0
 
 
@@ -181,7 +181,7 @@ def test_what_is_large_is_compared_by_its_count_and_start(
     monkeypatch.setattr(file_access, "WHOLE_UP_TO", 0)
     (data / "t.csv").write_bytes(CLEAN.encode())
     with project_of(str(data), project) as made:
-        assert "only its count and first rows were compared" in made.access.notes[0]
+        assert "only its row count and first rows were compared" in made.access.notes[0]
         assert made.differing("t") == 0
 
 

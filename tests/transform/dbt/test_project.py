@@ -350,7 +350,7 @@ def test_the_readme_claims_no_proof_where_there_was_no_row(tmp_path: Path) -> No
     with modelled(path) as source:
         plan = transform_plan(source.model)
         files = dbt_project(plan, source.model, access=duckdb_access(plan, path))
-    assert "## What is proven\n\nNothing: the source had no rows" in files["README.md"]
+    assert "## What the proof shows\n\nNothing: the source had no rows" in files["README.md"]
 
 
 def test_a_project_never_takes_the_name_of_a_package_of_dbt(shop: Shop) -> None:

@@ -16,7 +16,7 @@ def test_where_dbt_is_missing_the_hint_says_how_to_install_it(tmp_path: Path) ->
     bare = Path(sys.base_prefix) / "bin" / "python3"
     if sys.prefix == sys.base_prefix or not bare.exists():
         pytest.skip("these tests do not run in a virtual environment")
-    with pytest.raises(DbtMissingError, match="dbt is not installed") as missing:
+    with pytest.raises(DbtMissingError, match="dbt isn't installed") as missing:
         run_dbt(tmp_path, python=str(bare))
     assert missing.value.hint == "Install it with: pip install 'fluid-forge[dbt]'"
 

@@ -179,7 +179,7 @@ def test_no_password_gets_into_the_project(postgres: PostgresDatabase, project: 
             access = source_access(source, made.plan, locate(uri), project_dir=project)
             assert "hush" not in repr(access)
             assert "reader" in access.profiles_yml
-            assert "in no file of the project" in access.variables["PGPASSWORD"]
+            assert "isn't stored in the project" in access.variables["PGPASSWORD"]
             made.source.connection.execute("DETACH source_data")
         (project / "land").rmdir()
 

@@ -204,7 +204,7 @@ def test_the_readme_lists_losses(tmp_path: Path) -> None:
         plan = transform_plan(shop.model)
         access = schema_access(plan, "raw", {"type": "snowflake"})
         files = dbt_project(plan, shop.model, target="snowflake", access=access)
-    assert "## What is different on snowflake" in files["README.md"]
+    assert "## What is different on Snowflake" in files["README.md"]
     assert "`all_types.li`" in files["README.md"]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from fluid_build.modeling.data_vault.elements import Hub, HubReference, Link, Satellite
 from fluid_build.modeling.element import source_columns
+from fluid_build.text import listed
 from fluid_build.transform.plan.built_columns import technical
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import PlanColumn
@@ -12,7 +13,9 @@ RECORD_SOURCE = technical(
     "record_source", "VARCHAR", "The source and table that the row was first loaded from."
 )
 HASH_DIFF = technical(
-    "hash_diff", "VARCHAR", "A hash of the payload: it differs where a column differs."
+    "hash_diff",
+    "VARCHAR",
+    "A hash of the descriptive columns; it changes when any of them changes.",
 )
 MULTIPLICITY = technical(
     "multiplicity", "BIGINT", "How many times the row was in the source at the load date."
@@ -24,7 +27,7 @@ ROW_HASH = technical(
 
 def hub_key(sources: VaultSources, hub: Hub) -> PlanColumn:
     """Return the hash key of a hub, in the hub."""
-    key = ", ".join(column.name for column in sources.business_key(hub))
+    key = listed(column.name for column in sources.business_key(hub))
     return technical(
         hub.hash_key,
         "VARCHAR",
@@ -37,12 +40,11 @@ def hub_key(sources: VaultSources, hub: Hub) -> PlanColumn:
 
 def link_key(link: Link) -> PlanColumn:
     """Return the hash key of a link, in the link."""
-    hubs = ", ".join(hub.hash_key for hub in link.hubs)
-    children = ", ".join(link.dependent_child_keys)
+    business_keys = f"the business keys of {listed(hub.hash_key for hub in link.hubs)}"
     return technical(
         link.hash_key,
         "VARCHAR",
-        f"The hash of the business keys behind {hubs}{f' with {children}' if children else ''}.",
+        f"The hash of {listed([*link.dependent_child_keys, business_keys])}.",
         tags=("hash-key", "primary-key"),
         sources=link.source_columns,
         reason=link.reason,

@@ -54,14 +54,14 @@ def _hashed(sources: VaultSources, table: str, keyless: KeylessTable | None) -> 
         layer="staging",
         materialization="table",
         title=table,
-        description=f"The rows of {staged.name} with the hash keys that the vault is loaded by.",
+        description=f"The rows of {staged.name}, with the hash keys used to load the vault.",
         sql=query(selected, f"model.{staged.name} AS staged", *keys.joins()),
         ref_models=tuple(dict.fromkeys((staged.name, *keys.parents()))),
         columns=(*retagged(staged.columns), *added, RECORD_SOURCE),
         key=staged.key,
         mapped_source_tables=staged.mapped_source_tables,
         source_columns=staged.source_columns,
-        reason="Each hash key is computed once a load, from one read of the source.",
+        reason="Each hash key is computed once per load.",
     )
 
 

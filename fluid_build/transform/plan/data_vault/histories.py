@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from fluid_build.modeling.data_vault.elements import KeylessTable, ReferenceTable, Satellite
+from fluid_build.text import listed
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn
 from fluid_build.transform.plan.hashing import exact, hashed, written_or_token
@@ -47,7 +48,9 @@ def hash_diff(sources: VaultSources, payload: Sequence[PlanColumn]) -> tuple[str
 
 def one_row_a_load(table: str, key: Sequence[str]) -> str:
     """Return why a history has one row for a key and load, and what to do when it has more."""
+    verb, each = ("identifies", "value") if len(key) == 1 else ("identify", "combination")
     return (
-        f"{', '.join(key)} identifies the rows of {table}, so a load adds one row for each. If it"
-        " added several, correct them at the source, or forge again, and load again."
+        f"{listed(key)} {verb} a row of {table}, so each load adds at most one row per {each}. If"
+        " there are several, fix the duplicates at the source (or run `fluid forge` again), then"
+        " reload."
     )

@@ -120,8 +120,8 @@ def _ghost(
 
 
 def _tests(hub: Hub, business_key: tuple[PlanColumn, ...]) -> Iterator[BuildTest]:
-    yield unique(hub.name, (hub.hash_key,), "A hub holds each business key once.")
+    yield unique(hub.name, (hub.hash_key,), "A hub has each business key once.")
     yield not_null(hub.name, hub.hash_key, "A hash key is never null.")
     for column in business_key:
         if column.required:
-            yield not_null(hub.name, column.name, "A business key is complete.")
+            yield not_null(hub.name, column.name, "No part of a business key is null.")

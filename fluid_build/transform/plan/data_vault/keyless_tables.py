@@ -62,7 +62,7 @@ def _keyless_table(sources: VaultSources, table: KeylessTable) -> Build:
         ),
         key=key,
         tests=(
-            unique(table.name, key, "Equal rows are kept once, with how often they occur."),
+            unique(table.name, key, "Equal rows are stored once, with how often they occur."),
             not_null(table.name, "row_hash", "A row hash is never null."),
             *(hub_test(sources, table.name, hub) for hub in table.hubs),
         ),

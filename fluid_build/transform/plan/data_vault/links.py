@@ -7,7 +7,12 @@ from collections.abc import Iterator
 
 from fluid_build.modeling.data_vault.elements import HubReference, Link
 from fluid_build.transform.plan.built_columns import LOAD_DATE_COLUMN
-from fluid_build.transform.plan.construction_tests import not_null, reference, unique
+from fluid_build.transform.plan.construction_tests import (
+    every_key_exists,
+    not_null,
+    reference,
+    unique,
+)
 from fluid_build.transform.plan.data_vault.columns import (
     RECORD_SOURCE,
     link_key,
@@ -64,7 +69,7 @@ def _link(sources: VaultSources, link: Link) -> Build:
 
 
 def _tests(sources: VaultSources, link: Link) -> Iterator[BuildTest]:
-    yield unique(link.name, (link.hash_key,), "A link holds each combination once.")
+    yield unique(link.name, (link.hash_key,), "A link has each combination once.")
     yield not_null(link.name, link.hash_key, "A hash key is never null.")
     for hub in link.hubs:
         yield not_null(link.name, hub.hash_key, "A link refers to all of its hubs.")
@@ -74,5 +79,5 @@ def _tests(sources: VaultSources, link: Link) -> Iterator[BuildTest]:
 def hub_test(sources: VaultSources, relation: str, hub: HubReference) -> BuildTest:
     """Return the test that every hash key by which a relation refers to a hub is in the hub."""
     parent = sources.hub(hub.hub)
-    reason = f"{parent.name} is loaded from every table that refers to it."
+    reason = every_key_exists(parent.name)
     return reference(relation, hub.hash_key, parent.name, parent.hash_key, reason, role=hub.role)

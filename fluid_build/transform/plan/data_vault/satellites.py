@@ -5,7 +5,12 @@ from collections.abc import Iterator
 from fluid_build.modeling.data_vault.elements import Hub, Link, Satellite
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.transform.plan.built_columns import DELETED_COLUMN, LOAD_DATE_COLUMN
-from fluid_build.transform.plan.construction_tests import not_null, reference, unique
+from fluid_build.transform.plan.construction_tests import (
+    every_key_exists,
+    not_null,
+    reference,
+    unique,
+)
 from fluid_build.transform.plan.data_vault.columns import (
     HASH_DIFF,
     RECORD_SOURCE,
@@ -78,7 +83,7 @@ def _satellite(sources: VaultSources, satellite: Satellite, parent: Hub | Link) 
                 satellite.hash_key,
                 parent.name,
                 parent.hash_key,
-                f"{parent.name} is loaded from every table that refers to it.",
+                every_key_exists(parent.name),
             ),
         ),
     )

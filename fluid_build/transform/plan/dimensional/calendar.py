@@ -60,7 +60,7 @@ def calendar_build(star: Star, dimension: Dimension) -> Build:
             technical(
                 dimension.surrogate_key,
                 DATE_KEY_TYPE,
-                "The day as a number, 20260131; -1 where there is no date.",
+                "The day as a number, 20260131; -1 if there is no date.",
                 tags=("primary-key", "technical"),
             ),
             *calendar_columns(dimension),

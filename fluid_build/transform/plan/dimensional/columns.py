@@ -87,7 +87,7 @@ def dimension_columns(star: Star, dimension: Dimension) -> list[PlanColumn]:
         columns += [
             technical("valid_from", "TIMESTAMP", "When the version starts to be valid."),
             technical("valid_to", "TIMESTAMP", "When the version stops being valid, exclusive."),
-            technical("is_current", "BOOLEAN", "Whether this is the version that's valid now."),
+            technical("is_current", "BOOLEAN", "Whether this version is valid now."),
         ]
     if star.is_kept(dimension):
         columns.append(technical(DELETED, "BOOLEAN", "Whether the source has deleted the member."))

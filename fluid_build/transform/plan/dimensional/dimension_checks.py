@@ -99,7 +99,7 @@ def _link(star: Star, dimension: Dimension, link: DimensionLink) -> Check:
         ["COUNT(*)"], f"model.{dimension.name} AS built", join(kind, members, "referred", same)
     )
     return Check(
-        name=f"{dimension.name}.{link.key} leads to one member of {link.dimension}",
+        name=f"{dimension.name}.{link.key} finds one member of {link.dimension}",
         kind="reference",
         table=dimension.entity_name,
         expected=f"SELECT COUNT(*)\nFROM model.{dimension.name}",

@@ -89,7 +89,7 @@ def _one_row(star: Star, owner: FactOrBridge, reference: DimensionReference, sou
         target = f"(SELECT DISTINCT {key} FROM {target})"
     same = [f"built.{reference.key} = referred.{key}"]
     return Check(
-        name=f"{owner.name}.{reference.key} leads to one row of {reference.dimension}",
+        name=f"{owner.name}.{reference.key} finds one row of {reference.dimension}",
         kind="reference",
         table=owner.entity_name,
         expected=f"SELECT COUNT(*) FROM {source}",
@@ -101,7 +101,7 @@ def _one_row(star: Star, owner: FactOrBridge, reference: DimensionReference, sou
             f"model.{owner.name}",
             where=[f"{reference.key} NOT IN (SELECT {key} FROM model.{dimension.name})"],
         ),
-        reason="Every row is counted once, whatever it's grouped by.",
+        reason="Every row is counted exactly once, however it is grouped.",
     )
 
 
@@ -118,7 +118,7 @@ def _known_members(
     same = same_member(star, reference, owner.entity_name, "built", "there", names=columns)
     is_a_member = exists(f"model.{dimension.name} AS there", same)
     yield Check(
-        name=f"{owner.name}.{reference.key} knows the members of {reference.dimension}",
+        name=f"{owner.name}.{reference.key} finds the members of {reference.dimension}",
         kind="reference",
         table=owner.entity_name,
         expected="SELECT CAST(0 AS BIGINT)",
@@ -181,7 +181,7 @@ def _members_of_group(
         expected=f"SELECT COUNT(*)\nFROM {source}",
         actual=shared_rows(expected, actual, width=len(columns)),
         differing=f"{expected}\nEXCEPT ALL\n{actual}",
-        reason="Every reference leads where it does in the source, or to the unknown member.",
+        reason="Every reference finds the same row as in the source, or the unknown member.",
     )
 
 

@@ -8,7 +8,7 @@ from fluid_build.transform.plan.elements import BuildTest
 def surrogate_key_tests(relation: str, key: str) -> tuple[BuildTest, ...]:
     """Return the tests that every row has a surrogate key of its own."""
     return (
-        not_null(relation, key, "Every row gets a surrogate key."),
+        not_null(relation, key, "Every row has a surrogate key."),
         unique(relation, (key,), "A surrogate key identifies one row.", label=key),
     )
 
@@ -17,9 +17,9 @@ def reference_tests(
     relation: str, key: str, dimension: str, dimension_key: str, role: str = ""
 ) -> tuple[BuildTest, ...]:
     """Return the tests that every row refers to a member of a dimension."""
-    reason = f"Every key of {dimension} is one of its members."
+    reason = f"Every reference to {dimension} finds its member."
     return (
-        not_null(relation, key, "A row without a member refers to the unknown one."),
+        not_null(relation, key, "A row that matches no member refers to the unknown member."),
         reference(relation, key, dimension, dimension_key, reason, role=role),
     )
 
@@ -29,7 +29,7 @@ def grain_tests(relation: str, columns: tuple[str, ...], entity: Entity) -> tupl
     if not columns:
         return ()
     key = entity.primary_key
-    test = unique(relation, columns, "The grain: one row for each.", label="grain")
+    test = unique(relation, columns, "The grain: these columns identify a row.", label="grain")
     return (
         test.model_copy(
             update={

@@ -50,7 +50,7 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
         title=f"{entity}, every version",
         description=(
             f"One row for each version of each member of {dimension.name}, and one for each "
-            "deletion. Rows are only ever added."
+            "deletion. Rows are only added, never changed."
         ),
         sql=all_rows(history, arriving),
         incremental=only_changes(history),
@@ -64,7 +64,7 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
         key=identity,
         tests=(
             *(not_null(name, part, "It identifies the member.") for part in key),
-            unique(name, identity, "A member changes at most once a load.", label="versions"),
+            unique(name, identity, "A load adds at most one version per member.", label="versions"),
         ),
         mapped_source_tables=(entity,),
         source_columns=tuple(
@@ -72,7 +72,7 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
             for attribute in dimension.attributes
             if is_in_versions(dimension, attribute)
         ),
-        reason=f"Without it each load would lose the past of {dimension.name}.",
+        reason=f"Without this table, each load would overwrite the history of {dimension.name}.",
     )
 
 
