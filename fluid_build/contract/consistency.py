@@ -183,7 +183,7 @@ def _repeated(what: str, names: Names) -> Iterator[PlacedFinding]:
     first: dict[str, Path] = {}
     for path, name in names:
         if name in first:
-            message = f"the {what} `{escaped(name)}` is given twice"
+            message = f"the {what} `{escaped(name)}` is defined twice"
             other = f"one other than at {path_shown(first[name])}"
             yield path, Finding(path_shown(path), message, shown(name), other, level="warning")
         else:
@@ -195,7 +195,7 @@ def _unknown(what: str, names: Names, known: list[str]) -> Iterator[PlacedFindin
         if name not in known:
             close = nearest(name, tuple(known))
             hint = f"; did you mean `{escaped(close)}`?" if close else ""
-            message = f"there is no {what} `{escaped(name)}` in the contract{hint}"
+            message = f"the contract has no {what} `{escaped(name)}`{hint}"
             allowed = f"a {what} of the contract"
             yield (
                 path,
@@ -208,7 +208,7 @@ def _misshapen(
 ) -> Iterator[PlacedFinding]:
     for path, text in texts:
         if not fits(text):
-            message = f"it doesn't look like {what}"
+            message = f"doesn't look like {what}"
             yield path, Finding(path_shown(path), message, shown(text), what, level="warning")
 
 

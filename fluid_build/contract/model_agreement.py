@@ -29,11 +29,9 @@ def disagreements(contract: FluidContract, plan: TransformPlan) -> tuple[Disagre
         if name in exposes:
             differing.extend(_compare_expose(exposes[name], build))
         else:
-            differing.append(
-                Disagreement(name, None, "the model builds it, the contract doesn't have it")
-            )
+            differing.append(Disagreement(name, None, "in the model but not in the contract"))
     differing.extend(
-        Disagreement(name, None, "the contract exposes it, the model doesn't build it")
+        Disagreement(name, None, "in the contract but not in the model")
         for name in exposes
         if name not in builds
     )
@@ -47,9 +45,7 @@ def _compare_expose(expose: Expose, build: Build) -> Iterator[Disagreement]:
     planned = {column.name: column for column in build.columns}
     for name, column in planned.items():
         if name not in promised:
-            yield Disagreement(
-                build.name, name, "the model builds it, the contract doesn't have it"
-            )
+            yield Disagreement(build.name, name, "in the model but not in the contract")
         elif promised[name].type != column.contract_type:
             yield Disagreement(
                 build.name,
@@ -58,4 +54,4 @@ def _compare_expose(expose: Expose, build: Build) -> Iterator[Disagreement]:
             )
     for name in promised:
         if name not in planned:
-            yield Disagreement(build.name, name, "the contract has it, the model doesn't build it")
+            yield Disagreement(build.name, name, "in the contract but not in the model")

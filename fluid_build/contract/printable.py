@@ -14,8 +14,8 @@ def shown(value: object, key: object = None) -> str:
     """Describe a value in a few words; ``key`` is its key, which may hint at a secret."""
     if isinstance(value, str):
         if looks_secret(value, key if isinstance(key, str) else ""):
-            return f"a text of {len(value)} characters that looks like a secret"
-        return f"`{escaped(redact(value))}`" if value else "an empty text"
+            return f"text of {len(value)} characters that looks like a secret"
+        return f"`{escaped(redact(value))}`" if value else "empty text"
     if value is None:
         return "null"
     if isinstance(value, bool):

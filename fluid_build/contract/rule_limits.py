@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from fluid_build.contract.fluid import DqRule
+from fluid_build.text import counted
 
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -19,7 +20,16 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+_IN_WORDS: Mapping[str, str] = {
+    ">=": "at least",
+    ">": "more than",
+    "<=": "at most",
+    "<": "less than",
+    "==": "exactly",
+    "!=": "other than",
+}
 _WHOLE = 100
+_FEWEST_DECIMALS = 2
 
 
 class UnclearLimitError(ValueError):
@@ -50,10 +60,10 @@ class RuleLimit:
         """The limit in words."""
         if self.is_strict:
             return "every row"
-        most = "" if self.most is None else f"at most {self.most:,} broken"
+        most = "" if self.most is None else f"at most {counted(self.most, 'violation')}"
         if self.share == 0 and self.comparison == ">=":
             return most or "any share of rows"
-        share = f"{self.comparison} {percent(self.share)} of rows"
+        share = f"{_IN_WORDS[self.comparison]} {percent(self.share)} of rows"
         return f"{share}, {most}" if most else share
 
 
@@ -82,6 +92,15 @@ def _most(rule: DqRule) -> int | None:
 
 
 def percent(share: float) -> str:
-    """Return a share as percent, rounded down, so that only the whole reads as 100 %."""
-    floored = math.floor(round(share * 1e6, 4)) / 1e4
-    return f"{floored:.4f}".rstrip("0").rstrip(".") + " %"
+    """Return a share as a percentage, rounded down, so that only the whole reads as 100%.
+
+    It has two decimals, and more where only nines would be left: "97.95%", "99.9987%". A larger
+    share never reads as a smaller one, so a share can be compared with its limit.
+    """
+    if share >= 1:
+        return "100%"
+    nines = -math.floor(math.log10(1 - share))
+    decimals = max(_FEWEST_DECIMALS, nines - 1)
+    # Without rounding the product first, 0.29 would read as 28.99%.
+    floored = math.floor(round(share * 10 ** (decimals + 2), 4)) / 10**decimals
+    return f"{floored:.{decimals}f}".rstrip("0").rstrip(".") + "%"

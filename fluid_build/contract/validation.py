@@ -21,7 +21,7 @@ from fluid_build.errors import ContractError
 from fluid_build.text import nearest
 
 # Pydantic's errors about a key of a mapping, which its location marks as such.
-_OF_KEYS = {"string_type": "every key must be text", "string_unicode": "it isn't Unicode text"}
+_OF_KEYS = {"string_type": "every key must be text", "string_unicode": "must be Unicode text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def _findings(detail: ErrorDetails) -> Iterable[_Placed]:
             for problem in context["problems"]:
                 yield _broken_rule(path, problem)
         case "too_short":
-            yield _value_finding(path, "it's empty", value, "at least one item")
+            yield _value_finding(path, "must not be empty", value, "at least one item")
         case "invalid_key":
             yield _value_finding(path[:-1], "every key must be text", value, "text")
         case "string_unicode":
@@ -144,7 +144,7 @@ def _unknown_key(path: Path, above: Allowed | None) -> _Placed:
     known = tuple(keys_of(part)) if part is not None else ()
     close = nearest(key, known)
     hint = f"; did you mean `{close}`?" if close else ""
-    message = f"`{escaped(key)}` isn't known here{hint}"
+    message = f"`{escaped(key)}` isn't a known key here{hint}"
     found = f"the key `{escaped(key)}`"
     return _Placed(path, Finding(path_shown(path), message, found, named(known), close))
 
@@ -152,7 +152,7 @@ def _unknown_key(path: Path, above: Allowed | None) -> _Placed:
 def _repeated(path: Path, value: object) -> _Placed:
     index = path[-1]
     item = value[index] if isinstance(value, list) and isinstance(index, int) else None
-    return _value_finding(path, "it's in the list already", item, "each value once")
+    return _value_finding(path, "is already in the list", item, "each value once")
 
 
 def _broken_rule(path: Path, problem: Problem) -> _Placed:
@@ -164,7 +164,7 @@ def _broken_rule(path: Path, problem: Problem) -> _Placed:
 
 def _wrong_value(path: Path, value: object, here: Allowed | None, above: Allowed | None) -> _Placed:
     if here is None:
-        return _value_finding(path, "it isn't allowed here", value, "")
+        return _value_finding(path, "isn't allowed here", value, "")
     key = next((part for part in reversed(path) if isinstance(part, str)), None)
     found, meaning = shown(value, key), here.meaning
     words = here.words or (here.shape.words if here.shape else ())
@@ -172,11 +172,11 @@ def _wrong_value(path: Path, value: object, here: Allowed | None, above: Allowed
     if close:
         message = f"{found} isn't allowed here; did you mean `{close}`?"
     elif value is None and _may_be_left_out(path, above):
-        message = f"it's null; leave the key out, or use {meaning}"
+        message = f"must not be null; leave the key out, or use {meaning}"
     elif _is_text(here) and isinstance(value, int | float):
-        message = f"it should be text, but is read as {kind_shown(value)}; put it in quotes"
+        message = f"must be text, but is read as {kind_shown(value)}; put it in quotes"
     else:
-        message = f"it should be {meaning}"
+        message = f"must be {meaning}"
     return _Placed(path, Finding(path_shown(path), message, found, meaning, close))
 
 

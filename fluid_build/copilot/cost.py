@@ -1,7 +1,7 @@
-"""The cost of a run, by model and by agent, and its ceiling.
+"""The cost of a run, by model and by agent, and its limit.
 
 A call reserves the most that it can cost before it is sent, and settles for its actual cost
-afterwards, so that parallel calls can't pass the ceiling together. Money is a ``Decimal`` in US
+afterwards, so that parallel calls can't exceed the limit together. Money is a ``Decimal`` in US
 dollars. Source: Agentic Primitives, "RunCostTracker".
 """
 
@@ -97,8 +97,8 @@ class Reservation:
 class RunCostTracker:
     """The tokens and costs of a run's calls. Safe from any thread and from coroutines.
 
-    ``limit_usd`` is the ceiling; None means the environment variable ``FLUID_COST_LIMIT_USD``, or
-    no ceiling without it. The user's own ``prices`` take precedence over the listed ones.
+    ``limit_usd`` is the limit; None means the environment variable ``FLUID_COST_LIMIT_USD``, or
+    no limit without it. The user's own ``prices`` take precedence over the listed ones.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class RunCostTracker:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything that was recorded; the ceiling stays."""
+        """Forget everything that was recorded; the limit stays."""
         with self._lock:
             self._models: dict[tuple[str, str], Sum] = {}
             self._agents: dict[tuple[str, str], Sum] = {}
@@ -129,7 +129,7 @@ class RunCostTracker:
 
     @property
     def limit_usd(self) -> Decimal | None:
-        """Return the ceiling in US dollars. Raises ``UsageError`` for a bad variable."""
+        """Return the limit in US dollars. Raises ``UsageError`` for a bad variable."""
         if self._limit is not None:
             return self._limit
         text = os.environ.get(COST_LIMIT_VARIABLE, "").strip()
@@ -157,8 +157,8 @@ class RunCostTracker:
     ) -> Reservation:
         """Reserve the most that a call can cost, before it is sent.
 
-        Raises ``CostLimitExceeded`` if that could pass the ceiling, ``UnknownPriceError`` if there
-        is a ceiling and no price. Settle it with the usage, or release it.
+        Raises ``CostLimitExceeded`` if that could exceed the limit, ``UnknownPriceError`` if there
+        is a limit and no price. Settle it with the usage, or release it.
         """
         limit = self.limit_usd
         price = partial(self._price, provider, model, input_tokens, max_output_tokens)
@@ -192,7 +192,7 @@ class RunCostTracker:
         """Record a call and publish ``llm.call_completed``.
 
         ``input_tokens`` includes those read from and written to a cache. Raises
-        ``CostLimitExceeded`` once the total is over the ceiling; the call is still recorded.
+        ``CostLimitExceeded`` once the total is over the limit; the call is still recorded.
         """
         tokens = Tokens(input_tokens, output_tokens, cached_tokens, cache_write_tokens)
         caller = Caller(provider, model, stage, agent_class)
@@ -326,7 +326,8 @@ def parse_cost_limit(value: Decimal | float | str, name: str) -> Decimal:
         amount = Decimal("NaN")
     if not amount.is_finite() or amount < 0:
         raise UsageError(
-            f"{name} is {value!r}, which isn't an amount of dollars.", hint="Write it like 5.00."
+            f"{name} is {value!r}, which isn't an amount of dollars.",
+            hint="Use an amount such as 5.00.",
         )
     return amount
 

@@ -209,7 +209,7 @@ def _name(provider: str | None) -> str:
 
 def _from_validation(error: ValidationError) -> SchemaValidationError:
     return SchemaValidationError(
-        f"The output breaks the schema {error.title} in {counted(error.error_count(), 'place')}.",
+        f"The output violates the schema {error.title} in {counted(error.error_count(), 'place')}.",
         schema_name=error.title,
         validation_errors=error.errors(
             include_input=False, include_url=False, include_context=False
@@ -226,7 +226,7 @@ def _from_lost_connection(error: BaseException, provider: str | None) -> Provide
             hint="Check base_url and the certificates that this machine trusts.",
         )
     return ProviderServerError(
-        f"The connection to {_name(provider)} broke ({type(error).__name__}).",
+        f"The connection to {_name(provider)} was lost ({type(error).__name__}).",
         provider=provider,
         hint="Check the network and base_url, then try again.",
     )

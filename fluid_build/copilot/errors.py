@@ -17,8 +17,8 @@
       │           │     ├── ForbiddenPathError   the path isn't allowed
       │           │     └── FileTooLargeError    the file is over its size limit
       │           └── ProviderMismatchError  a second provider in one run
-      ├── CostLimitExceeded              the run has passed its cost ceiling, or could
-      ├── UnknownPriceError              there is a ceiling, and the model has no known price
+      ├── CostLimitExceeded              the run has passed its cost limit, or could
+      ├── UnknownPriceError              there is a limit, and the model has no known price
       ├── StoreError                     the store can't be reached, read or written
       └── CheckpointError                a run can't be saved or resumed
             ├── RunExistsError             the run id is used already
@@ -151,7 +151,7 @@ class SchemaValidationError(AgentExecutionError):
 
     def __init__(
         self,
-        message: str = "The model's output breaks the schema.",
+        message: str = "The model's output violates the schema.",
         *,
         schema_name: str | None = None,
         validation_errors: Sequence[object] = (),
@@ -210,7 +210,7 @@ class ProviderMismatchError(AgentExecutionError):
 
 
 class CostLimitExceeded(FluidError):  # noqa: N818 - the documented name
-    """A run that has passed its cost ceiling, or whose next call could. Both are US dollars."""
+    """A run that has passed its cost limit, or whose next call could. Both are US dollars."""
 
     def __init__(self, total_usd: Decimal, limit_usd: Decimal) -> None:
         super().__init__(
@@ -223,11 +223,11 @@ class CostLimitExceeded(FluidError):  # noqa: N818 - the documented name
 
 
 class UnknownPriceError(FluidError):
-    """A model without a known price in a run that has a cost ceiling."""
+    """A model without a known price in a run that has a cost limit."""
 
     def __init__(self, provider: str, model: str) -> None:
         super().__init__(
-            f"The price of {provider} model {model!r} isn't known, so the cost ceiling can't be "
+            f"The price of {provider} model {model!r} is unknown, so the cost limit can't be "
             "enforced.",
             hint="Set its price under prices in config.yaml: dollars per million input and output "
             "tokens, or [0, 0] for a model that you host.",

@@ -116,7 +116,7 @@ class Migration:
 
     def __str__(self) -> str:
         settings = listed(self.migrated) if self.migrated else "nothing"
-        backups = [f"The previous file is kept as {backup}." for backup in self.backups]
+        backups = [f"The previous file was saved as {backup}." for backup in self.backups]
         warnings = [f"Warning: {text}" for text in self.warnings]
         return "\n".join([f"Migrated {settings} to {self.path}.", *backups, *warnings])
 
@@ -231,7 +231,7 @@ def _warn_of(file: str, keys: Iterable[str], warnings: list[str]) -> None:
         reason = (
             "a key belongs in the environment or the keyring, not in a configuration file"
             if is_secret_name(key) or key.lower().endswith("key")
-            else "there is no such setting"
+            else "the setting doesn't exist"
         )
         warnings.append(f"{file}: {key!r} isn't migrated: {reason}.")
 
@@ -309,7 +309,7 @@ def _check(layer: _Layer) -> None:
     if layer.name == "the environment" and variable is not None:
         where = f"{where} ({variable})"
     if fault["type"] == "extra_forbidden":
-        message, hint = f"{where}: there is no setting {key}.", _known_settings(path)
+        message, hint = f"{where}: unknown setting {key}.", _known_settings(path)
     else:
         message, hint = f"{where}: {key} isn't valid: {fault['msg']}.", None
     raise ConfigError(message, key=key, line=line, hint=hint)
@@ -327,7 +327,7 @@ def _known_settings(path: tuple[str, ...]) -> str:
         assert isinstance(annotation, type)
         section = annotation
     names = section.model_fields
-    return did_you_mean(path[-1], names).strip() or f"The settings here are {listed(names)}."
+    return did_you_mean(path[-1], names).strip() or f"Known settings: {listed(names)}."
 
 
 def _nested(dotted: Mapping[str, JsonValue]) -> JsonObject:

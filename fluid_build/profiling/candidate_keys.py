@@ -79,7 +79,7 @@ def find_candidate_keys(connection: duckdb.DuckDBPyConnection, stats: TableStats
     searched = _most_like_keys(eligible)
     if len(searched) < len(eligible):
         candidates.notes.append(
-            f"Composite keys were searched among the {MAX_SEARCHED} likeliest columns only."
+            f"The search for composite keys only covered the {MAX_SEARCHED} most likely columns."
         )
     if stats.rows > 1 and len(searched) > 1:
         search = _Search(connection, stats, searched)
@@ -87,7 +87,8 @@ def find_candidate_keys(connection: duckdb.DuckDBPyConnection, stats: TableStats
         candidates.notes.extend(search.notes)
     if len(candidates.keys) > MAX_KEYS:
         candidates.notes.append(
-            f"{len(candidates.keys)} candidate keys hold; the {MAX_KEYS} likeliest are listed."
+            f"{len(candidates.keys):,} candidate keys were found; the {MAX_KEYS} most likely are"
+            " listed."
         )
         del candidates.keys[MAX_KEYS:]
     return candidates
@@ -177,7 +178,9 @@ class _Search:
             self._exclude_subsets(agreed)
         if len(self.open) > _MAX_OPEN:
             self.open = set(sorted(self.open, key=self._rank)[:_MAX_OPEN])
-            self._note("There are too many combinations of columns; only the likeliest were tried.")
+            self._note(
+                "There are too many combinations of columns; only the most likely were checked."
+            )
 
     def _exclude_subsets(self, agreed: int) -> None:
         """Replace the candidates within ``agreed`` by minimal ones with one more column."""

@@ -116,14 +116,14 @@ def describe_measured(
     elif name_score >= _NAMES_HINT:
         names = "the names partly match"
     else:
-        names = "the names give no hint"
+        names = "the names don't match"
     if inclusion.orphans:
         # Rounded down, so that a single orphan never reads as 100 %.
-        values = f"{math.floor(1000 * inclusion.share) / 1000:.1%} of the rows have a parent"
+        values = f"{math.floor(1000 * inclusion.share) / 1000:.1%} of the rows have a match"
     else:
-        values = "every value is found in the parent"
+        values = "every value has a match"
     if value_evidence >= _BEYOND_CHANCE:
-        values += ", which chance can't explain"
+        values += ", too many to be chance"
     return f"{names}, and {values}"
 
 
@@ -132,7 +132,7 @@ def describe_declared(inclusion: Inclusion) -> str:
     if not inclusion.orphans:
         return "declared by the source"
     rows = (
-        "one row violates it" if inclusion.orphans == 1 else f"{inclusion.orphans} rows violate it"
+        "1 row violates it" if inclusion.orphans == 1 else f"{inclusion.orphans:,} rows violate it"
     )
     return f"declared by the source, but {rows}"
 

@@ -116,7 +116,7 @@ def _prefer_referring_keys(selected: SelectedKeys) -> None:
         if key != table.primary_key and key in table.candidates.keys:
             score = selected.primary[table.index].score
             parent = composite.parent[0].table.name
-            reason = f"unique together, and together they refer to {parent}"
+            reason = f"unique together, and they refer to the key of {parent}"
             _set_primary_key(selected, table, KeyChoice(key, score, reason))
 
 

@@ -106,7 +106,9 @@ def choose_composite(
     )
     if preferred is None:
         return best
-    doubt = f"; {', '.join(best.columns)} are unique too, but on too few rows to rule out chance"
+    doubt = (
+        f"; {', '.join(best.columns)} are unique too, but there are too few rows to rule out chance"
+    )
     return replace(preferred, reason=preferred.reason + doubt)
 
 
@@ -159,10 +161,10 @@ def _columns(table: MeasuredTable, names: Iterable[str]) -> list[MeasuredColumn]
 
 
 def _describe_composite(columns: Sequence[MeasuredColumn], referring: Collection[str]) -> str:
-    reason = "unique together, and no subset is"
+    reason = "unique together and minimal"
     references = sum(1 for column in columns if column.name in referring)
     if references == 1:
-        reason += "; one of them is a foreign key"
+        reason += "; one of the columns is a foreign key"
     elif references:
-        reason += f"; {references} of them are foreign keys"
+        reason += f"; {references} of the columns are foreign keys"
     return reason

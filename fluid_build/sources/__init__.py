@@ -70,5 +70,5 @@ def _check_option(address: Address, option: Option, is_set: bool, spelled: str) 
     }[option]
     raise UsageError(
         f"{address.kind.phrase[:1].upper()}{address.kind.phrase[1:]} has no {meaning}.",
-        hint=f"Leave {spelled} out.",
+        hint=f"Remove {spelled}.",
     )

@@ -27,22 +27,18 @@ DecimalMark: TypeAlias = Literal[".", ","]
 DateOrder: TypeAlias = Literal["dmy", "mdy"]
 
 NUMBER_QUESTION = (
-    "Read as text, because a number such as 1.234 or 1,234 may have three decimals or be over a"
-    " thousand, and nothing else in the table settles which. To settle it, use"
-    ' --decimal "." or --decimal ","'
+    "Read as text: values such as 1.234 could mean 1.234 or 1234, and nothing else in the table"
+    ' tells which. Pass --decimal "." or --decimal ",".'
 )
 DATE_QUESTION = (
-    "Read as text, because a date such as 01/02/2024 may be in January or in February, and nothing"
-    " else in the table settles which. Use --date-order dmy or --date-order mdy to settle it."
+    "Read as text: dates such as 01/02/2024 could be in January or in February, and nothing else"
+    " in the table tells which. Pass --date-order dmy or --date-order mdy."
 )
 _CONTRADICTORY_NUMBERS = (
-    "Read as text, because some values have a decimal comma and others a decimal point."
+    "Read as text: some values have a comma as the decimal mark, others a point."
 )
-_CONTRADICTORY_DATES = (
-    "Read as text, because some dates exist only with the day first and others only with the month"
-    " first."
-)
-_BY_ANOTHER = "as another column of the table settles it"
+_CONTRADICTORY_DATES = "Read as text: some dates are only valid day first, others only month first."
+_BY_ANOTHER = "based on another column of the table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +203,7 @@ def _decide_open(
         if not chosen:
             return Decision(note=DATE_QUESTION)
         why = "as --date-order says" if answers.date_order else _BY_ANOTHER
-        note = f"Dates such as 01/02/2024 are read with the {_SPOKEN[chosen]} first, {why}."
+        note = f"Dates such as 01/02/2024 are read {_SPOKEN[chosen]} first, {why}."
         return Decision(_dated(mark, chosen), note)
     # 1.234 beside 1,234 is no single convention's writing: only the user can know.
     mixed = values & bits("one point") and values & bits("one comma")
@@ -215,7 +211,8 @@ def _decide_open(
     if not chosen or values & ~_NUMBERS[chosen]:
         return Decision(note=NUMBER_QUESTION)
     why = "as --decimal says" if answers.decimal else _BY_ANOTHER
-    note = f"Numbers such as 1.234 or 1,234 are read with a decimal {_SPOKEN[chosen]}, {why}."
+    mark = _SPOKEN[chosen]
+    note = f"Numbers such as 1.234 or 1,234 are read with a {mark} as the decimal mark, {why}."
     return Decision(_number(values, chosen), note)
 
 

@@ -56,9 +56,9 @@ def settle_foreign_keys(tables: Sequence[Table]) -> tuple[Table, ...]:
             if resolved is None:
                 what = ", ".join(key.columns)
                 notes.append(
-                    f"It declares a foreign key ({what}) to {key.to_table}, which was not read."
+                    f"It declares a foreign key ({what}) to {key.to_table}, which wasn't read."
                     if parent is None
-                    else f"It declares a foreign key ({what}) to columns that {parent.name} lacks."
+                    else f"It declares a foreign key ({what}) to missing columns of {parent.name}."
                 )
             elif resolved not in resolved_keys:
                 resolved_keys.append(resolved)

@@ -62,7 +62,7 @@ def open_duckdb(place: str, options: OpenOptions) -> OpenSource:
             connection=connection,
             tables=tables,
             skipped=skipped,
-            notes=(f"Views are not read ({views} found).",) if views else (),
+            notes=(f"Views aren't read ({views} found).",) if views else (),
             cleanup=[engine],
         )
 
@@ -72,19 +72,19 @@ def _check(path: Path) -> None:
         with path.open("rb"):
             pass
     except FileNotFoundError:
-        raise SourceNotFoundError(f"There is no file {path}.", hint="Check the path.") from None
+        raise SourceNotFoundError(f"{path} doesn't exist.", hint="Check the path.") from None
     except OSError as error:
         raise SourceUnreadableError(
-            f"{path} cannot be read: {error.strerror}.", hint="Check its permissions."
+            f"{path} can't be read: {error.strerror}.", hint="Check its permissions."
         ) from None
     if database_kind(path) is SQLITE:
         raise SourceUnreadableError(
             f"{path.name} is a SQLite database, not a DuckDB one.",
-            hint="Give it as sqlite:///path.",
+            hint="Pass it as sqlite:///path.",
         )
     if database_kind(path) is not DUCKDB:
         raise SourceUnreadableError(
-            f"{path.name} is not a DuckDB database.", hint="Check that it is the file you mean."
+            f"{path.name} isn't a DuckDB database.", hint="Check that this is the file you meant."
         )
 
 
@@ -100,11 +100,11 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         ):
             raise SourceUnreadableError(
                 f"{path.name} is locked: another process has it open for writing.",
-                hint="Close the other program, or give a copy of the file.",
+                hint="Close the other program, or pass a copy of the file.",
             ) from None
         raise SourceUnreadableError(
-            f"{path.name} cannot be read as a DuckDB database: {reason(error)}",
-            hint="It may be damaged, or written by a version of DuckDB newer than "
+            f"{path.name} can't be read as a DuckDB database: {reason(error)}",
+            hint="It may be damaged, or written by a DuckDB version newer than "
             f"{duckdb.__version__}.",
         ) from None
 

@@ -128,7 +128,7 @@ def _connect(
         )
     except duckdb.Error:
         raise UsageError(
-            f"{limit!r} is no amount of memory.", hint='Write it like "2GB" or "512MB".'
+            f"{limit!r} isn't a valid memory size.", hint='Use a size such as "2GB" or "512MB".'
         ) from None
     connection.execute("SET TimeZone = 'UTC'")
     # DuckDB counts how far a query is only for a bar; ours is drawn elsewhere.
@@ -151,7 +151,7 @@ def _load(connection: duckdb.DuckDBPyConnection, scanner: Scanner, path: Path) -
         connection.execute(f"LOAD {literal(str(path))}")
     except duckdb.Error as error:
         raise SourceError(
-            f"The {scanner.name} scanner could not be loaded: {reason(error, path)}",
+            f"The {scanner.name} scanner couldn't be loaded: {reason(error, path)}",
             hint=f"Install it again: {_install(scanner)}.",
         ) from None
 
@@ -187,7 +187,7 @@ def reason(error: Exception, *places: Path) -> str:
     Each of the places is named without its folder, so that the sentence is the same elsewhere.
     """
     if isinstance(error, UnicodeDecodeError):
-        return "It holds text that is not valid UTF-8."
+        return "It has text that isn't valid UTF-8."
     text = without_values(redact(str(error))).strip()
     for place in places:
         text = text.replace(str(place), place.name)
@@ -200,10 +200,10 @@ def unreadable(name: str, error: Exception) -> SourceUnreadableError:
     """Return the error for a source that could be opened, and fails when it's read."""
     if isinstance(error, duckdb.OutOfMemoryException):
         return SourceUnreadableError(
-            f"Reading {name} takes more memory than it may: {reason(error)}",
-            hint='Allow more with the environment variable FLUID_MEMORY_LIMIT, such as "8GB".',
+            f"Reading {name} exceeds the memory limit: {reason(error)}",
+            hint='Raise the limit with the environment variable FLUID_MEMORY_LIMIT, such as "8GB".',
         )
     return SourceUnreadableError(
         f"Reading {name} failed: {reason(error)}",
-        hint="Check that its files are whole, or write the broken one again.",
+        hint="Check for incomplete or damaged files, and export them again.",
     )

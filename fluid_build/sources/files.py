@@ -72,7 +72,7 @@ def open_files(place: str, options: OpenOptions) -> OpenSource:
                 if len(skipped) == 1
                 else f"None of the {len(skipped)} tables of {Path(place).name} could be read."
                 f" The first, {skipped[0].name}: {skipped[0].reason}",
-                hint="Check that the files are whole and of the format that their ending names.",
+                hint="Check for incomplete files and for wrong file extensions.",
             )
         return OpenSource(
             kind="files",
@@ -99,12 +99,10 @@ def _check(place: str) -> None:
         else:
             path.open("rb").close()
     except FileNotFoundError:
-        raise SourceNotFoundError(
-            f"There is nothing at {place!r}.", hint="Check the path."
-        ) from None
+        raise SourceNotFoundError(f"{place!r} doesn't exist.", hint="Check the path.") from None
     except OSError as error:
         raise SourceUnreadableError(
-            f"{place} cannot be read: {error.strerror}.", hint="Check its permissions."
+            f"{place} can't be read: {error.strerror}.", hint="Check its permissions."
         ) from None
 
 
@@ -130,21 +128,19 @@ def _nothing(place: str, layout: Layout) -> EmptySourceError | UnknownSourceErro
         known = unread_format(path)
         if known is not None:
             return UnknownSourceError(
-                f"{path.name} is {known.singular}; Fluid Forge doesn't read those yet.",
+                f"{path.name} is {known.singular}; Fluid Forge doesn't read this format yet.",
                 hint=known.advice,
             )
         return UnknownSourceError(
-            f"{path.name} has no ending of a format that can be read.",
-            hint=f"Known are {endings} (also with .gz or .zst), databases and .sql.",
+            f"{path.name} doesn't have a supported file extension.",
+            hint=f"Supported: {endings} (also with .gz or .zst), databases and .sql.",
         )
     if layout.left_out:
-        return EmptySourceError(
-            f"{place} holds no data file that can be read.", hint=layout.left_out[0][1]
-        )
+        return EmptySourceError(f"{place} has no readable data file.", hint=layout.left_out[0][1])
     found_there, advice = in_words(layout.ignored) if layout.ignored else ("", "")
     return EmptySourceError(
-        f"{place} holds no data file{f', but {found_there}' if found_there else ''}.",
-        hint=advice or f"Files ending in {endings} are read, also with .gz or .zst.",
+        f"{place} has no data files{f', but {found_there}' if found_there else ''}.",
+        hint=advice or f"Supported file extensions: {endings}, also with .gz or .zst.",
     )
 
 
@@ -186,8 +182,8 @@ def _on_alike(layout: Layout, tables: Sequence[Table]) -> Iterator[str]:
         if len(names) > 1:
             yield (
                 f"{len(names):,} files have the same columns ({names[0]} to {names[-1]}), and each"
-                " is a table of its own. To read them as one table, put them in a folder of their"
-                " own and name the folder above it."
+                " is a table of its own. To read them as one table, move them to a subfolder and"
+                " pass its parent folder as the source."
             )
 
 

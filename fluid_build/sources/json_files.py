@@ -94,7 +94,7 @@ def stage_json(
         rows = connection.execute(f"DESCRIBE {relation}").fetchall()
     if [row[:2] for row in rows] == [("json", "JSON")] and not _has_rows(connection, relation):
         connection.execute(f"DROP TABLE {relation}")
-        raise ValueError("It holds no records.")
+        raise ValueError("It has no records.")
     origin = InFiles(
         format=files.format,
         root=files.root,

@@ -122,8 +122,8 @@ FILES = SourceKind(
     schemes=("file",),
     options=frozenset({"conventions"}),
     query_hint=(
-        "The queries call each file by its table's name. To run one in DuckDB, put the path of "
-        "the file in place of the name: FROM 'orders.csv'."
+        "The queries use table names. To run one in DuckDB, replace the table name with the path "
+        "of the file: FROM 'orders.csv'."
     ),
 )
 DDL = SourceKind(

@@ -31,11 +31,11 @@ def no_tables(
     where = f" in {', '.join(schemas)}" if schemas else ""
     if not views:
         return EmptySourceError(
-            f"{source} holds no table{where}.", hint="Check that it is the database you mean."
+            f"{source} has no tables{where}.", hint="Check that this is the database you meant."
         )
     count = "a view" if views == 1 else f"{views:,} views"
     return EmptySourceError(
-        f"{source} holds no table{where}, but {count}; views are not read.",
-        hint="Name the database that holds their tables, or export each view to a file and name the"
-        f" folder with these: {export}",
+        f"{source} has no tables{where}, only {count}. Views aren't read.",
+        hint="Pass the database that has their tables, or export each view to a file and pass the"
+        f" folder with these files: {export}",
     )

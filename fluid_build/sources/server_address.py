@@ -70,7 +70,7 @@ def server_address(dsn: str, kind: ServerKind) -> ServerAddress:
     if not _PORTS.fullmatch(address.port) or not _HOSTS.fullmatch(address.host):
         raise ValueError("its host or port can't be read")
     if "://" in address.database or "=" in address.database:
-        raise ValueError("its database is a connection string of its own")
+        raise ValueError("its database name is itself a connection string")
     return address
 
 

@@ -48,9 +48,9 @@ def chosen_table(requested: str, names: Sequence[TableName]) -> str:
     if matching:
         candidates = ", ".join(sorted(_full(name) for name in matching))
         raise UsageError(
-            f"{requested} may be any of {len(matching)} tables.", hint=f"Name one: {candidates}."
+            f"{requested} matches {len(matching)} tables.", hint=f"Choose one: {candidates}."
         )
-    raise UsageError(f"There is no table {requested}.", hint=_hint(requested, names))
+    raise UsageError(f"The source has no table {requested}.", hint=_hint(requested, names))
 
 
 def _lower(name: TableName) -> set[str]:

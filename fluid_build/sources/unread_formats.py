@@ -18,11 +18,11 @@ class UnreadFormat:
     advice: str
 
 
-_SHEETS = "Save each sheet as CSV, and name the folder that holds them."
-_TABLES = "Save its tables as CSV, and name the folder that holds them."
-_UNPACK = "Unpack it, and name the folder with its files."
-_TO_PARQUET = "Convert it to Parquet or CSV, and name that file."
-_EXPORT = "Export its tables as CSV or Parquet, and name the folder that holds them."
+_SHEETS = "Save each sheet as CSV, and pass the folder that has them."
+_TABLES = "Save its tables as CSV, and pass the folder that has them."
+_UNPACK = "Unpack it, and pass the folder with its files."
+_TO_PARQUET = "Convert it to Parquet or CSV, and pass that file."
+_EXPORT = "Export its tables as CSV or Parquet, and pass the folder that has them."
 
 _EXCEL = UnreadFormat("an Excel workbook", "Excel workbooks", _SHEETS)
 _WORD = UnreadFormat("a Word document", "Word documents", _TABLES)
@@ -31,9 +31,9 @@ _PACKED = UnreadFormat("a compressed file", "compressed files", _UNPACK)
 _AVRO = UnreadFormat("an Avro file", "Avro files", _TO_PARQUET)
 _ORC = UnreadFormat("an ORC file", "ORC files", _TO_PARQUET)
 _ARROW = UnreadFormat("an Arrow file", "Arrow files", _TO_PARQUET)
-_PYTHON = UnreadFormat("a file of Python objects", "files of Python objects", _TO_PARQUET)
+_PYTHON = UnreadFormat("a Python object file", "Python object files", _TO_PARQUET)
 _HDF = UnreadFormat("an HDF5 file", "HDF5 files", _TO_PARQUET)
-_STATISTICS = UnreadFormat("a file of a statistics program", "statistics files", _TO_PARQUET)
+_STATISTICS = UnreadFormat("a statistics file", "statistics files", _TO_PARQUET)
 _ACCESS = UnreadFormat("an Access database", "Access databases", _EXPORT)
 
 _BY_ENDING = {
@@ -41,7 +41,7 @@ _BY_ENDING = {
     ".ods": UnreadFormat("an OpenDocument spreadsheet", "OpenDocument spreadsheets", _SHEETS),
     ".numbers": UnreadFormat("a Numbers spreadsheet", "Numbers spreadsheets", _SHEETS),
     ".docx": _WORD, ".doc": _WORD,
-    ".odt": UnreadFormat("an OpenDocument text", "OpenDocument texts", _TABLES),
+    ".odt": UnreadFormat("an OpenDocument text document", "OpenDocument text documents", _TABLES),
     ".pdf": UnreadFormat("a PDF document", "PDF documents", _TABLES),
     ".zip": _ARCHIVE, ".7z": _ARCHIVE, ".rar": _ARCHIVE, ".tar": _ARCHIVE, ".tgz": _ARCHIVE,
     ".bz2": _PACKED, ".xz": _PACKED, ".lz4": _PACKED, ".br": _PACKED, ".z": _PACKED,
@@ -56,8 +56,8 @@ _BY_ENDING = {
     ".dbf": UnreadFormat("a dBase table", "dBase tables", _TO_PARQUET),
 }  # fmt: skip
 
-_LAKE = "Export it to Parquet in a folder of its own with the engine that wrote it, and name that."
-_WHY_NOT_ALL = "whose own log decides which of its files count"
+_LAKE = "Use the engine that wrote it to export it to Parquet, and pass the folder of the export."
+_WHY_NOT_ALL = "whose transaction log decides which files are current"
 
 
 def unread_format(path: Path) -> UnreadFormat | None:
@@ -78,7 +78,7 @@ def lake_table(folder: Path) -> str | None:
         kind = "an Apache Hudi table"
     else:
         return None
-    return f"It is {kind}, {_WHY_NOT_ALL}; Fluid Forge doesn't read those yet. {_LAKE}"
+    return f"It is {kind}, {_WHY_NOT_ALL}. Fluid Forge doesn't read this format yet. {_LAKE}"
 
 
 def left_aside(names: Sequence[str]) -> tuple[str, ...]:
@@ -87,9 +87,7 @@ def left_aside(names: Sequence[str]) -> tuple[str, ...]:
     for format_, of_a_kind in _by_format(names):
         files = listed_up_to(_MOST_NAMED, of_a_kind)
         if format_ is None:
-            notes.append(
-                f"Not read, because they hold no table or their format is unknown: {files}."
-            )
+            notes.append(f"Not read, because they have no table or an unknown format: {files}.")
         else:
             what = format_.singular if len(of_a_kind) == 1 else format_.plural
             notes.append(f"Not read: {files} ({what}). {format_.advice}")

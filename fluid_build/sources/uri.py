@@ -55,7 +55,7 @@ def locate(text: str) -> Address:
     scheme = match.group(1).lower()
     kind = SCHEMES.get(scheme)
     if kind is None:
-        raise _unknown_scheme(scheme, text)
+        raise _unknown_scheme(scheme)
     if isinstance(kind, ServerKind):
         return Address(kind, text)
     place = _path_of(text[match.end() :])
@@ -154,13 +154,11 @@ def database_kind(path: Path) -> SourceKind | None:
 def _require_file(place: str) -> None:
     path = Path(place)
     if not path.exists():
-        raise SourceNotFoundError(
-            f"There is nothing at {redact(place)!r}.", hint=_nearest_hint(path)
-        )
+        raise SourceNotFoundError(f"{redact(place)!r} doesn't exist.", hint=_nearest_hint(path))
     if path.is_dir():
         raise SourceNotFoundError(
-            f"{redact(place)!r} is a folder, and a database file was expected.",
-            hint="Name the file inside it, or give the folder without a scheme to read its files.",
+            f"{redact(place)!r} is a folder, not a database file.",
+            hint="Pass the file inside it, or pass the folder without a scheme to read its files.",
         )
     if not path.is_file():
         raise not_regular(path)
@@ -169,7 +167,7 @@ def _require_file(place: str) -> None:
 def _nearest_hint(path: Path) -> str:
     folder = path.parent
     if not folder.is_dir():
-        return f"Check the path: the folder {redact(str(folder))!r} does not exist either."
+        return f"Check the path: the folder {redact(str(folder))!r} doesn't exist either."
     try:
         names = sorted(entry.name for entry in folder.iterdir())
     except OSError:
@@ -178,11 +176,11 @@ def _nearest_hint(path: Path) -> str:
     return f"Did you mean {str(folder / guess)!r}?" if guess else "Check the path."
 
 
-def _unknown_scheme(scheme: str, text: str) -> UnknownSourceError:
+def _unknown_scheme(scheme: str) -> UnknownSourceError:
     known = ", ".join(f"{kind.schemes[0]}://" for kind in KINDS.values() if kind.schemes)
     scheme_meant = nearest(scheme, tuple(SCHEMES))
     guess = f"Did you mean {scheme_meant}://? " if scheme_meant else ""
     return UnknownSourceError(
-        f"{scheme!r} in {redact(text)!r} isn't a kind of source that Fluid Forge reads.",
-        hint=f"{guess}It reads {known}, and the path of a file or folder.",
+        f"Fluid Forge can't read {scheme}:// sources.",
+        hint=f"{guess}Supported: {known}, or a path to a file or folder.",
     )

@@ -58,7 +58,7 @@ def test_a_broken_promise_ends_with_1(fluid: Fluid, contract: Path, duckdb_shop:
     change(duckdb_shop, "INSERT INTO orders VALUES (5000, 100, 1.50)")
     outcome = fluid("test", contract, "--uri", duckdb_shop)
     assert outcome.code == 1
-    assert "1 of 121 rows break the rule" in outcome.out
+    assert "1 of 121 rows violates the rule (99.17% satisfy it)" in outcome.out
     assert "expected every row" in outcome.out
     assert 'SELECT "order_id", COUNT(*)' in outcome.out
 
@@ -74,7 +74,7 @@ def test_a_broken_key_of_a_vault_is_named_by_the_columns_of_the_source(
     warehouse = loaded_without_tests(duckdb_shop, folder, tmp_path / "warehouse.duckdb")
     outcome = fluid("test", folder / "contract.fluid.yaml", "--uri", warehouse)
     assert outcome.code == 1
-    assert "failed  sat_customer.unique.unique  1 of 41 rows break the rule" in outcome.out
+    assert "failed  sat_customer.unique.unique  1 of 41 rows violates the rule" in outcome.out
     assert "customer_id identifies a row of customer" in outcome.out
 
 

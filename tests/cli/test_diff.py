@@ -107,7 +107,7 @@ def test_what_is_neither_ends_with_2(fluid: Fluid, model: Path, name: str, text:
 
 def test_a_folder_without_a_contract_ends_with_2(fluid: Fluid, model: Path) -> None:
     """And so does a place where nothing is."""
-    assert "There is no contract.fluid.yaml" in fluid("diff", model, model.parent).err
+    assert "has no contract.fluid.yaml" in fluid("diff", model, model.parent).err
     assert fluid("diff", model, model.parent / "nowhere").code == 2
 
 

@@ -118,8 +118,11 @@ def test_json_has_everything_at_once(fluid: Fluid, contract: Path, tmp_path: Pat
     [
         (("export", "odbc", "{contract}"), "Use `fluid export odcs|dcs|osi CONTRACT`."),
         (("import", "dcs", "{contract}"), "Use `fluid import odcs CONTRACT`."),
-        (("export", "odcs", "{contract}", "--version", "2.2.2"), "Known are `3.1.0` or `3.2.0`."),
-        (("export", "odcs", "nowhere.yaml"), "There is no file"),
+        (
+            ("export", "odcs", "{contract}", "--version", "2.2.2"),
+            "Supported versions: `3.1.0` or `3.2.0`.",
+        ),
+        (("export", "odcs", "nowhere.yaml"), "nowhere.yaml doesn't exist."),
         (("export", "odcs", "{contract}", "-o", "{contract}"), "is the input"),
         (("import", "odcs", "{contract}"), "already a FLUID contract"),
     ],

@@ -238,4 +238,4 @@ def test_debug_shows_the_traceback(fluid: Fluid) -> None:
     outcome = fluid("profile", "missing.db", "--debug")
     assert outcome.code == 2
     assert outcome.err.startswith("Traceback (most recent call last):")
-    assert "Error: There is nothing at 'missing.db'." in outcome.err
+    assert "Error: 'missing.db' doesn't exist." in outcome.err

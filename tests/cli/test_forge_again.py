@@ -115,7 +115,7 @@ def test_a_kept_contract_that_no_longer_fits_fails(
     outcome = forge(fluid, duckdb_shop, folder)
     assert outcome.code == 1
     assert "The files that were kept don't match the newly generated ones" in outcome.out
-    assert "orders.note: the model builds it, the contract doesn't have it" in outcome.out
+    assert "orders.note: in the model but not in the contract" in outcome.out
     assert fluid("verify", folder).code == 1
     assert forge(fluid, duckdb_shop, folder, "--force").code == 0
     assert fluid("verify", folder).code == 0

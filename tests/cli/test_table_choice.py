@@ -58,8 +58,8 @@ def test_a_name_of_several_tables_is_refused_with_all_of_them(fluid: Fluid, sale
     """It's not for us to choose."""
     outcome = fluid("profile", sales, "--table", "Customer")
     assert outcome.code == 2
-    assert "Customer may be any of 2 tables" in outcome.err
-    assert "Name one: person.Customer, sales.Customer." in outcome.err
+    assert "Customer matches 2 tables" in outcome.err
+    assert "Choose one: person.Customer, sales.Customer." in outcome.err
 
 
 def as_sqlite(folder: Path) -> str:
@@ -108,7 +108,7 @@ def test_a_mistyped_table_of_a_server_is_reported_before_anything_is_read(
 def assert_refused_early(fluid: Fluid, uri: str) -> None:
     outcome = fluid("profile", uri, "--table", "custmer")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "There is no table custmer." in outcome.err
+    assert "The source has no table custmer." in outcome.err
     assert "Did you mean customer? The tables are customer, orders." in outcome.err
     assert "Reading" not in outcome.err
 
@@ -128,7 +128,7 @@ def test_the_very_spelling_goes_before_another_case() -> None:
     """Databases may hold both."""
     twins = [TableName("Orders"), TableName("orders")]
     assert chosen_table("orders", twins) == "orders"
-    with pytest.raises(UsageError, match="any of 2 tables"):
+    with pytest.raises(UsageError, match="ORDERS matches 2 tables"):
         chosen_table("ORDERS", twins)
 
 

@@ -42,7 +42,7 @@ def test_two_exposes_of_one_id() -> None:
     """An id that is given twice is reported at the second place."""
     warning = only(contract(exposes=[expose(), expose()]))
     assert warning.path == "exposes[1].exposeId"
-    assert warning.message == "the exposeId `orders` is given twice"
+    assert warning.message == "the exposeId `orders` is defined twice"
 
 
 def test_two_columns_of_one_name() -> None:
@@ -70,7 +70,7 @@ def test_a_build_of_something_that_is_not_exposed() -> None:
     """What a build puts out is exposed."""
     document = contract(builds=[{"id": "b", "outputs": ["order"]}])
     assert only(document).message == (
-        "there is no exposeId `order` in the contract; did you mean `orders`?"
+        "the contract has no exposeId `order`; did you mean `orders`?"
     )
 
 

@@ -108,7 +108,7 @@ def _written(folder: Path, text: str) -> Path:
 
 def test_a_missing_file_is_not_found(tmp_path: Path) -> None:
     """A missing file is named as missing."""
-    with pytest.raises(SourceNotFoundError, match="There is no file"):
+    with pytest.raises(SourceNotFoundError, match="doesn't exist"):
         read_contract(tmp_path / "none.yaml")
 
 
@@ -138,15 +138,15 @@ def test_a_huge_file_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("a: 1\nb: 2\na: 3\n", "line 3, column 1: the key `a` is given twice (first in line 1)"),
-        ("a: {b: 1, b: 2}", "line 1, column 11: the key `b` is given twice"),
+        ("a: 1\nb: 2\na: 3\n", "line 3, column 1: the key `a` occurs twice (first on line 1)"),
+        ("a: {b: 1, b: 2}", "line 1, column 11: the key `b` occurs twice"),
         ("on: 1", "line 1, column 1: the key `on` is read as true or false"),
         ("a:\n  2024: x", "line 2, column 3: the key `2024` is read as a number"),
         ("~: 1", "the key `~` is read as null"),
         ("? [a]\n: 1", "a key must be text, not a list or mapping"),
         ("a: !!python/object/apply:os.system [ls]", "tag `tag:yaml.org,2002:python/object"),
-        ("a: !mine x", "the tag `!mine` is not allowed"),
-        ("a: !!binary aGk=", "the tag `tag:yaml.org,2002:binary` is not allowed"),
+        ("a: !mine x", "the tag `!mine` isn't allowed"),
+        ("a: !!binary aGk=", "the tag `tag:yaml.org,2002:binary` isn't allowed"),
         ("a: !!int x", "`x` doesn't match its tag"),
         ("a: *b", "the alias `*b` has no anchor before it"),
         ("a: &a [*a]", "the alias `*a` contains itself"),
@@ -193,7 +193,7 @@ def test_nesting_is_bounded(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ('{"a": 1,\n "a": 2}', "line 2, column 2: the key `a` is given twice (first in line 1)"),
+        ('{"a": 1,\n "a": 2}', "line 2, column 2: the key `a` occurs twice (first on line 1)"),
         ('{"a": NaN}', "a number that JSON doesn't allow"),
         ('{"a": "\\ud800"}', "line 1, column 7: it has half of a surrogate pair"),
         ('{"a": 1,}', "line 1"),

@@ -62,8 +62,8 @@ def test_a_column_on_one_side_is_reported() -> None:
         exposes[0]["contract"]["schema"][1]["name"] = "label"
 
     assert _said(_edited(contract, edit), plan) == [
-        "a.name: the model builds it, the contract doesn't have it",
-        "a.label: the contract has it, the model doesn't build it",
+        "a.name: in the model but not in the contract",
+        "a.label: in the contract but not in the model",
     ]
 
 
@@ -75,6 +75,6 @@ def test_an_expose_on_one_side_is_reported() -> None:
         exposes[1]["exposeId"] = "c"
 
     assert _said(_edited(contract, edit), plan) == [
-        "b: the model builds it, the contract doesn't have it",
-        "c: the contract exposes it, the model doesn't build it",
+        "b: in the model but not in the contract",
+        "c: in the contract but not in the model",
     ]

@@ -53,7 +53,7 @@ def test_a_misspelt_key_is_one_finding() -> None:
     document = contract()
     document["exposse"] = document.pop("exposes")
     finding = only(document)
-    assert finding.message == "`exposse` isn't known here; did you mean `exposes`?"
+    assert finding.message == "`exposse` isn't a known key here; did you mean `exposes`?"
     assert finding.nearest == "exposes"
     assert finding.path == "exposse"
 
@@ -61,7 +61,7 @@ def test_a_misspelt_key_is_one_finding() -> None:
 def test_an_unknown_key_comes_with_the_known_ones() -> None:
     """A key like no other is reported with the keys that are known there."""
     finding = only(contract(exposes=[expose(zzz=1)]))
-    assert finding.message == "`zzz` isn't known here"
+    assert finding.message == "`zzz` isn't a known key here"
     assert finding.nearest is None
     assert "`exposeId`" in finding.allowed
 
@@ -84,15 +84,15 @@ def test_a_missing_key_is_named_with_what_it_should_hold() -> None:
 def test_null_is_not_an_absent_key() -> None:
     """A null is refused, with the advice to leave the key out where that is allowed."""
     finding = only(contract(description=None))
-    assert finding.message == "it's null; leave the key out, or use text"
-    assert only(contract(name=None)).message == "it should be a text that is not empty"
+    assert finding.message == "must not be null; leave the key out, or use text"
+    assert only(contract(name=None)).message == "must be text that isn't empty"
 
 
 def test_a_number_where_text_belongs_asks_for_quotes() -> None:
     """What YAML read as a number or boolean is named so, as the writer saw text."""
-    message = "it should be text, but is read as a number; put it in quotes"
+    message = "must be text, but is read as a number; put it in quotes"
     assert only(contract(exposes=[expose(version=1.0)])).message == message
-    message = "it should be text, but is read as true or false; put it in quotes"
+    message = "must be text, but is read as true or false; put it in quotes"
     assert only(contract(domain=False)).message == message
 
 
@@ -110,7 +110,7 @@ def test_whole_numbers_may_be_written_with_a_point() -> None:
 def test_a_repeated_tag_is_reported_where_it_repeats() -> None:
     """The second of two equal tags is reported."""
     finding = only(contract(tags=["a", "b", "a"]))
-    assert (finding.path, finding.message) == ("tags[2]", "it's in the list already")
+    assert (finding.path, finding.message) == ("tags[2]", "is already in the list")
 
 
 def test_a_table_needs_columns_or_an_api() -> None:
@@ -151,7 +151,7 @@ def test_a_value_is_checked_against_the_alternative_of_its_type() -> None:
 def test_a_value_of_another_type_comes_with_all_alternatives() -> None:
     """A dataset that is a number should be text or a mapping."""
     finding = only(contract(build={"execution": {"trigger": {"datasets": [3]}}}))
-    assert finding.message == "it should be text or a mapping"
+    assert finding.message == "must be text or a mapping"
 
 
 def test_each_missing_key_of_a_provider_action_is_a_finding() -> None:
@@ -220,7 +220,7 @@ def test_keys_that_are_not_text_are_reported() -> None:
 
 def test_half_a_character_in_a_key_is_reported() -> None:
     """An unknown key with half of a surrogate pair is refused in words."""
-    assert only(contract(**{"\ud800": 1})).message == "it isn't Unicode text"
+    assert only(contract(**{"\ud800": 1})).message == "must be Unicode text"
 
 
 def test_parse_gives_the_typed_contract() -> None:
@@ -237,7 +237,7 @@ def test_parse_refuses_an_invalid_document_in_one_sentence() -> None:
     """An invalid document is refused with its first finding and their number."""
     with pytest.raises(ContractError) as refused:
         parse_contract(contract(kind="x", domain=3))
-    assert "kind: it should be one of" in refused.value.message
+    assert "kind: must be one of" in refused.value.message
     assert refused.value.message.endswith("(and 1 more).")
 
 

@@ -137,7 +137,7 @@ def test_the_nearest_setting_is_named(tmp_path: Path) -> None:
 
 def test_errors_elsewhere_say_where(tmp_path: Path) -> None:
     """The error for a wrong flag, variable or legacy file names it."""
-    with pytest.raises(ConfigError, match=r"the command line: there is no setting llm\.x"):
+    with pytest.raises(ConfigError, match=r"the command line: unknown setting llm\.x"):
         load(tmp_path, llm__x=1)
     with pytest.raises(ConfigError, match="FLUID_COST_LIMIT_USD"):
         load(tmp_path, {"FLUID_COST_LIMIT_USD": "five"})
@@ -170,7 +170,7 @@ def test_migration(tmp_path: Path) -> None:
     assert migration.migrated == ("llm.provider", "prices.prices.m", "sources.sources.prod")
     assert [path.read_text() for path in migration.backups] == ["llm: {model: new}"]
     assert len(migration.warnings) == 2
-    assert "'theme' isn't migrated: there is no such setting" in migration.warnings[1]
+    assert "'theme' isn't migrated: the setting doesn't exist" in migration.warnings[1]
     text = (tmp_path / "config.yaml").read_text()
     assert "canary" not in text + str(migration)
     assert (tmp_path / "ai_config.json").exists()

@@ -131,7 +131,7 @@ def test_a_date_is_preferred_to_a_reference_that_only_just_completes_a_key() -> 
     """In a few rows, nobody being in the same job twice says little; a date says more."""
     dated = "DATE '2001-01-01' + CAST(i // 3 * 40 AS INTEGER) AS start_date"
     assert history_key(f"{_FEW_JOBS}, {dated}", 12) == ("staff_id", "start_date")
-    assert "staff_id, job_id are unique too, but on too few rows" in history_reason(
+    assert "staff_id, job_id are unique too, but there are too few rows" in history_reason(
         f"{_FEW_JOBS}, {dated}", 12
     )
 

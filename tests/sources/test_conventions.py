@@ -89,7 +89,7 @@ def test_numbers_that_fit_both_conventions_stay_text_with_a_question(
     """Nothing says whether the mark parts thousands, so the user is asked."""
     ((found, read, note),) = columns(tmp_path, texts)
     assert (found, read) == ("VARCHAR", texts)
-    assert note.endswith('use --decimal "." or --decimal ","')
+    assert note.endswith('Pass --decimal "." or --decimal ",".')
 
 
 @pytest.mark.parametrize(

@@ -52,8 +52,8 @@ def test_ragged_lines_are_mended_and_named(tmp_path: Path) -> None:
         ]
         assert only(source).notes == (
             "2 lines with fewer than 3 fields (lines 3, 7): the missing fields were read as null.",
-            "1 line with more than 3 fields (line 4): the first 3 were kept and the rest left out "
-            "(2 values).",
+            "1 line with more than 3 fields (line 4): the first 3 were kept and the others "
+            "were left out (2 values).",
         )
 
 
@@ -207,7 +207,7 @@ def test_a_late_value_turns_its_column_to_text_with_a_note(tmp_path: Path) -> No
     with open_source(path) as source:
         assert types_of(source) == ["BIGINT", "VARCHAR", "DOUBLE"]
         assert only(source).notes == (
-            "odd: Read as text, because 1 of 30,000 values isn't a whole number (such as 'abc').",
+            "odd: Read as text: 1 of 30,000 values isn't a whole number (such as 'abc').",
         )
 
 
@@ -268,7 +268,7 @@ def test_a_missing_value_s_word_far_down_a_file_does_not_stop_its_column(tmp_pat
     path = written(tmp_path / "late.csv", f"a,b\n{numbers}NULL,y\n")
     with open_source(str(path)) as source:
         assert types_of(source) == ["BIGINT", "VARCHAR"]
-        assert only(source).columns[0].notes == ("1 value 'NULL' read as missing.",)
+        assert only(source).columns[0].notes == ("1 value ('NULL') was read as null.",)
 
 
 def test_a_file_whose_name_looks_like_a_pattern_is_read_itself(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_reads_comments_types_and_generated_columns(tmp_path: Path) -> None:
     )
     with open_source(uri) as source:
         (table,) = source.tables
-        assert source.notes == ("Views are not read (1 found).",)
+        assert source.notes == ("Views aren't read (1 found).",)
     assert table.comment == "a table"
     assert table.column("d").comment == "a number"
     assert table.column("d").type == "DECIMAL(30,10)"
@@ -77,7 +77,7 @@ def test_several_schemas_qualify_the_names(tmp_path: Path) -> None:
     with pytest.raises(SourceNotFoundError, match="no schema 'sx'") as caught:
         open_source(uri, schemas=["sx"])
     assert caught.value.hint == "Did you mean 's'?"
-    with pytest.raises(EmptySourceError, match="no table in none"):
+    with pytest.raises(EmptySourceError, match="no tables in none"):
         open_source(uri, schemas=["none"])
 
 
@@ -110,7 +110,7 @@ def test_refuses_what_is_damaged_or_no_duckdb_file(tmp_path: Path) -> None:
     with pytest.raises(SourceUnreadableError, match=r"a\.duckdb"):
         open_source(uri)
     (tmp_path / "text.duckdb").write_text("hello, world; this is no database")
-    with pytest.raises(SourceUnreadableError, match="not a DuckDB database"):
+    with pytest.raises(SourceUnreadableError, match="isn't a DuckDB database"):
         open_source(tmp_path / "text.duckdb")
     with pytest.raises(EmptySourceError, match="no table"):
         open_source(written(tmp_path / "b.duckdb", "CREATE SCHEMA s"))

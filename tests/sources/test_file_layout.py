@@ -54,8 +54,8 @@ def test_each_file_of_a_folder_is_a_table(tmp_path: Path) -> None:
     with open_source(tmp_path) as source:
         assert source.notes == (
             "Not read: shop.xlsx (an Excel workbook)."
-            " Save each sheet as CSV, and name the folder that holds them.",
-            "Not read, because they hold no table or their format is unknown: readme.txt.",
+            " Save each sheet as CSV, and pass the folder that has them.",
+            "Not read, because they have no table or an unknown format: readme.txt.",
         )
 
 
@@ -159,12 +159,12 @@ def test_a_delta_table_is_not_misread(tmp_path: Path) -> None:
 
 def test_what_cannot_be_a_source_is_told(tmp_path: Path) -> None:
     """An empty folder, an unknown ending, a glob without a match, a missing file."""
-    with pytest.raises(EmptySourceError, match="holds no data file"):
+    with pytest.raises(EmptySourceError, match="has no data files"):
         open_source(tmp_path)
     write(tmp_path, {"a.bin": "x"})
-    with pytest.raises(EmptySourceError, match=r"no data file, but 1 other file\."):
+    with pytest.raises(EmptySourceError, match=r"no data files, but 1 other file\."):
         open_source(tmp_path)
-    with pytest.raises(UnknownSourceError, match=r"a\.bin has no ending"):
+    with pytest.raises(UnknownSourceError, match=r"a\.bin doesn't have a supported"):
         open_source(tmp_path / "a.bin")
     with pytest.raises(SourceNotFoundError, match="No file matches"):
         open_source(f"{tmp_path}/*.csv")

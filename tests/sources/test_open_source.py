@@ -90,7 +90,7 @@ def test_options_that_do_not_fit_are_refused(database: Path) -> None:
         open_source(database, schemas=["main"])
     with pytest.raises(UsageError, match="no SQL dialect"):
         open_source(database, dialect="mysql")
-    with pytest.raises(UsageError, match="no amount of memory"):
+    with pytest.raises(UsageError, match="isn't a valid memory size"):
         open_source(database, memory_limit="plenty")
 
 

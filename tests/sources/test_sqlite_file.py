@@ -91,8 +91,8 @@ def test_a_value_is_never_bent_to_the_declared_type(
     ("declared", "inserted", "said"),
     [
         ("INTEGER", ["1", "2", "'abc'"], "2 whole numbers and 1 text"),
-        ("NUMERIC(4,2)", ["0.125"], "1 of 1 values do not fit that precision"),
-        ("BOOLEAN", ["1", "7"], "1 of 2 values are not 0 or 1"),
+        ("NUMERIC(4,2)", ["0.125"], "1 of 1 values don't fit that precision"),
+        ("BOOLEAN", ["1", "7"], "1 of 2 values aren't 0 or 1"),
         ("DATE", ["1577836800"], "1 whole number; read as BIGINT"),
         ("DATE", ["'2020-01-31 10:20:30'"], "read as TIMESTAMP"),
     ],
@@ -117,7 +117,7 @@ def test_text_that_is_not_utf8_does_not_kill_the_table(tmp_path: Path) -> None:
     )
     with open_source(uri) as source:
         assert values(source, "c") == ["ok", "\\xFFa", "é"]
-        assert "1 of its texts are not valid UTF-8" in only(source).notes[0]
+        assert "1 of its text values isn't valid UTF-8" in only(source).notes[0]
 
 
 def test_reads_a_utf16_database(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_reads_declared_keys(tmp_path: Path) -> None:
         DeclaredForeignKey(("o",), "one", ("id",)),
         DeclaredForeignKey(("x", "y"), "Parent", ("a", "b")),
     }
-    assert child.notes == ("It declares a foreign key (z) to gone, which was not read.",)
+    assert child.notes == ("It declares a foreign key (z) to gone, which wasn't read.",)
 
 
 def test_reads_every_form_of_table(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_reads_every_form_of_table(tmp_path: Path) -> None:
         rows = source.connection.execute(f"FROM {tables['f'].relation}").fetchall()
         assert rows == [("some words",)]
         assert tables["a\"b'c"].columns[0].name == "d\"e'f{c}"
-        assert source.notes == ("Views are not read (1 found).",)
+        assert source.notes == ("Views aren't read (1 found).",)
 
 
 def test_reads_a_wal_database_and_leaves_it_alone(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_says_that_a_database_is_corrupt(tmp_path: Path) -> None:
     uri = written(tmp_path / "a.db", "CREATE TABLE t (c INT)")
     path = tmp_path / "a.db"
     path.write_bytes(path.read_bytes()[:100] + b"\xff" * 4000)
-    with pytest.raises(SourceUnreadableError, match=r"a\.db cannot be read"):
+    with pytest.raises(SourceUnreadableError, match=r"a\.db can't be read"):
         open_source(uri)
 
 
@@ -283,12 +283,12 @@ def test_one_bad_table_does_not_stop_the_others(tmp_path: Path) -> None:
 def test_refuses_what_is_no_sqlite_file(tmp_path: Path) -> None:
     """A file of another kind, an empty database and a missing file each have their error."""
     (tmp_path / "text.db").write_text("hello, this is some text and no database at all")
-    with pytest.raises(SourceUnreadableError, match="not a SQLite database"):
+    with pytest.raises(SourceUnreadableError, match="isn't a SQLite database"):
         open_source(f"sqlite:///{tmp_path}/text.db")
     (tmp_path / "empty.db").touch()
     with pytest.raises(EmptySourceError, match="no table"):
         open_source(f"sqlite:///{tmp_path}/empty.db")
-    with pytest.raises(SourceNotFoundError, match="nothing at"):
+    with pytest.raises(SourceNotFoundError, match="doesn't exist"):
         open_source(f"sqlite:///{tmp_path}/gone.db")
 
 

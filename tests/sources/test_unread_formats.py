@@ -36,7 +36,7 @@ def test_a_single_file_is_called_what_it_is(tmp_path: Path, name: str) -> None:
     with pytest.raises(UnknownSourceError) as caught:
         open_source(tmp_path / name)
     what, advice = FORMATS[name]
-    assert f"{name} is {what}; Fluid Forge doesn't read those yet. {advice}" in said(caught)
+    assert f"{name} is {what}; Fluid Forge doesn't read this format yet. {advice}" in said(caught)
 
 
 def test_a_folder_of_such_files_says_which(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_folder_of_such_files_says_which(tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "*"):
         with pytest.raises(EmptySourceError) as caught:
             open_source(place)
-        expected = "holds no data file, but 2 Excel workbooks, an archive and 1 other file. Save"
+        expected = "has no data files, but 2 Excel workbooks, an archive and 1 other file. Save"
         assert expected in said(caught)
 
 
@@ -61,7 +61,7 @@ def test_a_mixed_folder_is_read_and_notes_what_was_left_aside(tmp_path: Path) ->
         notes = " ".join(source.notes)
     assert "Not read: a.xlsx, b.xlsx (Excel workbooks). Save each sheet as CSV" in notes
     assert "Not read: deep/c.avro (an Avro file). Convert it to Parquet" in notes
-    assert "their format is unknown: note.md." in notes
+    assert "an unknown format: note.md." in notes
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_lake_table_is_never_read_as_the_files_in_it(
     duckdb.sql("SELECT 1 AS id").write_parquet(str(lake / "data" / "0.parquet"))
     with pytest.raises(EmptySourceError) as caught:
         open_source(lake)
-    assert kind in said(caught) and "Export it to Parquet" in said(caught)
+    assert kind in said(caught) and "to export it to Parquet" in said(caught)
     (tmp_path / "ok.csv").write_text("a,b\n1,2\n")
     with open_source(tmp_path) as source:
         assert [table.name for table in source.tables] == ["ok"]
@@ -109,7 +109,7 @@ def test_monthly_files_are_said_to_be_alike_and_the_advice_works(tmp_path: Path)
         with open_source(place) as source:
             (note,) = source.notes
         assert "12 files have the same columns (sales_2024_01.csv to sales_2024_12.csv)" in note
-        assert "put them in a folder of their own and name the folder above it" in note
+        assert "move them to a subfolder and pass its parent folder as the source" in note
     (tmp_path / "sales").mkdir()
     for month in MONTHS:
         (tmp_path / month).rename(tmp_path / "sales" / month)
@@ -147,7 +147,7 @@ def test_a_duckdb_file_of_views_says_so_and_the_advice_works(tmp_path: Path) -> 
             database.execute(f"CREATE VIEW v{i} AS SELECT {i} AS id, 'x' AS name")
     with pytest.raises(EmptySourceError) as caught:
         open_source(path)
-    assert "mart.duckdb holds no table, but 12 views; views are not read." in said(caught)
+    assert "mart.duckdb has no tables, only 12 views. Views aren't read." in said(caught)
     export = re.search(r"COPY .*(?= in DuckDB)", said(caught))
     assert export is not None
     (tmp_path / "views").mkdir()
@@ -165,7 +165,7 @@ def test_a_sqlite_file_of_views_says_so(tmp_path: Path) -> None:
         database.execute("CREATE VIEW v AS SELECT 1 AS id")
     with pytest.raises(EmptySourceError) as caught:
         open_source(path)
-    assert "holds no table, but a view" in said(caught)
+    assert "has no tables, only a view" in said(caught)
     assert "sqlite3 -header -csv" in said(caught)
 
 
@@ -174,7 +174,7 @@ def test_a_postgres_database_of_views_says_so(postgres: PostgresDatabase) -> Non
     postgres.run("CREATE VIEW a AS SELECT 1 AS id; CREATE MATERIALIZED VIEW b AS SELECT 1 AS id")
     with pytest.raises(EmptySourceError) as caught:
         open_source(postgres.uri)
-    assert "holds no table, but 2 views" in said(caught)
+    assert "has no tables, only 2 views" in said(caught)
     assert r"\copy (SELECT" in said(caught)
 
 

@@ -175,7 +175,7 @@ def column_type(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
     try:
         before, after = value_type(old), value_type(new)
     except (ValueError, AttributeError):
-        yield from promise("The values have another type.")(place, old, new)
+        yield from promise("The type has changed.")(place, old, new)
         return
     if before == after:
         return
@@ -184,7 +184,7 @@ def column_type(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
     elif holds_all(before, after):
         yield place.change("breaking", old, new, "The type is narrower: some values no longer fit.")
     else:
-        yield place.change("breaking", old, new, "The values have another type.")
+        yield place.change("breaking", old, new, "The type has changed.")
 
 
 def values_list(reason: str) -> Treatment:

@@ -24,9 +24,9 @@ from fluid_build.contract.differences.comparing import (
 from fluid_build.contract.differences.rule_strength import RULE, shortness
 
 _WORDS = cosmetic("Descriptive text only.")
-_HOW = cosmetic("How the data is made, not what it is.")
-_MEANING = promise("Its meaning, or how it's added up, has changed.")
-_ACCESS = restriction("Who may read the data, or how it's shown, has changed.")
+_HOW = cosmetic("How the data is produced; its meaning is the same.")
+_MEANING = promise("Its meaning or its aggregation has changed.")
+_ACCESS = restriction("Who may read the data, or how it's masked, has changed.")
 _SERVICE = "The promised level of service has changed."
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 _TREATED = frozenset({"treated", "anonymized", "pseudonymized", "tokenized", "encrypted"})
@@ -154,7 +154,7 @@ _PROMISE = Fields(
                 {
                     **_DESCRIPTIVE,
                     "rules": elements(_named_kind("rule", RULE, "id")),
-                    "monitoring": cosmetic("How the rules are monitored, not what they are."),
+                    "monitoring": cosmetic("How the rules are monitored; the rules are the same."),
                 },
                 _WORDS,
             )
@@ -196,12 +196,12 @@ _LIFECYCLE = Fields(
         "state": _lifecycle_state,
         "retention": ranked(_length, "How long the data is kept has changed."),
     },
-    cosmetic("How its end is announced has changed."),
+    cosmetic("The announcement of its end of life has changed."),
 )
-_WHERE = promise("Readers find the data in another place.")
+_WHERE = promise("The data has moved.")
 _BINDING = Fields(
     {"location": part(Fields({}, _WHERE)), "platform": _WHERE, "format": _WHERE},
-    cosmetic("How the data is stored, not where."),
+    cosmetic("How the data is stored; its location is the same."),
 )
 _EXPOSE = ElementKind(
     "expose",
@@ -215,7 +215,7 @@ _EXPOSE = ElementKind(
             "crawler": _HOW,
             "iceberg": _HOW,
             "observability": cosmetic("How the data is monitored."),
-            "kind": promise("It's another kind of expose."),
+            "kind": promise("The kind of expose has changed."),
             "contract": part(_PROMISE),
             "qos": part(_QOS),
             "policy": _ACCESS,
@@ -233,7 +233,7 @@ CONTRACT = Fields(
         **_DESCRIPTIVE,
         "name": _WORDS,
         "domain": _WORDS,
-        "metadata": cosmetic("Who owns it, or where it belongs."),
+        "metadata": cosmetic("Its owner or its domain."),
         "docs": _WORDS,
         "fluidVersion": _WORDS,
         "builds": _HOW,
@@ -244,7 +244,7 @@ CONTRACT = Fields(
         "environments": _HOW,
         "machineLearning": _HOW,
         "id": promise("Readers refer to the product by its id."),
-        "kind": promise("It's another kind of product."),
+        "kind": promise("The kind of product has changed."),
         "exposes": elements(_EXPOSE),
         "schemaEvolution": promise("The rules for schema changes have changed."),
         "lifecycle": part(_LIFECYCLE),

@@ -52,7 +52,7 @@ def differences(old: Comparable, new: Comparable) -> Differences:
     if old.kind != new.kind:
         raise UsageError(
             f"{old.path} is a {old.kind} and {new.path} is a {new.kind}.",
-            hint="Compare two contracts, two models or two forged folders.",
+            hint="Compare two contracts, two models or two folders that `fluid forge` wrote.",
         )
     fields = CONTRACT if old.kind == "contract" else MODEL
     changes = tuple(compare(fields, Place(old.kind), old.document, new.document))

@@ -24,8 +24,8 @@ from fluid_build.contract.differences.comparing import (
 )
 
 _WORDS = cosmetic("Descriptive text only.")
-_FIGURES = cosmetic("Evidence: figures from the time of measuring.")
-_ORIGIN = cosmetic("Where it comes from, not what it is.")
+_FIGURES = cosmetic("Evidence: statistics of the data when it was profiled.")
+_ORIGIN = cosmetic("Its origin; its meaning is the same.")
 _KINDS: Mapping[str, str] = {
     "entities": "entity",
     "attributes": "attribute",
@@ -133,7 +133,7 @@ _OSI = Fields(
                 _identity,
                 Fields(
                     {"metrics": _by_structure},
-                    cosmetic("It follows from the entities and relationships."),
+                    cosmetic("It's derived from the entities and relationships."),
                 ),
             )
         )

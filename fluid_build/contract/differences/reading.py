@@ -36,8 +36,8 @@ def read_comparable(place: Path) -> Comparable:
         path = place / CONTRACT_FILE
         if not path.is_file():
             raise SourceNotFoundError(
-                f"There is no {CONTRACT_FILE} in the folder {place}.",
-                hint="Name a folder that was forged, or a contract or model.json itself.",
+                f"The folder {place} has no {CONTRACT_FILE}.",
+                hint="Pass a folder that `fluid forge` wrote, a contract or a model.json.",
             )
     document = read_contract(path)
     if isinstance(document, dict) and document.keys() >= _MODEL_KEYS:
@@ -57,7 +57,7 @@ def _model(path: Path, document: Document) -> Document:
         raise SourceUnreadableError(
             f"{path} isn't a model of this version: {path_shown(first['loc'])}: "
             f"{escaped(first['msg'])}.",
-            hint="Forge the source again to get a model of this version.",
+            hint="Run `fluid forge` again to get a model of this version.",
         ) from None
     document_: Document = model.model_dump(mode="json", by_alias=True, exclude_none=True)
     return document_

@@ -23,7 +23,7 @@ from fluid_build.contract.rule_limits import RuleLimit, UnclearLimitError, limit
 _SEVERITIES = ("info", "warn", "error", "critical")
 _STRUCTURE = ("to-table", "to-columns", "columns", "rule")
 _LIMITED = frozenset({"completeness", "uniqueness", "valid_values", "accuracy", "schema"})
-_LOOSER = "The rule is looser: data that used to break it can occur now."
+_LOOSER = "The rule is looser: data that used to violate it can occur now."
 _TIGHTER = "The rule is tighter: it promises more."
 _FROM = datetime(2000, 1, 1)
 
@@ -53,7 +53,7 @@ def limits(place: Place, old: Document, new: Document) -> Iterator[DocumentChang
 def _limit_text(rule: Document) -> str:
     words = [str(rule[name]) for name in ("operator", "threshold") if name in rule]
     most = (rule.get("labels") or {}).get("max-violations")
-    return " ".join(words) + ("" if most is None else f", at most {most} broken")
+    return " ".join(words) + ("" if most is None else f", violations: at most {most}")
 
 
 def _level(old: Document, new: Document) -> Level | None:
@@ -100,7 +100,7 @@ def rule_labels(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
     for name in _STRUCTURE:
         if before.get(name) != after.get(name):
             pair = (before.get(name, ABSENT), after.get(name, ABSENT))
-            yield from promise("The rule is about something else.")(place.at(name), *pair)
+            yield from promise("The rule applies to something else.")(place.at(name), *pair)
     listed = [_label_values(labels.get("accepted-values")) for labels in (before, after)]
     if listed[0] != listed[1]:
         at = place.at("accepted-values")
@@ -109,7 +109,9 @@ def rule_labels(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
     if any(
         before.get(name) != after.get(name) for name in {*before, *after} if name not in compared
     ):
-        yield place.change("cosmetic", old, new, "Figures and notes from the time of measuring.")
+        yield place.change(
+            "cosmetic", old, new, "Statistics and notes from when the data was profiled."
+        )
 
 
 def _label_values(text: str | None) -> list[str]:
@@ -124,14 +126,14 @@ def _label_values(text: str | None) -> list[str]:
 
 RULE = Fields(
     {
-        "severity": ranked(severity_rank, "How severe a breach is has changed."),
-        "window": ranked(shortness, "How old the data may be has changed."),
+        "severity": ranked(severity_rank, "The severity of a violation has changed."),
+        "window": ranked(shortness, "The maximum age of the data has changed."),
         "threshold": lambda _place, _old, _new: iter(()),
         "operator": lambda _place, _old, _new: iter(()),
         "labels": rule_labels,
         "description": cosmetic("Descriptive text only."),
         "tags": cosmetic("Tags only."),
     },
-    promise("It's another rule."),
+    promise("It's a different rule."),
     (limits,),
 )

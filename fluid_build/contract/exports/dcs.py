@@ -342,7 +342,7 @@ def _findings(_version: str, document: Json) -> tuple[str, ...]:
 DCS = ExportFormat(
     name="dcs",
     title=f"the Data Contract Specification {DCS_VERSION}",
-    notes="What the format has no place for goes into `config` and `info`.",
+    notes="What the format can't represent goes into `config` and `info`.",
     versions=(DCS_VERSION,),
     write=dcs_document,
     findings=_findings,

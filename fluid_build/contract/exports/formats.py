@@ -59,7 +59,7 @@ def export(contract: FluidContract, name: str, version: str | None = None) -> Ex
     if findings:
         raise ContractError(
             f"The contract in {name.upper()} {number} wouldn't be valid: {findings[0]}.",
-            hint="Report this, with what the contract holds at that place.",
+            hint="This is a bug in Fluid Forge. Please report it, with that part of the contract.",
         )
     left_parts = [*read.left_parts(), *((path, 1) for path in broken)]
     return Exported(name, number, document, (*read.left(), *broken), summed(left_parts))
@@ -69,7 +69,9 @@ def known_format(name: str) -> ExportFormat:
     """Return the format of a name; UsageError for another."""
     if name in FORMATS:
         return FORMATS[name]
-    raise UsageError(f"There is no format {name!r}.", hint=f"Known are {named(list(FORMATS))}.")
+    raise UsageError(
+        f"Unknown format {name!r}.", hint=f"Use `fluid export {'|'.join(FORMATS)} CONTRACT`."
+    )
 
 
 def known_version(format_: ExportFormat, version: str | None) -> str:
@@ -80,6 +82,6 @@ def known_version(format_: ExportFormat, version: str | None) -> str:
     if number in format_.versions:
         return number
     raise UsageError(
-        f"{format_.name.upper()} {version!r} isn't a version that can be written.",
-        hint=f"Known are {named(format_.versions)}.",
+        f"{format_.name.upper()} {version!r} isn't supported for export.",
+        hint=f"Supported versions: {named(format_.versions)}.",
     )

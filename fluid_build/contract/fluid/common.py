@@ -71,7 +71,7 @@ Maybe = Annotated[T | None, _Absent()]
 class TextPattern:
     """A text that must match ``pattern`` (searched for, not anchored by itself).
 
-    ``meaning`` says in words what is allowed, to follow "it should be". ``words`` are the texts
+    ``meaning`` says in words what is allowed, to follow "must be". ``words`` are the texts
     that a misspelt one may be compared with.
     """
 
@@ -157,12 +157,12 @@ Integer = Annotated[int, NumberRule(whole=True)]
 Count = Annotated[int, NumberRule(whole=True, low=0)]
 PositiveCount = Annotated[int, NumberRule(whole=True, low=1)]
 
-NonEmptyText = Annotated[str, TextPattern(r"(?s).", "a text that is not empty")]
+NonEmptyText = Annotated[str, TextPattern(r"(?s).", "text that isn't empty")]
 Identifier = Annotated[
     str,
     TextPattern(
         r"^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$",
-        "an id of lower-case letters, digits, `_`, `.` and `-`, not beginning or ending in `.` "
+        "an id of lower-case letters, digits, `_`, `.` and `-`, that doesn't begin or end with `.` "
         "or `-`",
     ),
 ]
@@ -225,12 +225,12 @@ def requires(*keys: str, under: tuple[str, ...] = (), of: str = "it") -> Problem
 
 def expects(what: str, *, under: tuple[str, ...], value: object) -> Problem:
     """Return the problem that the value under those keys is of the wrong type."""
-    return Problem(under, f"it should be {what}", type(value).__name__, what)
+    return Problem(under, f"must be {what}", type(value).__name__, what)
 
 
 def problems(*broken: Problem) -> PydanticCustomError:
     """Return the error that carries them to the validator."""
-    return PydanticCustomError("rules", "a rule is broken", {"problems": broken})
+    return PydanticCustomError("rules", "a rule is violated", {"problems": broken})
 
 
 class TaggedModel(ClosedModel):

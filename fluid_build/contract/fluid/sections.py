@@ -75,7 +75,7 @@ _TYPES: dict[str, Any] = {
         str,
         TextPattern(
             r"^(100(\.0+)?|\d{2}(\.\d+)?)%$",
-            "a percentage of two digits before the point, such as `99.9%`, or `100%`",
+            "a percentage with two digits before the decimal point, such as `99.9%`, or `100%`",
         ),
     ],
     "model-name": Annotated[
@@ -90,8 +90,7 @@ _TYPES: dict[str, Any] = {
         str,
         TextPattern(
             r"^[a-z0-9_]+\.[a-z0-9_]+$",
-            "a service and its action, lower case, with one point between, such as "
-            "`s3.ensure_bucket`",
+            "a service and its action, lower case, separated by a dot, such as `s3.ensure_bucket`",
         ),
     ],
     "engine": Annotated[

@@ -56,7 +56,7 @@ def table_named(name: str, source: Source, schemas: Sequence[str] = ()) -> Table
             names = ", ".join(escaped(table.name) for table in chosen[:_LISTED])
             raise UsageError(
                 f"The contract's table {escaped(name)} could be any of {names}.",
-                hint="Name the schema to test with --schema.",
+                hint="Pass the schema to test with --schema.",
             )
     return None
 
@@ -117,13 +117,13 @@ def _nothing_there(contract: FluidContract, source: Source) -> SourceNotFoundErr
         expose.labels and "source-tables" in expose.labels for expose in contract.exposes
     )
     hint = (
-        "The contract describes what its dbt project builds: build it, and name the database "
-        "and schema that it builds in."
+        "The contract describes what its dbt project builds. Run `dbt build`, then pass the "
+        "database and schema that it builds in."
         if is_built
-        else "Name the database (and with --schema the schema) that has the contract's tables."
+        else "Pass the database (and with --schema the schema) that has the contract's tables."
     )
     return SourceNotFoundError(
-        f"None of the contract's tables exists: it describes {exposed}, and the source "
+        f"None of the contract's tables exists. It describes {exposed}; the source "
         f"{escaped(source.name)} has {existing or 'no tables'}.",
         hint=hint,
     )

@@ -28,7 +28,7 @@ Parent = Callable[[str, Sequence[str]], tuple[Table, tuple[Column, ...]] | None]
 """The live table and columns behind a rule's ``to-table`` and ``to-columns``."""
 
 _DATED = ("DATE", "TIMESTAMP", "VARCHAR")
-_NEEDS_HISTORY = "it compares with earlier measurements, which a single run doesn't have"
+_NEEDS_HISTORY = "it compares with earlier runs, and a single run has no history"
 _PERSONAL = frozenset({"confidential", "restricted", "pii", "phi"})
 
 
@@ -135,10 +135,10 @@ def _uniqueness(rule: DqRule, context: RuleContext) -> PlannedCheck:
 def _valid_values(rule: DqRule, context: RuleContext) -> PlannedCheck:
     values = names_of((rule.labels or {}).get("accepted-values"))
     if not values:
-        raise NotCheckableError("its label accepted-values has no values")
+        raise NotCheckableError("its label accepted-values is empty")
     columns = _columns(rule, context)
     if len(columns) != 1:
-        raise NotCheckableError("it names several columns, and accepted values belong to one")
+        raise NotCheckableError("it names several columns, but accepted values apply to one")
     sql = checks.other_values(qualified_name(context.live.table), columns[0].name, values)
     aggregates = (queries.filled_rows(columns), queries.other_values(columns[0], values))
     return _aggregated(rule, context, sql, aggregates)
@@ -153,11 +153,13 @@ def _accuracy(rule: DqRule, context: RuleContext) -> PlannedCheck:
         )
     columns = _columns(rule, context)
     if len(columns) != len(to_columns):
-        raise NotCheckableError("it has more or fewer columns than it refers to")
+        raise NotCheckableError(
+            "it has a different number of columns than the key that it refers to"
+        )
     try:
         parent = context.parent(to_table, to_columns)
     except UsageError:
-        raise NotCheckableError("several tables match the one that it refers to") from None
+        raise NotCheckableError("several tables match its label to-table") from None
     if parent is None:
         raise NotCheckableError("the table or a column that it refers to doesn't exist")
     table, parent_columns = parent
@@ -173,15 +175,17 @@ def _accuracy(rule: DqRule, context: RuleContext) -> PlannedCheck:
 
 def _freshness(rule: DqRule, context: RuleContext) -> PlannedCheck:
     if rule.window is None:
-        raise NotCheckableError("it has no window, so it doesn't say how old the data may be")
+        raise NotCheckableError("it has no window, so the maximum age of the data is unknown")
     if rule.threshold is not None:
-        raise NotCheckableError("it has a threshold with its window, and FLUID has no unit for it")
+        raise NotCheckableError(
+            "it has both a threshold and a window, and FLUID defines no unit for the threshold"
+        )
     columns = _selected(rule, context.expose)
     column = context.live.columns.get(columns[0]) if len(columns) == 1 else None
     if column is None:
-        raise NotCheckableError("it doesn't name the column with the time")
+        raise NotCheckableError("it doesn't name a column with dates or timestamps")
     if not column.type.startswith(_DATED):
-        raise NotCheckableError("its column has neither dates nor timestamps")
+        raise NotCheckableError("its column doesn't hold dates or timestamps")
     judge = partial(_judge_age, rule, context, column.type == "DATE")
     return PlannedCheck(judge, aggregates=(queries.newest(column, context.now),))
 
@@ -201,7 +205,7 @@ def _judge_age(rule: DqRule, context: RuleContext, is_date: bool, figures: Figur
         age = "new enough" if fresh else "older"
     return result(
         status="passed" if fresh else "failed",
-        expected=f"newest within {escaped(rule.window or '')}",
+        expected=f"newest row within {escaped(rule.window or '')}",
         observed=age,
     )
 
@@ -225,7 +229,7 @@ def _scoped(rule: DqRule, context: RuleContext) -> Table:
     """Return the table as the rows that a rule is about."""
     scope = scope_of(rule)
     if scope is None:
-        raise NotCheckableError("its label scope doesn't say which rows it is about")
+        raise NotCheckableError("its label scope doesn't say which rows it applies to")
     live = context.live
     aliases = {name: column.alias for name, column in live.columns.items()}
     missing = [name for name in columns_of_scope(scope) if aliases.get(name) != name]
@@ -244,7 +248,7 @@ def _counted(
 ) -> PlannedCheck:
     """Return a check of two figures: the rows in scope, and those that break the rule."""
     if rule.window is not None:
-        raise NotCheckableError("it doesn't name the column that its window is measured by")
+        raise NotCheckableError("it doesn't name the column that its window applies to")
     result = _result(rule, _selected(rule, context.expose), sql)
     judge = partial(_judge_counts, result, limit_of(rule))
     return PlannedCheck(judge, aggregates=aggregates, query=query)
@@ -257,11 +261,12 @@ def _judge_counts(
     if not rows:
         return result(status="not_checked", expected=limit.text, reason="no row is in its scope")
     share = percent((rows - violations) / rows)
-    observed = f"{violations:,} of {rows:,} rows break the rule"
+    verb = "violates" if violations == 1 else "violate"
+    observed = f"{violations:,} of {rows:,} rows {verb} the rule ({share} satisfy it)"
     return result(
         status="passed" if limit.allows(rows, violations) else "failed",
         expected=limit.text,
-        observed=f"{observed}, {share} keep it" if violations else f"all {rows:,} rows",
+        observed=observed if violations else f"all {rows:,} rows satisfy the rule",
         rows=rows,
         violations=violations,
     )

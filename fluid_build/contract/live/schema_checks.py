@@ -24,7 +24,7 @@ def missing_table(expose: Expose, source: Source) -> CheckResult:
     """Return the check of a table that is not at the source."""
     id_ = f"{expose.expose_id}.table"
     if expose.kind in _NO_TABLES or expose.contract.columns is None:
-        reason = f"an expose of the kind {expose.kind} isn't a database table"
+        reason = f"an expose of kind {expose.kind} isn't a database table"
         return CheckResult(id_, "schema", "table", "error", "not_checked", reason=reason)
     names = {expose.expose_id, expose.binding.location.table}
     skipped = next((each for each in source.skipped if each.name in names), None)
@@ -136,9 +136,10 @@ def _judge_required(result: "partial[CheckResult]", figures: Figures) -> CheckRe
     rows, nulls = count(figures[0]), count(figures[1])
     if not rows:
         return result(status="not_checked", reason="the table is empty")
+    verb = "is" if nulls == 1 else "are"
     return result(
         status="failed" if nulls else "passed",
-        observed=f"{nulls:,} of {rows:,} rows are null",
+        observed=f"{nulls:,} of {rows:,} rows {verb} null",
         rows=rows,
         violations=nulls,
     )

@@ -49,7 +49,7 @@ def check_live(
     if not source.has_data:
         raise UsageError(
             f"{source.name} is DDL, so it has no data to test.",
-            hint="Name a database or files with --uri.",
+            hint="Pass a database or files with --uri.",
         )
     tables = live_tables(contract, source)
     parent = partial(_parent, contract, source, tables)
@@ -75,7 +75,7 @@ def _rules(expose: Expose) -> Sequence[DqRule]:
 
 
 def _missing_expose(expose: Expose, source: Source) -> ExposeResult:
-    reason_ = "its table is missing"
+    reason_ = "its table doesn't exist"
     rules = [not_checked(rule, expose, reason_) for rule in _rules(expose)]
     checks = (missing_table(expose, source), *rules, *unrun_checks(expose))
     return ExposeResult(expose.expose_id, None, None, checks)
@@ -163,6 +163,6 @@ def _row(sql: str, table: Table, source: Source) -> Figures:
     except DUCKDB_ERRORS as error:
         raise SourceUnreadableError(
             f"The table {table.name} couldn't be read completely: {reason(error)}",
-            hint="Check that it is still there and that you may read it.",
+            hint="Check that it still exists and that you have permission to read it.",
         ) from error
     return () if row is None else tuple(row)

@@ -17,6 +17,7 @@ from fluid_build.contract.live.results import CheckResult
 from fluid_build.modeling.types import type_name
 from fluid_build.sources.base import Column, Source, Table
 from fluid_build.sources.origin import InFiles
+from fluid_build.text import counted
 
 _DATE_FORMAT = re.compile(r"\(((?:%[YymdbBjHIMSp]|[-./ ,:]){1,24})\)\.")
 
@@ -70,9 +71,9 @@ def _judge_length(
     result: "partial[CheckResult]", spelled: str, most: int, figures: Figures
 ) -> CheckResult:
     if figures[0] is None:
-        return result(status="passed", observed=f"{spelled}, no value")
+        return result(status="passed", observed=f"{spelled}, no values")
     length = count(figures[0])
-    observed = f"{spelled}, at most {length:,} long"
+    observed = f"{spelled}, at most {counted(length, 'character')}"
     return result(status="passed" if length <= most else "failed", observed=observed)
 
 
@@ -85,10 +86,11 @@ def _date_format(promised: ContractColumn) -> str:
 def _judge_values(result: "partial[CheckResult]", spelled: str, figures: Figures) -> CheckResult:
     filled, misfits = count(figures[0]), count(figures[1])
     if not filled:
-        reason = f"it's {spelled} and has no values to check"
+        reason = f"the column is {spelled} and has no values to check"
         return result(status="not_checked", observed=spelled, reason=reason)
     if misfits:
-        observed = f"{spelled}, and {misfits:,} of {filled:,} values don't fit"
+        verb = "doesn't" if misfits == 1 else "don't"
+        observed = f"{spelled}, but {misfits:,} of {filled:,} values {verb} fit"
         return result(status="failed", observed=observed, rows=filled, violations=misfits)
-    observed = f"{spelled}, and each of {filled:,} values fits"
+    observed = f"{spelled}, and every value fits"
     return result(status="passed", observed=observed, rows=filled, violations=0)

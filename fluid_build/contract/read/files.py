@@ -41,16 +41,16 @@ def validate_file(path: Path | str) -> tuple[Finding, ...]:
 def _text(file: Path) -> str:
     try:
         if file.is_dir():
-            raise SourceUnreadableError(f"{file} is a folder.", hint="Name the contract's file.")
+            raise SourceUnreadableError(f"{file} is a folder.", hint="Pass the contract's file.")
         raw = read_regular(
             file, MAX_BYTES, too_large="A contract is far smaller; is this the right file?"
         )
     except (FileNotFoundError, NotADirectoryError):
-        raise SourceNotFoundError(f"There is no file {file}.", hint="Check the path.") from None
+        raise SourceNotFoundError(f"{file} doesn't exist.", hint="Check the path.") from None
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SourceUnreadableError(
-            f"{file} can't be read: {reason}.", hint="Check that you may read it."
+            f"{file} can't be read: {reason}.", hint="Check its permissions."
         ) from None
     return _decoded(raw, str(file))
 

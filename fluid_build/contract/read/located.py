@@ -133,7 +133,7 @@ class Builder:
         if first is not None:
             raise self._refuse(
                 mark,
-                f"the key `{escaped(key)}` is given twice (first in line {first.line})",
+                f"the key `{escaped(key)}` occurs twice (first on line {first.line})",
                 hint="Remove or rename one of the two.",
             )
         frame.key_marks[key] = mark
@@ -156,7 +156,7 @@ class Builder:
         self._enter(mark, anchored.nodes)
         self._unfolded += anchored.nodes
         if self._unfolded > MAX_UNFOLDED:
-            raise self._refuse(mark, f"its aliases unfold to more than {MAX_UNFOLDED:,} values")
+            raise self._refuse(mark, f"its aliases expand to more than {MAX_UNFOLDED:,} values")
         if len(self._open) + anchored.depth > MAX_DEPTH:
             raise self._refuse(mark, f"it's nested more than {MAX_DEPTH} levels deep")
         self._place(copy.deepcopy(anchored.value), anchored.depth, mark)
@@ -203,4 +203,4 @@ class Builder:
         frame.merging = False
 
     def _refuse(self, mark: Mark, what: str, *, hint: str = "") -> SourceUnreadableError:
-        return unreadable(self._name, mark, what, hint=hint or "Correct the file at that place.")
+        return unreadable(self._name, mark, what, hint=hint or "Correct that part of the file.")

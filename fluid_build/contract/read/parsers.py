@@ -15,7 +15,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_NUMBER = 400
 _TAG = "tag:yaml.org,2002:"
 _COLLECTION_TAGS = (None, "!", f"{_TAG}map", f"{_TAG}seq")
-_CORRECT = "Correct the file at that place."
+_CORRECT = "Correct that part of the file."
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[^\s,:{}\[\]"]+')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -102,7 +102,7 @@ class _YamlReader:
 
     def result(self) -> LocatedDocument:
         if not self._documents:
-            hint = "Give a contract; `fluid demo` writes one to look at."
+            hint = "Pass a contract; `fluid demo` writes an example."
             raise unreadable(self._name, None, "it's empty", hint=hint)
         return self._builder.result()
 
@@ -112,7 +112,7 @@ class _YamlReader:
                 self._documents += 1
                 if self._documents > 1:
                     what = "a second document begins here"
-                    hint = "Keep one contract a file."
+                    hint = "Put each contract in its own file."
                     raise unreadable(self._name, _mark(event.start_mark), what, hint=hint)
             case yaml.MappingStartEvent():
                 self._refuse_tag(event)
@@ -129,7 +129,7 @@ class _YamlReader:
 
     def _refuse_tag(self, event: yaml.CollectionStartEvent) -> None:
         if event.tag not in _COLLECTION_TAGS:
-            what = f"the tag `{escaped(str(event.tag))}` is not allowed"
+            what = f"the tag `{escaped(str(event.tag))}` isn't allowed"
             raise unreadable(self._name, _mark(event.start_mark), what, hint="Remove the tag.")
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
@@ -154,7 +154,7 @@ class _YamlReader:
         if kind == "null":
             return None
         if kind not in ("bool", "int", "float"):
-            what = f"the tag `{escaped(tag)}` is not allowed"
+            what = f"the tag `{escaped(tag)}` isn't allowed"
             raise unreadable(self._name, mark, what, hint="Remove the tag.")
         if len(text) > _MAX_NUMBER:
             what = f"a number is longer than {_MAX_NUMBER} characters"
@@ -171,7 +171,7 @@ class _YamlReader:
 def _yaml_refusal(error: yaml.MarkedYAMLError, text: str, name: str) -> Exception:
     place = error.problem_mark or error.context_mark
     mark = _mark(place) if place is not None else None
-    what = escaped(error.problem or error.context or "it isn't YAML", longest=200)
+    what = escaped(error.problem or error.context or "it isn't valid YAML", longest=200)
     lines = text.splitlines()
     tabbed = (
         mark is not None

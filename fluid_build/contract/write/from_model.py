@@ -32,8 +32,8 @@ def contract_from_model(
     """
     if not plan.published:
         raise EmptySourceError(
-            f"{profile.source_name!r} has no table that could be read",
-            hint="A contract needs at least one table; look at what was skipped and why.",
+            f"{profile.source_name!r} has no readable tables",
+            hint="A contract needs at least one table. `fluid profile` shows what was skipped.",
         )
     measured = Measured({table.name: table for table in profile.tables}, profile.has_data)
     return FluidContract(
@@ -56,7 +56,7 @@ def contract_from_model(
 def _description(profile: Profile, model: LogicalModel) -> str:
     tables = counted(len(profile.tables), "table")
     relationships = counted(len(model.conceptual.relationships), "relationship")
-    how = "measured on its data" if profile.has_data else "as declared in its DDL"
+    how = "inferred from its data" if profile.has_data else "as declared in its DDL"
     return (
         f"{profile.source_name}: {tables} and {relationships} between them, {how}. "
         "Assign an owner and a domain before you publish it."

@@ -196,7 +196,7 @@ class BaseStageAgent:
     def _config(self) -> LlmConfig:
         if self.session.llm_config is None:
             raise UsageError(
-                "The session has no llm_config.", hint="Give it one: a provider and a model."
+                "The session has no llm_config.", hint="Pass one with a provider and a model."
             )
         return self.session.llm_config
 
@@ -264,7 +264,7 @@ def validated(output: type[M], text: str) -> M:
     except ValidationError as error:
         faults = error.errors(include_input=False, include_url=False, include_context=False)
     raise SchemaValidationError(
-        f"The answer breaks the schema {output.__name__} in {counted(len(faults), 'place')}.",
+        f"The answer violates the schema {output.__name__} in {counted(len(faults), 'place')}.",
         schema_name=output.__name__,
         validation_errors=faults,
         raw_output=text,

@@ -141,7 +141,7 @@ def check_prompt_fits(
     if prompt_tokens > window - output_reservation:
         raise ContextOverflowError(
             f"The prompt has about {prompt_tokens:,} tokens; {model} has a window of {window:,}, "
-            f"of which {output_reservation:,} are kept for the answer.",
+            f"of which {output_reservation:,} are reserved for the answer.",
             provider=provider,
             hint="Shorten the input, compact earlier (FLUID_AGENT_COMPACT_AFTER), choose a model "
             'with a larger window, or set capability_matrix["context_window"].',

@@ -33,8 +33,8 @@ class ApiKey:
     def __init__(self, key: str) -> None:
         if not key or not key.isascii() or not key.isprintable() or " " in key:
             raise UsageError(
-                "The API key is empty, or has characters that no key has.",
-                hint="Copy it again, without quotes, blanks or line breaks.",
+                "The API key is empty or has invalid characters.",
+                hint="Copy it again, without quotes, spaces or line breaks.",
             )
         self._key = key
 
@@ -82,7 +82,7 @@ def find_api_key(
     if key:
         return ApiKey(key)
     raise ProviderAuthError(
-        f"There is no API key for {provider}.",
+        f"No API key was found for {provider}.",
         provider=provider,
         hint=f"Set {' or '.join(variables)}." if variables else "Pass one to the client.",
     )
@@ -131,7 +131,7 @@ def _read_keys(path: Path) -> dict[str, str]:
     except OSError as error:
         raise UsageError(
             f"The file of API keys couldn't be opened ({type(error).__name__}).",
-            hint="credentials.json in ~/.fluid must be a regular file, not a link, and yours.",
+            hint="~/.fluid/credentials.json must be a regular file that you own, not a link.",
         ) from None
     with os.fdopen(handle, "rb") as file:
         _refuse_unless_private(os.fstat(file.fileno()))
@@ -153,6 +153,6 @@ def _refuse_unless_private(info: os.stat_result) -> None:
     is_readable = os.name == "posix" and bool(info.st_mode & 0o077)
     if is_foreign or is_readable or not stat.S_ISREG(info.st_mode):
         raise UsageError(
-            "Others may read the file of API keys, so it isn't used.",
+            "Other users can read the file of API keys, so it isn't used.",
             hint="Make it private: chmod 600 ~/.fluid/credentials.json.",
         )

@@ -1,7 +1,7 @@
 """LiteLLM as an opt-in backend, for providers that have no module here (extra ``litellm``).
 
 It replaces the network under the ordinary client: what the client would send to a server with
-OpenAI's format goes to ``litellm`` instead. So the window, the cost ceiling, redaction and the
+OpenAI's format goes to ``litellm`` instead. So the window, the cost limit, redaction and the
 retry envelope apply as always; LiteLLM's own retries are off. Models are named as in LiteLLM
 (``provider/model``), which finds their keys in the environment itself.
 """

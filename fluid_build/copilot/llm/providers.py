@@ -70,7 +70,7 @@ def make_provider(name: str, base_url: str | None = None) -> LlmProvider:
     provider = PROVIDERS.get(name.strip().lower())
     if provider is None:
         raise UsageError(
-            f"There is no provider called {name!r}.", hint=f"Choose one of {', '.join(PROVIDERS)}."
+            f"Unknown provider {name!r}.", hint=f"Choose one of {', '.join(PROVIDERS)}."
         )
     if not (base_url or provider.default_base_url):
         raise UsageError(

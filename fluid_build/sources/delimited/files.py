@@ -44,6 +44,7 @@ from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.origin import FilePart, InFiles, LeftOut, Options
 from fluid_build.sources.sql import quote
 from fluid_build.sources.uri import as_pattern
+from fluid_build.text import listed, noun
 
 READ_ERRORS = (OSError, EOFError, zlib.error, csv.Error)
 """What Python raises where a text file can't be read."""
@@ -140,9 +141,9 @@ def _notes_on_files(files: Sequence[Readable], empty: int) -> list[str]:
         notes.append(f"{empty} of its {empty + len(files)} files are empty.")
     notes += [note for file in files if (note := _note_on_titles(file))]
     if any(not file.dialect.header for file in files):
-        notes.append("It has no header: its columns are named by position.")
+        notes.append("It has no header, so its columns are named by position.")
     if len({frozenset(own_names(file.dialect)) for file in files}) > 1:
-        notes.append("Its files don't all have the same columns; missing ones are null.")
+        notes.append("Its files have different columns; missing columns are null.")
     return notes
 
 
@@ -167,7 +168,10 @@ def _note_on_titles(file: Readable) -> str:
 
 def _note_on_comma(verdicts: Mapping[tuple[str, str], TextColumn]) -> list[str]:
     with_comma = [name for (name, _), verdict in verdicts.items() if verdict.spelling == ","]
-    return [f"Numbers are read with a decimal comma: {', '.join(with_comma)}."] * bool(with_comma)
+    if not with_comma:
+        return []
+    columns = f"{noun(len(with_comma), 'column')} {listed(f'`{name}`' for name in with_comma)}"
+    return [f"Numbers are read with a comma as the decimal mark in {columns}."]
 
 
 @dataclass(frozen=True, slots=True)

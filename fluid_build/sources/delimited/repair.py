@@ -52,11 +52,11 @@ class Mended:
             left = counted(self.cut_values, "value")
             notes.append(
                 f"{where}{self._lines(self.cut, f'with more than {self._width()}')}: the first "
-                f"{kept} kept and the rest left out ({left})."
+                f"{kept} kept and the others were left out ({left})."
             )
         if self.unquoted:
             notes.append(
-                f"{where}{self._lines(self.unquoted, 'with broken quotes')}: read as they stand."
+                f"{where}{self._lines(self.unquoted, 'with broken quotes')}: read as written."
             )
         return notes
 

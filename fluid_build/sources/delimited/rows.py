@@ -110,7 +110,7 @@ def load(
     copy.unlink()
     notes += mended.notes(file.source.name if len(table.paths) > 1 else "")
     if lost:
-        notes.append(f"{len(lost)} lines could not be read and were left out.")
+        notes.append(f"{len(lost)} lines couldn't be read and were left out.")
     return LoadedFile(mended=True, left_out=left_out, notes=tuple(notes))
 
 

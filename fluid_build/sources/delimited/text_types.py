@@ -256,7 +256,8 @@ def _verdict(
 
 def _missing(number: int, words: Sequence[str]) -> str:
     quoted = ", ".join(f"'{word}'" for word in words)
-    return f"{counted(number, 'value')} {quoted} read as missing."
+    verb = "was" if number == 1 else "were"
+    return f"{counted(number, 'value')} ({quoted}) {verb} read as null."
 
 
 def _count_of(connection: duckdb.DuckDBPyConnection, relation: str, condition: str) -> int:
@@ -281,7 +282,7 @@ def _note_on_text(
     verb = "is" if odd.odd == 1 else "are"
     example = f" (such as {clip(odd.example, 30)!r})" if _may_be_quoted(odd.example) else ""
     return (
-        f"Read as text, because {odd.odd:,} of {odd.total:,} values {verb}n't "
+        f"Read as text: {odd.odd:,} of {odd.total:,} values {verb}n't "
         f"{_TYPE_PHRASES[reading.type]}{example}."
     )
 

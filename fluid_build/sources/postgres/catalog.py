@@ -24,7 +24,7 @@ class CatalogColumn(ServerColumn):
     modifier: int
 
 
-_ROW_SECURITY = "Row-level security is on: only the rows that this user may see were read."
+_ROW_SECURITY = "Row-level security is on: only the rows visible to this user were read."
 
 CatalogTable: TypeAlias = ServerTable[CatalogColumn]
 

@@ -60,7 +60,7 @@ def open_postgres(dsn: str, options: OpenOptions) -> OpenSource:
         except DUCKDB_ERRORS as error:
             raise SourceUnreadableError(
                 f"The database stopped answering: {_server_message(error, dsn)}",
-                hint="Try again; check the server's log if it happens once more.",
+                hint="Try again; if it happens again, check the server's log.",
             ) from None
         if not tables:
             raise SourceUnreadableError(
@@ -74,7 +74,7 @@ def open_postgres(dsn: str, options: OpenOptions) -> OpenSource:
             tables=tables,
             skipped=skipped,
             notes=tuple(
-                f"{kind.capitalize()} are not read ({number} found)."
+                f"{kind.capitalize()} aren't read ({number} found)."
                 for kind, number in database.left_out
             ),
             cleanup=[engine],
@@ -114,8 +114,8 @@ def _server_message(error: Exception, dsn: str) -> str:
 def _connection_error(message: str) -> SourceError:
     if re.search(r'database ".*" does not exist', message):
         return SourceNotFoundError(
-            f"The server has no such database: {message}",
-            hint="Check the name after the last slash.",
+            f"The database doesn't exist on the server: {message}",
+            hint="Check the database name after the last slash.",
         )
     if (
         "authentication" in message
@@ -124,11 +124,12 @@ def _connection_error(message: str) -> SourceError:
         or "pg_hba" in message
     ):
         return SourceUnreachableError(
-            f"The server refuses the login: {message}", hint="Check user and password."
+            f"The server refused the login: {message}", hint="Check the user and password."
         )
     return SourceUnreachableError(
         f"The PostgreSQL server can't be reached: {message}",
-        hint="Check host and port, and that the server runs and accepts connections from here.",
+        hint="Check the host and port, and that the server is running and accepts connections "
+        "from this machine.",
     )
 
 

@@ -88,7 +88,7 @@ def open_sqlite(place: str, options: OpenOptions) -> OpenSource:
             connection=engine.connection,
             tables=settle_foreign_keys(tables),
             skipped=tuple(skipped),
-            notes=(f"Views are not read ({views} found).",) if views else (),
+            notes=(f"Views aren't read ({views} found).",) if views else (),
             cleanup=[engine],
         )
 
@@ -99,15 +99,15 @@ def _check(path: Path) -> int:
         with path.open("rb"):
             size = path.stat().st_size
     except FileNotFoundError:
-        raise SourceNotFoundError(f"There is no file {path}.", hint="Check the path.") from None
+        raise SourceNotFoundError(f"{path} doesn't exist.", hint="Check the path.") from None
     except OSError as error:
         raise SourceUnreadableError(
-            f"{path} cannot be read: {error.strerror}.", hint="Check its permissions."
+            f"{path} can't be read: {error.strerror}.", hint="Check its permissions."
         ) from None
     if size and database_kind(path) is not SQLITE:
         raise SourceUnreadableError(
-            f"{path.name} is not a SQLite database (or an encrypted one).",
-            hint="Check the file; give a DuckDB file as duckdb:///path.",
+            f"{path.name} isn't a SQLite database, or it's encrypted.",
+            hint="Check the file. Pass a DuckDB file as duckdb:///path.",
         )
     return size
 
@@ -176,8 +176,9 @@ def _copied(path: Path, folder: Path) -> Path:
         if [_state(part) for part in parts] == before:
             return folder / "copy.db"
     raise SourceUnreadableError(
-        f"{path.name} is being written to, so that no consistent copy could be taken.",
-        hint="Try again when it rests, or give a copy made with: sqlite3 FILE '.backup COPY'.",
+        f"{path.name} is being written to, so a consistent copy couldn't be made.",
+        hint="Try again when nothing is writing to it, or pass a copy made with: "
+        "sqlite3 FILE '.backup COPY'.",
     )
 
 
@@ -199,7 +200,7 @@ def _unreadable(path: Path, error: sqlite3.Error) -> SourceError | KeyboardInter
             hint="Close the other program, or try again in a moment.",
         )
     return SourceUnreadableError(
-        f"{path.name} cannot be read as a SQLite database: {message}.",
+        f"{path.name} can't be read as a SQLite database: {message}.",
         hint="Check the file with: sqlite3 FILE 'PRAGMA integrity_check'.",
     )
 

@@ -165,8 +165,8 @@ def _number_reading(
     if not misfits:
         return Reading(aim.type)
     if aim.meaning == "boolean":
-        return Reading("BIGINT", _note(column, f"{misfits:,} of {values:,} values are not 0 or 1"))
-    fact = f"{misfits:,} of {values:,} values do not fit that precision"
+        return Reading("BIGINT", _note(column, f"{misfits:,} of {values:,} values aren't 0 or 1"))
+    fact = f"{misfits:,} of {values:,} values don't fit that precision"
     return Reading("BIGINT" if whole else "DOUBLE", _note(column, fact))
 
 
@@ -259,7 +259,11 @@ def _settle(
     broken = _broken_texts(connection, raw, cell) if utf8 and classes.texts else 0
     note = _class_note(column, aim, "VARCHAR", classes)
     if broken:
-        fact = f"{broken:,} of its texts are not valid UTF-8; their odd bytes are shown as \\xNN."
+        verb = "isn't" if broken == 1 else "aren't"
+        fact = (
+            f"{broken:,} of its text values {verb} valid UTF-8; the invalid bytes are shown as"
+            " \\xNN."
+        )
         note = f"{note} {fact[0].upper()}{fact[1:]}".strip()
     return Reading("VARCHAR", note)
 
@@ -359,7 +363,7 @@ def _class_note(column: CatalogColumn, aim: Target, type_: str, classes: Classes
     numbers = {
         "whole number": classes.integers,
         "fractional number": classes.reals,
-        "text": classes.texts,
+        "text value": classes.texts,
         "blob": classes.blobs,
     }
     present = [counted(number, kind) for kind, number in numbers.items() if number]

@@ -73,8 +73,8 @@ def _read_tables(
     parts = read.parts("schema")
     if not parts:
         raise ContractError(
-            "The document describes no table (`schema` is empty or missing).",
-            hint="A FLUID contract exposes at least one; give the document a schema.",
+            "The document describes no tables (`schema` is empty or missing).",
+            hint="A FLUID contract needs at least one table. Add a schema to the document.",
         )
     names = [str(part.peek("name")) for part in parts]
     expose_ids = _expose_ids(names)

@@ -30,7 +30,7 @@ _PACKAGE = "open_data_contract_standard"
 LATEST: OdcsVersion = "3.2.0"
 
 READABLE = ("3.0.0", "3.0.1", "3.0.2", *ODCS_VERSIONS)
-_NAME_ONE = "Name the file of an ODCS contract; it begins with `apiVersion` and `kind`."
+_NAME_ONE = "Pass an ODCS contract: a file with `apiVersion` and `kind: DataContract`."
 _ENGINES = "btrieve exasol fastobjects hana iceberg ingres poet teradata vectorwise versant".split()
 _LATER_WORDS: dict[str, tuple[str, ...]] = {
     "properties/apiVersion/enum": ("v3.2.0",),
@@ -115,7 +115,7 @@ def check_odcs(document: object) -> str:
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
         raise ContractError(
             f"This isn't a valid ODCS {version} contract: {findings[0]}{more}.",
-            hint="Correct the document at that place.",
+            hint="Correct that part of the document.",
         )
     return version
 
@@ -124,21 +124,29 @@ def _version_of(document: dict[str, object]) -> str:
     kind, version = document.get("kind"), document.get("apiVersion")
     if "fluidVersion" in document:
         message = "This is already a FLUID contract, not an ODCS one."
-        raise ContractError(message, hint="`fluid export odcs` writes it as ODCS.")
+        raise ContractError(message, hint="To convert it to ODCS, run `fluid export odcs`.")
     if "dataContractSpecification" in document:
-        message = "This is a contract of the Data Contract Specification, not an ODCS one."
+        message = "This is a Data Contract Specification contract, not an ODCS one."
         raise ContractError(message, hint=_NAME_ONE)
     number = version.removeprefix("v") if isinstance(version, str) else ""
     if number.startswith("2."):
         raise ContractError(
-            f"This is an ODCS {escaped(number)} contract; versions before 3.0 can't be read.",
+            f"This is an ODCS {escaped(number)} contract. Versions before 3.0 aren't supported.",
             hint="Migrate it to ODCS 3 first; the standard's change log says how.",
         )
-    if kind != "DataContract" or number not in READABLE:
+    supported = named([f"v{known}" for known in READABLE])
+    if kind != "DataContract":
+        found = "it has no `kind`" if kind is None else f"its `kind` is {shown(kind)}"
         raise ContractError(
-            f"This isn't an ODCS contract of a known version: `kind` is {shown(kind)}, "
-            f"`apiVersion` {shown(version)}.",
-            hint=f"It should be `DataContract` and {named([f'v{n}' for n in READABLE])}.",
+            f"This isn't an ODCS contract: {found}.",
+            hint=f"An ODCS contract has `kind: DataContract` and an `apiVersion` of {supported}.",
+        )
+    if number not in READABLE:
+        raise ContractError(
+            "This ODCS contract has no `apiVersion`."
+            if version is None
+            else f"ODCS version {shown(version)} isn't supported.",
+            hint=f"Supported versions: {supported}.",
         )
     return number
 

@@ -182,7 +182,7 @@ class Checkpoint:
             if head is not None:
                 return epoch, epochs[-1], head
         raise RunNotFoundError(
-            f"There is no run {self._run_id!r} to resume.", hint="Check its id and the store."
+            f"Run {self._run_id!r} doesn't exist.", hint="Check the run id and the store."
         )
 
     def _refuse_owned(self, epoch: int) -> None:
