@@ -99,8 +99,8 @@ def test_former_files_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "key", "line", "message"),
     [
-        ("llm:\n  provder: x", "llm.provder", 2, "no setting llm.provder"),
-        ("behaviour: {}", "behaviour", 1, "no setting behaviour"),
+        ("llm:\n  provder: x", "llm.provder", 2, "unknown setting llm.provder"),
+        ("behaviour: {}", "behaviour", 1, "unknown setting behaviour"),
         ("llm:\n  model: m\n  tiered: perhaps", "llm.tiered", 3, "llm.tiered isn't valid"),
         ("\nbehavior:\n\n  cost_limit_usd_per_run: -1", None, 4, "cost_limit_usd_per_run"),
         ("prices:\n  prices:\n    a: [1, 2]\n    b: [1]", None, 4, "prices.b"),
