@@ -242,7 +242,7 @@ def test_an_empty_table_is_compared_and_proves_nothing_by_itself(tmp_path: Path)
         proof = proven(one)
     assert (proof.verdict, proof.tables[0].verdict) == ("not proven", "empty")
     assert proof.tables[0].rebuilt == 0
-    assert "no table has a row" in proof.reason
+    assert "no table has any rows" in proof.reason
 
 
 def test_rows_that_appear_in_an_empty_table_are_caught(tmp_path: Path) -> None:
