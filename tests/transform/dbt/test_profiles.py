@@ -52,7 +52,7 @@ def test_a_source_of_another_kind_is_read_from_a_schema_with_its_name(
         assert entry.schema == "{{ var('source_schema', 'shop') }}"
         assert (entry.identifier, entry.database, entry.meta) == ("Big T", None, {})
         assert made.access.schema == "shop_model"
-        assert "Load the source tables into snowflake first" in made.access.notes[0]
+        assert "Load the source tables into Snowflake first" in made.access.notes[0]
 
 
 def test_ddl_has_tables_and_no_rows_to_read(
