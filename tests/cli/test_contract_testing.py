@@ -142,7 +142,7 @@ def test_data_without_a_table_of_the_contract_ends_with_2(
     change(other, "CREATE TABLE something (n INTEGER)")
     outcome = fluid("test", contract, "--uri", other)
     assert (outcome.code, outcome.out) == (2, "")
-    assert "it describes customer, orders" in outcome.err
+    assert "It describes customer, orders" in outcome.err
     assert "build" in outcome.err
 
 

@@ -176,8 +176,8 @@ def test_structure_without_data_shows_no_figures() -> None:
 def test_queries_on_files_come_with_the_way_to_run_them() -> None:
     """A file has no name in SQL until its path is put there; a database's tables have theirs."""
     tables = [table("t", column("nothing", nulls=100, distinct=0))]
-    assert "put the path of the file" in document(profile(*tables, source_kind="files"))
-    assert "put the path of the file" not in document(profile(*tables))
+    assert "replace the table name with the path" in document(profile(*tables, source_kind="files"))
+    assert "replace the table name with the path" not in document(profile(*tables))
 
 
 def test_a_sound_source_has_nothing_to_look_at() -> None:
