@@ -65,8 +65,8 @@ def tools() -> list[str]:
     result: ForgeToolResult = dispatch_forge_tool("none", {})
     assert not result.ok
     names: list[str] = [definition["name"] for definition in get_tool_definitions()]
-    result: Any = dispatch_tool_call("none", {}, workspace_root=Path())
-    assert isinstance(result, dict)
+    answer: Any = dispatch_tool_call("none", {}, workspace_root=Path())
+    assert isinstance(answer, dict)
     return declared(SearchArgs(query="q", limit=len(names) + 2))
 
 
