@@ -78,7 +78,7 @@ def is_quantity(column: MeasuredColumn) -> bool:
     if column.is_measure:
         return True
     is_number = column.stats.kind in {"integer", "float", "decimal"}
-    if not is_number or column.parsed_name.has_key_suffix:
+    if not is_number or column.parsed_name.has_key_word:
         return False
     words = set(column.parsed_name.bare)
     return bool(column.amount_concepts & _QUANTITY_CONCEPTS or _QUANTITY_WORDS & words)

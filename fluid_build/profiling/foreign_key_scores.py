@@ -91,7 +91,7 @@ def score_reference(
         _evidence_term(evidence, weights),
         _coverage_term(inclusion, weights),
         weights.own_key * parent.own_key_score,
-        weights.suffix if child.parsed_name.has_key_suffix else weights.no_suffix,
+        weights.suffix if child.parsed_name.has_key_word else weights.no_suffix,
         -_orphan_cost(child, parent, name_score, inclusion, evidence, weights),
         weights.parent_nulls if parent.stats.nulls else 0.0,
         _parent_key_term(child, parent, evidence, weights),
@@ -137,7 +137,7 @@ def _parent_key_term(
     child: MeasuredColumn, parent: MeasuredColumn, evidence: float, weights: ReferenceWeights
 ) -> float:
     if not parent.is_primary_key:
-        has_suffix = child.parsed_name.has_key_suffix
+        has_suffix = child.parsed_name.has_key_word
         return weights.not_primary if has_suffix else weights.not_primary_no_suffix
     same_name = child.parsed_name.squashed == parent.parsed_name.squashed
     is_strong = evidence > weights.strong_evidence
@@ -169,7 +169,7 @@ def _child_key_term(
             + (weights.key_child_plain if own > weights.key_child_plain_score else 0.0)
             + (weights.key_child_orphans if inclusion.share < weights.subtype_share else 0.0)
         )
-    is_attribute = child.stats.is_key and not child.parsed_name.has_key_suffix
+    is_attribute = child.stats.is_key and not child.parsed_name.has_key_word
     return weights.unique_no_suffix if is_attribute else 0.0
 
 

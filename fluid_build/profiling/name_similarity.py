@@ -169,12 +169,12 @@ def own_key_score(key: ParsedColumnName, table: ParsedTableName, weights: NameWe
     ``customer_id`` does so fully in ``customers``, a bare ``id`` nearly so, another word not.
     """
     if not key.entity:
-        return weights.bare_own_key if key.has_key_suffix else 0.0
+        return weights.bare_own_key if key.has_key_word else 0.0
     if not table.entity:
         return 0.0
     similarity = phrase_similarity(key.entity, table.entity)
     if similarity:
-        return similarity if key.has_key_suffix else weights.own_key_without_suffix * similarity
+        return similarity if key.has_key_word else weights.own_key_without_suffix * similarity
     partly = max(
         ending_similarity(table.entity, key.entity),
         weights.own_key_reversed * ending_similarity(key.entity, table.entity),
@@ -206,9 +206,9 @@ def reference_score(
     phrase, entity = child.entity, parent.entity
     if entity and entity[-1] in STAFF_WORDS and not ACTING_WORDS.isdisjoint(child.bare[-2:]):
         best = max(best, weights.acting_person)
-    if not phrase or not (child.has_key_suffix or own_key):
+    if not phrase or not (child.has_key_word or own_key):
         return best
-    suffix = 1.0 if child.has_key_suffix else weights.without_suffix
+    suffix = 1.0 if child.has_key_word else weights.without_suffix
     best = max(
         best,
         suffix * phrase_similarity(phrase, entity),
@@ -234,7 +234,7 @@ def hierarchy_score(
     tail = max(
         ending_similarity(child.entity, key.entity) if key.entity else 0.0,
         ending_similarity(child.entity, table.entity),
-        weights.same_key_tail if ends_in_key and child.has_key_suffix else 0.0,
+        weights.same_key_tail if ends_in_key and child.has_key_word else 0.0,
     )
     if is_hierarchical(child, table):
         return max(weights.hierarchy, weights.hierarchy_tail * tail)

@@ -5,6 +5,7 @@ not schemas.
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,9 +19,19 @@ _BOUNDARY = re.compile(
 )
 
 KEY_WORDS = frozenset(
-    "id ids key sk pk fk code cd no nr num number nbr uuid guid oid ref bk hk identifier".split()
+    "id ids key sk pk fk code cd no nr num number nbr uuid guid oid ref bk hk identifier "
+    "cod codigo numero nro clave clef cle chave chiave codice codigos kod kode nummer "
+    "schluessel".split()
 )
 """Words that only say that a column is a key, in databases of any domain."""
+_LEADING_KEY_WORDS = frozenset(
+    "id fk pk sk key code cod codigo codice kod kode clave chave cle uuid guid".split()
+)
+"""Key words that come first in many databases, and in those with Romance names: ``id_client``."""
+_LEADING_COUNT_WORDS = frozenset("num no nr nro numero number".split())
+"""Words that lead a key (``num_client``) or a count (``num_pages``, ``number_of_pages``)."""
+_GLUED_LEADING_KEY_WORDS = ("codigo", "cod", "num", "fk", "pk", "id")
+"""Key words that are found glued to the front of a word that the schema knows (``idclient``)."""
 _GENERIC_WORDS = KEY_WORDS | {"name", "title", "type"}
 _GLUED_KEY_WORDS = ("uuid", "guid", "code", "key", "id", "sk", "no", "nr")
 """Key words that are found at the end of a longer word too (``custid``), the longest first."""
@@ -54,8 +65,12 @@ _PLAIN_WORDS = frozenset(
 )
 """Words that end in a key word's letters by nature."""
 
+_PREPOSITIONS = frozenset("of de di do da du des del von".split())
+
 _MOST_GLUED_PREFIX = 4
 """Letters of a prefix glued to all table names (``tblorders``); longer ones are words."""
+_FEWEST_STEM_LETTERS = 4
+"""Shorter words follow a glued key word by accident (``ideal``)."""
 _FEWEST_GLUED_LETTERS = 6
 """Shorter words aren't split: any three letters and three more may be words."""
 _PREFIX_SHARE = 0.9
@@ -71,7 +86,14 @@ def words(name: str) -> Words:
     """
     if _NUMBERED.match(name):
         return ()
-    return tuple(part.lower() for part in _BOUNDARY.findall(name))
+    return tuple(part.lower() for part in _BOUNDARY.findall(_without_accents(name)))
+
+
+def _without_accents(name: str) -> str:
+    if name.isascii():
+        return name
+    decomposed = unicodedata.normalize("NFKD", name)
+    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
 
 
 @lru_cache(maxsize=200_000)
@@ -93,8 +115,8 @@ def stem(phrase: Iterable[str]) -> Words:
     return tuple(singular(word) for word in phrase)
 
 
-def strip_key_suffix(phrase: Words) -> Words:
-    """Return a phrase without its key words, including one glued to the last word."""
+def strip_key_words(phrase: Words) -> Words:
+    """Return a phrase without its key words: those at the end, glued ones too, or at the front."""
     while phrase and phrase[-1] in KEY_WORDS:
         phrase = phrase[:-1]
     if phrase:
@@ -103,12 +125,21 @@ def strip_key_suffix(phrase: Words) -> Words:
             has_stem = len(last) - len(suffix) >= 2 and last not in _PLAIN_WORDS
             if last.endswith(suffix) and has_stem:
                 return (*phrase[:-1], last[: -len(suffix)])
-    return phrase
+    return phrase[1:] if _leads_with_key_word(phrase) else phrase
 
 
-def has_key_suffix(phrase: Words) -> bool:
-    """Return whether a name ends by saying that it is a key."""
-    return bool(phrase) and (phrase[-1] in KEY_WORDS or strip_key_suffix(phrase) != phrase)
+def _leads_with_key_word(phrase: Words) -> bool:
+    if len(phrase) < 2:
+        return False
+    if phrase[0] in _LEADING_COUNT_WORDS:
+        # What is counted is in the plural or follows a preposition.
+        return phrase[1] not in _PREPOSITIONS and singular(phrase[-1]) == phrase[-1]
+    return phrase[0] in _LEADING_KEY_WORDS
+
+
+def has_key_word(phrase: Words) -> bool:
+    """Return whether a name says, at its end or its front, that it is a key."""
+    return bool(phrase) and (phrase[-1] in KEY_WORDS or strip_key_words(phrase) != phrase)
 
 
 def is_generic(phrase: Words) -> bool:
@@ -147,8 +178,8 @@ class ParsedColumnName:
     """A column's name as words.
 
     ``full`` has all words, ``bare`` lacks the prefix that all columns of the table share.
-    ``entity`` is ``bare`` without its key suffix and in the singular, ``full_entity`` the same of
-    ``full``. ``has_key_suffix`` says that there was such a suffix, ``is_generic`` that any table
+    ``entity`` is ``bare`` without its key words and in the singular, ``full_entity`` the same of
+    ``full``. ``has_key_word`` says that there was such a word, ``is_generic`` that any table
     could have a column called ``bare``. ``squashed`` and ``bare_squashed`` are ``full`` and
     ``bare`` without spaces.
     """
@@ -157,7 +188,7 @@ class ParsedColumnName:
     bare: Words
     entity: Words
     full_entity: Words
-    has_key_suffix: bool
+    has_key_word: bool
     is_generic: bool
     squashed: str
     bare_squashed: str
@@ -222,7 +253,7 @@ def _vocabulary(tables: Sequence[str], columns: Sequence[Sequence[str]]) -> Voca
         if len(parts) > 1:
             known.update(word for word in parts if len(word) >= 3)
             continue
-        entity = "".join(strip_key_suffix(parts))
+        entity = "".join(strip_key_words(parts))
         # Only short single words: a longer one is more likely glued itself than part of another.
         if 3 <= len(entity) <= 8:
             known.add(entity)
@@ -246,8 +277,15 @@ def _parse_table_name(
         phrase = phrase[1:]
     while len(phrase) > 1 and phrase[-1] in _TECHNICAL_WORDS:
         phrase = phrase[:-1]
-    entity = stem(unglue(phrase, vocabulary))
+    entity = _without_repeats(stem(unglue(phrase, vocabulary)))
     return ParsedTableName(entity, "".join(entity))
+
+
+def _without_repeats(phrase: Words) -> Words:
+    """Return a phrase without words that repeat: ``menu_menu`` is the table of menus of a module."""
+    return tuple(
+        word for index, word in enumerate(phrase) if index == 0 or phrase[index - 1] != word
+    )
 
 
 def unglue(phrase: Words, vocabulary: Vocabulary) -> Words:
@@ -330,13 +368,27 @@ def _words_after(prefix: str, name: str) -> Words:
 
 
 def _parse_column_name(full: Words, bare: Words, vocabulary: Vocabulary) -> ParsedColumnName:
+    named = _without_glued_key_word(strip_key_words(bare), vocabulary)
     return ParsedColumnName(
         full=full,
         bare=bare,
-        entity=stem(unglue(strip_key_suffix(bare), vocabulary)),
-        full_entity=stem(strip_key_suffix(full)),
-        has_key_suffix=has_key_suffix(bare),
+        entity=stem(unglue(named, vocabulary)),
+        full_entity=stem(strip_key_words(full)),
+        has_key_word=has_key_word(bare) or named != strip_key_words(bare),
         is_generic=is_generic(bare),
         squashed="".join(full),
         bare_squashed="".join(bare),
     )
+
+
+def _without_glued_key_word(phrase: Words, vocabulary: Vocabulary) -> Words:
+    """Return a phrase without a key word that is glued to the front of a known word."""
+    if not phrase or phrase[0] in vocabulary.entities:
+        return phrase
+    for prefix in _GLUED_LEADING_KEY_WORDS:
+        stem_word = phrase[0].removeprefix(prefix)
+        if len(stem_word) < _FEWEST_STEM_LETTERS or stem_word == phrase[0]:
+            continue
+        if stem_word in vocabulary.words or singular(stem_word) in vocabulary.words:
+            return (stem_word, *phrase[1:])
+    return phrase

@@ -57,7 +57,7 @@ def score_single(column: MeasuredColumn, weights: PrimaryKeyWeights) -> float:
     """Return how much a unique column looks like its table's primary key."""
     score = plausibility(column.stats)
     score += weights.own_key * column.own_key_score
-    score += weights.suffix if column.parsed_name.has_key_suffix else 0.0
+    score += weights.suffix if column.parsed_name.has_key_word else 0.0
     if column.position == 0:
         score += weights.first_column
     elif column.position == 1:
@@ -73,7 +73,7 @@ def _describe_single(column: MeasuredColumn) -> str:
     parts = ["unique and never null"]
     if column.own_key_score >= NAMED_AS_KEY:
         parts.append("named for its table")
-    elif column.parsed_name.has_key_suffix:
+    elif column.parsed_name.has_key_word:
         parts.append("named like a key")
     if column.position == 0:
         parts.append("the first column")
@@ -134,7 +134,7 @@ def score_part(column: MeasuredColumn, is_reference: bool, weights: PrimaryKeyWe
     words = set(column.parsed_name.bare)
     if is_reference:
         score += weights.column_reference
-    elif column.parsed_name.has_key_suffix:
+    elif column.parsed_name.has_key_word:
         score += weights.column_suffix
     if words & _LINE_WORDS:
         score += weights.column_line

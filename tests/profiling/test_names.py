@@ -9,11 +9,11 @@ from fluid_build.profiling.names import (
     ParsedNames,
     common_prefix_words,
     glued_prefix,
-    has_key_suffix,
+    has_key_word,
     parse_names,
     singular,
     stem,
-    strip_key_suffix,
+    strip_key_words,
     words,
 )
 
@@ -114,21 +114,21 @@ def test_a_phrase_is_stemmed_word_by_word() -> None:
         *[
             ("order_no", ("order",)),
             ("account_uuid", ("account",)),
-            ("fk_store_id", ("fk", "store")),
+            ("fk_store_id", ("store",)),
         ],
         *[("id", ()), ("row_key_id", ("row",))],
     ],
 )
 def test_key_suffixes_are_removed(name: str, rest: tuple[str, ...]) -> None:
     """Words that only say "key" go, even if they are glued to the last word."""
-    assert strip_key_suffix(words(name)) == rest
-    assert has_key_suffix(words(name))
+    assert strip_key_words(words(name)) == rest
+    assert has_key_word(words(name))
 
 
 @pytest.mark.parametrize("name", ["amount_paid", "is_valid", "turkey", "video", "zipcode", "grid"])
 def test_plain_words_that_end_like_keys_are_kept(name: str) -> None:
     """A word such as ``paid`` ends in id and isn't a key."""
-    assert not has_key_suffix(words(name))
+    assert not has_key_word(words(name))
 
 
 def test_a_prefix_of_all_columns_is_removed() -> None:
@@ -181,7 +181,7 @@ def test_glued_words_are_split_into_the_schemas_words() -> None:
 def test_the_entity_of_a_column_lacks_key_and_plural() -> None:
     """``CustomersID`` names a customer and has a key suffix."""
     parted = column("CustomersID")
-    assert (parted.entity, parted.has_key_suffix) == (("customer",), True)
+    assert (parted.entity, parted.has_key_word) == (("customer",), True)
 
 
 @given(st.lists(WORD, min_size=1, max_size=8, unique=True))
@@ -196,3 +196,44 @@ def test_a_one_letter_prefix_in_camel_case_is_a_word() -> None:
     orders = ("orders", ["OId", "OCId", "OEntryDate", "OStatus"])
     column = parse_names([orders])[0].columns[1]
     assert (column.full, column.bare) == (("o", "c", "id"), ("c", "id"))
+
+
+@pytest.mark.parametrize(
+    ("name", "entity"),
+    [
+        ("id_client", ("client",)),
+        ("code_commune", ("commune",)),
+        ("num_facture", ("facture",)),
+        ("idCliente", ("cliente",)),
+        ("codigo_postal", ("postal",)),
+    ],
+)
+def test_a_leading_key_word_is_removed(name: str, entity: tuple[str, ...]) -> None:
+    """Romance names say first that a column is a key."""
+    (parsed,) = parse_names([("t", [name])])
+    assert (parsed.columns[0].entity, parsed.columns[0].has_key_word) == (entity, True)
+
+
+@pytest.mark.parametrize("name", ["num_pages", "number_of_beds", "no_of_rooms", "ideal"])
+def test_a_count_is_not_a_key(name: str) -> None:
+    """What is counted is in the plural or follows a preposition."""
+    (parsed,) = parse_names([("t", [name])])
+    assert not parsed.columns[0].has_key_word
+
+
+def test_a_key_word_glued_to_a_known_entity_is_removed() -> None:
+    """``idcliente`` names the table ``cliente``."""
+    parsed = parse_names([("cliente", ["idcliente", "nome"]), ("pedido", ["idcliente"])])
+    assert parsed[1].columns[0].entity == ("cliente",)
+    assert parsed[1].columns[0].has_key_word
+
+
+def test_accents_do_not_split_a_word() -> None:
+    """``numéro_éditeur`` has two words."""
+    assert words("numéro_éditeur") == ("numero", "editeur")
+
+
+def test_a_table_named_twice_for_its_module_is_named_once() -> None:
+    """``menu_menu`` holds the menus of the module of that name."""
+    parsed = parse_names([("menu_menu", ["id"]), ("menu_item", ["id"]), ("page_page", ["id"])])
+    assert [names.table.entity for names in parsed][0] == ("menu",)

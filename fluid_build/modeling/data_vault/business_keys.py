@@ -15,7 +15,7 @@ from fluid_build.modeling.conceptual import Attribute, Entity, EntityKey
 from fluid_build.modeling.data_vault.column_purposes import last_word
 from fluid_build.modeling.data_vault.elements import BusinessKeyKind
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names import singular, strip_key_suffix, words
+from fluid_build.profiling.names import singular, strip_key_words, words
 from fluid_build.text import counted, listed
 
 _FEWEST_ROWS_FOR_CODE = 100
@@ -112,7 +112,7 @@ def _scope(entity: Entity, key: EntityKey) -> str:
 
 def _names_authority(attribute: Attribute) -> bool:
     """Return whether an attribute says who assigned the codes of its row."""
-    parts = strip_key_suffix(words(attribute.name))
+    parts = strip_key_words(words(attribute.name))
     may_refer = family(attribute.type) in {"text", "integer", "decimal"}
     return may_refer and bool(parts) and singular(parts[-1]) in _AUTHORITIES
 

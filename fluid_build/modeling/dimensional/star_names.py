@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER, identifier
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier, is_reserved
-from fluid_build.profiling.names import common_prefix_words, singular, strip_key_suffix, words
+from fluid_build.profiling.names import common_prefix_words, singular, strip_key_words, words
 
 _TABLE_KIND_WORDS = frozenset(
     "dim dimension fact fct lkp lookup ods raw src stage staging stg tbl".split()
@@ -63,7 +63,7 @@ class StarNames:
             tuple(self.bare_column(child, attribute).strip("_").split("_"))
             for attribute in relationship.from_attributes
         ]
-        parts = [part for column in columns for part in strip_key_suffix(column)]
+        parts = [part for column in columns for part in strip_key_words(column)]
         return "_".join(parts or columns[0])
 
     def date_role(self, entity: str, attribute: str) -> str:
