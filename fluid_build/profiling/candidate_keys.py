@@ -56,6 +56,8 @@ _ESTIMATE_SLACK = 1.3
 _FEWEST_PLAUSIBLE = 0.5
 """The plausibility that a column of a large table needs to be searched: what is left out is prose,
 decimals and booleans."""
+_NARROW_INTEGERS = frozenset("TINYINT SMALLINT UTINYINT USMALLINT".split())
+"""Types that can't hold the difference of two of their values."""
 _BITS = tuple(1 << index for index in range(MAX_SEARCHED))
 
 Row: TypeAlias = tuple[int, ...]
@@ -247,7 +249,10 @@ class _Search:
                 return False
             low, high = column.bounds
             width = high - low + 1
-            packed = f"({packed} * {width} + ({quote(column.column.alias)} - {low}))"
+            number = quote(column.column.alias)
+            if column.column.type in _NARROW_INTEGERS:
+                number = f"CAST({number} AS BIGINT)"
+            packed = f"({packed} * {width} + ({number} - {low}))"
             span *= width
         if span > min(_PACKED_BITS, _BITS_A_ROW * self.stats.rows):
             return False

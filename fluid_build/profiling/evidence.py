@@ -1,7 +1,7 @@
 """The evidence for keys and references: figures, the query that checks them, reasons in words."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import duckdb
 
@@ -9,6 +9,7 @@ from fluid_build.profiling import checks
 from fluid_build.profiling.inclusion import Inclusion
 from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence, Origin
+from fluid_build.profiling.query_failures import reading
 from fluid_build.sources.sql import quote, quote_all
 
 _NAMES_MATCH = 0.85
@@ -52,15 +53,16 @@ def key_evidence(
 
 
 def _count_distinct(
-    connection: duckdb.DuckDBPyConnection, table: MeasuredTable, columns: Iterable[MeasuredColumn]
+    connection: duckdb.DuckDBPyConnection, table: MeasuredTable, columns: Sequence[MeasuredColumn]
 ) -> tuple[int, int]:
     """Return how many rows have a null in the columns, and how many distinct values the others."""
     aliases = [column.stats.column.alias for column in columns]
     present = " AND ".join(f"{quote(alias)} IS NOT NULL" for alias in aliases)
-    row = connection.execute(
-        "SELECT coalesce(sum(n), 0), count(*) FROM (SELECT count(*) AS n"
-        f" FROM {table.relation} WHERE {present} GROUP BY {quote_all(aliases)})"
-    ).fetchone()
+    with reading(connection, columns):
+        row = connection.execute(
+            "SELECT coalesce(sum(n), 0), count(*) FROM (SELECT count(*) AS n"
+            f" FROM {table.relation} WHERE {present} GROUP BY {quote_all(aliases)})"
+        ).fetchone()
     present_rows, distinct = (int(figure) for figure in row or (0, 0))
     return table.stats.rows - present_rows, distinct
 

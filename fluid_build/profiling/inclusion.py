@@ -7,7 +7,11 @@ from dataclasses import dataclass
 import duckdb
 
 from fluid_build.profiling.measured_tables import MeasuredColumn
+from fluid_build.profiling.query_failures import reading
 from fluid_build.profiling.value_cache import ValueCache, ValueCounts
+
+_HARD_TO_CONVERT = frozenset({"UHUGEINT", "BIGNUM"})
+"""Types of whole numbers too large for the others: converting them raises an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,33 +91,57 @@ def _join(
     parent: Sequence[MeasuredColumn],
 ) -> Inclusion:
     names = [f"v{index}" for index in range(len(child))]
-    child_columns, parent_columns = aliased_columns(child, names), aliased_columns(parent, names)
+    child_columns, parent_columns = aliased_columns(child, parent, names)
     child_present = " AND ".join(f"{column.sql} IS NOT NULL" for column in child)
     parent_present = " AND ".join(f"{column.sql} IS NOT NULL" for column in parent)
-    matches = " AND ".join(f"parent.{name} = child.{name}" for name in names)
-    row = connection.execute(
-        f"WITH child AS (SELECT {child_columns}, count(*) AS n"
-        f" FROM {child[0].table.relation} WHERE {child_present} GROUP BY ALL),"
-        f" parent AS (SELECT {'' if parent[0].stats.is_unique else 'DISTINCT '}{parent_columns}"
-        f" FROM {parent[0].table.relation} WHERE {parent_present}),"
-        f" judged AS (SELECT n, EXISTS (FROM parent WHERE {matches}) AS found FROM child)"
-        " SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (found), 0), count(*),"
-        f" count(*) FILTER (found), {_count_keys(parent)}, {_count_near(child[0], parent)}"
-        " FROM judged"
-    ).fetchone()
+    matches = " AND ".join(f"fluid_parent.{name} = fluid_child.{name}" for name in names)
+    distinct = "" if parent[0].stats.is_unique else "DISTINCT "
+    with reading(connection, child, parent):
+        row = connection.execute(
+            f"WITH fluid_child AS (SELECT {child_columns}, count(*) AS n"
+            f" FROM {child[0].table.relation} WHERE {child_present} GROUP BY ALL),"
+            f" fluid_parent AS (SELECT {distinct}{parent_columns}"
+            f" FROM {parent[0].table.relation} WHERE {parent_present}),"
+            f" fluid_judged AS (SELECT n, EXISTS (FROM fluid_parent WHERE {matches}) AS is_key"
+            " FROM fluid_child)"
+            " SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (is_key), 0), count(*),"
+            f" count(*) FILTER (is_key), {_count_keys(parent)}, {_count_near(child[0], parent)}"
+            " FROM fluid_judged"
+        ).fetchone()
     return Inclusion(*(int(figure) for figure in row or (0,) * 6))
 
 
-def aliased_columns(columns: Sequence[MeasuredColumn], names: Sequence[str]) -> str:
-    """Return a SELECT list of columns, in the form they are compared in, under other names."""
-    return ", ".join(f"{column.sql} AS {name}" for column, name in zip(columns, names, strict=True))
+def aliased_columns(
+    child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn], names: Sequence[str]
+) -> tuple[str, str]:
+    """Return the SELECT lists of child and parent columns, in the form they are compared in.
+
+    The names that they get are the same for both.
+    """
+    pairs = [_compared_forms(column, key) for column, key in zip(child, parent, strict=True)]
+    return (
+        ", ".join(f"{form} AS {name}" for (form, _), name in zip(pairs, names, strict=True)),
+        ", ".join(f"{form} AS {name}" for (_, form), name in zip(pairs, names, strict=True)),
+    )
+
+
+def _compared_forms(child: MeasuredColumn, parent: MeasuredColumn) -> tuple[str, str]:
+    """Return SQL for both columns of a pair, as text if DuckDB can't convert one to the other."""
+    if _is_compared_as_text(child, parent):
+        return f"CAST({child.sql} AS VARCHAR)", f"CAST({parent.sql} AS VARCHAR)"
+    return child.sql, parent.sql
+
+
+def _is_compared_as_text(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
+    types = {child.stats.column.type, parent.stats.column.type}
+    return len(types) > 1 and not types.isdisjoint(_HARD_TO_CONVERT)
 
 
 def _count_keys(parent: Sequence[MeasuredColumn]) -> str:
     """Return SQL for the number of a parent's keys, known for a unique column compared as it is."""
     if len(parent) == 1 and parent[0].stats.is_unique and parent[0].is_plain:
         return str(parent[0].stats.distinct)
-    return "(SELECT count(*) FROM parent)"
+    return "(SELECT count(*) FROM fluid_parent)"
 
 
 def _count_near(child: MeasuredColumn, parent: Sequence[MeasuredColumn]) -> str:
@@ -123,4 +151,6 @@ def _count_near(child: MeasuredColumn, parent: Sequence[MeasuredColumn]) -> str:
     if len(parent) == 1 and parent[0].is_dense and parent[0].is_plain:
         low, high = max(child.low, parent[0].low or 0), min(child.high, parent[0].high or 0)
         return str(max(high - low + 1, 0))
-    return f"(SELECT count(*) FROM parent WHERE v0 BETWEEN {child.low} AND {child.high})"
+    number = "TRY_CAST(v0 AS DOUBLE)" if _is_compared_as_text(child, parent[0]) else "v0"
+    near = f"{number} BETWEEN {child.low} AND {child.high}"
+    return f"(SELECT count(*) FROM fluid_parent WHERE {near})"

@@ -8,6 +8,7 @@ import duckdb
 
 from fluid_build.profiling.inclusion import aliased_columns
 from fluid_build.profiling.measured_tables import MeasuredColumn
+from fluid_build.profiling.query_failures import reading
 from fluid_build.profiling.value_cache import ValueCache
 
 PROBES = 48
@@ -87,11 +88,12 @@ class Prober:
         if parent.key_kind not in self._loaded_kinds:
             self._load(parent.key_kind)
         if id(parent) not in self._hits:
-            rows = self.connection.execute(
-                f"SELECT column_index, count(*) FROM {_probe_table(parent.key_kind)} WHERE value IN"
-                f" (SELECT CAST({parent.sql} AS {_PROBE_TYPES[parent.key_kind]})"
-                f" FROM {parent.table.relation}) GROUP BY column_index"
-            ).fetchall()
+            with reading(self.connection, [parent]):
+                rows = self.connection.execute(
+                    f"SELECT column_index, count(*) FROM {_probe_table(parent.key_kind)}"
+                    f" WHERE value IN (SELECT {_probed_value(parent)} FROM {parent.table.relation})"
+                    " GROUP BY column_index"
+                ).fetchall()
             self._hits[id(parent)] = {id(self.columns[index]): hits for index, hits in rows}
         return self._hits[id(parent)]
 
@@ -116,6 +118,15 @@ class Prober:
                 f" TRY_CAST(unnest(string_split($2, $3)) AS {probe_type})",
                 [*(_SEPARATOR.join(values) for values in zip(*rows, strict=True)), _SEPARATOR],
             )
+
+
+def _probed_value(parent: MeasuredColumn) -> str:
+    """Return SQL for a key as its probes are stored; null beyond that type's range."""
+    value = parent.sql
+    if parent.stats.column.type == "BIGNUM":
+        # DuckDB's own conversion raises an error, TRY_CAST or not.
+        value = f"CAST({value} AS VARCHAR)"
+    return f"TRY_CAST({value} AS {_PROBE_TYPES[parent.key_kind]})"
 
 
 def _probe_table(key_kind: str) -> str:
@@ -144,13 +155,15 @@ def probe_tuples(
     names = [f"v{index}" for index in range(len(child))]
     listed = ", ".join(names)
     present = " AND ".join(f"{name} IS NOT NULL" for name in names)
-    row = connection.execute(
-        f"WITH probes AS MATERIALIZED (SELECT DISTINCT {listed}"
-        f" FROM (SELECT {aliased_columns(child, names)} FROM"
-        f" (FROM {child[0].table.relation} LIMIT {_TUPLES} OFFSET {stats.rows // 2}))"
-        f" WHERE {present}) SELECT count(*), (SELECT count(*) FROM probes SEMI JOIN"
-        f" (SELECT {aliased_columns(parent, names)} FROM {parent[0].table.relation})"
-        f" USING ({listed})) FROM probes"
-    ).fetchone()
+    child_columns, parent_columns = aliased_columns(child, parent, names)
+    with reading(connection, child, parent):
+        row = connection.execute(
+            f"WITH fluid_probes AS MATERIALIZED (SELECT DISTINCT {listed}"
+            f" FROM (SELECT {child_columns} FROM"
+            f" (FROM {child[0].table.relation} LIMIT {_TUPLES} OFFSET {stats.rows // 2}))"
+            f" WHERE {present}) SELECT count(*), (SELECT count(*) FROM fluid_probes SEMI JOIN"
+            f" (SELECT {parent_columns} FROM {parent[0].table.relation})"
+            f" USING ({listed})) FROM fluid_probes"
+        ).fetchone()
     probes, hits = (int(figure) for figure in row or (0, 0))
     return hits / probes if probes else 1.0

@@ -1,6 +1,6 @@
 """The profiler: from a source to its profile, in four steps that report their progress."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import duckdb
 
@@ -11,8 +11,9 @@ from fluid_build.profiling.declared_keys import check_declared_keys, check_decla
 from fluid_build.profiling.inclusion import is_settled_by_bounds
 from fluid_build.profiling.key_selection import SelectedKeys, select_keys
 from fluid_build.profiling.measured_tables import build_tables
-from fluid_build.profiling.profile import Profile, SkippedTable
+from fluid_build.profiling.profile import ForeignKey, Profile, SkippedTable, TableProfile
 from fluid_build.profiling.profile_assembly import assemble_foreign_keys, assemble_table
+from fluid_build.profiling.query_failures import QueryFailedError
 from fluid_build.profiling.table_measurement import measure_table
 from fluid_build.profiling.value_cache import ValueCache
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, Weights
@@ -20,7 +21,7 @@ from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.engine import DUCKDB_ERRORS, READING_ERRORS, reason, unreadable
 from fluid_build.sources.query_progress import following
-from fluid_build.sources.staged_views import stage_in_place, staged_where_needed
+from fluid_build.sources.staged_views import stage_in_place
 
 
 def profile_source(
@@ -28,69 +29,67 @@ def profile_source(
 ) -> Profile:
     """Measure a source: columns, keys and foreign keys, each with its evidence.
 
-    A table that can't be read is left out and listed in ``skipped``; the others are profiled. Files
-    that DuckDB can't query in place are copied first. Nothing is written to the source. Raises
-    SourceUnreadableError if reading fails for good.
+    A table on which a query fails is copied first if it's read from files in place. If it can't be
+    copied, or a query fails on the copy too, it's left out and listed in ``skipped``; the other
+    tables are profiled. Nothing is written to the source. Raises SourceUnreadableError if a query
+    fails that isn't about a table.
     """
     try:
-        return staged_where_needed(source, lambda: _profile(source, on_progress, weights))
+        return _profile(source, on_progress, weights)
     except duckdb.InterruptException:
         raise
     except READING_ERRORS as error:
         raise unreadable(source.name, error) from error
 
 
+@dataclass(slots=True)
+class _Measurements:
+    """The figures and candidate keys of each table, by its name, and the tables that failed."""
+
+    stats: dict[str, TableStats] = field(default_factory=dict)
+    keys: dict[str, CandidateKeys] = field(default_factory=dict)
+    skipped: list[SkippedTable] = field(default_factory=list)
+
+    def skip(self, name: str, why: str) -> None:
+        """Leave a table out, and list it with the reason."""
+        self.stats.pop(name, None)
+        self.keys.pop(name, None)
+        self.skipped.append(SkippedTable(name=name, reason=why))
+
+
 def _profile(source: Source, on_progress: OnProgress, weights: Weights) -> Profile:
-    connection = source.connection
-    measured, unreadable_tables = _measure_tables(source, on_progress)
-    candidates = _find_candidate_keys(connection, measured, on_progress)
-    tables = build_tables(measured, candidates, weights.names)
+    measured = _Measurements()
+    _measure_tables(source, measured, on_progress)
+    _find_candidate_keys(source, measured, on_progress)
     on_progress(Progress("relations", 0, 1))
-    cache = ValueCache(connection)
-    selected = select_keys(cache, tables, weights)
-    _set_exact_distinct(selected)
-    declared_keys = [check_declared_keys(connection, table) for table in tables]
-    declared_references = check_declared_references(cache, tables)
-    foreign_keys = assemble_foreign_keys(tables, declared_references, selected)
-    keep_references_comparable(
-        foreign_keys,
-        {(table.table.name, column.name): column for table in measured for column in table.columns},
-    )
+    tables, foreign_keys = _relate_readable(source, measured, weights)
     on_progress(Progress("relations", 1, 1))
     return Profile(
         source_kind=source.kind,
         source_name=source.name,
         has_data=source.has_data,
-        tables=tuple(
-            assemble_table(connection, table, selected.primary.get(table.index), claims)
-            for table, claims in zip(tables, declared_keys, strict=True)
-        ),
-        foreign_keys=tuple(foreign_keys),
+        tables=tables,
+        foreign_keys=foreign_keys,
         skipped=(
             *(SkippedTable(name=s.name, reason=s.reason) for s in source.skipped),
-            *unreadable_tables,
+            *measured.skipped,
         ),
         notes=source.notes,
     )
 
 
-def _measure_tables(
-    source: Source, on_progress: OnProgress
-) -> tuple[list[TableStats], list[SkippedTable]]:
-    measured: list[TableStats] = []
-    unreadable_tables: list[SkippedTable] = []
+def _measure_tables(source: Source, measured: _Measurements, on_progress: OnProgress) -> None:
     tables = source.tables
     for index, table in enumerate(tables):
         report = Progress("columns", index, len(tables), table.name)
         try:
             with following(source.connection, on_progress, report):
-                measured.append(_measure_readable(source, table))
+                measured.stats[table.name] = _measure_readable(source, table)
         except duckdb.InterruptException:
             raise
         except DUCKDB_ERRORS as error:
-            unreadable_tables.append(SkippedTable(name=table.name, reason=reason(error)))
+            measured.skip(table.name, reason(error))
     on_progress(Progress("columns", len(tables), len(tables)))
-    return measured, unreadable_tables
 
 
 def _measure_readable(source: Source, table: Table) -> TableStats:
@@ -100,25 +99,88 @@ def _measure_readable(source: Source, table: Table) -> TableStats:
     except duckdb.InterruptException:
         raise
     except DUCKDB_ERRORS:
-        staged = stage_in_place(source, table)
-        if staged is None:
+        copy = stage_in_place(source, table)
+        if copy is None:
             raise
-    return measure_table(source.connection, staged, source.conventions)
+    return measure_table(source.connection, copy, source.conventions)
 
 
-def _find_candidate_keys(
-    connection: duckdb.DuckDBPyConnection, measured: Sequence[TableStats], on_progress: OnProgress
-) -> list[CandidateKeys]:
-    candidates = []
-    for index, stats in enumerate(measured):
-        report = Progress("keys", index, len(measured), stats.table.name)
-        with following(connection, on_progress, report):
-            candidates.append(find_candidate_keys(connection, stats))
-        for column in stats.columns:
-            # With many tables, the sampled rows are most of the memory, and are no longer needed.
-            column.codes.clear()
-    on_progress(Progress("keys", len(measured), len(measured)))
+def _find_candidate_keys(source: Source, measured: _Measurements, on_progress: OnProgress) -> None:
+    names = list(measured.stats)
+    for index, name in enumerate(names):
+        report = Progress("keys", index, len(names), name)
+        try:
+            with following(source.connection, on_progress, report):
+                measured.keys[name] = _find_keys(source.connection, measured.stats[name])
+        except duckdb.InterruptException:
+            raise
+        except DUCKDB_ERRORS as error:
+            if not _measure_copy(source, measured, name):
+                measured.skip(name, reason(error))
+    on_progress(Progress("keys", len(names), len(names)))
+
+
+def _find_keys(connection: duckdb.DuckDBPyConnection, stats: TableStats) -> CandidateKeys:
+    candidates = find_candidate_keys(connection, stats)
+    for column in stats.columns:
+        # With many tables, the sampled rows are most of the memory, and are no longer needed.
+        column.codes.clear()
     return candidates
+
+
+def _measure_copy(source: Source, measured: _Measurements, name: str) -> bool:
+    """Replace the figures of a table that is read in place by those of a copy of its files.
+
+    False if it isn't read in place, or if the copy fails too.
+    """
+    try:
+        copy = stage_in_place(source, measured.stats[name].table)
+        if copy is None:
+            return False
+        measured.stats[name] = measure_table(source.connection, copy, source.conventions)
+        measured.keys[name] = _find_keys(source.connection, measured.stats[name])
+    except duckdb.InterruptException:
+        raise
+    except DUCKDB_ERRORS:
+        return False
+    return True
+
+
+def _relate_readable(
+    source: Source, measured: _Measurements, weights: Weights
+) -> tuple[tuple[TableProfile, ...], tuple[ForeignKey, ...]]:
+    """Relate the tables, starting over without a table on which a query fails, or with its copy."""
+    while True:
+        try:
+            return _relate(source.connection, measured, weights)
+        except QueryFailedError as error:
+            copies = [_measure_copy(source, measured, table.name) for table in error.tables]
+            if not any(copies):
+                measured.skip(error.tables[0].name, error.reason)
+
+
+def _relate(
+    connection: duckdb.DuckDBPyConnection, measured: _Measurements, weights: Weights
+) -> tuple[tuple[TableProfile, ...], tuple[ForeignKey, ...]]:
+    """Choose the keys and references of all tables; QueryFailedError if a query fails."""
+    stats = list(measured.stats.values())
+    candidates = [measured.keys[figures.table.name] for figures in stats]
+    tables = build_tables(stats, candidates, weights.names)
+    cache = ValueCache(connection)
+    selected = select_keys(cache, tables, weights)
+    _set_exact_distinct(selected)
+    declared_keys = [check_declared_keys(connection, table) for table in tables]
+    declared_references = check_declared_references(cache, tables)
+    foreign_keys = assemble_foreign_keys(tables, declared_references, selected)
+    keep_references_comparable(
+        foreign_keys,
+        {(table.name, column.name): column.stats for table in tables for column in table.columns},
+    )
+    profiles = (
+        assemble_table(connection, table, selected.primary.get(table.index), claims)
+        for table, claims in zip(tables, declared_keys, strict=True)
+    )
+    return tuple(profiles), tuple(foreign_keys)
 
 
 def _set_exact_distinct(selected: SelectedKeys) -> None:

@@ -9,6 +9,7 @@ from typing import cast
 import duckdb
 
 from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
+from fluid_build.profiling.query_failures import reading
 
 _MOST_CELLS = 2_000_000
 """How many values are kept at once: 100 to 200 MB of Python objects."""
@@ -95,7 +96,8 @@ class ValueCache:
     def _read_table(self, table: MeasuredTable) -> _CacheEntry:
         readable = [column for column in table.columns if _is_exact(column)]
         selected = ", ".join(map(_python_value, readable))
-        rows = self.connection.execute(f"SELECT {selected} FROM {table.relation}").fetchall()
+        with reading(self.connection, readable):
+            rows = self.connection.execute(f"SELECT {selected} FROM {table.relation}").fetchall()
         values = list(zip(*rows, strict=True)) or [()] * len(readable)
         positions = (column.position for column in readable)
         return _CacheEntry(
@@ -105,16 +107,12 @@ class ValueCache:
     def _count_values(self, column: MeasuredColumn) -> _CacheEntry:
         value = f"{_python_value(column)} AS value"
         present = f"FROM {column.table.relation} WHERE {column.sql} IS NOT NULL"
-        counts: Mapping[object, int]
-        if column.stats.is_unique and column.is_plain:
-            keys = self.connection.execute(f"SELECT {value} {present}").fetchall()
-            counts = {key: 1 for (key,) in keys}
-        else:
-            counts = dict(
-                self.connection.execute(
-                    f"SELECT {value}, count(*) {present} GROUP BY ALL"
-                ).fetchall()
-            )
+        is_unique = column.stats.is_unique and column.is_plain
+        counted = value if is_unique else f"{value}, count(*)"
+        grouping = "" if is_unique else "GROUP BY ALL"
+        with reading(self.connection, [column]):
+            rows = self.connection.execute(f"SELECT {counted} {present} {grouping}").fetchall()
+        counts: Mapping[object, int] = {key: 1 for (key,) in rows} if is_unique else dict(rows)
         return _CacheEntry({}, {(column.position,): ValueCounts(counts)}, cells=len(counts))
 
 

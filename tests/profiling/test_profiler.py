@@ -60,6 +60,56 @@ def test_a_value_that_cannot_be_read_skips_its_table() -> None:
     assert "\n" not in profile.skipped[0].reason
 
 
+SHOP = """
+    CREATE TABLE item AS SELECT 7 * i + 500 AS item_id, 'item ' || i AS label FROM range(900) t(i);
+    CREATE TABLE stock AS SELECT 'S' || (i // 900) AS site, 7 * (i % 900) + 500 AS item_id,
+        pick(i, 1, 40) AS pieces FROM range(9000) t(i);
+    CREATE TABLE sale AS SELECT i AS sale_id, 7 * pick(i, 1, 900) + 500 AS item_id
+        FROM range(40000) t(i);
+"""
+
+
+@pytest.mark.parametrize("stage", ["keys", "relations"])
+@pytest.mark.parametrize("lost", ["item", "stock", "sale"])
+def test_a_table_lost_while_it_is_profiled_is_skipped(stage: str, lost: str) -> None:
+    """Wherever a query on it fails, the reason is listed and the other tables are profiled."""
+    with database(SHOP) as source:
+
+        def drop(progress: Progress) -> None:
+            if progress.stage == stage:
+                source.connection.execute(f"DROP TABLE IF EXISTS {lost}")
+
+        profile = profile_source(source, on_progress=drop)
+    assert [(s.name, lost in s.reason) for s in profile.skipped] == [(lost, True)]
+    assert {table.name for table in profile.tables} == {"item", "stock", "sale"} - {lost}
+    meant = {"stock(item_id) -> item(item_id)", "sale(item_id) -> item(item_id)"}
+    assert references(profile) == {shown for shown in meant if lost not in shown}
+
+
+@pytest.mark.parametrize("stage", ["columns", "keys", "relations"])
+def test_a_file_damaged_while_it_is_profiled_is_skipped(tmp_path: Path, stage: str) -> None:
+    """Rows broken in the middle of a file cost its table, in every step, and no other."""
+    with duckdb.connect() as connection:
+        for name, rows in (("good", 9_000), ("bad", 60_000)):
+            connection.execute(
+                f"COPY (SELECT 'S' || i // 300 AS site, i % 300 AS line, hash(i) AS amount"
+                f" FROM range({rows}) t(i)) TO '{tmp_path}/{name}.parquet' (ROW_GROUP_SIZE 4096)"
+            )
+    path = tmp_path / "bad.parquet"
+
+    def damage(progress: Progress) -> None:
+        if progress.stage == stage:
+            half = path.stat().st_size // 2
+            with path.open("r+b") as file:
+                file.seek(half)
+                file.write(b"\0" * 20_000)
+
+    with open_source(tmp_path) as source:
+        profile = profile_source(source, on_progress=damage)
+    assert [(s.name, bool(s.reason)) for s in profile.skipped] == [("bad", True)]
+    assert profile.table("good").primary_key == ("site", "line")
+
+
 @pytest.mark.parametrize("name", DOMAINS)
 def test_the_same_data_gives_the_same_profile(name: str) -> None:
     """Two runs over the same data agree to the byte."""
