@@ -282,7 +282,7 @@ def _parse_table_name(
 
 
 def _without_repeats(phrase: Words) -> Words:
-    """Return a phrase without words that repeat: ``menu_menu`` is the table of menus of a module."""
+    """Return a phrase without repeated words: ``menu_menu`` is the table of a module's menus."""
     return tuple(
         word for index, word in enumerate(phrase) if index == 0 or phrase[index - 1] != word
     )

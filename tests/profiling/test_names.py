@@ -236,4 +236,4 @@ def test_accents_do_not_split_a_word() -> None:
 def test_a_table_named_twice_for_its_module_is_named_once() -> None:
     """``menu_menu`` holds the menus of the module of that name."""
     parsed = parse_names([("menu_menu", ["id"]), ("menu_item", ["id"]), ("page_page", ["id"])])
-    assert [names.table.entity for names in parsed][0] == ("menu",)
+    assert parsed[0].table.entity == ("menu",)
