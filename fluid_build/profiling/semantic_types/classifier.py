@@ -5,13 +5,18 @@ or a position is a person's home can't be seen from a column, so places are mark
 who knows better may remove the mark.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from fluid_build.profiling.semantic_types import patterns
 from fluid_build.profiling.semantic_types.column_facts import ColumnFacts, SemanticType
 from fluid_build.profiling.semantic_types.general_types import find_general_type
 from fluid_build.profiling.semantic_types.name_grades import Grade, grades
-from fluid_build.profiling.semantic_types.nested_values import find_personal_leaf
+from fluid_build.profiling.semantic_types.nested_values import (
+    NestedField,
+    classify_items,
+    find_personal_fields,
+)
 from fluid_build.profiling.semantic_types.person_names import (
     MOST_VALUES,
     Claim,
@@ -72,12 +77,24 @@ def classify(facts: ColumnFacts) -> SemanticType | None:
         return _by_name_alone(column)
     if not column.values:
         return None
-    meaning = (
+    meaning = _by_items(column) or (
         _by_name(column) or _by_person_names(column) or _by_values(column)
-    ) or find_general_type(column)
+    )
+    meaning = meaning or find_general_type(column)
     if meaning is not None and meaning.pii:
         return meaning
     return _by_personal_content(column, meaning) or meaning
+
+
+def _by_items(column: PreparedColumn) -> SemanticType | None:
+    """Return what the items of lists mean; JSON that holds lists stays JSON unless personal."""
+    is_list = column.facts.type.endswith("]")
+    if not is_list and not column.values[0].startswith("["):
+        return None
+    meaning = classify_items(column.facts, classify)
+    if meaning is None or not (is_list or meaning.pii):
+        return None
+    return replace(meaning, reason=f"Items of the lists: {meaning.reason}")
 
 
 def _by_name(column: PreparedColumn) -> SemanticType | None:
@@ -184,11 +201,9 @@ def _by_personal_content(
     column: PreparedColumn, meaning: SemanticType | None
 ) -> SemanticType | None:
     """Return the meaning of a column whose documents or texts contain personal data, else None."""
-    leaf = find_personal_leaf(column.facts, classify)
-    if leaf is not None:
-        name = meaning.name if meaning is not None else "nested"
-        reason = f"The nested values contain values of the type {leaf.name}."
-        return SemanticType(name, True, leaf.confidence, reason)
+    fields = find_personal_fields(column.facts, classify)
+    if fields:
+        return _nested(column, fields, "nested" if meaning is None else meaning.name)
     values = column.facts.documents or column.facts.values
     if column.family != "text" and not column.facts.documents:
         return None
@@ -204,6 +219,21 @@ def _by_personal_content(
         " account number."
     )
     return SemanticType(name, True, _MENTIONED_CONFIDENCE, reason)
+
+
+_MOST_SHOWN_FIELDS: Final = 5
+"""Fields that a reason lists; the surest are enough to find the others by."""
+
+
+def _nested(column: PreparedColumn, fields: list[NestedField], otherwise: str) -> SemanticType:
+    """Return the meaning of a column by its personal fields, named by the column if both agree."""
+    within = {field.meaning.name for field in fields}
+    named = (label for label, _ in grades(column.facts.column) if label in within)
+    described = dict.fromkeys(f"`{field.path}` ({field.meaning.name})" for field in fields)
+    more = len(described) - _MOST_SHOWN_FIELDS
+    shown = ", ".join(list(described)[:_MOST_SHOWN_FIELDS])
+    reason = f"Personal data in {shown}{f' and {more} more' if more > 0 else ''}."
+    return SemanticType(next(named, otherwise), True, fields[0].meaning.confidence, reason)
 
 
 def _by_name_alone(column: PreparedColumn) -> SemanticType | None:
