@@ -1,0 +1,1 @@
+"""Databases made up from schema grammars, with their true keys."""

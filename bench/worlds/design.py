@@ -1,0 +1,256 @@
+"""The tables of a made-up database without their rows: names, keys, references, attributes."""
+
+import random
+from collections.abc import Iterable
+from dataclasses import replace
+
+from bench.worlds.domains import Entity, Reference
+from bench.worlds.habits import Habits
+from bench.worlds.tables import Column, Link, Table
+
+_COMMON_ATTRIBUTES = (
+    "status", "type", "level", "score", "count", "note", "year", "percent", "rank", "value", "code",
+    "active", "version", "quantity", "date", "name", "reference",
+)  # fmt: skip
+_CHANGING = frozenset({"master", "event", "of", "is"})
+_MEASURES = (
+    "count", "rate", "total", "score", "points", "quantity", "amount", "duration", "distance",
+    "minutes", "wins", "losses", "goals", "assists", "cost", "value", "deaths", "income",
+)  # fmt: skip
+_QUALIFIERS = ("home", "away", "first", "last", "min", "max", "mean", "day", "month", "production")
+
+
+class Designer:
+    """Draws the tables of one database."""
+
+    def __init__(self, rng: random.Random, habits: Habits) -> None:
+        self.rng = rng
+        self.habits = habits
+        self.style = habits.style
+        self.tables: dict[str, Table] = {}
+        self._used_names: set[str] = set()
+        self._used_initials: set[str] = set()
+
+    def design(self, entities: dict[str, Entity]) -> list[Table]:
+        """Return the tables of entities, the identifying parents of each before it."""
+        if self.habits.tenants != "none":
+            self._add_table(Entity("tenant", "lookup", (), (), (), ("name",)))
+            self._identify(self.tables["tenant"])
+        for entity in entities.values():
+            self._add_table(entity)
+            self._identify(self.tables[entity.name])
+        for table in list(self.tables.values()):
+            self._refer(table)
+            self._describe(table)
+        if self.habits.has_copied_references:
+            self._copy_references()
+        if self.habits.tenants != "none" and self.rng.random() < 0.4:
+            self.tables["tenant"].is_absent = True
+        return list(self.tables.values())
+
+    def _add_table(self, entity: Entity) -> None:
+        style = self.style
+        if self.habits.shape == "star" and style.table_prefix and entity.kind in {"fact", "of"}:
+            style = replace(style, table_prefix="f" if style.table_prefix == "d" else "fact")
+        name = self._unused(style.table(entity.name, self._module(entity)), self._used_names)
+        self._used_names.add(name.lower())
+        words = self.style.words(entity.name)
+        initials = "".join(word[0] for word in words)
+        if initials in self._used_initials:
+            initials = words[0][:2] + "".join(word[0] for word in words[1:])
+        initials = self._unused(initials, self._used_initials)
+        self._used_initials.add(initials)
+        self.tables[entity.name] = Table(entity, name, initials)
+
+    def _module(self, entity: Entity) -> str:
+        """Return the prefix of a table where modules have one: `core` for what many share."""
+        if entity.kind == "lookup" and self.rng.random() < 0.5:
+            return "ref"
+        return self.habits.domains[len(self.tables) % len(self.habits.domains)][:5]
+
+    @staticmethod
+    def _unused(name: str, used: Iterable[str]) -> str:
+        candidate, number = name, 2
+        while candidate.lower() in used:
+            candidate, number = f"{name}{number}", number + 1
+        return candidate
+
+    def _column(self, table: Table, words: list[str], content: str) -> Column:
+        name = self.style.column(words, table.initials)
+        column = Column(self._unused(name, table.column_names()), words, content)
+        table.columns.append(column)
+        return column
+
+    # Keys
+
+    def _identify(self, table: Table) -> None:
+        entity, habits = table.entity, self.habits
+        if habits.tenants != "none" and entity.name != "tenant" and entity.kind != "lookup":
+            link = self._link(table, Reference("tenant"))
+            table.tenant = link.columns[0]
+        if entity.kind == "fact":
+            if self.rng.random() < 0.3:
+                self._add_own_key(table, is_code=False)
+        elif entity.kind == "calendar":
+            words = self.style.own_key(entity.name, is_code=False)
+            table.key.append(self._column(table, words, "calendar"))
+        elif entity.kind == "is":
+            self._share_key(table)
+        elif not (entity.parts or entity.counters):
+            self._add_own_key(table, is_code=habits.has_code_key(self.rng, entity))
+        else:
+            self._combine(table)
+        if table.tenant and habits.tenants == "in keys" and table.tenant not in table.key:
+            table.key.insert(0, table.tenant)
+
+    def _add_own_key(self, table: Table, *, is_code: bool) -> None:
+        words = self.style.own_key(table.entity.name, is_code=is_code)
+        table.key.append(self._column(table, words, "code" if is_code else "surrogate"))
+
+    def _share_key(self, table: Table) -> None:
+        """Give a subtype its supertype's key, under the supertype's name or its own."""
+        reference = table.entity.parts[0]
+        parent = self.tables[reference.entity]
+        link = self._link(table, reference)
+        column = link.columns[-1]
+        column.content = "shared"
+        if self.rng.random() < 0.5:
+            words = self.style.own_key(table.entity.name, is_code=parent.has_code_key())
+        else:
+            words = parent.key[-1].words
+        column.words, column.name = words, self.style.column(words, table.initials)
+        table.identifying.append(link)
+        table.key.extend(link.columns)
+
+    def _combine(self, table: Table) -> None:
+        """Let parents and counters identify the rows, as the key or next to a surrogate key."""
+        is_key = self.habits.has_composite_key(self.rng, table.entity)
+        if not is_key:
+            self._add_own_key(table, is_code=False)
+        combination = [table.tenant] if table.tenant and self.habits.tenants == "in keys" else []
+        for part in table.entity.parts:
+            link = self._link(table, part)
+            table.identifying.append(link)
+            combination += [column for column in link.columns if column not in combination]
+        for counter in table.entity.counters:
+            words = self.style.counter(counter, table.entity.name)
+            column = self._column(table, words, f"counter {counter}")
+            table.counters.append(column)
+            combination.append(column)
+        if is_key:
+            table.key = combination
+        else:
+            table.unique.append(combination)
+
+    # References
+
+    def _refer(self, table: Table) -> None:
+        for reference in table.entity.references:
+            if reference.entity in self.tables:
+                self._link(table, reference)
+            elif self.habits.has_missing_parents and self.rng.random() < 0.5:
+                words = self._reference_words(reference, is_code=False)
+                self._column(table, words, "dangling")
+        actors = self.habits.has_users and table.entity.kind in {"master", "event"}
+        if actors and table.entity.name != "user" and self.rng.random() < 0.6:
+            for role in ("created-by", "updated-by")[: self.rng.randint(1, 2)]:
+                self._link(table, Reference("user", role, is_optional=role == "updated-by"))
+
+    def _link(self, table: Table, reference: Reference, kind: str = "declared") -> Link:
+        parent = self.tables[reference.entity]
+        columns: list[Column] = []
+        for key in parent.key:
+            if key is parent.tenant:
+                shared = table.tenant or self._link(table, Reference("tenant")).columns[0]
+                table.tenant = shared
+                columns.append(shared)
+            else:
+                words = self._member_words(table, parent, key, reference)
+                columns.append(self._column(table, words, "reference"))
+        link = Link(columns, parent, list(parent.key), reference.is_optional, kind)
+        table.links.append(link)
+        return link
+
+    def _member_words(
+        self, table: Table, parent: Table, key: Column, reference: Reference
+    ) -> list[str]:
+        own = [column for column in parent.key if column is not parent.tenant]
+        if self.style.column_prefix == "parent":
+            role = self.style.words(reference.role) if reference.role else []
+            return [*role, parent.initials, *key.words]
+        if len(own) == 1 and key.content in {"code", "surrogate", "calendar", "shared"}:
+            return self._reference_words(reference, is_code=key.content == "code")
+        words = list(key.words)
+        if len(words) == 1 and key.content != "reference" and "date" not in key.content:
+            words = [*self.style.words(parent.entity.name), *words]
+        if self.habits.has_drifting_names and key.content.startswith("counter"):
+            words = [*self.style.words(table.entity.name), key.words[-1]]
+        role = self.style.words(reference.role) if reference.role else []
+        return [*role, *words] if self.style.role_place == "before" else [*words, *role]
+
+    def _reference_words(self, reference: Reference, *, is_code: bool) -> list[str]:
+        words = self.style.reference(
+            reference.entity, reference.role, is_qualifier=reference.is_qualifier, is_code=is_code
+        )
+        if self.habits.has_drifting_names and self.rng.random() < 0.25:
+            longest = max(words, key=len)
+            words = [word[:4] if word is longest and len(word) > 5 else word for word in words]
+        return words
+
+    def _copy_references(self) -> None:
+        """Copy a grandparent's key into some tables, next to the parent's."""
+        spots = [
+            (table, link, above)
+            for table in self.tables.values()
+            for link in table.links
+            for above in link.parent.links
+            if link.parent is not table and above.parent is not link.parent
+            and not link.is_optional and link.kind == above.kind == "declared"
+            and above.parent is not table and len(above.columns) == 1
+            and above.columns[0] not in link.parent.key
+            and all(other.parent is not above.parent for other in table.links)
+        ]  # fmt: skip
+        for table, link, above in self.rng.sample(spots, min(len(spots), self.rng.randint(1, 4))):
+            if any(other.parent is above.parent for other in table.links):
+                continue
+            column = self._column(table, above.columns[0].words, "reference")
+            table.links.append(
+                Link([column], above.parent, above.parent_columns, True, via=(link, above))
+            )
+
+    # Attributes
+
+    def _describe(self, table: Table) -> None:
+        attributes = list(table.entity.attributes)
+        if table.entity.kind in {"master", "event"}:
+            attributes += self.rng.sample(_COMMON_ATTRIBUTES, self.rng.choice((0, 0, 1, 2, 3)))
+        if self.habits.has_audit_columns and table.entity.kind in _CHANGING:
+            attributes += ["created-date", "updated-date"][: self.rng.randint(1, 2)]
+            if self.rng.random() < 0.3:
+                attributes.append("version")
+        if table.entity.kind == "wide":
+            attributes += self._measures(self.rng.randint(38, 95))
+        entity = self.style.words(table.entity.name)
+        for attribute in dict.fromkeys(attributes):
+            words = self.style.words(attribute)
+            if attribute in {"name", "title", "status", "type", "code", "description"}:
+                words = [*entity, *words] if self.habits.has_named_attributes else words
+            if self.style.column(words, table.initials).lower() not in table.column_names():
+                content = "calendar" if table.entity.kind == "calendar" else "attribute"
+                self._column(table, words, f"{content} {attribute}")
+        self._mix(table)
+
+    def _measures(self, count: int) -> list[str]:
+        names = [f"{qualifier}-{measure}" for measure in _MEASURES for qualifier in _QUALIFIERS]
+        return [*_MEASURES[: count // 5], *self.rng.sample(names, count - count // 5)]
+
+    def _mix(self, table: Table) -> None:
+        """Spread references among attributes in some databases, behind the key."""
+        first = [column for column in table.columns if column in table.key]
+        others = [column for column in table.columns if column not in table.key]
+        if self.rng.random() < 0.4:
+            moved = [column for column in others if column.content == "reference"]
+            others = [column for column in others if column not in moved]
+            for column in moved:
+                others.insert(self.rng.randint(0, len(others)), column)
+        table.columns = [*first, *others]

@@ -1,0 +1,190 @@
+"""What a made-up database is: its domains, size, naming style and the habits of its designer."""
+
+import random
+from dataclasses import asdict, dataclass, replace
+
+from bench.worlds.domains import Entity, Reference, domain, domain_names
+from bench.worlds.naming import Style, draw_style, weighted
+
+_KEYS = {"surrogate": 46, "mixed": 38, "natural": 16}
+_SURROGATES = {"dense": 56, "sparse": 16, "disjoint": 10, "large": 6, "from zero": 4, "uuid": 8}
+_TENANTS = {"none": 84, "column": 8, "in keys": 8}
+_CODE_KEYS = {
+    "surrogate": {"lookup": 0.12, "master": 0.02, "event": 0.0},
+    "mixed": {"lookup": 0.5, "master": 0.15, "event": 0.04},
+    "natural": {"lookup": 0.9, "master": 0.6, "event": 0.25},
+}
+_COMPOSITE_KEYS = {"surrogate": 0.25, "mixed": 0.85, "natural": 1.0}
+_MEDIAN_TABLES = 2.45
+_MOST_TABLES = 60
+_TABLES_A_DOMAIN = 17
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """The habits of a database's designer, and what its data has been through."""
+
+    style: Style
+    domains: tuple[str, ...]
+    tables: int
+    scale: float
+    shape: str
+    keys: str
+    surrogates: str
+    tenants: str
+    companies: int
+    integer: str
+    has_users: bool
+    has_audit_columns: bool
+    has_named_attributes: bool
+    has_copied_references: bool
+    has_copied_names: bool
+    has_history: bool
+    has_summaries: bool
+    has_polymorphic: bool
+    has_junk: bool
+    has_missing_parents: bool
+    has_orphans: bool
+    has_drifting_names: bool
+    stores_text: bool
+
+    def has_code_key(self, rng: random.Random, entity: Entity) -> bool:
+        return rng.random() < _CODE_KEYS[self.keys].get(entity.kind, 0.0)
+
+    def has_composite_key(self, rng: random.Random, entity: Entity) -> bool:
+        bridge = len(entity.parts) > 1 and not entity.counters
+        share = _COMPOSITE_KEYS[self.keys]
+        return rng.random() < (share + 0.3 if bridge else share)
+
+    def features(self) -> dict[str, object]:
+        """Return what was drawn, flat, for a breakdown of scores."""
+        features = {**asdict(self.style), **asdict(self)}
+        features.pop("style")
+        features["domains"] = self.domains[0] if len(self.domains) == 1 else "several"
+        size = "small" if self.tables < 8 else "medium" if self.tables < 25 else "large"
+        features["tables"] = size
+        features["scale"] = "small" if self.scale < 0.3 else "medium" if self.scale < 2 else "large"
+        return features
+
+
+def draw_habits(rng: random.Random) -> Habits:
+    """Draw a database; the mix is like that of real ones, hard habits are the rarer ones."""
+    tables = min(_MOST_TABLES, max(2, round(rng.lognormvariate(_MEDIAN_TABLES, 0.75))))
+    count = 1 + tables // _TABLES_A_DOMAIN
+    domains = tuple(rng.sample(domain_names(), count))
+    keys = weighted(rng, _KEYS)
+    tenants = weighted(rng, _TENANTS)
+    if keys == "surrogate" and tenants == "in keys":
+        tenants = "column"
+    shape = "star" if rng.random() < 0.12 else "normalised"
+    style = draw_style(rng)
+    if shape == "star":
+        tenants, keys = "none", "surrogate"
+        style = replace(
+            style,
+            table_prefix=rng.choice(("", "dim", "d")),
+            key_word=rng.choice(("id", "key", "sk", style.key_word)),
+            has_bare_keys=False,
+        )
+
+    def happens(share: float) -> bool:
+        return rng.random() < share
+
+    return Habits(
+        style=style,
+        domains=domains,
+        tables=tables,
+        scale=min(4.0, max(0.04, rng.lognormvariate(-0.6, 0.9))),
+        shape=shape,
+        keys=keys,
+        surrogates=weighted(rng, _SURROGATES),
+        tenants=tenants,
+        companies=rng.choice((1, 2, 3, 3, 4, 6)),
+        integer=rng.choice(("INTEGER", "BIGINT")),
+        has_users=happens(0.25),
+        has_audit_columns=happens(0.4),
+        has_named_attributes=happens(0.2),
+        has_copied_references=happens(0.25),
+        has_copied_names=happens(0.2),
+        has_history=happens(0.2),
+        has_summaries=happens(0.15),
+        has_polymorphic=happens(0.15),
+        has_junk=happens(0.3),
+        has_missing_parents=happens(0.3),
+        has_orphans=happens(0.25),
+        has_drifting_names=happens(0.2),
+        stores_text=happens(0.05),
+    )
+
+
+def choose_entities(rng: random.Random, habits: Habits) -> dict[str, Entity]:
+    """Return the entities that the database has, those they depend on first."""
+    known: dict[str, Entity] = {}
+    for name in habits.domains:
+        for entity in domain(name).values():
+            known.setdefault(entity.name, entity)
+    if habits.has_users and "user" not in known:
+        known["user"] = Entity("user", "master", (), (), (), ("login", "name", "email"))
+    chosen: dict[str, Entity] = {}
+    names = list(known)
+    rng.shuffle(names)
+    names.sort(key=lambda name: known[name].kind == "lookup")
+    if habits.has_users:
+        names.insert(0, "user")
+    for name in names:
+        if len(chosen) < habits.tables:
+            _add(rng, known, name, chosen)
+    if habits.has_history:
+        _add_histories(rng, chosen)
+    if habits.has_summaries:
+        _add_summary(rng, chosen)
+    return _in_order(chosen)
+
+
+def _add(
+    rng: random.Random, known: dict[str, Entity], name: str, chosen: dict[str, Entity]
+) -> None:
+    """Choose an entity and what it needs: its parts always, its references mostly."""
+    if name in chosen:
+        return
+    entity = chosen[name] = known[name]
+    for reference in (*entity.parts, *entity.references):
+        if reference in entity.parts or rng.random() < (0.35 if reference.is_optional else 0.85):
+            _add(rng, known, reference.entity, chosen)
+
+
+def _add_histories(rng: random.Random, chosen: dict[str, Entity]) -> None:
+    masters = [entity for entity in chosen.values() if entity.kind == "master"]
+    for entity in rng.sample(masters, min(len(masters), rng.randint(1, 2))):
+        name = f"{entity.name}-{rng.choice(('history', 'audit'))}"
+        counter = rng.choice(("date", "version"))
+        chosen[name] = Entity(
+            name, "of", (Reference(entity.name),), (counter,), (), entity.attributes
+        )
+
+
+def _add_summary(rng: random.Random, chosen: dict[str, Entity]) -> None:
+    events = [e for e in chosen.values() if e.kind == "event" and e.references]
+    for event in events[: rng.randint(1, 2)]:
+        parent = event.references[0]
+        if parent.entity in chosen:
+            name = f"monthly-{event.name}-summary"
+            chosen[name] = Entity(
+                name, "of", (parent,), ("month",), (), ("total-amount", "count", "max-value")
+            )
+
+
+def _in_order(chosen: dict[str, Entity]) -> dict[str, Entity]:
+    """Return the entities ordered so that the parts of each come before it."""
+    ordered: dict[str, Entity] = {}
+
+    def visit(entity: Entity) -> None:
+        for part in entity.parts:
+            if part.entity not in ordered:
+                visit(chosen[part.entity])
+        ordered[entity.name] = entity
+
+    for entity in chosen.values():
+        if entity.name not in ordered:
+            visit(entity)
+    return ordered
