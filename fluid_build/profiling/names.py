@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, groupby
 
 Words = tuple[str, ...]
 
@@ -282,10 +282,8 @@ def _parse_table_name(
 
 
 def _without_repeats(phrase: Words) -> Words:
-    """Return a phrase without repeated words: ``menu_menu`` is the table of a module's menus."""
-    return tuple(
-        word for index, word in enumerate(phrase) if index == 0 or phrase[index - 1] != word
-    )
+    """Return a phrase without repeated words: ``menu_menu`` holds the menus of its module."""
+    return tuple(word for word, _ in groupby(phrase))
 
 
 def unglue(phrase: Words, vocabulary: Vocabulary) -> Words:
