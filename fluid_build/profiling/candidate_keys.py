@@ -9,7 +9,7 @@ columns are bit masks here.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, pairwise
 from operator import eq, itemgetter
@@ -71,20 +71,26 @@ class CandidateKeys:
     notes: list[str] = field(default_factory=list)
 
 
-def find_candidate_keys(connection: duckdb.DuckDBPyConnection, stats: TableStats) -> CandidateKeys:
-    """Find every minimal candidate key of up to four columns, in order of plausibility."""
+def find_candidate_keys(
+    connection: duckdb.DuckDBPyConnection, stats: TableStats, likelihood: Mapping[str, float]
+) -> CandidateKeys:
+    """Find every minimal candidate key of up to four columns, the likeliest first.
+
+    ``likelihood`` says how likely each column is to be part of the key; of too many columns, the
+    likeliest are searched.
+    """
     candidates = CandidateKeys()
     if stats.rows == 0:
         return candidates
     candidates.keys.extend((column.name,) for column in stats.columns if column.is_key)
     eligible = _eligible_columns(stats)
-    searched = _most_like_keys(eligible)
+    searched = sorted(eligible, key=lambda column: -likelihood[column.name])[:MAX_SEARCHED]
     if len(searched) < len(eligible):
         candidates.notes.append(
             f"The search for composite keys only covered the {MAX_SEARCHED} most likely columns."
         )
     if stats.rows > 1 and len(searched) > 1:
-        search = _Search(connection, stats, searched)
+        search = _Search(connection, stats, searched, [likelihood[c.name] for c in searched])
         candidates.keys.extend(search.run())
         candidates.notes.extend(search.notes)
     if len(candidates.keys) > MAX_KEYS:
@@ -109,16 +115,6 @@ def _eligible_columns(stats: TableStats) -> list[ColumnStats]:
     ]
 
 
-def _most_like_keys(eligible: list[ColumnStats]) -> list[ColumnStats]:
-    """Return the columns to search, most plausible first; of too many, those with most values."""
-    ranked = sorted(eligible, key=lambda column: (-plausibility(column), -column.distinct))
-    chosen = {column.name for column in ranked[:MAX_SEARCHED]}
-    return sorted(
-        (column for column in eligible if column.name in chosen),
-        key=lambda column: -plausibility(column),
-    )
-
-
 class _Search:
     """The search for composite keys in one table.
 
@@ -132,13 +128,14 @@ class _Search:
         connection: duckdb.DuckDBPyConnection,
         stats: TableStats,
         columns: Sequence[ColumnStats],
+        likelihood: Sequence[float],
     ) -> None:
         self.connection = connection
         self.stats = stats
         self.columns = columns
         self.all_columns = (1 << len(columns)) - 1
         self.rows: list[Row] = list(zip(*(column.codes for column in columns), strict=True))
-        self.plausibility = [plausibility(column) for column in columns]
+        self.likelihood = likelihood
         self.open: set[int] = {0}
         self.verified: set[int] = set()
         self.checks = max(_FEWEST_CHECKS, _CHECKED_ROWS // max(stats.rows, 1))
@@ -165,7 +162,7 @@ class _Search:
 
     def _rank(self, mask: int) -> tuple[int, float, int]:
         indices = list(_bits(mask))
-        return len(indices), -sum(self.plausibility[i] for i in indices), mask
+        return len(indices), -sum(self.likelihood[i] for i in indices), mask
 
     def _column_names(self, masks: set[int]) -> list[tuple[str, ...]]:
         order = {column.name: index for index, column in enumerate(self.stats.columns)}

@@ -1,14 +1,13 @@
-"""Foreign keys of one column: names rank the candidates, the data has the veto.
+"""The foreign keys of one column that are possible: names and values propose them, all rows judge.
 
 For every column that could refer to something, the keys that it could mean are found by name and
-by value, their inclusion is measured, and at most one parent is chosen.
+by value, and their inclusion is measured. ``reference_choice`` chooses among them.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fluid_build.profiling.foreign_key_scores import confidence, score_reference, value_evidence
+from fluid_build.profiling.foreign_key_scores import confidence, score_reference
 from fluid_build.profiling.inclusion import Inclusion, measure_inclusion
 from fluid_build.profiling.measured_tables import (
     MeasuredColumn,
@@ -17,8 +16,9 @@ from fluid_build.profiling.measured_tables import (
 )
 from fluid_build.profiling.parent_candidates import ParentCandidate, ParentSearch
 from fluid_build.profiling.probing import Prober
+from fluid_build.profiling.reference_features import ReferenceFeatures, reference_features
 from fluid_build.profiling.value_cache import ValueCache
-from fluid_build.profiling.weights import DEFAULT_WEIGHTS, ReferenceWeights, Weights
+from fluid_build.profiling.weights import ReferenceWeights, Weights
 
 _MEASURED_CANDIDATES = 6
 """Candidates of a column that are measured at most: the right one is hardly ever further down, and
@@ -27,13 +27,12 @@ each may cost a join."""
 
 @dataclass(slots=True, eq=False)
 class ColumnReference:
-    """A column that refers to a key of another (or its own) table, as judged."""
+    """A column that may refer to a key of another (or its own) table, as measured and judged."""
 
     child: MeasuredColumn
     parent: MeasuredColumn
-    name_score: float
+    features: ReferenceFeatures
     inclusion: Inclusion
-    value_evidence: float
     log_odds: float
 
     @property
@@ -41,26 +40,66 @@ class ColumnReference:
         """The judgement as a probability."""
         return confidence(self.log_odds)
 
+    @property
+    def name_score(self) -> float:
+        """How well the names speak for the reference, 0 to 1."""
+        return self.features.name
 
-def find_references(
-    cache: ValueCache, tables: Sequence[MeasuredTable], weights: Weights = DEFAULT_WEIGHTS
-) -> list[ColumnReference]:
-    """Find the columns that refer to a key, at most one parent each."""
-    columns = [column for table in tables for column in table.columns if column.key_kind]
-    prober = Prober(cache, columns)
-    keys = group_by_key_kind(_possible_parents(tables))
-    searches = {kind: ParentSearch(parents, prober, weights) for kind, parents in keys.items()}
-    references = []
-    for child in columns:
-        if not _could_refer(child) or child.key_kind not in searches:
-            continue
-        candidates = searches[child.key_kind].candidates(child)
-        measured = _measure_candidates(cache, child, candidates, weights)
-        best = _best_reference(measured, weights.reference)
-        if best is not None:
-            references.append(best)
-    prober.close()
-    return _without_reverse(references)
+
+class ReferenceSearch:
+    """The search for the parents that columns may have, given the keys that are chosen so far.
+
+    It is repeated when more keys are chosen; what was measured once isn't measured again.
+    """
+
+    def __init__(
+        self, cache: ValueCache, tables: Sequence[MeasuredTable], weights: Weights
+    ) -> None:
+        self.cache = cache
+        self.tables = tables
+        self.weights = weights
+        self.columns = [column for table in tables for column in table.columns if column.key_kind]
+        self.prober = Prober(cache, self.columns)
+        self._inclusions: dict[tuple[int, int], Inclusion] = {}
+
+    def candidates(self) -> list[list[ColumnReference]]:
+        """Return the measured candidates of every column that has any, best first."""
+        keys = group_by_key_kind(_possible_parents(self.tables))
+        searches = {
+            kind: ParentSearch(parents, self.prober, self.weights) for kind, parents in keys.items()
+        }
+        measured = (
+            self._measure_best(child, searches[child.key_kind].candidates(child))
+            for child in self.columns
+            if _could_refer(child) and child.key_kind in searches
+        )
+        return [candidates for candidates in measured if candidates]
+
+    def measure(
+        self, child: MeasuredColumn, parent: MeasuredColumn, name_score: float
+    ) -> ColumnReference:
+        """Measure and judge one reference on every row."""
+        pair = id(child), id(parent)
+        if pair not in self._inclusions:
+            self._inclusions[pair] = measure_inclusion(self.cache, [child], [parent])
+        inclusion = self._inclusions[pair]
+        features = reference_features(child, parent, name_score, inclusion, self.weights.values)
+        odds = score_reference(features, self.weights.reference)
+        return ColumnReference(child, parent, features, inclusion, odds)
+
+    def close(self) -> None:
+        """Drop what the search keeps in the database."""
+        self.prober.close()
+
+    def _measure_best(
+        self, child: MeasuredColumn, candidates: Sequence[ParentCandidate]
+    ) -> list[ColumnReference]:
+        measured: list[ColumnReference] = []
+        for candidate in candidates[:_MEASURED_CANDIDATES]:
+            if _is_beaten(candidate, measured, self.weights.reference):
+                break
+            measured.append(self.measure(child, candidate.parent, candidate.name_score))
+        return measured
 
 
 def _possible_parents(tables: Iterable[MeasuredTable]) -> Iterable[MeasuredColumn]:
@@ -75,24 +114,6 @@ def _could_refer(child: MeasuredColumn) -> bool:
     return child.stats.present > 0 and not unfit
 
 
-def _measure_candidates(
-    cache: ValueCache,
-    child: MeasuredColumn,
-    candidates: Sequence[ParentCandidate],
-    weights: Weights,
-) -> list[ColumnReference]:
-    measured: list[ColumnReference] = []
-    for candidate in candidates[:_MEASURED_CANDIDATES]:
-        if _is_beaten(candidate, measured, weights.reference):
-            break
-        parent, name_score = candidate.parent, candidate.name_score
-        inclusion = measure_inclusion(cache, [child], [parent])
-        evidence = value_evidence(child, parent, inclusion, weights.values)
-        odds = score_reference(child, parent, name_score, inclusion, evidence, weights.reference)
-        measured.append(ColumnReference(child, parent, name_score, inclusion, evidence, odds))
-    return measured
-
-
 def _is_beaten(
     candidate: ParentCandidate, measured: Sequence[ColumnReference], weights: ReferenceWeights
 ) -> bool:
@@ -103,47 +124,3 @@ def _is_beaten(
         and reference.parent.parsed_name.squashed != candidate.parent.parsed_name.squashed
         for reference in measured
     )
-
-
-def _best_reference(
-    measured: Sequence[ColumnReference], weights: ReferenceWeights
-) -> ColumnReference | None:
-    accepted = [reference for reference in measured if reference.confidence >= weights.accepted]
-    if not accepted:
-        return None
-    clean = [reference for reference in accepted if reference.inclusion.orphans == 0]
-    best = max(clean or accepted, key=lambda reference: reference.log_odds)
-    for reference in measured:
-        if _is_more_specific(reference, best, weights):
-            reference.log_odds = max(reference.log_odds, best.log_odds)
-            best = reference
-    return best
-
-
-def _is_more_specific(
-    reference: ColumnReference, rival: ColumnReference, weights: ReferenceWeights
-) -> bool:
-    """Return whether a parent is a part of its namesake that is too small to hit by chance."""
-    if reference is rival or reference.inclusion.share < rival.inclusion.share:
-        return False
-    if reference.parent.parsed_name.squashed != rival.parent.parsed_name.squashed:
-        return False
-    small, large = reference.inclusion.parent_distinct, rival.inclusion.parent_distinct
-    if not small or large < weights.part_size * small:
-        return False
-    nats = reference.inclusion.distinct_matched * math.log(large / small)
-    return nats > weights.part_evidence
-
-
-def _without_reverse(references: Sequence[ColumnReference]) -> list[ColumnReference]:
-    """Keep the more credible of two references that point at each other's columns."""
-    by_pair = {(id(r.child), id(r.parent)): r for r in references}
-    remaining = []
-    for reference in references:
-        reverse = by_pair.get((id(reference.parent), id(reference.child)))
-        if reverse is None or (reverse.log_odds, str(reverse.child)) <= (
-            reference.log_odds,
-            str(reference.child),
-        ):
-            remaining.append(reference)
-    return remaining

@@ -12,11 +12,12 @@ from fluid_build.profiling.composite_foreign_keys import (
     CompositeReference,
     find_composite_references,
 )
-from fluid_build.profiling.foreign_keys import ColumnReference, find_references
+from fluid_build.profiling.foreign_keys import ColumnReference, ReferenceSearch
 from fluid_build.profiling.implied_references import find_implied
 from fluid_build.profiling.key_plausibility import plausibility
 from fluid_build.profiling.measured_tables import MeasuredTable
 from fluid_build.profiling.primary_keys import KeyChoice, choose_composite, choose_single
+from fluid_build.profiling.reference_choice import choose_references
 from fluid_build.profiling.value_cache import ValueCache
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, PrimaryKeyWeights, Weights
 
@@ -51,7 +52,9 @@ def select_keys(
         choice = _declared_key(table) or choose_single(table, weights.primary_key)
         if choice is not None and choice.score >= weights.primary_key.clear_single:
             _set_primary_key(selected, table, choice)
-    selected.references = find_references(cache, tables, weights)
+    search = ReferenceSearch(cache, tables, weights)
+    selected.references = choose_references(search, weights.reference)
+    search.close()
     for table in tables:
         if not table.primary_key:
             late = _late_choice(table, _referring_columns(selected, table), weights.primary_key)

@@ -130,8 +130,8 @@ class MeasuredTable:
 
     stats: TableStats
     parsed_name: ParsedTableName
-    candidates: CandidateKeys
     index: int
+    candidates: CandidateKeys = field(default_factory=CandidateKeys)
     columns: list[MeasuredColumn] = field(default_factory=list)
     primary_key: tuple[str, ...] = ()
 
@@ -155,15 +155,13 @@ class MeasuredTable:
 
 
 def build_tables(
-    stats: Sequence[TableStats],
-    keys: Sequence[CandidateKeys],
-    weights: NameWeights = DEFAULT_WEIGHTS.names,
+    stats: Sequence[TableStats], weights: NameWeights = DEFAULT_WEIGHTS.names
 ) -> list[MeasuredTable]:
-    """Join the figures, names and candidate keys of all tables of a source."""
+    """Join the figures and names of all tables of a source; candidate keys are found later."""
     names = parse_names([(s.table.name, [c.name for c in s.columns]) for s in stats])
     tables = []
-    for index, (figures, candidates, parsed) in enumerate(zip(stats, keys, names, strict=True)):
-        table = MeasuredTable(figures, parsed.table, candidates, index)
+    for index, (figures, parsed) in enumerate(zip(stats, names, strict=True)):
+        table = MeasuredTable(figures, parsed.table, index)
         table.columns = _build_columns(table, parsed.columns, weights)
         tables.append(table)
     return tables

@@ -174,7 +174,7 @@ def own_key_score(key: ParsedColumnName, table: ParsedTableName, weights: NameWe
         return 0.0
     similarity = phrase_similarity(key.entity, table.entity)
     if similarity:
-        return similarity if key.has_key_word else weights.own_key_without_suffix * similarity
+        return similarity if key.has_key_word else weights.own_key_without_key_word * similarity
     partly = max(
         ending_similarity(table.entity, key.entity),
         weights.own_key_reversed * ending_similarity(key.entity, table.entity),
@@ -208,7 +208,7 @@ def reference_score(
         best = max(best, weights.acting_person)
     if not phrase or not (child.has_key_word or own_key):
         return best
-    suffix = 1.0 if child.has_key_word else weights.without_suffix
+    suffix = 1.0 if child.has_key_word else weights.without_key_word
     best = max(
         best,
         suffix * phrase_similarity(phrase, entity),

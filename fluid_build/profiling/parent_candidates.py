@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fluid_build.profiling.foreign_key_scores import score_reference, value_evidence
+from fluid_build.profiling.foreign_key_scores import score_reference
 from fluid_build.profiling.inclusion import Inclusion
 from fluid_build.profiling.measured_tables import MeasuredColumn, group_by_table
 from fluid_build.profiling.name_similarity import (
@@ -21,6 +21,7 @@ from fluid_build.profiling.name_similarity import (
 )
 from fluid_build.profiling.names import ParsedColumnName
 from fluid_build.profiling.probing import Prober
+from fluid_build.profiling.reference_features import reference_features
 from fluid_build.profiling.weights import CandidateWeights, NameWeights, Weights
 
 _LONG_WORD = 6
@@ -112,10 +113,8 @@ class ParentSearch:
         if share < _least_share(name_score, self.weights.candidate):
             return None
         inclusion = _estimate_inclusion(child, parent, share)
-        evidence = value_evidence(child, parent, inclusion, self.weights.values)
-        odds = score_reference(
-            child, parent, name_score, inclusion, evidence, self.weights.reference
-        )
+        features = reference_features(child, parent, name_score, inclusion, self.weights.values)
+        odds = score_reference(features, self.weights.reference)
         if odds <= self.weights.candidate.least_odds:
             return None
         return ParentCandidate(parent, name_score, odds)

@@ -11,6 +11,7 @@ from fluid_build.profiling.accidental_keys import (
     is_quantity,
     only_just_holds,
 )
+from fluid_build.profiling.key_likelihood import UNLIKELY_WORDS
 from fluid_build.profiling.key_plausibility import plausibility
 from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
 from fluid_build.profiling.weights import PrimaryKeyWeights
@@ -22,11 +23,6 @@ _ORDINAL_WORDS = frozenset(
 """Words that may number the rows below a parent, or be an attribute."""
 _LINE_WORDS = frozenset("line seq sequence ordinal position lineno linenumber".split())
 """Words that number the rows below a parent and mean nothing else."""
-_UNLIKELY_WORDS = frozenset(
-    "rowguid rowversion hash checksum name description desc title email mail phone amount price "
-    "total qty quantity cost value url path created updated modified timestamp comment note".split()
-)
-"""Words for columns that are unique by chance or by technique, and identify nothing to people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +53,12 @@ def score_single(column: MeasuredColumn, weights: PrimaryKeyWeights) -> float:
     """Return how much a unique column looks like its table's primary key."""
     score = plausibility(column.stats)
     score += weights.own_key * column.own_key_score
-    score += weights.suffix if column.parsed_name.has_key_word else 0.0
+    score += weights.key_word if column.parsed_name.has_key_word else 0.0
     if column.position == 0:
         score += weights.first_column
     elif column.position == 1:
         score += weights.second_column
-    if set(column.parsed_name.bare) & _UNLIKELY_WORDS:
+    if set(column.parsed_name.bare) & UNLIKELY_WORDS:
         score += weights.unlikely_word
     if column.stats.kind == "temporal":
         score += weights.temporal
@@ -135,14 +131,14 @@ def score_part(column: MeasuredColumn, is_reference: bool, weights: PrimaryKeyWe
     if is_reference:
         score += weights.column_reference
     elif column.parsed_name.has_key_word:
-        score += weights.column_suffix
+        score += weights.column_key_word
     if words & _LINE_WORDS:
         score += weights.column_line
     elif words & _ORDINAL_WORDS:
         score += weights.column_ordinal
     if column.stats.kind == "temporal" or "date" in words:
         score += weights.column_date
-    if words & _UNLIKELY_WORDS:
+    if words & UNLIKELY_WORDS:
         score += weights.unlikely_word
     return score
 

@@ -54,7 +54,7 @@ def assemble_foreign_keys(
 
 def _column_foreign_key(reference: ColumnReference, selected: SelectedKeys) -> ForeignKey:
     child, parent = reference.child, reference.parent
-    key = _foreign_key(reference, (child,), (parent,), selected, reference.value_evidence)
+    key = _foreign_key(reference, (child,), (parent,), selected, reference.features.evidence)
     role = role_name(child.parsed_name, parent.parsed_name, parent.table.parsed_name)
     return key.model_copy(update={"role": role})
 

@@ -9,6 +9,7 @@ from fluid_build.profiling.column_stats import TableStats
 from fluid_build.profiling.compact_dates import keep_references_comparable
 from fluid_build.profiling.declared_keys import check_declared_keys, check_declared_references
 from fluid_build.profiling.inclusion import is_settled_by_bounds
+from fluid_build.profiling.key_likelihood import key_likelihoods
 from fluid_build.profiling.key_selection import SelectedKeys, select_keys
 from fluid_build.profiling.measured_tables import build_tables
 from fluid_build.profiling.profile import ForeignKey, Profile, SkippedTable, TableProfile
@@ -44,9 +45,13 @@ def profile_source(
 
 @dataclass(slots=True)
 class _Measurements:
-    """The figures and candidate keys of each table, by its name, and the tables that failed."""
+    """The figures and candidate keys of each table, by its name, and the tables that failed.
+
+    ``likelihoods`` say how likely the columns of a table are to be part of its key.
+    """
 
     stats: dict[str, TableStats] = field(default_factory=dict)
+    likelihoods: dict[str, dict[str, float]] = field(default_factory=dict)
     keys: dict[str, CandidateKeys] = field(default_factory=dict)
     skipped: list[SkippedTable] = field(default_factory=list)
 
@@ -60,7 +65,7 @@ class _Measurements:
 def _profile(source: Source, on_progress: OnProgress, weights: Weights) -> Profile:
     measured = _Measurements()
     _measure_tables(source, measured, on_progress)
-    _find_candidate_keys(source, measured, on_progress)
+    _find_candidate_keys(source, measured, weights, on_progress)
     on_progress(Progress("relations", 0, 1))
     tables, foreign_keys = _relate_readable(source, measured, weights)
     on_progress(Progress("relations", 1, 1))
@@ -105,13 +110,18 @@ def _measure_readable(source: Source, table: Table) -> TableStats:
     return measure_table(source.connection, copy, source.conventions)
 
 
-def _find_candidate_keys(source: Source, measured: _Measurements, on_progress: OnProgress) -> None:
+def _find_candidate_keys(
+    source: Source, measured: _Measurements, weights: Weights, on_progress: OnProgress
+) -> None:
     names = list(measured.stats)
+    tables = build_tables(list(measured.stats.values()), weights.names)
+    likelihoods = key_likelihoods(tables, weights.key_search)
+    measured.likelihoods = dict(zip(names, likelihoods, strict=True))
     for index, name in enumerate(names):
         report = Progress("keys", index, len(names), name)
         try:
             with following(source.connection, on_progress, report):
-                measured.keys[name] = _find_keys(source.connection, measured.stats[name])
+                _find_keys(source.connection, measured, name)
         except duckdb.InterruptException:
             raise
         except DUCKDB_ERRORS as error:
@@ -120,12 +130,14 @@ def _find_candidate_keys(source: Source, measured: _Measurements, on_progress: O
     on_progress(Progress("keys", len(names), len(names)))
 
 
-def _find_keys(connection: duckdb.DuckDBPyConnection, stats: TableStats) -> CandidateKeys:
-    candidates = find_candidate_keys(connection, stats)
+def _find_keys(
+    connection: duckdb.DuckDBPyConnection, measured: _Measurements, name: str
+) -> None:
+    stats = measured.stats[name]
+    measured.keys[name] = find_candidate_keys(connection, stats, measured.likelihoods[name])
     for column in stats.columns:
         # With many tables, the sampled rows are most of the memory, and are no longer needed.
         column.codes.clear()
-    return candidates
 
 
 def _measure_copy(source: Source, measured: _Measurements, name: str) -> bool:
@@ -138,7 +150,7 @@ def _measure_copy(source: Source, measured: _Measurements, name: str) -> bool:
         if copy is None:
             return False
         measured.stats[name] = measure_table(source.connection, copy, source.conventions)
-        measured.keys[name] = _find_keys(source.connection, measured.stats[name])
+        _find_keys(source.connection, measured, name)
     except duckdb.InterruptException:
         raise
     except DUCKDB_ERRORS:
@@ -164,8 +176,9 @@ def _relate(
 ) -> tuple[tuple[TableProfile, ...], tuple[ForeignKey, ...]]:
     """Choose the keys and references of all tables; QueryFailedError if a query fails."""
     stats = list(measured.stats.values())
-    candidates = [measured.keys[figures.table.name] for figures in stats]
-    tables = build_tables(stats, candidates, weights.names)
+    tables = build_tables(stats, weights.names)
+    for table in tables:
+        table.candidates = measured.keys[table.name]
     cache = ValueCache(connection)
     selected = select_keys(cache, tables, weights)
     _set_exact_distinct(selected)

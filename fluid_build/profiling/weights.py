@@ -17,7 +17,7 @@ class NameWeights:
     bare_own_key: float = 0.95
     """A key called just ``id``: its table's own, all but for certain, as nothing else is named."""
 
-    own_key_without_suffix: float = 0.9
+    own_key_without_key_word: float = 0.9
     """A column called like its table but without ``_id`` or ``_code``: it could be a label too."""
 
     own_key_partly: float = 0.75
@@ -41,8 +41,8 @@ class NameWeights:
     """``created_by`` or ``author`` for a table of users or staff: a plain habit, without a word in
     common."""
 
-    without_suffix: float = 0.85
-    """Factor for a reference without a key suffix (``customer`` for ``customer_id``)."""
+    without_key_word: float = 0.85
+    """Factor for a reference without a key word (``customer`` for ``customer_id``)."""
 
     ending: float = 0.95
     """Factor for a name that only ends in the parent's (``billing_customer_id``): a role."""
@@ -187,10 +187,10 @@ class ReferenceWeights:
     own_key: float = 0.6
     """If the parent's key is named for its own table (``own_key_score`` of 1)."""
 
-    suffix: float = 0.5
-    """If the column's name has a key suffix such as ``_id``."""
+    key_word: float = 0.5
+    """If the column's name has a key word such as ``_id``."""
 
-    no_suffix: float = -0.8
+    no_key_word: float = -0.8
     """If it hasn't: most columns without one hold no keys."""
 
     parent_nulls: float = -0.8
@@ -199,8 +199,8 @@ class ReferenceWeights:
     not_primary: float = -1.6
     """If the parent's column is unique but not the primary key: rare, except for codes."""
 
-    not_primary_no_suffix: float = -3.0
-    """The same without a key suffix: names and labels that happen to be unique."""
+    not_primary_no_key_word: float = -3.0
+    """The same without a key word: names and labels that happen to be unique."""
 
     same_name_primary: float = 1.5
     """For the very name of the primary key, with values that chance can't explain: a shared code
@@ -238,8 +238,8 @@ class ReferenceWeights:
     subtype_share: float = 0.98
     """The share of rows that must match for that, allowing for a little dirt."""
 
-    unique_no_suffix: float = -0.5
-    """If the column is another key of its table without a key suffix: rather an attribute."""
+    unique_no_key_word: float = -0.5
+    """If the column is another key of its table without a key word: rather an attribute."""
 
     not_hierarchical: float = -1.5
     """If it refers to its own table and no word such as ``parent`` or ``manager`` says so."""
@@ -255,6 +255,13 @@ class ReferenceWeights:
     orphans_same_name: float = 0.4
     """Factor on that cost for the parent's very name with strong evidence: the orphans are dirt,
     not a sign of another meaning."""
+
+    voted_name: float = 0.6
+    """The name score of a column whose name means the parent in at least two other columns: as good
+    as half a name."""
+
+    voted_name_once: float = 0.45
+    """The same if there is only one such column."""
 
     accepted: float = 0.55
     """The confidence (0 to 1) from which a reference is reported, a little above even odds."""
@@ -362,6 +369,32 @@ class CompositeWeights:
 
 
 @dataclass(frozen=True, slots=True)
+class KeySearchWeights:
+    """Which columns are searched for keys first; scores without a unit that only rank.
+
+    They are added to ``plausibility`` (0 to 1, by type and width).
+    """
+
+    key_word: float = 0.6
+    """If the name has a key word: key columns of several are codes and numbers with such names."""
+
+    distinguishing: float = 0.5
+    """For a line number, a version or a date, which make a key of several columns unique."""
+
+    unlikely: float = -0.8
+    """For an amount or a description: it differs between rows by chance."""
+
+    shared_name: float = 0.25
+    """For each other table that has a column of this name: keys are repeated where they're used."""
+
+    shared_name_most: int = 3
+    """Tables that count; names such as ``status`` recur too."""
+
+    early: float = 0.4
+    """For the first column, falling to nothing for the last: people put keys first."""
+
+
+@dataclass(frozen=True, slots=True)
 class PrimaryKeyWeights:
     """Which candidate key is the primary key; scores without a unit that only rank.
 
@@ -371,8 +404,8 @@ class PrimaryKeyWeights:
     own_key: float = 1.6
     """If a single column is named for its table: counts most, beyond any type."""
 
-    suffix: float = 0.6
-    """If a single column has a key suffix: beats a better type (integer over text is 0.2)."""
+    key_word: float = 0.6
+    """If a single column has a key word: beats a better type (integer over text is 0.2)."""
 
     first_column: float = 0.5
     """If it is the first column, where people put keys."""
@@ -382,14 +415,14 @@ class PrimaryKeyWeights:
 
     unlikely_word: float = -0.8
     """For a name that says description, amount, e-mail, timestamp: unique, but not what rows are
-    known by. It outweighs the suffix."""
+    known by. It outweighs the key word."""
 
     temporal: float = -0.6
     """For a date or time: unique by chance while there are few rows."""
 
     clear_single: float = 1.2
     """The score from which a single column is chosen before references are known: an integer in
-    one of the first two places needs no name, elsewhere it needs a suffix."""
+    one of the first two places needs no name, elsewhere it needs a key word."""
 
     fair_single: float = 0.6
     """The score from which a single column is chosen if nothing better turned up."""
@@ -406,8 +439,8 @@ class PrimaryKeyWeights:
     column_reference: float = 1.2
     """Of several columns: for one that refers to a parent, as those of bridges and details do."""
 
-    column_suffix: float = 0.7
-    """Of several columns: for one with a key suffix that refers to nothing."""
+    column_key_word: float = 0.7
+    """Of several columns: for one with a key word that refers to nothing."""
 
     column_line: float = 1.3
     """Of several columns: for a line number, which exists only to make a key complete."""
@@ -435,6 +468,7 @@ class Weights:
     reference: ReferenceWeights = ReferenceWeights()
     candidate: CandidateWeights = CandidateWeights()
     composite: CompositeWeights = CompositeWeights()
+    key_search: KeySearchWeights = KeySearchWeights()
     primary_key: PrimaryKeyWeights = PrimaryKeyWeights()
 
 

@@ -1,0 +1,136 @@
+"""The foreign keys of one column that are meant, chosen among all candidates of a schema.
+
+A column has at most one parent. Columns of one name mean the same, a reference leads to the table
+where a key is at home, and two columns don't refer to each other.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+
+from fluid_build.profiling.foreign_keys import ColumnReference, ReferenceSearch
+from fluid_build.profiling.measured_tables import MeasuredColumn
+from fluid_build.profiling.name_similarity import ACTING_WORDS
+from fluid_build.profiling.weights import ReferenceWeights
+
+
+def choose_references(search: ReferenceSearch, weights: ReferenceWeights) -> list[ColumnReference]:
+    """Return at most one reference for each column, consistent over the whole schema."""
+    candidates = search.candidates()
+    chosen = [best for measured in candidates if (best := _best_reference(measured, weights))]
+    chosen = _without_reverse(chosen)
+    chosen += _voted_references(chosen, search, weights)
+    chosen = _lead_to_roots(chosen, candidates, weights)
+    position = {id(column): index for index, column in enumerate(search.columns)}
+    return sorted(chosen, key=lambda reference: position[id(reference.child)])
+
+
+def _best_reference(
+    measured: Sequence[ColumnReference], weights: ReferenceWeights
+) -> ColumnReference | None:
+    accepted = [reference for reference in measured if reference.confidence >= weights.accepted]
+    if not accepted:
+        return None
+    clean = [reference for reference in accepted if reference.inclusion.orphans == 0]
+    best = max(clean or accepted, key=lambda reference: reference.log_odds)
+    for reference in measured:
+        if _is_more_specific(reference, best, weights):
+            reference.log_odds = max(reference.log_odds, best.log_odds)
+            best = reference
+    return best
+
+
+def _is_more_specific(
+    reference: ColumnReference, rival: ColumnReference, weights: ReferenceWeights
+) -> bool:
+    """Return whether a parent is a part of its namesake that is too small to hit by chance."""
+    if reference is rival or reference.inclusion.share < rival.inclusion.share:
+        return False
+    if reference.parent.parsed_name.squashed != rival.parent.parsed_name.squashed:
+        return False
+    small, large = reference.inclusion.parent_distinct, rival.inclusion.parent_distinct
+    if not small or large < weights.part_size * small:
+        return False
+    nats = reference.inclusion.distinct_matched * math.log(large / small)
+    return nats > weights.part_evidence
+
+
+def _without_reverse(references: Sequence[ColumnReference]) -> list[ColumnReference]:
+    """Keep the more credible of two references that point at each other's columns."""
+    by_pair = {(id(r.child), id(r.parent)): r for r in references}
+    remaining = []
+    for reference in references:
+        reverse = by_pair.get((id(reference.parent), id(reference.child)))
+        if reverse is None or (reverse.log_odds, str(reverse.child)) <= (
+            reference.log_odds,
+            str(reference.child),
+        ):
+            remaining.append(reference)
+    return remaining
+
+
+def _voted_references(
+    chosen: Sequence[ColumnReference], search: ReferenceSearch, weights: ReferenceWeights
+) -> Iterable[ColumnReference]:
+    """Yield references of columns without one to what most columns of their name refer to."""
+    assigned = {id(reference.child) for reference in chosen}
+    votes: dict[Hashable, Counter[int]] = defaultdict(Counter)
+    parents: dict[int, MeasuredColumn] = {}
+    for reference in chosen:
+        if not reference.features.within_table:
+            votes[_meaning(reference.child)][id(reference.parent)] += 1
+            parents[id(reference.parent)] = reference.parent
+    for child in search.columns:
+        counts = votes.get(_meaning(child))
+        if id(child) in assigned or not counts or child.is_primary_key or not child.stats.present:
+            continue
+        parent_id, most = counts.most_common(1)[0]
+        parent = parents[parent_id]
+        if parent.table is child.table or 2 * most <= counts.total():
+            continue
+        name_score = weights.voted_name if most > 1 else weights.voted_name_once
+        reference = search.measure(child, parent, name_score)
+        if reference.confidence >= weights.accepted and reference.inclusion.orphans == 0:
+            yield reference
+
+
+def _meaning(column: MeasuredColumn) -> Hashable:
+    """Return what columns of the same meaning have in common: the name, or that people act."""
+    name = column.parsed_name
+    if not ACTING_WORDS.isdisjoint(name.bare[-2:]):
+        return column.key_kind, "acting"
+    if name.is_generic:
+        return id(column)
+    return column.key_kind, name.bare_squashed
+
+
+def _lead_to_roots(
+    chosen: Sequence[ColumnReference],
+    candidates: Sequence[Sequence[ColumnReference]],
+    weights: ReferenceWeights,
+) -> list[ColumnReference]:
+    """Replace references to a key that is itself a reference by those to where that one leads.
+
+    They stay if the names speak for the nearer key, or the values for a subtype.
+    """
+    onward = {id(reference.child): reference.parent for reference in chosen}
+    measured = {
+        (id(reference.child), id(reference.parent)): reference
+        for references in candidates
+        for reference in references
+    }
+    remaining = []
+    for reference in chosen:
+        root = onward.get(id(reference.parent))
+        farther = measured.get((id(reference.child), id(root)))
+        if (
+            farther is not None
+            and farther.confidence >= weights.accepted
+            and farther.features.name >= reference.features.name
+            and farther.inclusion.share >= reference.inclusion.share
+            and farther.parent is not farther.child
+            and not _is_more_specific(reference, farther, weights)
+        ):
+            reference = farther
+        remaining.append(reference)
+    return remaining

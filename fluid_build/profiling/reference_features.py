@@ -1,0 +1,124 @@
+"""What is known of a possible foreign key, apart from what it is worth.
+
+The features of a pair of columns are computed here; ``foreign_key_scores`` judges them.
+"""
+
+import math
+from dataclasses import dataclass
+
+from fluid_build.profiling.inclusion import Inclusion
+from fluid_build.profiling.measured_tables import MeasuredColumn
+from fluid_build.profiling.name_similarity import is_hierarchical
+from fluid_build.profiling.weights import ValueWeights
+
+_COUNTING_WORDS = frozenset("number no nr num nbr count cnt".split())
+"""Last words of names that count or number something of their own row."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceFeatures:
+    """What speaks for or against one column being meant to refer to another.
+
+    ``name`` is what the names say (0 to 1), ``evidence`` what the values say, in nats; ``share``
+    and ``coverage`` are the inclusion's. The other features are about the names and the roles of
+    the two columns in their own tables.
+    """
+
+    name: float
+    evidence: float
+    share: float
+    coverage: float
+    has_key_word: bool
+    counts: bool
+    same_name: bool
+    same_bare_name: bool
+    within_table: bool
+    is_hierarchical: bool
+    child_is_primary: bool
+    child_is_attribute: bool
+    child_own_key: float
+    parent_is_primary: bool
+    parent_has_nulls: bool
+    parent_own_key: float
+
+
+def reference_features(
+    child: MeasuredColumn,
+    parent: MeasuredColumn,
+    name_score: float,
+    inclusion: Inclusion,
+    weights: ValueWeights,
+) -> ReferenceFeatures:
+    """Return the features of a pair of columns, given the keys that are chosen so far."""
+    name, key = child.parsed_name, parent.parsed_name
+    within_table = child.table is parent.table
+    return ReferenceFeatures(
+        name=name_score,
+        evidence=value_evidence(child, parent, inclusion, weights),
+        share=inclusion.share,
+        coverage=inclusion.coverage,
+        has_key_word=name.has_key_word,
+        counts=bool(name.bare) and name.bare[-1] in _COUNTING_WORDS,
+        same_name=name.squashed == key.squashed,
+        same_bare_name=name.bare_squashed == key.bare_squashed,
+        within_table=within_table,
+        is_hierarchical=within_table and is_hierarchical(name, parent.table.parsed_name),
+        child_is_primary=child.is_primary_key,
+        child_is_attribute=child.stats.is_key and not name.has_key_word,
+        child_own_key=child.own_key_score,
+        parent_is_primary=parent.is_primary_key,
+        parent_has_nulls=parent.stats.nulls > 0,
+        parent_own_key=parent.own_key_score,
+    )
+
+
+def value_evidence(
+    child: MeasuredColumn, parent: MeasuredColumn, inclusion: Inclusion, weights: ValueWeights
+) -> float:
+    """Return how unlikely the match is by chance, in nats.
+
+    Values of a key without gaps prove little, since any small number is among them; what counts is
+    how well the child fills the parent's range. Text and sparse numbers count value by value.
+    """
+    matched = inclusion.distinct_matched
+    if not matched:
+        return 0.0
+    if parent.key_kind == "text":
+        letters = (parent.stats.avg_length or 0.0) - weights.text_free_letters
+        each = max(weights.text_least, weights.text_letter * letters)
+        return matched * min(weights.text_most, each)
+    if parent.key_kind in {"uuid", "date"}:
+        return matched * (weights.uuid if parent.key_kind == "uuid" else weights.date)
+    return _integer_evidence(child, parent, inclusion, weights)
+
+
+def _integer_evidence(
+    child: MeasuredColumn, parent: MeasuredColumn, inclusion: Inclusion, weights: ValueWeights
+) -> float:
+    low, high = parent.low, parent.high
+    if low is None or high is None or child.low is None or child.high is None:
+        return 0.0
+    matched = inclusion.distinct_matched
+    span = high - low + 1
+    if inclusion.parent_near:
+        width = min(high, child.high) - max(low, child.low) + 1
+        density = min(1.0, inclusion.parent_near / max(width, 1))
+    else:
+        density = min(1.0, inclusion.parent_distinct / span)
+    sparse = matched * (-math.log(density) if density < weights.full_density else 0.0)
+    offset = matched * min(weights.offset_most, math.log1p(low / span)) if low > 1 else 0.0
+    return sparse + offset + _range_evidence(child, low, high, matched, weights)
+
+
+def _range_evidence(
+    child: MeasuredColumn, low: int, high: int, matched: int, weights: ValueWeights
+) -> float:
+    """Return the evidence in a column that spans just the range of a dense key."""
+    if matched < weights.range_least or child.high is None or child.low is None:
+        return 0.0
+    span = high - low + 1
+    missing = (max(0, high - child.high) + max(0, child.low - low)) / span
+    expected_gap = 1.0 / (matched + 1)
+    if missing > weights.range_gaps * expected_gap + weights.range_slack:
+        return 0.0
+    return min(weights.range_most, weights.range_match * math.log(matched))
