@@ -12,6 +12,7 @@ from fluid_build.profiling.inclusion import Inclusion, measure_inclusion
 from fluid_build.profiling.key_column_matches import KeyColumnSearch
 from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.probing import probe_tuples
+from fluid_build.profiling.reference_features import CompositeFeatures, composite_features
 from fluid_build.profiling.value_cache import ValueCache
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, CompositeWeights, Weights
 
@@ -31,7 +32,7 @@ class CompositeReference:
 
     child: tuple[MeasuredColumn, ...]
     parent: tuple[MeasuredColumn, ...]
-    name_score: float
+    features: CompositeFeatures
     inclusion: Inclusion
     log_odds: float
 
@@ -39,6 +40,11 @@ class CompositeReference:
     def confidence(self) -> float:
         """The judgement as a probability."""
         return confidence(self.log_odds)
+
+    @property
+    def name_score(self) -> float:
+        """How well the names speak for the reference, 0 to 1."""
+        return self.features.name
 
 
 def find_composite_references(
@@ -113,10 +119,10 @@ class _KeyMatcher:
             inclusion = measure_inclusion(self.cache, columns, key)
             if inclusion.share < self.weights.least_share:
                 continue
-            odds = score_composite(columns, key, score, inclusion, self.targets, self.weights)
-            odds += self.weights.column_taken * sum(1 for c in columns if id(c) in taken)
+            features = composite_features(columns, key, score, inclusion, self.targets, taken)
+            odds = score_composite(features, self.weights)
             if best is None or odds > best.log_odds:
-                best = CompositeReference(columns, key, score, inclusion, odds)
+                best = CompositeReference(columns, key, features, inclusion, odds)
         return best if best is not None and best.log_odds >= self.weights.accepted else None
 
 

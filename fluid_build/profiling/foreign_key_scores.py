@@ -4,15 +4,9 @@ What each sign is worth, and why, is in ``weights.py``.
 """
 
 import math
-from collections.abc import Mapping, Sequence
 
-from fluid_build.profiling.inclusion import Inclusion
-from fluid_build.profiling.measured_tables import MeasuredColumn
-from fluid_build.profiling.reference_features import ReferenceFeatures
+from fluid_build.profiling.reference_features import CompositeFeatures, ReferenceFeatures
 from fluid_build.profiling.weights import CompositeWeights, ReferenceWeights
-
-_SMALLEST_DENSITY = 1e-9
-"""Keys spread thinner count as if they were this dense, which keeps the logarithm finite."""
 
 
 def confidence(log_odds: float) -> float:
@@ -97,66 +91,33 @@ def _hierarchy_term(features: ReferenceFeatures, weights: ReferenceWeights) -> f
     return weights.not_hierarchical
 
 
-def score_composite(
-    child: Sequence[MeasuredColumn],
-    parent: Sequence[MeasuredColumn],
-    name_score: float,
-    inclusion: Inclusion,
-    targets: Mapping[int, MeasuredColumn],
-    weights: CompositeWeights,
-) -> float:
-    """Return the log odds that columns are meant to refer, together, to a composite key.
-
-    ``targets`` are the columns that single columns refer to, by the referring column's id.
-    """
-    odds = weights.start + weights.name * name_score
+def score_composite(features: CompositeFeatures, weights: CompositeWeights) -> float:
+    """Return the log odds that columns are meant to refer, together, to a composite key."""
+    odds = weights.start + weights.name * features.name
     for term in (
-        weights.orphans * (1.0 - inclusion.share),
-        _tuple_term(parent, inclusion, weights),
-        0.0 if any(id(key) not in targets for key in parent) else weights.no_own_column,
-        _shared_grain_term(child, parent, name_score, inclusion, weights),
-        weights.date if any(key.key_kind == "date" for key in parent) else 0.0,
+        weights.orphans * (1.0 - features.share),
+        min(weights.evidence_most, weights.evidence * features.evidence),
+        _parent_name_term(features, weights),
+        _shared_grain_term(features, weights),
+        weights.date if features.has_date else 0.0,
+        weights.column_taken * features.taken_columns,
     ):
         odds += term
     return odds
 
 
-def _tuple_term(
-    parent: Sequence[MeasuredColumn], inclusion: Inclusion, weights: CompositeWeights
-) -> float:
-    """Weigh the matching tuples by how few of the possible combinations are keys."""
-    combinations = math.prod(max(key.stats.distinct, 1) for key in parent)
-    density = min(1.0, inclusion.parent_distinct / combinations)
-    nats = -math.log(max(density, _SMALLEST_DENSITY))
-    return min(weights.evidence_most, weights.evidence * inclusion.distinct_matched * nats)
+def _parent_name_term(features: CompositeFeatures, weights: CompositeWeights) -> float:
+    if features.has_own_column:
+        return 0.0 if features.names_parent else weights.unnamed_parent
+    bridge = 0.0 if features.names_parent else weights.unnamed_bridge
+    return weights.no_own_column + bridge
 
 
-def _shared_grain_term(
-    child: Sequence[MeasuredColumn],
-    parent: Sequence[MeasuredColumn],
-    name_score: float,
-    inclusion: Inclusion,
-    weights: CompositeWeights,
-) -> float:
+def _shared_grain_term(features: CompositeFeatures, weights: CompositeWeights) -> float:
     """Weigh that the columns are a key of the child as well, unless the names show a direction."""
-    names = {column.name for column in child}
-    is_key = any(set(key) <= names for key in child[0].table.candidates.keys)
-    if not is_key or _names_show_direction(child, parent):
+    if not features.is_child_key or features.shows_direction:
         return 0.0
-    if inclusion.coverage > weights.child_key_coverage:
+    if features.coverage > weights.child_key_coverage:
         return weights.child_key
-    is_same = name_score >= weights.same_names
+    is_same = features.name >= weights.same_names
     return weights.child_key_same_names if is_same else weights.child_key_subset
-
-
-def _names_show_direction(
-    child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn]
-) -> bool:
-    """Return whether the child's names carry the parent's prefix: the child refers, then."""
-    pairs = ((c.parsed_name, p.parsed_name) for c, p in zip(child, parent, strict=True))
-    return any(
-        name.bare_squashed == key.squashed
-        and key.full != key.bare
-        and key.bare_squashed != name.squashed
-        for name, key in pairs
-    )

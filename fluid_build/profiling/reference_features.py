@@ -4,15 +4,23 @@ The features of a pair of columns are computed here; ``foreign_key_scores`` judg
 """
 
 import math
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 from fluid_build.profiling.inclusion import Inclusion
 from fluid_build.profiling.measured_tables import MeasuredColumn
-from fluid_build.profiling.name_similarity import is_hierarchical
+from fluid_build.profiling.name_similarity import (
+    is_hierarchical,
+    phrase_similarity,
+    word_similarity,
+)
 from fluid_build.profiling.weights import ValueWeights
 
 _COUNTING_WORDS = frozenset("number no nr num nbr count cnt".split())
 """Last words of names that count or number something of their own row."""
+_SMALLEST_DENSITY = 1e-9
+"""Keys spread thinner count as if they were this dense, which keeps the logarithm finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +130,88 @@ def _range_evidence(
     if missing > weights.range_gaps * expected_gap + weights.range_slack:
         return 0.0
     return min(weights.range_most, weights.range_match * math.log(matched))
+
+
+@dataclass(frozen=True, slots=True)
+class CompositeFeatures:
+    """What speaks for or against several columns referring, together, to a composite key.
+
+    ``evidence`` is how thinly the keys fill their space, in nats, times the matching tuples.
+    ``has_own_column`` says that a column of the key refers nowhere else, ``names_parent`` that the
+    parent's name occurs in such a column, in the child's name, or is made of the key's columns.
+    ``taken_columns`` are the child's columns that another composite reference uses already.
+    """
+
+    name: float
+    evidence: float
+    share: float
+    coverage: float
+    has_own_column: bool
+    names_parent: bool
+    has_date: bool
+    is_child_key: bool
+    shows_direction: bool
+    taken_columns: int
+
+
+def composite_features(
+    child: Sequence[MeasuredColumn],
+    parent: Sequence[MeasuredColumn],
+    name_score: float,
+    inclusion: Inclusion,
+    referring: Container[int],
+    taken: Container[int],
+) -> CompositeFeatures:
+    """Return the features of columns that pair up with those of a composite key.
+
+    ``referring`` are the ids of columns that refer to a key by themselves.
+    """
+    own = [key for key in parent if id(key) not in referring]
+    names = {column.name for column in child}
+    return CompositeFeatures(
+        name=name_score,
+        evidence=inclusion.distinct_matched * _nats_a_tuple(parent, inclusion),
+        share=inclusion.share,
+        coverage=inclusion.coverage,
+        has_own_column=bool(own),
+        names_parent=len(own) == len(parent) or _names_parent(child, parent, own),
+        has_date=any(key.key_kind == "date" for key in parent),
+        is_child_key=any(set(key) <= names for key in child[0].table.candidates.keys),
+        shows_direction=_show_direction(child, parent),
+        taken_columns=sum(1 for column in child if id(column) in taken),
+    )
+
+
+def _nats_a_tuple(parent: Sequence[MeasuredColumn], inclusion: Inclusion) -> float:
+    """Return by how little of the possible combinations are keys how much one match proves."""
+    combinations = math.prod(max(key.stats.distinct, 1) for key in parent)
+    density = min(1.0, inclusion.parent_distinct / combinations)
+    return -math.log(max(density, _SMALLEST_DENSITY))
+
+
+def _names_parent(
+    child: Sequence[MeasuredColumn],
+    parent: Sequence[MeasuredColumn],
+    own: Iterable[MeasuredColumn],
+) -> bool:
+    if any(column.own_key_score > 0.0 for column in own):
+        return True
+    table = parent[0].table.parsed_name.entity
+    if set(table) & set(child[0].table.parsed_name.entity):
+        return True
+    named = [word for key in parent for word in key.parsed_name.entity]
+    return bool(table) and (
+        all(any(word_similarity(word, part) for part in named) for word in table)
+        or any(phrase_similarity(table, tuple(order)) for order in permutations(named, 2))
+    )
+
+
+def _show_direction(child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn]) -> bool:
+    """Return whether the child's names carry the parent's prefix: the child refers, then."""
+    pairs = ((c.parsed_name, p.parsed_name) for c, p in zip(child, parent, strict=True))
+    return any(
+        name.bare_squashed == key.squashed
+        and key.full != key.bare
+        and key.bare_squashed != name.squashed
+        for name, key in pairs
+    )

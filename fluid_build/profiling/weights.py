@@ -336,6 +336,14 @@ class CompositeWeights:
     no_own_column: float = -0.5
     """If every column of the key refers elsewhere itself (a bridge): its pairs are less its own."""
 
+    unnamed_parent: float = -1.0
+    """If nothing in the child's names or in the key's own columns says the parent's name: tables of
+    one grain agree in their keys without referring to each other."""
+
+    unnamed_bridge: float = -3.0
+    """The same if every column of the key refers elsewhere: the columns refer to those tables, and
+    that their pairs occur in a third one is rarely meant."""
+
     child_key: float = -4.5
     """If the columns are a key of the child too and cover the parent: two tables of one grain, and
     nothing says which refers to which."""
