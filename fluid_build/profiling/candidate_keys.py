@@ -72,13 +72,17 @@ class CandidateKeys:
 
 
 def find_candidate_keys(
-    connection: duckdb.DuckDBPyConnection, stats: TableStats, likelihood: Mapping[str, float]
+    connection: duckdb.DuckDBPyConnection,
+    stats: TableStats,
+    likelihood: Mapping[str, float] | None = None,
 ) -> CandidateKeys:
     """Find every minimal candidate key of up to four columns, the likeliest first.
 
-    ``likelihood`` says how likely each column is to be part of the key; of too many columns, the
-    likeliest are searched.
+    ``likelihood`` says how likely each column is to be part of the key, by default its plausibility
+    alone; of too many columns, the likeliest are searched.
     """
+    if likelihood is None:
+        likelihood = {column.name: plausibility(column) for column in stats.columns}
     candidates = CandidateKeys()
     if stats.rows == 0:
         return candidates

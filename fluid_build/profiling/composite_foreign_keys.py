@@ -10,7 +10,7 @@ from fluid_build.profiling.foreign_key_scores import confidence, score_composite
 from fluid_build.profiling.foreign_keys import ColumnReference
 from fluid_build.profiling.inclusion import Inclusion, measure_inclusion
 from fluid_build.profiling.key_column_matches import KeyColumnSearch
-from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
+from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
 from fluid_build.profiling.probing import probe_tuples
 from fluid_build.profiling.reference_features import CompositeFeatures, composite_features
 from fluid_build.profiling.value_cache import ValueCache
@@ -59,14 +59,22 @@ def find_composite_references(
     matcher = _KeyMatcher(cache, targets, weights.composite)
     composites: list[CompositeReference] = []
     parents = [table for table in tables if len(table.primary_key) > 1]
-    # Longer keys first: their columns then count as taken for the shorter keys inside them.
-    parents.sort(key=lambda table: (-len(table.primary_key), table.index))
+    # Keys named for their tables first, for what refers to them is no other key's own column. Then
+    # longer keys first: their columns count as taken for the shorter keys inside them.
+    parents.sort(
+        key=lambda table: (not _has_named_key(table), -len(table.primary_key), table.index)
+    )
     for parent in parents:
         key = tuple(parent.by_name[name] for name in parent.primary_key)
         matches = [search.matches(column) if column.key_kind else {} for column in key]
         for index in sorted(set.intersection(*map(set, matches))):
             composites += matcher.references(index, [by_table[index] for by_table in matches], key)
     return _without_reverse(_one_parent_each(composites))
+
+
+def _has_named_key(table: MeasuredTable) -> bool:
+    key = (table.by_name[name] for name in table.primary_key)
+    return any(column.own_key_score >= NAMED_AS_KEY for column in key)
 
 
 class _KeyMatcher:
@@ -85,6 +93,7 @@ class _KeyMatcher:
         self.targets = targets
         self.weights = weights
         self.taken: dict[int, set[int]] = defaultdict(set)
+        self.referring = set(targets)
 
     def references(
         self, table_index: int, matches: Sequence[Matches], key: tuple[MeasuredColumn, ...]
@@ -99,6 +108,7 @@ class _KeyMatcher:
             roles.append(best)
             used.update(map(id, best.child))
             self.taken[table_index].update(map(id, best.child))
+            self.referring.update(map(id, best.child))
         return roles
 
     def _best_match(
@@ -113,13 +123,16 @@ class _KeyMatcher:
         best: CompositeReference | None = None
         for combination in islice(_combinations(unused), _MOST_COMBINATIONS):
             columns = tuple(column for _, column in combination)
+            if any(column.is_primary_key for column in columns):
+                # Its own key identifies the row already; the other columns add nothing.
+                continue
             score = sum(score for score, _ in combination) / len(combination)
             if probe_tuples(self.cache.connection, columns, key) < self.weights.least_probed:
                 continue
             inclusion = measure_inclusion(self.cache, columns, key)
             if inclusion.share < self.weights.least_share:
                 continue
-            features = composite_features(columns, key, score, inclusion, self.targets, taken)
+            features = composite_features(columns, key, score, inclusion, self.referring, taken)
             odds = score_composite(features, self.weights)
             if best is None or odds > best.log_odds:
                 best = CompositeReference(columns, key, features, inclusion, odds)

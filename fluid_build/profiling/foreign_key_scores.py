@@ -107,10 +107,12 @@ def score_composite(features: CompositeFeatures, weights: CompositeWeights) -> f
 
 
 def _parent_name_term(features: CompositeFeatures, weights: CompositeWeights) -> float:
-    if features.has_own_column:
-        return 0.0 if features.names_parent else weights.unnamed_parent
-    bridge = 0.0 if features.names_parent else weights.unnamed_bridge
-    return weights.no_own_column + bridge
+    odds = 0.0 if features.has_own_column else weights.no_own_column
+    if features.names_parent:
+        return odds
+    if features.shares_word and features.has_own_column:
+        return odds + weights.related_parent
+    return odds + weights.unnamed_parent
 
 
 def _shared_grain_term(features: CompositeFeatures, weights: CompositeWeights) -> float:

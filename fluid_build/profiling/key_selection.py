@@ -5,21 +5,26 @@ keys to refer to.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from fluid_build.profiling.candidate_keys import MAX_COLUMNS
 from fluid_build.profiling.composite_foreign_keys import (
     CompositeReference,
     find_composite_references,
 )
 from fluid_build.profiling.foreign_keys import ColumnReference, ReferenceSearch
 from fluid_build.profiling.implied_references import find_implied
-from fluid_build.profiling.key_plausibility import plausibility
-from fluid_build.profiling.measured_tables import MeasuredTable
+from fluid_build.profiling.key_repeats import KeyRepeats
+from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredTable
 from fluid_build.profiling.primary_keys import KeyChoice, choose_composite, choose_single
 from fluid_build.profiling.reference_choice import choose_references
 from fluid_build.profiling.value_cache import ValueCache
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, PrimaryKeyWeights, Weights
+
+_MOST_ROUNDS = 3
+"""Times that references are chosen: keys that follow from them rarely lead to others twice."""
 
 
 @dataclass(slots=True)
@@ -45,21 +50,21 @@ def select_keys(
     """Choose the primary keys and foreign keys of a schema; sets each table's ``primary_key``.
 
     Declared keys and keys of one column with a clear name come first, for references need parents.
-    The other tables follow once it is known which of their columns refer elsewhere.
+    The other keys follow from what refers to them and from which of their own columns refer
+    elsewhere; as long as that changes keys that columns may refer to, references are chosen again.
     """
     selected = SelectedKeys()
     for table in tables:
-        choice = _declared_key(table) or choose_single(table, weights.primary_key)
+        choice = _declared_key(table) or choose_single(table, {}, weights.primary_key)
         if choice is not None and choice.score >= weights.primary_key.clear_single:
             _set_primary_key(selected, table, choice)
     search = ReferenceSearch(cache, tables, weights)
-    selected.references = choose_references(search, weights.reference)
+    for _ in range(_MOST_ROUNDS):
+        selected.references = choose_references(search, weights.reference)
+        if not _choose_keys(cache, tables, selected, weights):
+            break
     search.close()
-    for table in tables:
-        if not table.primary_key:
-            late = _late_choice(table, _referring_columns(selected, table), weights.primary_key)
-            if late is not None:
-                _set_primary_key(selected, table, late)
+    _widen_keys(cache, tables, selected, weights)
     selected.composites = find_composite_references(cache, tables, selected.references, weights)
     _prefer_referring_keys(selected)
     selected.implied = find_implied(selected.references, selected.composites)
@@ -78,28 +83,80 @@ def _set_primary_key(selected: SelectedKeys, table: MeasuredTable, choice: KeyCh
     selected.primary[table.index] = choice
 
 
-def _late_choice(
-    table: MeasuredTable, referring: set[str], weights: PrimaryKeyWeights
+def _choose_keys(
+    cache: ValueCache, tables: Sequence[MeasuredTable], selected: SelectedKeys, weights: Weights
+) -> bool:
+    """Choose the keys that aren't declared, given the references.
+
+    Returns whether a key of one column changed, so that references must be chosen again.
+    """
+    repeats = KeyRepeats(cache, tables, selected.references, weights)
+    referred = Counter((r.parent.table.index, r.parent.name) for r in selected.references)
+    changed = False
+    for table in tables:
+        if table.stats.table.primary_key and table.primary_key:
+            continue
+        referring = _referring_columns(selected, table)
+        by_column = {column.name: referred[table.index, column.name] for column in table.columns}
+        choice = _choose_key(table, referring, by_column, repeats, weights.primary_key)
+        if choice is None or choice.columns == table.primary_key:
+            continue
+        changed = changed or 1 in {len(choice.columns), len(table.primary_key)}
+        _set_primary_key(selected, table, choice)
+    return changed
+
+
+def _choose_key(
+    table: MeasuredTable,
+    referring: set[str],
+    referred: Mapping[str, int],
+    repeats: KeyRepeats,
+    weights: PrimaryKeyWeights,
 ) -> KeyChoice | None:
     """Return the better of the best keys of one and of several columns, if it is good enough.
 
-    A table's only candidate needn't look like a key, as long as nothing speaks against it.
+    A table's only candidate needn't look like a key.
     """
-    single = choose_single(table, weights)
-    composite = choose_composite(table, referring, weights)
+    single = choose_single(table, referred, weights)
+    if single is not None and single.score >= weights.clear_single:
+        return single
+    composite = choose_composite(table, referring, repeats, weights)
     if len(table.candidates.keys) == 1:
-        only = single or composite
-        return only if only is not None and _is_plausible(table, only, weights) else None
+        return single or composite
     is_clear = composite is not None and composite.score >= weights.clear_composite
     if composite is not None and is_clear and (single is None or single.score < composite.score):
         return composite
     return single if single is not None and single.score >= weights.fair_single else None
 
 
-def _is_plausible(table: MeasuredTable, choice: KeyChoice, weights: PrimaryKeyWeights) -> bool:
-    return all(
-        plausibility(table.by_name[name].stats) >= weights.plausible for name in choice.columns
-    )
+def _widen_keys(
+    cache: ValueCache, tables: Sequence[MeasuredTable], selected: SelectedKeys, weights: Weights
+) -> None:
+    """Add the codes that other tables repeat with a key of several columns.
+
+    A minimal key may leave out a column that people count as part of it: with the team and the
+    year, the league is known, and yet every table that refers to the team has all three.
+    """
+    repeats = KeyRepeats(cache, tables, selected.references, weights)
+    for table in tables:
+        if len(table.primary_key) < 2 or table.stats.table.primary_key:
+            continue
+        key = tuple(table.by_name[name] for name in table.primary_key)
+        if not any(column.own_key_score >= NAMED_AS_KEY for column in key):
+            continue
+        last = max(column.position for column in key)
+        for column in table.columns[:last]:
+            is_code = column.key_kind and column.parsed_name.has_key_word and not column.is_measure
+            if column in key or column.stats.nulls or not is_code:
+                continue
+            wider = tuple(sorted((*key, column), key=lambda c: c.position))
+            if len(key) < MAX_COLUMNS and repeats.are_wider(key, wider):
+                key = wider
+        if len(key) > len(table.primary_key):
+            choice = selected.primary[table.index]
+            names = tuple(column.name for column in key)
+            reason = f"{choice.reason}; other tables repeat it with a code that it determines"
+            _set_primary_key(selected, table, replace(choice, columns=names, reason=reason))
 
 
 def _prefer_referring_keys(selected: SelectedKeys) -> None:

@@ -3,7 +3,8 @@
 What each sign is worth, and why, is in ``weights.py``.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fluid_build.profiling.accidental_keys import (
@@ -13,9 +14,12 @@ from fluid_build.profiling.accidental_keys import (
 )
 from fluid_build.profiling.key_likelihood import UNLIKELY_WORDS
 from fluid_build.profiling.key_plausibility import plausibility
+from fluid_build.profiling.key_repeats import KeyRepeats
 from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
 from fluid_build.profiling.weights import PrimaryKeyWeights
 
+_REPEATS_COUNTED = 8
+"""Keys of a table for which other tables are searched: further ones are too unlikely anyway."""
 _ORDINAL_WORDS = frozenset(
     "line seq sequence ordinal position pos item detail index idx rank step number no nr num "
     "version revision".split()
@@ -34,8 +38,13 @@ class KeyChoice:
     reason: str
 
 
-def choose_single(table: MeasuredTable, weights: PrimaryKeyWeights) -> KeyChoice | None:
-    """Return the best key of one column by its own merits; None if no candidate has any."""
+def choose_single(
+    table: MeasuredTable, referred: Mapping[str, int], weights: PrimaryKeyWeights
+) -> KeyChoice | None:
+    """Return the best key of one column; None if there is no candidate.
+
+    ``referred`` counts the columns that refer to each column.
+    """
     best: KeyChoice | None = None
     for key in table.candidates.keys:
         if len(key) != 1:
@@ -44,6 +53,7 @@ def choose_single(table: MeasuredTable, weights: PrimaryKeyWeights) -> KeyChoice
         if column.is_measure:
             continue
         score = score_single(column, weights)
+        score += weights.referred * math.log1p(referred.get(column.name, 0))
         if best is None or score > best.score:
             best = KeyChoice(key, score, _describe_single(column))
     return best
@@ -77,12 +87,16 @@ def _describe_single(column: MeasuredColumn) -> str:
 
 
 def choose_composite(
-    table: MeasuredTable, referring: Collection[str], weights: PrimaryKeyWeights
+    table: MeasuredTable,
+    referring: Collection[str],
+    repeats: KeyRepeats,
+    weights: PrimaryKeyWeights,
 ) -> KeyChoice | None:
     """Return the best key of several columns; ``referring`` names those that refer to a parent.
 
-    Keys with an amount in them are out: that two rows differ in one is an accident. If the best key
-    only just holds, one of as many columns with a date or a sequence number is preferred.
+    Keys that other tables repeat are preferred, for they are what those refer to. Keys with an
+    amount in them are out: that two rows differ in one is an accident. If the best key only just
+    holds, one of as many columns with a date or a sequence number is preferred.
     """
     composites = (key for key in table.candidates.keys if len(key) > 1)
     choices = [
@@ -90,6 +104,7 @@ def choose_composite(
         for key in composites
         if (choice := _score_composite(table, key, referring, weights)) is not None
     ]
+    choices = _with_repeats(table, choices, repeats, weights)
     best = _best(choices)
     if best is None or not _may_be_accidental(table, best, referring):
         return best
@@ -106,6 +121,23 @@ def choose_composite(
         f"; {', '.join(best.columns)} are unique too, but there are too few rows to rule out chance"
     )
     return replace(preferred, reason=preferred.reason + doubt)
+
+
+def _with_repeats(
+    table: MeasuredTable,
+    choices: Sequence[KeyChoice],
+    repeats: KeyRepeats,
+    weights: PrimaryKeyWeights,
+) -> list[KeyChoice]:
+    """Return the most likely keys with what it adds that other tables repeat them."""
+    likely = sorted(choices, key=lambda choice: -choice.score)[:_REPEATS_COUNTED]
+    return [
+        replace(
+            choice,
+            score=choice.score + weights.repeated * repeats.count(_columns(table, choice.columns)),
+        )
+        for choice in likely
+    ]
 
 
 def _score_composite(
@@ -132,7 +164,7 @@ def score_part(column: MeasuredColumn, is_reference: bool, weights: PrimaryKeyWe
         score += weights.column_reference
     elif column.parsed_name.has_key_word:
         score += weights.column_key_word
-    if words & _LINE_WORDS:
+    if words & _LINE_WORDS or (column.own_key_score >= NAMED_AS_KEY and not is_reference):
         score += weights.column_line
     elif words & _ORDINAL_WORDS:
         score += weights.column_ordinal

@@ -46,7 +46,8 @@ def _is_more_specific(
     """Return whether a parent is a part of its namesake that is too small to hit by chance."""
     if reference is rival or reference.inclusion.share < rival.inclusion.share:
         return False
-    if reference.parent.parsed_name.squashed != rival.parent.parsed_name.squashed:
+    name, rival_name = reference.parent.parsed_name, rival.parent.parsed_name
+    if name.is_generic or name.squashed != rival_name.squashed:
         return False
     small, large = reference.inclusion.parent_distinct, rival.inclusion.parent_distinct
     if not small or large < weights.part_size * small:

@@ -137,8 +137,9 @@ class CompositeFeatures:
     """What speaks for or against several columns referring, together, to a composite key.
 
     ``evidence`` is how thinly the keys fill their space, in nats, times the matching tuples.
-    ``has_own_column`` says that a column of the key refers nowhere else, ``names_parent`` that the
-    parent's name occurs in such a column, in the child's name, or is made of the key's columns.
+    ``has_own_column`` says that a column of the key refers nowhere else. ``names_parent`` says that
+    the parent's name occurs in such a column, is in the child's name as a whole, or is made of the
+    key's columns; ``shares_word`` that the two tables' names have a word in common.
     ``taken_columns`` are the child's columns that another composite reference uses already.
     """
 
@@ -148,6 +149,7 @@ class CompositeFeatures:
     coverage: float
     has_own_column: bool
     names_parent: bool
+    shares_word: bool
     has_date: bool
     is_child_key: bool
     shows_direction: bool
@@ -175,6 +177,9 @@ def composite_features(
         coverage=inclusion.coverage,
         has_own_column=bool(own),
         names_parent=len(own) == len(parent) or _names_parent(child, parent, own),
+        shares_word=bool(
+            set(parent[0].table.parsed_name.entity) & set(child[0].table.parsed_name.entity)
+        ),
         has_date=any(key.key_kind == "date" for key in parent),
         is_child_key=any(set(key) <= names for key in child[0].table.candidates.keys),
         shows_direction=_show_direction(child, parent),
@@ -197,7 +202,7 @@ def _names_parent(
     if any(column.own_key_score > 0.0 for column in own):
         return True
     table = parent[0].table.parsed_name.entity
-    if set(table) & set(child[0].table.parsed_name.entity):
+    if table and set(table) <= set(child[0].table.parsed_name.entity):
         return True
     named = [word for key in parent for word in key.parsed_name.entity]
     return bool(table) and (

@@ -336,13 +336,13 @@ class CompositeWeights:
     no_own_column: float = -0.5
     """If every column of the key refers elsewhere itself (a bridge): its pairs are less its own."""
 
-    unnamed_parent: float = -1.0
-    """If nothing in the child's names or in the key's own columns says the parent's name: tables of
+    unnamed_parent: float = -4.0
+    """If nothing in the child's name or in the key's own columns says the parent's name: tables of
     one grain agree in their keys without referring to each other."""
 
-    unnamed_bridge: float = -3.0
-    """The same if every column of the key refers elsewhere: the columns refer to those tables, and
-    that their pairs occur in a third one is rarely meant."""
+    related_parent: float = -1.0
+    """Instead if the tables' names share a word (``store_returns``, ``store_sales``) and the key
+    has a column of its own."""
 
     child_key: float = -4.5
     """If the columns are a key of the child too and cover the parent: two tables of one grain, and
@@ -435,8 +435,12 @@ class PrimaryKeyWeights:
     fair_single: float = 0.6
     """The score from which a single column is chosen if nothing better turned up."""
 
-    plausible: float = 0.5
-    """The plausibility that every column of a table's only candidate key must have."""
+    referred: float = 0.7
+    """For the logarithm of one more than the columns that refer to it: two of them (0.8) outweigh
+    that it is called a name or a description."""
+
+    repeated: float = 0.35
+    """For each other table that repeats a key of several columns and holds its values."""
 
     clear_composite: float = 0.8
     """The average score from which several columns are chosen, whatever else is unique."""

@@ -75,8 +75,10 @@ def candidates(script: str, table: str = "t") -> CandidateKeys:
 def tables_of(source: OpenSource) -> list[MeasuredTable]:
     """Return the measured tables of a source, before any key is chosen."""
     stats = [measure_table(source.connection, table) for table in source.tables]
-    keys = [find_candidate_keys(source.connection, table) for table in stats]
-    return build_tables(stats, keys)
+    tables = build_tables(stats)
+    for table in tables:
+        table.candidates = find_candidate_keys(source.connection, table.stats)
+    return tables
 
 
 def show(key: ForeignKey) -> str:

@@ -3,7 +3,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.profiling.candidate_keys import CandidateKeys
 from fluid_build.profiling.column_stats import ColumnStats, TableStats
 from fluid_build.profiling.key_column_matches import KeyColumnSearch, match_score
 from fluid_build.profiling.measured_tables import MeasuredTable, build_tables
@@ -39,7 +38,7 @@ def tables_named(schema: list[tuple[list[str], list[list[str]]]], glue: str) -> 
         stats.append(
             TableStats(Table(glue.join(table), table_columns, "t"), 2, figures, is_complete=True)
         )
-    return build_tables(stats, [CandidateKeys() for _ in stats])
+    return build_tables(stats)
 
 
 def check(tables: list[MeasuredTable]) -> None:
