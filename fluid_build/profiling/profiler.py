@@ -130,9 +130,7 @@ def _find_candidate_keys(
     on_progress(Progress("keys", len(names), len(names)))
 
 
-def _find_keys(
-    connection: duckdb.DuckDBPyConnection, measured: _Measurements, name: str
-) -> None:
+def _find_keys(connection: duckdb.DuckDBPyConnection, measured: _Measurements, name: str) -> None:
     stats = measured.stats[name]
     measured.keys[name] = find_candidate_keys(connection, stats, measured.likelihoods[name])
     for column in stats.columns:
