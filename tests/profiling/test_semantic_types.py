@@ -609,6 +609,100 @@ def test_a_part_of_a_name_may_have_a_prefix(name: str) -> None:
     assert personal(name, ["Schmidt", "Garcia", "Smith", "Rossi", "Chen"]) == "person_name"
 
 
+def test_iban_by_name_needs_no_right_check_digits() -> None:
+    """Made-up test data has the shape of an IBAN under its name, and nowhere else."""
+    values = ["DE83692717230008929368", "CH85692717230008792978"]
+    assert type_of("IBAN", values) == "iban"
+    assert type_of("reference", values) != "iban"
+
+
+def test_mailbox_names_are_email_in_a_table_of_people() -> None:
+    """Where one domain goes without saying, each person still has a mailbox of their own."""
+    context = {"table": "employees", "siblings": ("first_name",)}
+    assert type_of("email", ["SKING", "NYANG", "LGARCIA"], **context) == "email"
+    assert personal("email", ["weekly", "weekly", "never"], **context) is None
+
+
+def test_extension_is_a_phone_number_of_a_person() -> None:
+    """Four digits in the phone column of employees are a number in the office."""
+    assert type_of("PHONENO", ["3978", "3476", "4738"], table="employee") == "phone"
+    assert personal("phone", ["3978", "3476", "4738"], table="brands") is None
+
+
+def test_contact_with_long_numbers_is_a_phone_number() -> None:
+    """A contact may be a number to call; short ones are keys."""
+    assert type_of("contact_agent", ["7959406264", "7249889554"]) == "phone"
+    assert personal("contact", ["1000234", "1000235"]) is None
+
+
+def test_a_credit_card_column_needs_no_right_check_digits() -> None:
+    """Sixteen digits named as credit card are one, whether made up or not."""
+    values = ["5314574774112590", "5410033003668250", "5152056017234780"]
+    assert type_of("customer_creditcard", values, type_name="BIGINT") == "card_number"
+
+
+def test_pass_next_to_a_login_is_a_password() -> None:
+    """A pass is a password next to a login, and a season ticket elsewhere."""
+    values = ["admin", "demo!", "adupont"]
+    assert type_of("pass", values, siblings=("login", "email")) == "credential"
+    assert personal("pass", values, siblings=("price", "season")) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "table", "siblings"),
+    [("alias", "variants", ("allele",)), ("handle", "columns", ()), ("alias", "fields", ("type",))],
+)
+def test_alias_of_a_thing_is_not_a_username(
+    column: str, table: str, siblings: tuple[str, ...]
+) -> None:
+    """Only people have a handle to log in with."""
+    values = ["price_ttc", "barcode1", "ref_ext", "label2"]
+    assert personal(column, values, table=table, siblings=siblings) is None
+
+
+def test_nickname_that_is_a_given_name_is_a_person_name() -> None:
+    """What friends call somebody is a name, what a player calls themselves is a login."""
+    context = {"table": "members", "siblings": ("first_name", "last_name")}
+    assert type_of("nickname", ["Jim", "Mike", "Dan", "Joe"], **context) == "person_name"
+    assert type_of("nickname", ["kuro77", "xX_ace", "m0nster"], **context) == "username"
+
+
+@pytest.mark.parametrize("table", ["wards", "provinces", "units", "species"])
+def test_full_name_of_a_place_is_not_a_persons_name(table: str) -> None:
+    """Places and units have a full name, too."""
+    values = ["Truc Bach Ward", "Ha Giang Province", "Ba Dinh District", "Provincial city"]
+    assert personal("full_name", values, table=table, siblings=("code", "name")) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "table", "values"),
+    [
+        ("producer", "films", ["Gary Kurtz, Rick McCallum", "Anna Smith, John Brown, Wei Chen"]),
+        ("name", "doctors", ["Frey_Carter", "Smith_John", "Schmidt_Anna", "Hood_Robert"]),
+        ("first_name", "patients", ["Jaylon58", "Amina595", "Amara485"]),
+        ("sales_person", "sales", ["LEE", "GOUNOT", "LUCCHESSI", "GARCIA"]),
+        ("nume", "clienti", ["Ionescu Maria", "Popa Andrei", "Constantin Ana"]),
+        ("FIRSTNME", "emp", ["CHRISTINE", "MICHAEL", "EILEEN"]),
+        ("Rekordspieler", "liga", ["Karl-Heinz Becker", "Willi Schmidt", "Robert Klein"]),
+    ],
+)
+def test_names_of_people_in_other_spellings(column: str, table: str, values: list[str]) -> None:
+    """Several people in a value, underscores, numbers of test data, and surnames alone."""
+    assert type_of(column, values, table=table) == "person_name"
+
+
+def test_identifiers_with_an_initial_are_not_names() -> None:
+    """``p.ref`` is a column of a table, not somebody called P. Ref."""
+    assert personal("name", ["p.ref", "p.label", "p.stock", "s.status"]) is None
+
+
+def test_a_street_without_its_number_is_an_address() -> None:
+    """Italian tables keep the house number in a column of its own."""
+    context = {"table": "utenti", "siblings": ("Nome", "NCivico", "Cap")}
+    assert type_of("Via", ["Via Ghiara", "Via Saragat", "Corso Italia"], **context) == "address"
+    assert personal("Via", ["SFO", "JFK", "LAX"], table="flights") is None
+
+
 @pytest.mark.parametrize("name", ["host", "server", "node", "x"])
 def test_host_names_are_not_file_names(name: str) -> None:
     """Both contain a point; the ending distinguishes them."""

@@ -25,6 +25,7 @@ from fluid_build.profiling.semantic_types.person_names import (
     confirms,
     login_share,
     measure_names,
+    without_number,
 )
 from fluid_build.profiling.semantic_types.personal_types import FAMILIES, TESTS, Support
 from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn, prepare
@@ -46,6 +47,7 @@ _GRADE_CONFIDENCE: Final = {
 _CLAIM_CONFIDENCE: Final = {
     Claim.EXPLICIT: 0.8,
     Claim.ROLE: 0.6,
+    Claim.FULL_NAME: 0.4,
     Claim.PARTY: 0.4,
     Claim.BARE_PERSON: 0.5,
     Claim.BARE_PARTY: 0.4,
@@ -162,7 +164,10 @@ def _by_person_names(column: PreparedColumn) -> SemanticType | None:
         return None
     if "middle" in column.name.concepts and max(map(len, column.values)) <= 2:
         return None
-    shares = measure_names(column.values)
+    values = column.values
+    if claim is Claim.EXPLICIT:
+        values = tuple(map(without_number, values))
+    shares = measure_names(values)
     if confirms(shares, claim):
         return _person_name(claim, shares, column)
     return _login(column) if claim in (Claim.MENTION_ROLE, Claim.MENTION_PARTY) else None

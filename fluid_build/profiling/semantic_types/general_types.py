@@ -52,6 +52,7 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d{2}(?:\.0)?")
 _ISBN = re.compile(r"(?:97[89][- ]?)?\d{1,5}[- ]?\d+[- ]?\d+[- ]?[\dX]")
+_IBAN_SHAPE = re.compile(r"[A-Z]{2}\d{2}(?: ?[A-Z\d]){11,30}", re.IGNORECASE | re.ASCII)
 _EAN = re.compile(r"\d{8}|\d{12,14}")
 _PLATE = re.compile(r"[A-Z0-9][A-Z0-9 \-·]{2,9}")
 _HOUSE = re.compile(
@@ -73,11 +74,12 @@ _TEXT_RULES: Final[tuple[_Rule, ...]] = (
         0.9,
         pii=True,
     ),
+    _Rule("iban", "shaped like IBANs", _IBAN_SHAPE.fullmatch, frozenset({"iban"}), 0.5, pii=True),
     _Rule(
         "iban",
         "IBANs with the right check digits",
         is_iban,
-        frozenset({"iban", "account"}),
+        frozenset({"account"}),
         0.5,
         0.8,
         pii=True,

@@ -13,8 +13,11 @@ _LETTERS = str.maketrans(
 )
 _FEWEST_GLUED_LETTERS = 5
 """Shorter words aren't split: they are one word, or an abbreviation."""
-_LONGEST_PREFIX = 5
+_LONGEST_PREFIX = 8
 """Letters of an unknown prefix in front of known words (``custemail``)."""
+_SHORT_PREFIX = 5
+_LONG_SUFFIX = 7
+"""A longer prefix is a word of its own, so that more must be known after it (``recordholder``)."""
 _SHORT_WORD = 3
 """Words of up to so many letters cost more, since they are found by accident."""
 _ABBREVIATIONS = frozenset(
@@ -128,6 +131,8 @@ def _credible_words(split: tuple[int, list[str]] | None) -> list[str]:
         return []
     if len(known) == len(words):
         return words
+    if len(words[0]) > _SHORT_PREFIX and covered < _LONG_SUFFIX:
+        return []
     is_credible = (
         covered >= _ENOUGH_LETTERS - (words[0] in _TABLE_PREFIXES)
         or known[0] in _DISTINCT_WORDS

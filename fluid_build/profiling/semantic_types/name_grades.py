@@ -46,7 +46,7 @@ def _phone(concepts: Concepts) -> Grade:
         return Grade.PLAIN
     if "mobile" in concepts or ("number" in concepts and concepts & {"contact", "call"}):
         return Grade.LIKELY
-    return Grade.SILENT
+    return Grade.HINT if "contact" in concepts and "name" not in concepts else Grade.SILENT
 
 
 def _postcode(concepts: Concepts) -> Grade:
@@ -102,6 +102,7 @@ def _credential(concepts: Concepts) -> Grade:
     return Grade.HINT if "pin" in concepts else Grade.SILENT
 
 
+_LOGINS: Final = frozenset({"login", "handle", "nickname", "social_media"})
 _USER_CONCEPTS: Final = frozenset({"user", "neutral", "name", "system"})
 
 
@@ -114,7 +115,9 @@ def _username(concepts: Concepts) -> Grade:
         or _has_all(concepts, "login", "id")
     ):
         return Grade.PLAIN
-    if concepts & {"login", "handle"} or ("user" in concepts and concepts <= _USER_CONCEPTS):
+    if "social_media" in concepts and concepts & {"id", "number", "company"}:
+        return Grade.SILENT
+    if concepts & _LOGINS or ("user" in concepts and concepts <= _USER_CONCEPTS):
         return Grade.LIKELY
     return Grade.HINT if concepts == {"user", "id"} else Grade.SILENT
 

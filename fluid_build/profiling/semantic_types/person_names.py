@@ -29,6 +29,7 @@ class Claim(Enum):
 
     EXPLICIT = "named like part of a person's name"
     ROLE = "named as a person's name"
+    FULL_NAME = "named as a full name"
     PARTY = "named as a person's or a company's name"
     BARE_PERSON = "a name in a table about people"
     BARE_PARTY = "a name in a table about people or companies"
@@ -72,12 +73,14 @@ _PARTY_BARS: Final = (
 _BARS: Final[dict[Claim, tuple[_Bar, ...]]] = {
     Claim.EXPLICIT: (_Bar(shaped=0.55, business=0.35),),
     Claim.ROLE: (_Bar(shaped=0.6, business=0.25, known=0.1),),
+    Claim.FULL_NAME: (_Bar(shaped=0.6, business=0.2, given=0.35, known=0.5),),
     Claim.PARTY: _PARTY_BARS,
     Claim.BARE_PERSON: (_Bar(shaped=0.6, business=0.2, known=0.25),),
     Claim.BARE_PARTY: _PARTY_BARS,
     Claim.MENTION_ROLE: (
         _Bar(shaped=0.7, business=0.15, given=0.15, known=0.4),
         _Bar(shaped=0.7, business=0.1, given=0.5),
+        _Bar(shaped=0.9, business=0.0, known=0.3),
     ),
     Claim.MENTION_PARTY: (
         _Bar(shaped=0.7, business=0.15, given=0.4, full=0.4),
@@ -102,18 +105,31 @@ def claim_of(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...
         return None
     if concepts & {"given_name", "family_name"}:
         return Claim.EXPLICIT
+    if "nickname" in concepts:
+        return Claim.MENTION_ROLE
     is_named = "name" in concepts or "full_name" in concepts
     if is_named and concepts & {"first", "last", "middle", "maiden", "full", "preferred", "birth"}:
         return Claim.BARE if table.concepts & _NOT_PERSONS else Claim.EXPLICIT
     if "full_name" in concepts or (is_named and concepts & {"person", "contact"}):
-        return None if _names_thing(column) else Claim.ROLE
-    if is_named and concepts & {"party", "parcel", "user"}:
+        if _names_thing(column):
+            return None
+        if _is_about_people(column, table, siblings):
+            return Claim.ROLE
+        return Claim.BARE if table.concepts & _NOT_PERSONS else Claim.FULL_NAME
+    if is_named and concepts & {"party", "parcel", "user", "by"}:
         if _names_thing(column):
             return None
         return Claim.ROLE if sibling_concepts(siblings) & PERSONAL_TRAITS else Claim.PARTY
     if is_named:
         return _claim_of_name(column, table, siblings)
     return _claim_of_mention(column)
+
+
+def _is_about_people(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...]) -> bool:
+    """Return whether a full or display name is a person's: units and places have them too."""
+    if column.concepts & {"person", "contact", "party", "user"} or table.concepts & _PARTIES:
+        return True
+    return bool(sibling_concepts(siblings) & (PERSONAL_TRAITS | {"given_name", "family_name"}))
 
 
 _OTHER_MEANINGS: Final = ASPECTS | frozenset(
@@ -206,11 +222,20 @@ def confirms(shares: NameShares, claim: Claim) -> bool:
     )
 
 
+def without_number(value: str) -> str:
+    """Return a name without the number that generated test data puts after it: Anna58."""
+    return _NUMBERED.sub("", value)
+
+
+_NUMBERED: Final = re.compile(r"(?<=[^\W\d_]{2})\d{1,4}$")
+
+
 def measure_names(values: Sequence[str]) -> NameShares:
     """Return how far values look like people's names, from the first forty of them."""
     sample = values[:MOST_VALUES]
     shaped = given = full = known = business = 0
-    for value in sample:
+    for written in sample:
+        value = _first_person(written)
         if len(value) > _LONGEST_NAME or not _NEVER_IN_NAMES.isdisjoint(value):
             continue
         if _is_business(value):
@@ -226,6 +251,18 @@ def measure_names(values: Sequence[str]) -> NameShares:
         known += is_known
     total = len(sample) or 1
     return NameShares(shaped / total, given / total, full / total, known / total, business / total)
+
+
+def _first_person(value: str) -> str:
+    """Return the first of several full names, and a name written with underscores with spaces."""
+    if "_" in value and _UNDERSCORED.fullmatch(value):
+        return value.replace("_", " ")
+    people = [part for part in _BETWEEN_PEOPLE.split(value) if part]
+    return people[0] if len(people) > 1 and all(" " in person for person in people) else value
+
+
+_UNDERSCORED: Final = re.compile(r"[^\W\d_]+(?:_[^\W\d_]+){1,3}")
+_BETWEEN_PEOPLE: Final = re.compile(r"\s*[,;]\s*(?:and\s+)?|\s+and\s+")
 
 
 def _is_business(value: str) -> bool:
@@ -286,7 +323,7 @@ def _known_words(words: list[str], value: str) -> tuple[bool, bool, bool]:
     return has_given, has_given and bool(following), has_given or surname
 
 
-_INITIALS: Final = re.compile(r"(?:[^\W\d_]\.[ -]?){1,3}[^\W\d_]{3,}[^.]*$")
+_INITIALS: Final = re.compile(r"(?![a-z]\.[a-z])(?:[^\W\d_]\.[ -]?){1,3}[^\W\d_]{3,}[^.]*$")
 
 
 _SLAVIC_ENDING: Final = re.compile(r"(ов|ова|ев|ева|ёв|ин|ина|ский|ская|цкий|енко|вич|вна|чук|юк)$")

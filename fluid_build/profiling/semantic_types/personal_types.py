@@ -18,6 +18,7 @@ from fluid_build.profiling.semantic_types.name_grades import (
     sibling_concepts,
 )
 from fluid_build.profiling.semantic_types.patterns import share
+from fluid_build.profiling.semantic_types.person_names import measure_names
 from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn, parse_number
 from fluid_build.sources.personal_text import is_card
 
@@ -52,8 +53,23 @@ def email(column: PreparedColumn, grade: Grade) -> Support:
     """Test for values with an at sign, and with a top-level domain if the name is silent."""
     if not _is_text(column):
         return Support(0.0, _NEVER, "e-mail addresses")
+    if grade is Grade.PLAIN and _holds_mailboxes(column):
+        return Support(1.0, 1.0, "mailbox names without a domain")
     test = patterns.EMAIL.fullmatch if grade else patterns.EMAIL_STRICT.fullmatch
     return Support(_share(column, test), (0.8, 0.6, 0.5, 0.4)[grade], "e-mail addresses")
+
+
+def _holds_mailboxes(column: PreparedColumn) -> bool:
+    """Return whether each person has a mailbox name of their own, without the common domain."""
+    facts = column.facts
+    return (
+        facts.distinct >= 0.9 * (facts.rows - facts.nulls)
+        and _share(column, _MAILBOX.fullmatch) >= 0.95
+        and describes_people(column.table, facts.siblings)
+    )
+
+
+_MAILBOX = re.compile(r"[A-Za-z][\w.-]{2,30}")
 
 
 def ip_address(column: PreparedColumn, grade: Grade) -> Support:
@@ -78,7 +94,8 @@ def card_number(column: PreparedColumn, grade: Grade) -> Support:
     shaped = _share(column, patterns.CARD.fullmatch)
     is_masked = shaped >= 0.5 and _share(column, _MASKED.search) > 0.5
     is_named = grade is Grade.PLAIN or (
-        grade is Grade.LIKELY and (is_masked or _is_about_payment(column))
+        grade is Grade.LIKELY
+        and (is_masked or "credit_card" in column.name.concepts or _is_about_payment(column))
     )
     if is_named or shaped < 0.5:
         return Support(shaped, (_NEVER, _NEVER, 0.7, 0.5)[grade], "long enough for card numbers")
@@ -142,7 +159,7 @@ def credential(column: PreparedColumn, grade: Grade) -> Support:
         )
         long_enough = _share(column, lambda value: len(value) >= 4)
         return Support(long_enough, 0.9 if is_pin else _NEVER, "long enough for passwords")
-    if grade is Grade.PLAIN:
+    if grade is Grade.PLAIN or _is_pass_of_login(column):
         return Support(_share(column, _SECRET.fullmatch), 0.5, "long enough for passwords")
     hashed = _share(column, patterns.CREDENTIAL.fullmatch)
     if grade is Grade.LIKELY and hashed < 0.5:
@@ -151,6 +168,12 @@ def credential(column: PreparedColumn, grade: Grade) -> Support:
     if grade is Grade.HINT and _is_near_person_or_card(column):
         return Support(_share(column, _PIN.fullmatch), 0.9, "four to eight digits")
     return Support(hashed, 0.8, "hashes, keys or tokens by their format")
+
+
+def _is_pass_of_login(column: PreparedColumn) -> bool:
+    """Return whether ``pass`` is next to a login: elsewhere it's an exam's or a season's."""
+    near = sibling_concepts(column.facts.siblings)
+    return "pass" in column.name.concepts and bool(near & {"login", "username", "salt"})
 
 
 def _is_near_person_or_card(column: PreparedColumn) -> bool:
@@ -231,7 +254,7 @@ def postal_code(column: PreparedColumn, grade: Grade) -> Support:
         return Support(0.0, _NEVER, what)
     if grade is Grade.HINT:
         near = sibling_concepts(column.facts.siblings)
-        near_place = near & {"city", "address", "street", "region"}
+        near_place = near & {"city", "address", "street", "street_hint", "house_number", "region"}
         strict = _share(column, patterns.POSTCODE_STRICT.fullmatch)
         return Support(strict, 0.8 if near_place else _NEVER, what)
     if column.family != "text":
@@ -254,9 +277,18 @@ def phone(column: PreparedColumn, grade: Grade) -> Support:
         shaped = _share(column, patterns.PHONE.fullmatch)
         formatted = _share(column, patterns.PHONE_FORMATTED.fullmatch)
         return Support(shaped * (formatted >= 0.5), 0.95, what)
-    return Support(_share(column, patterns.PHONE.fullmatch), (_NEVER, 0.8, 0.7, 0.5)[grade], what)
+    dialled = _share(column, patterns.PHONE.fullmatch)
+    if grade is Grade.PLAIN and describes_people(column.table, column.facts.siblings):
+        dialled += _share(column, _EXTENSION.fullmatch)
+    if grade is Grade.HINT:
+        dialled = _share(column, _CONTACT_NUMBER.fullmatch)
+    return Support(dialled, (_NEVER, 0.8, 0.7, 0.5)[grade], what)
 
 
+_EXTENSION = re.compile(r"[x#]?\d{3,5}", re.IGNORECASE)
+"""The number of a telephone inside an office."""
+_CONTACT_NUMBER = re.compile(r"(?=(?:\D*\d){9,15}\D*$)[+(]{0,2}\d[\d\s().\-/]*")
+"""Long enough not to be the key of a contact."""
 _PHONE_NUMBER = re.compile(r"\d{6,15}(?:\.0+)?")
 
 
@@ -266,10 +298,26 @@ def username(column: PreparedColumn, grade: Grade) -> Support:
     if not _is_text(column):
         return Support(0.0, _NEVER, what)
     domain = _share(column, patterns.DOMAIN_LOGIN.fullmatch)
+    if _is_other_alias(column):
+        return Support(0.0, _NEVER, what)
     if grade is Grade.SILENT or domain >= 0.9:
         return Support(domain, 0.9, "written as domain and login name")
     test = patterns.LOGIN_WORD if grade is Grade.HINT else patterns.LOGIN
     return Support(_share(column, test.fullmatch), (_NEVER, 0.9, 0.8, 0.6)[grade], what)
+
+
+def _is_other_alias(column: PreparedColumn) -> bool:
+    """Return whether an alias is a thing's, or a nickname is what a person is called by friends."""
+    concepts = column.name.concepts
+    if "nickname" in concepts and measure_names(column.values).given >= _MOST_CALLED:
+        return True
+    if not concepts & {"handle", "nickname"} or concepts & {"user", "login", "social_media"}:
+        return False
+    return not describes_people(column.table, column.facts.siblings)
+
+
+_MOST_CALLED: Final = 0.5
+"""The share of nicknames that are given names (Jim, Mike) from which they aren't logins."""
 
 
 def address(column: PreparedColumn, grade: Grade) -> Support:
@@ -286,21 +334,28 @@ def address(column: PreparedColumn, grade: Grade) -> Support:
         worded = share(_LINE.fullmatch, values)
         return Support(max(lines, worded), 0.6, what)
     if grade is Grade.HINT and _is_near_address(column):
-        return Support(max(lines, share(_NUMBERED.fullmatch, values)), 0.6, what)
+        worded = share(_NUMBERED.fullmatch, values) + share(_STREET_NAME.fullmatch, values)
+        return Support(max(lines, worded), 0.6, what)
     return Support(lines, 0.5 if grade else 0.6, "street lines with a house number")
 
 
 def _is_near_address(column: PreparedColumn) -> bool:
-    return bool(sibling_concepts(column.facts.siblings) & {"address", "postcode", "city"})
+    near = sibling_concepts(column.facts.siblings)
+    return bool(near & {"address", "postcode", "postcode_hint", "house_number", "city"})
 
 
 _WORDED = re.compile(r"[^\W\d_]|#")
 _LINE = re.compile(r"(?=.*[^\W\d_]{3})(?=.*\d).{6,}|[^\W\d_]{3,}(?: [^\W\d_]{2,}){1,5}", re.DOTALL)
 _NUMBERED = re.compile(r"(?=.*[^\W\d_]{3})(?=.*\d).{5,}", re.DOTALL)
+_STREET_NAME = re.compile(
+    r"(?i:via|viale|corso|piazza|largo|vicolo|rue|avenue|chemin|all[eé]e|calle|avenida|paseo|plaza|rua"
+    r"|travessa|ul\.?|ulica|aleja|al\.?) [^\W\d_][^\d]{2,50}"
+)
+"""A street without a house number, which has a column of its own."""
 _NO_ADDRESS = re.compile(
     r"[^@\s]+@[^@\s]+|(?:https?://|www\.)\S+|0x[0-9a-fA-F]+|(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}"
     r"|(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\d+)?|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}"
-    r"|bc1[a-z0-9]{20,}|(?i:y|n|yes|no|true|false|null)"
+    r"|bc1[a-z0-9]{20,}|[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+|(?i:y|n|yes|no|true|false|null)"
 )
 
 
