@@ -184,7 +184,7 @@ class Designer:
         if len(words) == 1 and key.content != "reference" and "date" not in key.content:
             words = [*self.style.words(parent.entity.name), *words]
         if self.habits.has_drifting_names and key.content.startswith("counter"):
-            words = [*self.style.words(table.entity.name), key.words[-1]]
+            words = [*self.style.words(table.entity.name), *words]
         role = self.style.words(reference.role) if reference.role else []
         return [*role, *words] if self.style.role_place == "before" else [*words, *role]
 
@@ -232,6 +232,8 @@ class Designer:
             attributes += self._measures(self.rng.randint(38, 95))
         entity = self.style.words(table.entity.name)
         for attribute in dict.fromkeys(attributes):
+            if attribute in self.tables and table.entity.kind != "dimension":
+                continue
             words = self.style.words(attribute)
             if attribute in {"name", "title", "status", "type", "code", "description"}:
                 words = [*entity, *words] if self.habits.has_named_attributes else words

@@ -36,7 +36,7 @@ class Decay:
             for table in tables
             for link in table.links
             if len(link.columns) == 1 and table.rows >= 30 and link.parent is not table
-            and link.columns[0] not in table.key and _refers_once(table, link.columns[0])
+            and _is_free(table, link.columns[0])
         ]  # fmt: skip
         for link in self.rng.sample(links, min(len(links), self.rng.randint(1, 3))):
             column = link.columns[0]
@@ -158,5 +158,7 @@ class Decay:
         return Table(_NO_ENTITY, "import_queue", "q", [key, note], [key])
 
 
-def _refers_once(table: Table, column: Column) -> bool:
-    return sum(column in link.columns for link in table.links) == 1
+def _is_free(table: Table, column: Column) -> bool:
+    """Whether a column identifies nothing, and belongs to one reference alone."""
+    identifying = [column for key in (table.key, *table.unique) for column in key]
+    return column not in identifying and sum(column in link.columns for link in table.links) == 1

@@ -6,15 +6,15 @@ from dataclasses import asdict, dataclass, replace
 from bench.worlds.domains import Entity, Reference, domain, domain_names
 from bench.worlds.naming import Style, draw_style, weighted
 
-_KEYS = {"surrogate": 46, "mixed": 38, "natural": 16}
+_KEYS = {"surrogate": 36, "mixed": 40, "natural": 24}
 _SURROGATES = {"dense": 56, "sparse": 16, "disjoint": 10, "large": 6, "from zero": 4, "uuid": 8}
-_TENANTS = {"none": 84, "column": 8, "in keys": 8}
+_TENANTS = {"none": 82, "column": 8, "in keys": 10}
 _CODE_KEYS = {
     "surrogate": {"lookup": 0.12, "master": 0.02, "event": 0.0},
     "mixed": {"lookup": 0.5, "master": 0.15, "event": 0.04},
     "natural": {"lookup": 0.9, "master": 0.6, "event": 0.25},
 }
-_COMPOSITE_KEYS = {"surrogate": 0.25, "mixed": 0.85, "natural": 1.0}
+_COMPOSITE_KEYS = {"surrogate": 0.3, "mixed": 0.85, "natural": 1.0}
 _MEDIAN_TABLES = 2.45
 _MOST_TABLES = 60
 _TABLES_A_DOMAIN = 17

@@ -53,13 +53,26 @@ class Filler:
             if table.tenant:
                 self._fill_link(table, self._tenant_link(table))
         for column in table.columns:
-            if column.content == "surrogate":
+            if table.tenant in table.key and column.content in {"surrogate", "code"}:
+                self._number_by_company(table, column)
+            elif column.content == "surrogate":
                 self._fill_surrogate(table, column)
             elif column.content == "calendar":
                 self._fill_calendar(table, column)
             elif column.content == "code":
                 is_lookup = table.entity.kind == "lookup"
                 column.values = codes(self.rng, table.entity.name, table.rows, is_lookup)
+
+    def _number_by_company(self, table: Table, column: Column) -> None:
+        """Number the rows of each company from the start again."""
+        numbers: dict[object, int] = {}
+        first, width = self.rng.choice((1, 1, 100, 1000)), len(str(table.rows)) + 3
+        column.type = "VARCHAR" if column.content == "code" else self.habits.integer
+        for row in range(table.rows):
+            company = self._company(table, row)
+            number = numbers[company] = numbers.get(company, first - 1) + 1
+            text = f"{number:0{width}d}" if column.content == "code" else number
+            column.values.append(text)
 
     def _fill_surrogate(self, table: Table, column: Column) -> None:
         habit = self.habits.surrogates

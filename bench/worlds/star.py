@@ -6,6 +6,7 @@ from bench.worlds.domains import Entity, Reference, domain
 from bench.worlds.habits import Habits
 
 _MOST_DIMENSIONS = 11
+_DEEPEST_HEADER = 2
 _SNOWFLAKES = 0.3
 
 
@@ -29,15 +30,15 @@ def choose_star(rng: random.Random, habits: Habits) -> dict[str, Entity]:
     return {**chosen, **facts}
 
 
-def _dimensions(known: dict[str, Entity], entity: Entity) -> list[Reference]:
+def _dimensions(known: dict[str, Entity], entity: Entity, *, depth: int = 0) -> list[Reference]:
     """Return the references of an entity, and those of its headers, to what can be a dimension."""
     references: dict[tuple[str, str], Reference] = {}
     for reference in (*entity.parts, *entity.references):
         parent = known[reference.entity]
         if parent.kind in {"lookup", "master"}:
             references[reference.entity, reference.role] = reference
-        elif parent.kind in {"event", "of"} and reference.entity != entity.name:
-            for above in _dimensions(known, parent):
+        elif parent.kind in {"event", "of"} and depth < _DEEPEST_HEADER:
+            for above in _dimensions(known, parent, depth=depth + 1):
                 references.setdefault((above.entity, above.role), above)
     return list(references.values())[:_MOST_DIMENSIONS]
 

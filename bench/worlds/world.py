@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -47,7 +47,7 @@ class World:
                 }
                 for table in self.tables
             },
-            "foreign_keys": true_references(self.tables),
+            "foreign_keys": true_references(_without_one_company(self.tables)),
         }
 
     def write(self, folder: Path) -> None:
@@ -71,6 +71,29 @@ def make_world(seed: int, number: int) -> World:
     tables = [table for table in tables if not table.is_absent]
     Decay(rng, habits).apply(tables)
     return World(f"world_{seed}_{number:03d}", tables, habits.features())
+
+
+def _without_one_company(tables: list[Table]) -> list[Table]:
+    """Where all rows are of one company, declare references without it: data can't show more."""
+    result: list[Table] = []
+    for table in tables:
+        links: list[Link] = []
+        for link in table.links:
+            members = [
+                (child, parent)
+                for child, parent in zip(link.columns, link.parent_columns, strict=True)
+                if child is not table.tenant or len(set(child.values)) > 1
+            ]
+            if 0 < len(members) < len(link.columns):
+                links.append(replace(link, kind=BY_MEANING))
+                link = replace(
+                    link,
+                    columns=[child for child, _ in members],
+                    parent_columns=[parent for _, parent in members],
+                )
+            links.append(link)
+        result.append(replace(table, links=links))
+    return result
 
 
 def true_references(tables: list[Table]) -> list[TrueKey]:
