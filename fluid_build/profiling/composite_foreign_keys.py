@@ -47,12 +47,20 @@ class CompositeReference:
         return self.features.name
 
 
+@dataclass(frozen=True, slots=True)
+class CompositeReferences:
+    """The composite references that are believed, and all that were judged."""
+
+    chosen: list[CompositeReference]
+    judged: list[CompositeReference]
+
+
 def find_composite_references(
     cache: ValueCache,
     tables: Sequence[MeasuredTable],
     references: Sequence[ColumnReference],
     weights: Weights = DEFAULT_WEIGHTS,
-) -> list[CompositeReference]:
+) -> CompositeReferences:
     """Find the groups of columns that refer to a table's composite primary key."""
     targets = {id(reference.child): reference.parent for reference in references}
     search = KeyColumnSearch(tables, targets, weights.names)
@@ -69,7 +77,7 @@ def find_composite_references(
         matches = [search.matches(column) if column.key_kind else {} for column in key]
         for index in sorted(set.intersection(*map(set, matches))):
             composites += matcher.references(index, [by_table[index] for by_table in matches], key)
-    return _without_reverse(_one_parent_each(composites))
+    return CompositeReferences(_without_reverse(_one_parent_each(composites)), matcher.judged)
 
 
 def _has_named_key(table: MeasuredTable) -> bool:
@@ -80,7 +88,8 @@ def _has_named_key(table: MeasuredTable) -> bool:
 class _KeyMatcher:
     """The search for the groups of columns that refer to one composite key after the other.
 
-    ``taken`` are the columns that a composite reference uses already, by their table's index.
+    ``taken`` are the columns that a composite reference uses already, by their table's index,
+    ``judged`` the references that were judged so far.
     """
 
     def __init__(
@@ -94,6 +103,7 @@ class _KeyMatcher:
         self.weights = weights
         self.taken: dict[int, set[int]] = defaultdict(set)
         self.referring = set(targets)
+        self.judged: list[CompositeReference] = []
 
     def references(
         self, table_index: int, matches: Sequence[Matches], key: tuple[MeasuredColumn, ...]
@@ -134,8 +144,10 @@ class _KeyMatcher:
                 continue
             features = composite_features(columns, key, score, inclusion, self.referring, taken)
             odds = score_composite(features, self.weights)
+            reference = CompositeReference(columns, key, features, inclusion, odds)
+            self.judged.append(reference)
             if best is None or odds > best.log_odds:
-                best = CompositeReference(columns, key, features, inclusion, odds)
+                best = reference
         return best if best is not None and best.log_odds >= self.weights.accepted else None
 
 

@@ -50,6 +50,7 @@ class ReferenceSearch:
     """The search for the parents that columns may have, given the keys that are chosen so far.
 
     It is repeated when more keys are chosen; what was measured once isn't measured again.
+    ``judged`` holds the references that were judged in the last round.
     """
 
     def __init__(
@@ -60,10 +61,12 @@ class ReferenceSearch:
         self.weights = weights
         self.columns = [column for table in tables for column in table.columns if column.key_kind]
         self.prober = Prober(cache, self.columns)
+        self.judged: list[ColumnReference] = []
         self._inclusions: dict[tuple[int, int], Inclusion] = {}
 
     def candidates(self) -> list[list[ColumnReference]]:
         """Return the measured candidates of every column that has any, best first."""
+        self.judged.clear()
         keys = group_by_key_kind(_possible_parents(self.tables))
         searches = {
             kind: ParentSearch(parents, self.prober, self.weights) for kind, parents in keys.items()
@@ -85,7 +88,9 @@ class ReferenceSearch:
         inclusion = self._inclusions[pair]
         features = reference_features(child, parent, name_score, inclusion, self.weights.values)
         odds = score_reference(features, self.weights.reference)
-        return ColumnReference(child, parent, features, inclusion, odds)
+        reference = ColumnReference(child, parent, features, inclusion, odds)
+        self.judged.append(reference)
+        return reference
 
     def close(self) -> None:
         """Drop what the search keeps in the database."""

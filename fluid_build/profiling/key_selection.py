@@ -20,6 +20,11 @@ from fluid_build.profiling.key_repeats import KeyRepeats
 from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredTable
 from fluid_build.profiling.primary_keys import KeyChoice, choose_composite, choose_single
 from fluid_build.profiling.reference_choice import choose_references
+from fluid_build.profiling.unchosen_references import (
+    UnchosenReference,
+    unchosen_composites,
+    unchosen_references,
+)
 from fluid_build.profiling.value_cache import ValueCache
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, PrimaryKeyWeights, Weights
 
@@ -31,12 +36,14 @@ _MOST_ROUNDS = 3
 class SelectedKeys:
     """The primary key of each table (by its index), and the references.
 
-    ``implied`` are the ids of references that follow from others.
+    ``implied`` are the ids of references that follow from others, ``unchosen`` those that were
+    judged and aren't believed.
     """
 
     primary: dict[int, KeyChoice] = field(default_factory=dict)
     references: list[ColumnReference] = field(default_factory=list)
     composites: list[CompositeReference] = field(default_factory=list)
+    unchosen: list[UnchosenReference] = field(default_factory=list)
     implied: set[int] = field(default_factory=set)
 
     def is_implied(self, reference: ColumnReference | CompositeReference) -> bool:
@@ -65,7 +72,12 @@ def select_keys(
             break
     search.close()
     _widen_keys(cache, tables, selected, weights)
-    selected.composites = find_composite_references(cache, tables, selected.references, weights)
+    composites = find_composite_references(cache, tables, selected.references, weights)
+    selected.composites = composites.chosen
+    selected.unchosen = [
+        *unchosen_references(search.judged, selected.references),
+        *unchosen_composites(composites.judged, composites.chosen),
+    ]
     _prefer_referring_keys(selected)
     selected.implied = find_implied(selected.references, selected.composites)
     return selected

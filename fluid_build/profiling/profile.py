@@ -163,6 +163,23 @@ class ForeignKey(_Frozen):
     evidence: ForeignKeyEvidence
 
 
+class Candidate(_Frozen):
+    """A possible foreign key that was judged and isn't believed: a question, not a claim.
+
+    Columns pair by position. ``confidence`` is the probability that it's meant after all, and
+    ``reason`` why it isn't believed. ``rival`` says that another reference was chosen instead.
+    """
+
+    from_table: str
+    from_columns: tuple[str, ...]
+    to_table: str
+    to_columns: tuple[str, ...]
+    confidence: float
+    rival: bool = False
+    reason: str
+    evidence: ForeignKeyEvidence
+
+
 class SkippedTable(_Frozen):
     """A table that couldn't be read, and why."""
 
@@ -171,13 +188,17 @@ class SkippedTable(_Frozen):
 
 
 class Profile(_Frozen):
-    """Everything measured of one source."""
+    """Everything measured of one source.
+
+    ``candidates`` are the possible foreign keys that aren't believed, most credible first.
+    """
 
     source_kind: str
     source_name: str
     has_data: bool = True
     tables: tuple[TableProfile, ...]
     foreign_keys: tuple[ForeignKey, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
     skipped: tuple[SkippedTable, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import duckdb
 
+from fluid_build.profiling.calibration import CALIBRATION, Calibration
 from fluid_build.profiling.checks import qualified_name
 from fluid_build.profiling.column_stats import ColumnStats, Value
 from fluid_build.profiling.composite_foreign_keys import CompositeReference
@@ -13,14 +14,15 @@ from fluid_build.profiling.evidence import (
     key_evidence,
     reference_evidence,
 )
-from fluid_build.profiling.foreign_keys import ColumnReference
 from fluid_build.profiling.key_selection import SelectedKeys
 from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.name_similarity import role_name
 from fluid_build.profiling.primary_keys import KeyChoice
 from fluid_build.profiling.profile import (
+    Candidate,
     ColumnProfile,
     ForeignKey,
+    ForeignKeyEvidence,
     KeyClaim,
     Origin,
     TableProfile,
@@ -28,18 +30,24 @@ from fluid_build.profiling.profile import (
 )
 from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify
 from fluid_build.profiling.table_measurement import TOP_VALUES, value_text
+from fluid_build.profiling.unchosen_references import (
+    Reference,
+    UnchosenReference,
+    reference_columns,
+)
 from fluid_build.sources.personal_text import presentable
 
 
 def assemble_foreign_keys(
-    tables: Sequence[MeasuredTable], declared: Sequence[ForeignKey], selected: SelectedKeys
+    tables: Sequence[MeasuredTable],
+    declared: Sequence[ForeignKey],
+    selected: SelectedKeys,
+    calibration: Calibration = CALIBRATION,
 ) -> list[ForeignKey]:
     """Return the foreign keys in the order of their tables; declared ones replace measured ones."""
-    declared_columns = {(key.from_table, frozenset(key.from_columns)) for key in declared}
-    measured = [
-        *(_column_foreign_key(reference, selected) for reference in selected.references),
-        *(_composite_foreign_key(reference, selected) for reference in selected.composites),
-    ]
+    declared_columns = _child_columns(declared)
+    references: list[Reference] = [*selected.references, *selected.composites]
+    measured = [_foreign_key(reference, selected, calibration) for reference in references]
     undeclared = [
         key
         for key in measured
@@ -52,26 +60,37 @@ def assemble_foreign_keys(
     )
 
 
-def _column_foreign_key(reference: ColumnReference, selected: SelectedKeys) -> ForeignKey:
-    child, parent = reference.child, reference.parent
-    key = _foreign_key(reference, (child,), (parent,), selected, reference.features.evidence)
-    role = role_name(child.parsed_name, parent.parsed_name, parent.table.parsed_name)
-    return key.model_copy(update={"role": role})
+def assemble_candidates(
+    declared: Sequence[ForeignKey], selected: SelectedKeys, calibration: Calibration = CALIBRATION
+) -> list[Candidate]:
+    """Return the references that aren't believed, most credible first.
+
+    Columns with a declared reference raise no question.
+    """
+    declared_columns = _child_columns(declared)
+    candidates = [_candidate(unchosen, calibration) for unchosen in selected.unchosen]
+    return sorted(
+        (
+            candidate
+            for candidate in candidates
+            if (candidate.from_table, frozenset(candidate.from_columns)) not in declared_columns
+        ),
+        key=lambda c: (-c.confidence, c.from_table, c.from_columns, c.to_table),
+    )
 
 
-def _composite_foreign_key(reference: CompositeReference, selected: SelectedKeys) -> ForeignKey:
-    return _foreign_key(reference, reference.child, reference.parent, selected)
+def _child_columns(keys: Sequence[ForeignKey]) -> set[tuple[str, frozenset[str]]]:
+    return {(key.from_table, frozenset(key.from_columns)) for key in keys}
 
 
 def _foreign_key(
-    reference: ColumnReference | CompositeReference,
-    child: Sequence[MeasuredColumn],
-    parent: Sequence[MeasuredColumn],
-    selected: SelectedKeys,
-    value_evidence: float = 0.0,
+    reference: Reference, selected: SelectedKeys, calibration: Calibration
 ) -> ForeignKey:
-    inclusion, name_score = reference.inclusion, reference.name_score
-    reason = describe_measured(child, parent, inclusion, name_score, value_evidence)
+    child, parent = reference_columns(reference)
+    is_composite = isinstance(reference, CompositeReference)
+    confidence = calibration.confidence(
+        "composite" if is_composite else "reference", reference.log_odds
+    )
     return ForeignKey(
         from_table=child[0].table.name,
         from_columns=tuple(column.name for column in child),
@@ -79,10 +98,39 @@ def _foreign_key(
         to_columns=tuple(column.name for column in parent),
         origin="measured",
         implied=selected.is_implied(reference),
-        confidence=round(reference.confidence, 4),
+        confidence=round(confidence, 4),
         cardinality="one-to-one" if are_unique(child) else "many-to-one",
-        evidence=reference_evidence(child, parent, inclusion, "measured", name_score, reason),
+        role="" if is_composite else _role_name(child[0], parent[0]),
+        evidence=_evidence(reference),
     )
+
+
+def _role_name(child: MeasuredColumn, parent: MeasuredColumn) -> str:
+    return role_name(child.parsed_name, parent.parsed_name, parent.table.parsed_name)
+
+
+def _candidate(unchosen: UnchosenReference, calibration: Calibration) -> Candidate:
+    child, parent = reference_columns(unchosen.reference)
+    confidence = calibration.confidence(unchosen.role, unchosen.reference.log_odds)
+    return Candidate(
+        from_table=child[0].table.name,
+        from_columns=tuple(column.name for column in child),
+        to_table=parent[0].table.name,
+        to_columns=tuple(column.name for column in parent),
+        confidence=round(confidence, 4),
+        rival=unchosen.rival is not None,
+        reason=unchosen.reason,
+        evidence=_evidence(unchosen.reference),
+    )
+
+
+def _evidence(reference: Reference) -> ForeignKeyEvidence:
+    child, parent = reference_columns(reference)
+    inclusion, name_score = reference.inclusion, reference.name_score
+    is_composite = isinstance(reference, CompositeReference)
+    value_evidence = 0.0 if is_composite else reference.features.evidence
+    reason = describe_measured(child, parent, inclusion, name_score, value_evidence)
+    return reference_evidence(child, parent, inclusion, "measured", name_score, reason)
 
 
 def assemble_table(

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import duckdb
 
+from fluid_build.profiling.calibration import CALIBRATION, Calibration
 from fluid_build.profiling.candidate_keys import CandidateKeys, find_candidate_keys
 from fluid_build.profiling.column_stats import TableStats
 from fluid_build.profiling.compact_dates import keep_references_comparable
@@ -12,8 +13,18 @@ from fluid_build.profiling.inclusion import is_settled_by_bounds
 from fluid_build.profiling.key_likelihood import key_likelihoods
 from fluid_build.profiling.key_selection import SelectedKeys, select_keys
 from fluid_build.profiling.measured_tables import build_tables
-from fluid_build.profiling.profile import ForeignKey, Profile, SkippedTable, TableProfile
-from fluid_build.profiling.profile_assembly import assemble_foreign_keys, assemble_table
+from fluid_build.profiling.profile import (
+    Candidate,
+    ForeignKey,
+    Profile,
+    SkippedTable,
+    TableProfile,
+)
+from fluid_build.profiling.profile_assembly import (
+    assemble_candidates,
+    assemble_foreign_keys,
+    assemble_table,
+)
 from fluid_build.profiling.query_failures import QueryFailedError
 from fluid_build.profiling.table_measurement import measure_table
 from fluid_build.profiling.value_cache import ValueCache
@@ -26,7 +37,11 @@ from fluid_build.sources.staged_views import stage_in_place
 
 
 def profile_source(
-    source: Source, *, on_progress: OnProgress = ignore, weights: Weights = DEFAULT_WEIGHTS
+    source: Source,
+    *,
+    on_progress: OnProgress = ignore,
+    weights: Weights = DEFAULT_WEIGHTS,
+    calibration: Calibration = CALIBRATION,
 ) -> Profile:
     """Measure a source: columns, keys and foreign keys, each with its evidence.
 
@@ -36,7 +51,7 @@ def profile_source(
     fails that isn't about a table.
     """
     try:
-        return _profile(source, on_progress, weights)
+        return _profile(source, on_progress, weights, calibration)
     except duckdb.InterruptException:
         raise
     except READING_ERRORS as error:
@@ -62,19 +77,22 @@ class _Measurements:
         self.skipped.append(SkippedTable(name=name, reason=why))
 
 
-def _profile(source: Source, on_progress: OnProgress, weights: Weights) -> Profile:
+def _profile(
+    source: Source, on_progress: OnProgress, weights: Weights, calibration: Calibration
+) -> Profile:
     measured = _Measurements()
     _measure_tables(source, measured, on_progress)
     _find_candidate_keys(source, measured, weights, on_progress)
     on_progress(Progress("relations", 0, 1))
-    tables, foreign_keys = _relate_readable(source, measured, weights)
+    related = _relate_readable(source, measured, weights, calibration)
     on_progress(Progress("relations", 1, 1))
     return Profile(
         source_kind=source.kind,
         source_name=source.name,
         has_data=source.has_data,
-        tables=tables,
-        foreign_keys=foreign_keys,
+        tables=related.tables,
+        foreign_keys=related.foreign_keys,
+        candidates=related.candidates,
         skipped=(
             *(SkippedTable(name=s.name, reason=s.reason) for s in source.skipped),
             *measured.skipped,
@@ -156,13 +174,20 @@ def _measure_copy(source: Source, measured: _Measurements, name: str) -> bool:
     return True
 
 
+@dataclass(frozen=True, slots=True)
+class _RelatedTables:
+    tables: tuple[TableProfile, ...]
+    foreign_keys: tuple[ForeignKey, ...]
+    candidates: tuple[Candidate, ...]
+
+
 def _relate_readable(
-    source: Source, measured: _Measurements, weights: Weights
-) -> tuple[tuple[TableProfile, ...], tuple[ForeignKey, ...]]:
+    source: Source, measured: _Measurements, weights: Weights, calibration: Calibration
+) -> _RelatedTables:
     """Relate the tables, starting over without a table on which a query fails, or with its copy."""
     while True:
         try:
-            return _relate(source.connection, measured, weights)
+            return _relate(source.connection, measured, weights, calibration)
         except QueryFailedError as error:
             copies = [_measure_copy(source, measured, table.name) for table in error.tables]
             if not any(copies):
@@ -170,8 +195,11 @@ def _relate_readable(
 
 
 def _relate(
-    connection: duckdb.DuckDBPyConnection, measured: _Measurements, weights: Weights
-) -> tuple[tuple[TableProfile, ...], tuple[ForeignKey, ...]]:
+    connection: duckdb.DuckDBPyConnection,
+    measured: _Measurements,
+    weights: Weights,
+    calibration: Calibration,
+) -> _RelatedTables:
     """Choose the keys and references of all tables; QueryFailedError if a query fails."""
     stats = list(measured.stats.values())
     tables = build_tables(stats, weights.names)
@@ -182,7 +210,8 @@ def _relate(
     _set_exact_distinct(selected)
     declared_keys = [check_declared_keys(connection, table) for table in tables]
     declared_references = check_declared_references(cache, tables)
-    foreign_keys = assemble_foreign_keys(tables, declared_references, selected)
+    foreign_keys = assemble_foreign_keys(tables, declared_references, selected, calibration)
+    candidates = assemble_candidates(declared_references, selected, calibration)
     keep_references_comparable(
         foreign_keys,
         {(table.name, column.name): column.stats for table in tables for column in table.columns},
@@ -191,7 +220,7 @@ def _relate(
         assemble_table(connection, table, selected.primary.get(table.index), claims)
         for table, claims in zip(tables, declared_keys, strict=True)
     )
-    return tuple(profiles), tuple(foreign_keys)
+    return _RelatedTables(tuple(profiles), tuple(foreign_keys), tuple(candidates))
 
 
 def _set_exact_distinct(selected: SelectedKeys) -> None:
