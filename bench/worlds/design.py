@@ -56,8 +56,9 @@ class Designer:
         self._used_names.add(name.lower())
         words = self.style.words(entity.name)
         initials = "".join(word[0] for word in words)
-        if initials in self._used_initials:
-            initials = words[0][:2] + "".join(word[0] for word in words[1:])
+        for letters in (2, 3, 4):
+            if initials in self._used_initials:
+                initials = words[0][:letters] + "".join(word[0] for word in words[1:])
         initials = self._unused(initials, self._used_initials)
         self._used_initials.add(initials)
         self.tables[entity.name] = Table(entity, name, initials)
@@ -77,6 +78,9 @@ class Designer:
 
     def _column(self, table: Table, words: list[str], content: str) -> Column:
         name = self.style.column(words, table.initials)
+        if name.lower() in table.column_names() and content == "reference":
+            words = [*self.style.words(table.entity.name), *words]
+            name = self.style.column(words, table.initials)
         column = Column(self._unused(name, table.column_names()), words, content)
         table.columns.append(column)
         return column
@@ -89,7 +93,7 @@ class Designer:
             link = self._link(table, Reference("tenant"))
             table.tenant = link.columns[0]
         if entity.kind == "fact":
-            if self.rng.random() < 0.3:
+            if self.rng.random() < 0.45:
                 self._add_own_key(table, is_code=False)
         elif entity.kind == "calendar":
             words = self.style.own_key(entity.name, is_code=False)
@@ -164,12 +168,18 @@ class Designer:
                 shared = table.tenant or self._link(table, Reference("tenant")).columns[0]
                 table.tenant = shared
                 columns.append(shared)
-            else:
-                words = self._member_words(table, parent, key, reference)
-                columns.append(self._column(table, words, "reference"))
+                continue
+            year = self._own_year(table) if key.content == "counter year" else None
+            words = self._member_words(table, parent, key, reference)
+            columns.append(year or self._column(table, words, "reference"))
         link = Link(columns, parent, list(parent.key), reference.is_optional, kind)
         table.links.append(link)
         return link
+
+    @staticmethod
+    def _own_year(table: Table) -> Column | None:
+        """Return the year that numbers a table's rows, which its references to seasons share."""
+        return next((c for c in table.counters if c.content == "counter year"), None)
 
     def _member_words(
         self, table: Table, parent: Table, key: Column, reference: Reference
@@ -181,7 +191,7 @@ class Designer:
         if len(own) == 1 and key.content in {"code", "surrogate", "calendar", "shared"}:
             return self._reference_words(reference, is_code=key.content == "code")
         words = list(key.words)
-        if len(words) == 1 and key.content != "reference" and "date" not in key.content:
+        if len(words) == 1 and key.content != "reference" and not _is_plain(key):
             words = [*self.style.words(parent.entity.name), *words]
         if self.habits.has_drifting_names and key.content.startswith("counter"):
             words = [*self.style.words(table.entity.name), *words]
@@ -256,3 +266,8 @@ class Designer:
             for column in moved:
                 others.insert(self.rng.randint(0, len(others)), column)
         table.columns = [*first, *others]
+
+
+def _is_plain(column: Column) -> bool:
+    """Whether a key's member means the same in any table: a date, a language."""
+    return column.content in {"counter date", "counter year", "counter month", "counter language"}

@@ -2,7 +2,7 @@
 
 An entity is a line: name and kind, then its references, then its attributes. Kinds say how many
 rows a table has: ``lookup``, ``master``, ``event``; ``of:`` names what identifies its rows (other
-entities, and a counter ``#line``, ``#visit``, ``#year``, ``#date`` or ``#month``); ``is:`` is a
+entities, and a counter such as ``#line``, ``#year`` or ``#date``); ``is:`` is a
 subtype, which shares its supertype's key; ``wide:`` is an ``of:`` with dozens of measures.
 
 A reference is an entity, ``?`` marks an optional one. ``manager=employee`` is a role that replaces

@@ -15,6 +15,7 @@ _CODE_KEYS = {
     "natural": {"lookup": 0.9, "master": 0.6, "event": 0.25},
 }
 _COMPOSITE_KEYS = {"surrogate": 0.3, "mixed": 0.85, "natural": 1.0}
+_PERSONAL = frozenset({"email", "phone", "birth-date", "sex"})
 _MEDIAN_TABLES = 2.45
 _MOST_TABLES = 60
 _TABLES_A_DOMAIN = 17
@@ -41,6 +42,10 @@ class Habits:
     has_copied_names: bool
     has_history: bool
     has_summaries: bool
+    has_texts: bool
+    """Whether names are kept in tables of their own, a row for each language."""
+    has_dependent_codes: bool
+    """Whether some codes are unique only within a parent: a city's within its country."""
     has_polymorphic: bool
     has_junk: bool
     has_missing_parents: bool
@@ -53,7 +58,7 @@ class Habits:
 
     def has_composite_key(self, rng: random.Random, entity: Entity) -> bool:
         bridge = len(entity.parts) > 1 and not entity.counters
-        share = _COMPOSITE_KEYS[self.keys]
+        share = 1.0 if "code" in entity.counters else _COMPOSITE_KEYS[self.keys]
         return rng.random() < (share + 0.3 if bridge else share)
 
     def features(self) -> dict[str, object]:
@@ -108,6 +113,8 @@ def draw_habits(rng: random.Random) -> Habits:
         has_copied_names=happens(0.2),
         has_history=happens(0.2),
         has_summaries=happens(0.15),
+        has_texts=happens(0.12),
+        has_dependent_codes=keys != "surrogate" and tenants != "in keys" and happens(0.5),
         has_polymorphic=happens(0.15),
         has_junk=happens(0.3),
         has_missing_parents=happens(0.3),
@@ -134,6 +141,10 @@ def choose_entities(rng: random.Random, habits: Habits) -> dict[str, Entity]:
     for name in names:
         if len(chosen) < habits.tables:
             _add(rng, known, name, chosen)
+    if habits.has_dependent_codes:
+        _make_dependent(rng, chosen)
+    if habits.has_texts:
+        _add_texts(rng, chosen)
     if habits.has_history:
         _add_histories(rng, chosen)
     if habits.has_summaries:
@@ -151,6 +162,38 @@ def _add(
     for reference in (*entity.parts, *entity.references):
         if reference in entity.parts or rng.random() < (0.35 if reference.is_optional else 0.85):
             _add(rng, known, reference.entity, chosen)
+
+
+def _make_dependent(rng: random.Random, chosen: dict[str, Entity]) -> None:
+    """Let a parent and a code identify some lookups and masters."""
+    names = [
+        name for name, entity in chosen.items()
+        if entity.kind in {"lookup", "master"} and not _PERSONAL & set(entity.attributes)
+    ]  # fmt: skip
+    for name in rng.sample(names, min(len(names), 6)):
+        entity = chosen[name]
+        owners = [
+            reference for reference in entity.references
+            if reference.entity in chosen and not reference.role and not reference.is_optional
+            and not chosen[reference.entity].parts
+            and not any(name in {p.entity for p in e.parts} for e in chosen.values())
+        ]  # fmt: skip
+        if owners:
+            others = tuple(r for r in entity.references if r is not owners[0])
+            chosen[name] = replace(
+                entity, kind="of", parts=(owners[0],), counters=("code",), references=others
+            )
+
+
+def _add_texts(rng: random.Random, chosen: dict[str, Entity]) -> None:
+    named = [e for e in chosen.values() if e.attributes[:1] == ("name",) and e.kind != "of"]
+    for entity in rng.sample(named, min(len(named), rng.randint(1, 4))):
+        text = Entity(
+            f"{entity.name}-text", "of", (Reference(entity.name),), ("language",), (),
+            ("name", "description"),
+        )  # fmt: skip
+        chosen[text.name] = text
+        chosen[entity.name] = replace(entity, attributes=(*entity.attributes[1:], "created-date"))
 
 
 def _add_histories(rng: random.Random, chosen: dict[str, Entity]) -> None:

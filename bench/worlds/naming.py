@@ -106,8 +106,10 @@ class Style:
 
     def counter(self, name: str, entity: str) -> list[str]:
         """Return the words of the column that numbers the rows of a parent."""
-        if name in {"date", "year", "month"}:
+        if name in {"date", "year", "month", "language"}:
             return self.words(name)
+        if name == "code":
+            return self.own_key(entity, is_code=True)
         if name in {"number", "sequence"}:
             head = [] if self.has_bare_keys else self.words(entity)
             return [*head, "seq" if name == "sequence" else self.number_word]

@@ -10,12 +10,14 @@ from bench.worlds.values import attribute_values, codes, counter_values, surroga
 
 _MOST_ROWS = 20_000
 _MOST_WIDE_ROWS = 3_000
+_MOST_LANGUAGES = 6
 _SIZES = {
     "lookup": (3, 24), "master": (30, 500), "event": (150, 2500),
     "dimension": (8, 400), "fact": (400, 5000),
 }  # fmt: skip
 _FIXED = "lookup"
-Picker = Callable[[object], int]
+Values = tuple[object, ...]
+Picker = Callable[[Values], int]
 
 
 class Filler:
@@ -117,9 +119,13 @@ class Filler:
         mean = self.rng.choice((1.6, 2.5, 4, 7)) if table.counters else 1
         if not table.identifying:
             mean = 15
+        elif "counter code" in {column.content for column in table.counters}:
+            mean = self.rng.choice((3, 5, 8))
         mean = min(mean, most / max(1, len(heads)))
         is_subtype = not table.counters
         runs = [1 if is_subtype else 1 + int(self.rng.expovariate(1 / mean)) for _ in heads]
+        if "counter language" in {column.content for column in table.counters}:
+            runs = [min(run, _MOST_LANGUAGES) for run in runs]
         rows = [head for head, run in zip(heads, runs, strict=True) for _ in range(run)]
         table.rows = len(rows)
         for place, column in enumerate(table.counters):
@@ -171,7 +177,7 @@ class Filler:
             return [(row,) for row in sorted(self.rng.sample(range(first.rows), covered))]
         mean = self.rng.choice((1.5, 2.5, 5))
         target = int(min(_MOST_WIDE_ROWS * 2, max(3, first.rows * mean)))
-        pickers = [self._picker(link.parent) for link in links]
+        pickers = [self._company_picker(link.parent) for link in links]
         heads: dict[tuple[int, ...], None] = {}
         for _ in range(3 * target):
             if len(heads) >= target:
@@ -196,19 +202,40 @@ class Filler:
     def _coverage(self) -> float:
         return 1.0 if self.rng.random() < 0.5 else self.rng.uniform(0.3, 0.97)
 
-    def _picker(self, parent: Table) -> Picker:
-        """Return a function that draws a parent's row, of a company, some far more often."""
+    def _company_picker(self, parent: Table) -> Callable[[object], int]:
+        """Return a function that draws a parent's row of a company."""
+        skew = self.rng.choice((1, 1, 1.5, 2.5))
+        pools: dict[object, list[int]] = {}
+        for row in range(parent.rows):
+            pools.setdefault(self._company(parent, row), []).append(row)
+
+        def pick(company: object) -> int:
+            rows = pools.get(company if parent.tenant else None, [])
+            return rows[int(len(rows) * self.rng.random() ** skew)] if rows else -1
+
+        return pick
+
+    def _picker(self, link: Link) -> Picker:
+        """Return a function that draws a parent's row, some far more often than others.
+
+        It takes the values of the link's columns that are already filled: of a company, a year.
+        """
+        parent = link.parent
         pool = list(range(parent.rows))
         self.rng.shuffle(pool)
         pool = pool[: max(1, int(len(pool) * self._coverage()))]
         skew = self.rng.choice((1, 1, 1.5, 2.5))
-        pools: dict[object, list[int]] = {} if parent.tenant else {None: pool}
-        if parent.tenant:
-            for row in pool:
-                pools.setdefault(self._company(parent, row), []).append(row)
+        shared = [
+            key.values
+            for column, key in zip(link.columns, link.parent_columns, strict=True)
+            if column.values
+        ]
+        pools: dict[Values, list[int]] = {}
+        for row in pool:
+            pools.setdefault(tuple(values[row] for values in shared), []).append(row)
 
-        def pick(company: object) -> int:
-            rows = pools.get(company if parent.tenant else None, [])
+        def pick(values: Values) -> int:
+            rows = pools.get(values, [])
             return rows[int(len(rows) * self.rng.random() ** skew)] if rows else -1
 
         return pick
@@ -217,18 +244,20 @@ class Filler:
         if link.parent is table:
             rows = self._earlier_rows(table, link)
         elif link.parent.rows:
-            pick = self._picker(link.parent)
+            pick = self._picker(link)
             empty = self.rng.uniform(0.03, 0.7) if link.is_optional else 0.0
             if link.is_optional and self.rng.random() < 0.25:
                 empty = 0.0
+            shared = [column for column in link.columns if column.values]
             rows = []
             for row in range(table.rows):
-                company = self._company(table, row) if link.parent.tenant else None
-                chosen = pick(company) if self.rng.random() >= empty else -1
+                values = tuple(column.values[row] for column in shared)
+                chosen = pick(values) if self.rng.random() >= empty else -1
                 rows.append(chosen if chosen >= 0 else None)
         else:
             rows = [None] * table.rows
-        self._repeat_roles(table, link, rows)
+        if not any(column in table.counters for column in link.columns):
+            self._repeat_roles(table, link, rows)
         self._set_link(table, link, rows)
 
     def _earlier_rows(self, table: Table, link: Link) -> list[int | None]:
@@ -258,7 +287,7 @@ class Filler:
     def _set_link(self, table: Table, link: Link, rows: list[int | None]) -> None:
         link.parent_rows = rows
         for column, key in zip(link.columns, link.parent_columns, strict=True):
-            if column is table.tenant and column.values:
+            if (column.values and column is table.tenant) or column in table.counters:
                 continue
             column.type = key.type
             column.values = [None if row is None else key.values[row] for row in rows]

@@ -15,6 +15,7 @@ _WORDS = (
     "north south blue prime alto nova vera luna terra delta mira solo arca vento porta kern"
     " stella marco rio sol rex lux omega tessa polar atlas ruby cobra hill lake stone"
 ).split()
+_SPOKEN = ("EN", "DE", "FR", "ES", "IT", "PT")
 _STATUSES = (
     ("open", "closed", "pending"), ("A", "I"), ("new", "active", "blocked", "done"), ("0", "1", "9")
 )  # fmt: skip
@@ -75,10 +76,22 @@ def counter_values(rng: random.Random, counter: str, runs: list[int]) -> tuple[s
             first = _FIRST_DAY + datetime.timedelta(days=rng.randint(0, _DAYS // 30) * 30)
             values += [first + datetime.timedelta(days=step * place) for place in range(length)]
         return "DATE", values
+    if counter == "language":
+        spoken = [_SPOKEN[: min(length, len(_SPOKEN))] for length in runs]
+        return "VARCHAR", [language for languages in spoken for language in languages]
+    if counter == "code":
+        letters = rng.random() < 0.4 and max(runs, default=0) <= len(string.ascii_uppercase)
+        for length in runs:
+            values += string.ascii_uppercase[:length] if letters else _padded(length)
+        return "VARCHAR", values
     step = rng.choice((1, 1, 1, 10)) if counter in {"line", "sequence"} else 1
     for length in runs:
         values += [step * place for place in range(1, length + 1)]
     return "INTEGER", values
+
+
+def _padded(length: int) -> list[str]:
+    return [f"{place:03d}" for place in range(1, length + 1)]
 
 
 def attribute_values(
