@@ -118,6 +118,7 @@ class Designer:
         link = self._link(table, reference)
         column = link.columns[-1]
         column.content = "shared"
+        link.nature = "subtype"
         if self.rng.random() < 0.5:
             words = self.style.own_key(table.entity.name, is_code=parent.has_code_key())
         else:
@@ -172,7 +173,8 @@ class Designer:
             year = self._own_year(table) if key.content == "counter year" else None
             words = self._member_words(table, parent, key, reference)
             columns.append(year or self._column(table, words, "reference"))
-        link = Link(columns, parent, list(parent.key), reference.is_optional, kind)
+        nature = _nature(table, reference)
+        link = Link(columns, parent, list(parent.key), reference.is_optional, kind, nature)
         table.links.append(link)
         return link
 
@@ -225,7 +227,14 @@ class Designer:
                 continue
             column = self._column(table, above.columns[0].words, "reference")
             table.links.append(
-                Link([column], above.parent, above.parent_columns, True, via=(link, above))
+                Link(
+                    [column],
+                    above.parent,
+                    above.parent_columns,
+                    True,
+                    nature="copied",
+                    via=(link, above),
+                )
             )
 
     # Attributes
@@ -271,3 +280,14 @@ class Designer:
 def _is_plain(column: Column) -> bool:
     """Whether a key's member means the same in any table: a date, a language."""
     return column.content in {"counter date", "counter year", "counter month", "counter language"}
+
+
+def _nature(table: Table, reference: Reference) -> str:
+    """Return how a reference is named: for its parent, for a role of it, for a role alone."""
+    if reference.entity == table.entity.name:
+        return "own table"
+    if reference.entity == "tenant":
+        return "tenant"
+    if not reference.role:
+        return "plain"
+    return "parent and role" if reference.is_qualifier else "role alone"

@@ -1,4 +1,4 @@
-"""How well keys are found in made-up databases, by what was drawn for them.
+"""How well keys are found in made-up databases, by what was drawn for them and how they are named.
 
 python -m bench.worlds.features DIR --by language case keys
 python -m bench.worlds.features DIR            # every feature
@@ -17,6 +17,7 @@ from bench.accuracy import (
     score_foreign_keys,
     score_primary_keys,
 )
+from fluid_build.profiling.profile import Profile
 
 
 def main() -> int:
@@ -25,6 +26,7 @@ def main() -> int:
     parser.add_argument("--by", nargs="*", default=[], metavar="FEATURE")
     options = parser.parse_args()
     scores: dict[tuple[str, str], list[Score]] = defaultdict(lambda: [Score(), Score(), Score()])
+    natures: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     counts: dict[tuple[str, str], int] = defaultdict(int)
     for path in sorted(options.corpus.glob("*/truth.json")):
         truth = json.loads(path.read_text(encoding="utf-8"))
@@ -32,6 +34,7 @@ def main() -> int:
         profile = profile_database(path.parent, truth, names)
         foreign, composite = score_foreign_keys(profile, truth, names)
         primary = score_primary_keys(profile, truth, names)
+        _count_natures(natures, truth, profile)
         features = {"all": "", **truth["features"]}
         for feature, value in features.items():
             if not options.by or feature in {"all", *options.by}:
@@ -49,7 +52,23 @@ def main() -> int:
             f"{label:38}{counts[feature, value]:>10}  {foreign.line():38}{found:14}"
             f"F1 {primary.f1:.3f}"
         )
+    print(f"\n{'reference':38}found")
+    for nature, (found, total) in sorted(natures.items()):
+        print(f"{nature:38}{found} of {total} ({found / total:.0%})")
     return 0
+
+
+def _count_natures(natures: dict[str, list[int]], truth: dict, profile: Profile) -> None:
+    """Count the supported references and those found, implied ones too, by how they are named."""
+    found = {
+        (key.from_table, key.to_table, *sorted(zip(key.from_columns, key.to_columns, strict=True)))
+        for key in profile.foreign_keys
+    }
+    for key in truth["foreign_keys"]:
+        if key["supported"]:
+            pairs = sorted(zip(key["from_columns"], key["to_columns"], strict=True))
+            natures[key["nature"]][0] += (key["from_table"], key["to_table"], *pairs) in found
+            natures[key["nature"]][1] += 1
 
 
 if __name__ == "__main__":

@@ -30,6 +30,8 @@ class Link:
     parent_columns: list[Column]
     is_optional: bool = False
     kind: str = DECLARED
+    nature: str = "implied"
+    """How the columns come by their names: ``plain``, by a ``role``, ..."""
     via: tuple[Link, Link] | None = None
     """For a copy of a grandparent's key: the link to the parent, and the parent's link."""
     parent_rows: list[int | None] = field(default_factory=list)

@@ -146,6 +146,7 @@ def _described(table: Table, link: Link, kind: str) -> TrueKey:
         "to_table": link.parent.name,
         "to_columns": [column.name for column in link.parent_columns],
         "kind": kind,
+        "nature": link.nature if len(link.columns) == 1 else f"composite, {link.nature}",
         "distinct_child_values": distinct,
         "inclusion": inclusion,
         "supported": kind != BY_MEANING and distinct > 0 and inclusion >= _LEAST_INCLUSION,
