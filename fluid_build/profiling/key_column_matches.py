@@ -5,13 +5,13 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.name_similarity import (
-    ACTING_WORDS,
-    STAFF_WORDS,
     ending_similarity,
     reference_score,
     synonyms,
 )
-from fluid_build.profiling.names import KEY_WORDS, ParsedColumnName, Words
+from fluid_build.profiling.names import Words
+from fluid_build.profiling.parsed_names import ParsedColumnName
+from fluid_build.profiling.vocabulary import ACTING_WORDS, KEY_WORDS, STAFF_WORDS
 from fluid_build.profiling.weights import NameWeights
 
 _END_LETTERS = 4

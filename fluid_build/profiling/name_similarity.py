@@ -6,12 +6,16 @@ is the scale below; what it is worth for keys and references is in ``NameWeights
 
 from functools import lru_cache
 
-from fluid_build.profiling.names import (
-    ParsedColumnName,
-    ParsedTableName,
-    Words,
-    is_generic,
-    singular,
+from fluid_build.profiling.names import Words, is_generic, singular
+from fluid_build.profiling.parsed_names import ParsedColumnName, ParsedTableName
+from fluid_build.profiling.vocabulary import (
+    ACTING_WORDS,
+    LEADER_WORDS,
+    LONG_STRUCTURE_WORDS,
+    PEOPLE_WORDS,
+    STAFF_WORDS,
+    STRUCTURE_WORDS,
+    SYNONYMS,
 )
 from fluid_build.profiling.weights import NameWeights
 
@@ -27,42 +31,6 @@ _FEWEST_GLUED_LETTERS = 4
 """Shorter endings occur in many unrelated words."""
 _FEWEST_STEM_LETTERS = 4
 """Shorter beginnings are shared by unrelated words (``con``, ``pro``)."""
-
-STRUCTURE_WORDS = frozenset(
-    "parent ancestor predecessor previous prev next successor original replaces replaced "
-    "duplicate master root reply superior".split()
-)
-"""Words for another row of the same table, whatever it is about."""
-_LONG_STRUCTURE_WORDS = tuple(sorted(word for word in STRUCTURE_WORDS if len(word) >= 6))
-LEADER_WORDS = frozenset(
-    "manager mgr boss supervisor reports reportsto head lead leader sponsor mentor coach chief "
-    "referrer".split()
-)
-"""Words for another person of the same table, if it is about people."""
-ACTING_WORDS = frozenset(
-    "by owner author creator approver assignee assigned reviewer editor requester reporter "
-    "responsible handler".split()
-)
-"""Words for what a person did with a row; they refer to a table of staff or users."""
-STAFF_WORDS = frozenset("user employee staff person people worker personnel member".split())
-_PEOPLE_WORDS = frozenset(
-    "employee staff person people user worker agent salesperson member officer personnel rep "
-    "contact associate customer student player teacher consultant".split()
-)
-_SYNONYMS: tuple[frozenset[str], ...] = (
-    frozenset("customer client user account buyer member patron subscriber consumer".split()),
-    frozenset("employee staff worker associate personnel rep representative agent".split()),
-    frozenset("employee salesperson seller salesman".split()),
-    frozenset("product item article good sku".split()),
-    frozenset("vendor supplier".split()),
-    frozenset("store shop branch outlet".split()),
-    frozenset("order purchase".split()),
-    frozenset("city town".split()),
-    frozenset("doctor physician provider".split()),
-    frozenset("person people individual human".split()),
-    frozenset("company organization organisation firm".split()),
-    frozenset("user author owner creator person".split()),
-)
 
 
 def abbreviates(short: str, long: str) -> bool:
@@ -87,7 +55,7 @@ def _is_subsequence(short: str, long: str) -> bool:
 @lru_cache(maxsize=200_000)
 def synonyms(word: str) -> frozenset[str]:
     """Return the words that may mean the same entity."""
-    return frozenset(other for group in _SYNONYMS if word in group for other in group)
+    return frozenset(other for group in SYNONYMS if word in group for other in group)
 
 
 @lru_cache(maxsize=200_000)
@@ -244,9 +212,9 @@ def hierarchy_score(
 def is_hierarchical(child: ParsedColumnName, table: ParsedTableName) -> bool:
     """Return whether a name means another row of its own table: a parent, a predecessor, a boss."""
     words = {*child.full, *child.entity}
-    if words & STRUCTURE_WORDS or child.squashed.startswith(_LONG_STRUCTURE_WORDS):
+    if words & STRUCTURE_WORDS or child.squashed.startswith(LONG_STRUCTURE_WORDS):
         return True
-    return bool(words & LEADER_WORDS and set(table.entity) & _PEOPLE_WORDS)
+    return bool(words & LEADER_WORDS and set(table.entity) & PEOPLE_WORDS)
 
 
 def is_same_name(child: ParsedColumnName, key: ParsedColumnName) -> bool:

@@ -19,7 +19,7 @@ from fluid_build.profiling.name_similarity import (
     reference_score,
     synonyms,
 )
-from fluid_build.profiling.names import ParsedColumnName
+from fluid_build.profiling.parsed_names import ParsedColumnName
 from fluid_build.profiling.probing import Prober
 from fluid_build.profiling.reference_features import reference_features
 from fluid_build.profiling.weights import CandidateWeights, NameWeights, Weights

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Sequence
 
 from fluid_build.profiling.foreign_keys import ColumnReference, ReferenceSearch
 from fluid_build.profiling.measured_tables import MeasuredColumn
-from fluid_build.profiling.name_similarity import ACTING_WORDS
+from fluid_build.profiling.vocabulary import ACTING_WORDS
 from fluid_build.profiling.weights import ReferenceWeights
 
 

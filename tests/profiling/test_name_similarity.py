@@ -17,7 +17,7 @@ from fluid_build.profiling.name_similarity import (
     role_name,
     word_similarity,
 )
-from fluid_build.profiling.names import ParsedColumnName, ParsedTableName, parse_names
+from fluid_build.profiling.parsed_names import ParsedColumnName, ParsedTableName, parse_names
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS
 
 WEIGHTS = DEFAULT_WEIGHTS.names

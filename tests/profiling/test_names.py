@@ -4,18 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.profiling.names import (
-    ParsedColumnName,
-    ParsedNames,
-    common_prefix_words,
-    glued_prefix,
-    has_key_word,
-    parse_names,
-    singular,
-    stem,
-    strip_key_words,
-    words,
-)
+from fluid_build.profiling.names import has_key_word, singular, stem, strip_key_words, words
+from fluid_build.profiling.parsed_names import ParsedColumnName, ParsedNames, parse_names
+from fluid_build.profiling.shared_prefixes import common_prefix_words, glued_prefix
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WORD = st.text(LETTERS, min_size=2, max_size=9)

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, EntityKey, Relationship
-from fluid_build.profiling.names import ParsedNames, Words, parse_names
+from fluid_build.profiling.names import Words
+from fluid_build.profiling.parsed_names import ParsedNames, parse_names
 
 
 @dataclass(frozen=True, slots=True)

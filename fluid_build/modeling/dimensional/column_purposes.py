@@ -6,7 +6,8 @@ Names suggest and the data has a veto. The word lists are general English of dat
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.measures import is_category_name, is_quantity_name
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names import KEY_WORDS, singular, words
+from fluid_build.profiling.names import singular, words
+from fluid_build.profiling.vocabulary import KEY_WORDS
 
 _RECORD_WORD_PARTS = (
     "audit", "creat", "crtd", "etl", "ingest", "insert", "load", "modif", "sync", "updat",

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER, identifier
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier, is_reserved
-from fluid_build.profiling.names import common_prefix_words, singular, strip_key_words, words
+from fluid_build.profiling.names import singular, strip_key_words, words
+from fluid_build.profiling.shared_prefixes import common_prefix_words
 
 _TABLE_KIND_WORDS = frozenset(
     "dim dimension fact fct lkp lookup ods raw src stage staging stg tbl".split()
