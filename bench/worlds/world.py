@@ -74,7 +74,7 @@ def make_world(seed: int, number: int) -> World:
 
 
 def _without_one_company(tables: list[Table]) -> list[Table]:
-    """Where all rows are of one company, declare references without it: data can't show more."""
+    """Where a parent has one company, declare references without it: data can't show more."""
     result: list[Table] = []
     for table in tables:
         links: list[Link] = []
@@ -82,7 +82,7 @@ def _without_one_company(tables: list[Table]) -> list[Table]:
             members = [
                 (child, parent)
                 for child, parent in zip(link.columns, link.parent_columns, strict=True)
-                if child is not table.tenant or len(set(child.values)) > 1
+                if child is not table.tenant or len(set(parent.values)) > 1
             ]
             if 0 < len(members) < len(link.columns):
                 links.append(replace(link, kind=BY_MEANING))
