@@ -56,6 +56,8 @@ def _orphan_cost(features: ReferenceFeatures, weights: ReferenceWeights) -> floa
 
 
 def _parent_key_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
+    if not features.parent_is_primary and features.parent_may_be_primary:
+        return weights.not_yet_primary
     if not features.parent_is_primary:
         return weights.not_primary if features.has_key_word else weights.not_primary_no_key_word
     is_strong = features.evidence > weights.strong_evidence

@@ -87,9 +87,11 @@ def _voted_references(
             continue
         parent_id, most = counts.most_common(1)[0]
         parent = parents[parent_id]
-        if parent.table is child.table or 2 * most <= counts.total():
+        if parent is child or 2 * most <= counts.total():
             continue
         name_score = weights.voted_name if most > 1 else weights.voted_name_once
+        if most > 1 and _acts(child):
+            name_score = weights.voted_act
         reference = search.measure(child, parent, name_score)
         if reference.confidence >= weights.accepted and reference.inclusion.orphans == 0:
             yield reference
@@ -98,11 +100,15 @@ def _voted_references(
 def _meaning(column: MeasuredColumn) -> Hashable:
     """Return what columns of the same meaning have in common: the name, or that people act."""
     name = column.parsed_name
-    if not ACTING_WORDS.isdisjoint(name.bare[-2:]):
+    if _acts(column):
         return column.key_kind, "acting"
     if name.is_generic:
         return id(column)
     return column.key_kind, name.bare_squashed
+
+
+def _acts(column: MeasuredColumn) -> bool:
+    return not ACTING_WORDS.isdisjoint(column.parsed_name.bare[-2:])
 
 
 def _lead_to_roots(

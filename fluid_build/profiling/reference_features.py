@@ -46,6 +46,7 @@ class ReferenceFeatures:
     child_is_attribute: bool
     child_own_key: float
     parent_is_primary: bool
+    parent_may_be_primary: bool
     parent_has_nulls: bool
     parent_own_key: float
 
@@ -75,6 +76,7 @@ def reference_features(
         child_is_attribute=child.stats.is_key and not name.has_key_word,
         child_own_key=child.own_key_score,
         parent_is_primary=parent.is_primary_key,
+        parent_may_be_primary=not parent.table.primary_key,
         parent_has_nulls=parent.stats.nulls > 0,
         parent_own_key=parent.own_key_score,
     )
@@ -182,7 +184,8 @@ def composite_features(
         ),
         has_date=any(key.key_kind == "date" for key in parent),
         is_child_key=any(set(key) <= names for key in child[0].table.candidates.keys),
-        shows_direction=_show_direction(child, parent),
+        shows_direction=_show_direction(child, parent)
+        or _best_own_key(parent) > _best_own_key(child),
         taken_columns=sum(1 for column in child if id(column) in taken),
     )
 
@@ -209,6 +212,10 @@ def _names_parent(
         all(any(word_similarity(word, part) for part in named) for word in table)
         or any(phrase_similarity(table, tuple(order)) for order in permutations(named, 2))
     )
+
+
+def _best_own_key(columns: Sequence[MeasuredColumn]) -> float:
+    return max(column.own_key_score for column in columns)
 
 
 def _show_direction(child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn]) -> bool:

@@ -199,6 +199,9 @@ class ReferenceWeights:
     not_primary: float = -1.6
     """If the parent's column is unique but not the primary key: rare, except for codes."""
 
+    not_yet_primary: float = -0.8
+    """If the parent's table has no key yet: that it is referred to may make it one."""
+
     not_primary_no_key_word: float = -3.0
     """The same without a key word: names and labels that happen to be unique."""
 
@@ -259,6 +262,9 @@ class ReferenceWeights:
     voted_name: float = 0.6
     """The name score of a column whose name means the parent in at least two other columns: as good
     as half a name."""
+
+    voted_act: float = 0.85
+    """The same for what a person did (``created_by``): who acts is the same everywhere."""
 
     voted_name_once: float = 0.45
     """The same if there is only one such column."""
