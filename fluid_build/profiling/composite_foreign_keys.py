@@ -1,7 +1,7 @@
 """Foreign keys of several columns, matched to a parent's composite key column by column."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import TypeAlias
@@ -10,6 +10,7 @@ from fluid_build.profiling.foreign_key_scores import confidence, score_composite
 from fluid_build.profiling.foreign_keys import ColumnReference
 from fluid_build.profiling.inclusion import Inclusion, measure_inclusion
 from fluid_build.profiling.key_column_matches import KeyColumnSearch
+from fluid_build.profiling.key_repeats import KeyRepeats
 from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
 from fluid_build.profiling.probing import probe_tuples
 from fluid_build.profiling.reference_features import CompositeFeatures, composite_features
@@ -24,6 +25,10 @@ _MOST_COMBINATIONS = 4
 costs a join, and the right one is hardly ever further down."""
 _MATCHES_COMBINED = 3
 """Columns that are combined for each column of a key, so that wide tables stay cheap."""
+_MOST_ALTERNATIVES = 20
+"""Keys of several columns that are looked at next to a surrogate key."""
+_FEWEST_REPEATS = 2
+"""Tables that must repeat such a key: it is a rare thing to refer to."""
 
 
 @dataclass(slots=True, eq=False)
@@ -59,29 +64,50 @@ def find_composite_references(
     cache: ValueCache,
     tables: Sequence[MeasuredTable],
     references: Sequence[ColumnReference],
+    repeats: KeyRepeats,
     weights: Weights = DEFAULT_WEIGHTS,
 ) -> CompositeReferences:
-    """Find the groups of columns that refer to a table's composite primary key."""
+    """Find the groups of columns that refer to a table's key of several columns."""
     targets = {id(reference.child): reference.parent for reference in references}
     search = KeyColumnSearch(tables, targets, weights.names)
     matcher = _KeyMatcher(cache, targets, weights.composite)
     composites: list[CompositeReference] = []
-    parents = [table for table in tables if len(table.primary_key) > 1]
+    keys = [key for table in tables for key in _composite_keys(table, targets, repeats)]
     # Keys named for their tables first, for what refers to them is no other key's own column. Then
     # longer keys first: their columns count as taken for the shorter keys inside them.
-    parents.sort(
-        key=lambda table: (not _has_named_key(table), -len(table.primary_key), table.index)
-    )
-    for parent in parents:
-        key = tuple(parent.by_name[name] for name in parent.primary_key)
+    keys.sort(key=lambda key: (not _is_named(key), -len(key), key[0].table.index))
+    for key in keys:
         matches = [search.matches(column) if column.key_kind else {} for column in key]
         for index in sorted(set.intersection(*map(set, matches))):
             composites += matcher.references(index, [by_table[index] for by_table in matches], key)
     return CompositeReferences(_without_reverse(_one_parent_each(composites)), matcher.judged)
 
 
-def _has_named_key(table: MeasuredTable) -> bool:
-    key = (table.by_name[name] for name in table.primary_key)
+def _composite_keys(
+    table: MeasuredTable, targets: Container[int], repeats: KeyRepeats
+) -> Iterator[tuple[MeasuredColumn, ...]]:
+    """Yield the keys of several columns that may be referred to.
+
+    That is the primary key; or else, next to a surrogate key, the one that most tables repeat, if
+    it is named for the table and made of codes and references.
+    """
+    if len(table.primary_key) > 1:
+        yield tuple(table.by_name[name] for name in table.primary_key)
+        return
+    alternatives = [
+        key
+        for names in table.candidates.keys[:_MOST_ALTERNATIVES]
+        if len(names) > 1 and table.primary_key
+        if _is_named(key := tuple(table.by_name[name] for name in names))
+        if all(id(c) in targets or c.own_key_score or c.parsed_name.has_key_word for c in key)
+    ]
+    counted = [(repeats.count(key), key) for key in alternatives]
+    most, key = max(counted, key=lambda choice: choice[0], default=(0, ()))
+    if most >= _FEWEST_REPEATS:
+        yield key
+
+
+def _is_named(key: Iterable[MeasuredColumn]) -> bool:
     return any(column.own_key_score >= NAMED_AS_KEY for column in key)
 
 

@@ -14,14 +14,16 @@ from fluid_build.profiling.weights import KeySearchWeights
 
 DISTINGUISHING_WORDS = frozenset(
     "line seq sequence ordinal position pos index idx step version revision lineno linenumber "
-    "date day month year period week quarter since season stint round".split()
+    "date day month year period week quarter since season semester term stint round".split()
 )
 """Words that number the rows below a parent or place them in time."""
 UNLIKELY_WORDS = frozenset(
-    "rowguid rowversion hash checksum name description desc title email mail phone amount price "
+    "rowguid rowversion hash checksum description desc email mail phone amount price "
     "total qty quantity cost value url path created updated modified timestamp comment note".split()
 )
 """Words for columns that are unique by chance or by technique, and identify nothing to people."""
+LABEL_WORDS = frozenset("name title label caption".split())
+"""Words for what people call a row."""
 
 
 def key_likelihoods(
@@ -48,7 +50,7 @@ def _likelihood(column: MeasuredColumn, tables_with_name: int, weights: KeySearc
     words = set(name.bare)
     if words & DISTINGUISHING_WORDS or column.stats.kind == "temporal":
         likelihood += weights.distinguishing
-    if words & UNLIKELY_WORDS or is_quantity(column):
+    if words & (UNLIKELY_WORDS | LABEL_WORDS) or is_quantity(column):
         likelihood += weights.unlikely
     likelihood += weights.shared_name * min(tables_with_name - 1, weights.shared_name_most)
     return likelihood + weights.early * (1.0 - column.position / len(column.table.columns))

@@ -16,8 +16,9 @@ from fluid_build.profiling.composite_foreign_keys import (
 )
 from fluid_build.profiling.foreign_keys import ColumnReference, ReferenceSearch
 from fluid_build.profiling.implied_references import find_implied
+from fluid_build.profiling.key_likelihood import DISTINGUISHING_WORDS
 from fluid_build.profiling.key_repeats import KeyRepeats
-from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredTable
+from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
 from fluid_build.profiling.primary_keys import KeyChoice, choose_composite, choose_single
 from fluid_build.profiling.reference_choice import choose_references
 from fluid_build.profiling.unchosen_references import (
@@ -71,8 +72,9 @@ def select_keys(
         if not _choose_keys(cache, tables, selected, weights):
             break
     search.close()
-    _widen_keys(cache, tables, selected, weights)
-    composites = find_composite_references(cache, tables, selected.references, weights)
+    repeats = KeyRepeats(cache, tables, selected.references, weights)
+    _widen_keys(tables, selected, repeats)
+    composites = find_composite_references(cache, tables, selected.references, repeats, weights)
     selected.composites = composites.chosen
     selected.unchosen = [
         *unchosen_references(search.judged, selected.references),
@@ -135,40 +137,52 @@ def _choose_key(
     composite = choose_composite(table, referring, repeats, weights)
     if len(table.candidates.keys) == 1:
         return single or composite
-    is_clear = composite is not None and composite.score >= weights.clear_composite
+    least = weights.clear_composite if single is not None else weights.fair_composite
+    is_clear = composite is not None and composite.score >= least
     if composite is not None and is_clear and (single is None or single.score < composite.score):
         return composite
     return single if single is not None and single.score >= weights.fair_single else None
 
 
 def _widen_keys(
-    cache: ValueCache, tables: Sequence[MeasuredTable], selected: SelectedKeys, weights: Weights
+    tables: Sequence[MeasuredTable], selected: SelectedKeys, repeats: KeyRepeats
 ) -> None:
-    """Add the codes that other tables repeat with a key of several columns.
+    """Add the columns that other tables repeat with a key of several columns.
 
     A minimal key may leave out a column that people count as part of it: with the team and the
     year, the league is known, and yet every table that refers to the team has all three.
     """
-    repeats = KeyRepeats(cache, tables, selected.references, weights)
     for table in tables:
         if len(table.primary_key) < 2 or table.stats.table.primary_key:
             continue
         key = tuple(table.by_name[name] for name in table.primary_key)
-        if not any(column.own_key_score >= NAMED_AS_KEY for column in key):
-            continue
-        last = max(column.position for column in key)
-        for column in table.columns[:last]:
-            is_code = column.key_kind and column.parsed_name.has_key_word and not column.is_measure
-            if column in key or column.stats.nulls or not is_code:
-                continue
-            wider = tuple(sorted((*key, column), key=lambda c: c.position))
-            if len(key) < MAX_COLUMNS and repeats.are_wider(key, wider):
-                key = wider
-        if len(key) > len(table.primary_key):
+        wider = _widened(table, key, repeats)
+        if len(wider) > len(key):
             choice = selected.primary[table.index]
-            names = tuple(column.name for column in key)
-            reason = f"{choice.reason}; other tables repeat it with a code that it determines"
+            names = tuple(column.name for column in wider)
+            reason = f"{choice.reason}; other tables repeat it with more of this table's columns"
             _set_primary_key(selected, table, replace(choice, columns=names, reason=reason))
+
+
+def _widened(
+    table: MeasuredTable, key: tuple[MeasuredColumn, ...], repeats: KeyRepeats
+) -> tuple[MeasuredColumn, ...]:
+    """Return a key with the columns before, within and right after it that others repeat too."""
+    if not any(column.own_key_score >= NAMED_AS_KEY for column in key):
+        return key
+    for column in table.columns:
+        last = max(part.position for part in key)
+        if column.position > last + 1 or len(key) == MAX_COLUMNS:
+            break
+        if column in key or column.stats.nulls or column.is_measure or not column.key_kind:
+            continue
+        words = set(column.parsed_name.bare)
+        if not column.parsed_name.has_key_word and not words & DISTINGUISHING_WORDS:
+            continue
+        wider = tuple(sorted((*key, column), key=lambda part: part.position))
+        if repeats.are_wider(key, wider):
+            key = wider
+    return key
 
 
 def _prefer_referring_keys(selected: SelectedKeys) -> None:

@@ -32,6 +32,9 @@ _FEWEST_GLUED_LETTERS = 4
 _FEWEST_STEM_LETTERS = 4
 """Shorter beginnings are shared by unrelated words (``con``, ``pro``)."""
 
+_LABELS = frozenset({("name",), ("title",), ("nom",), ("nombre",), ("nome",)})
+"""Names of columns by which people call the rows of a table."""
+
 
 def abbreviates(short: str, long: str) -> bool:
     """Return whether one word is short for another: its beginning, or its consonants in order."""
@@ -138,6 +141,8 @@ def own_key_score(key: ParsedColumnName, table: ParsedTableName, weights: NameWe
     """
     if not key.entity:
         return weights.bare_own_key if key.has_key_word else 0.0
+    if key.bare in _LABELS:
+        return weights.label_own_key
     if not table.entity:
         return 0.0
     similarity = phrase_similarity(key.entity, table.entity)

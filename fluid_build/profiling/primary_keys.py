@@ -12,7 +12,7 @@ from fluid_build.profiling.accidental_keys import (
     is_quantity,
     only_just_holds,
 )
-from fluid_build.profiling.key_likelihood import UNLIKELY_WORDS
+from fluid_build.profiling.key_likelihood import LABEL_WORDS, UNLIKELY_WORDS
 from fluid_build.profiling.key_plausibility import plausibility
 from fluid_build.profiling.key_repeats import KeyRepeats
 from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
@@ -70,6 +70,8 @@ def score_single(column: MeasuredColumn, weights: PrimaryKeyWeights) -> float:
         score += weights.second_column
     if set(column.parsed_name.bare) & UNLIKELY_WORDS:
         score += weights.unlikely_word
+    elif set(column.parsed_name.bare) & LABEL_WORDS:
+        score += weights.label
     if column.stats.kind == "temporal":
         score += weights.temporal
     return score
@@ -170,7 +172,7 @@ def score_part(column: MeasuredColumn, is_reference: bool, weights: PrimaryKeyWe
         score += weights.column_ordinal
     if column.stats.kind == "temporal" or "date" in words:
         score += weights.column_date
-    if words & UNLIKELY_WORDS:
+    if words & (UNLIKELY_WORDS | LABEL_WORDS):
         score += weights.unlikely_word
     return score
 

@@ -20,6 +20,9 @@ class NameWeights:
     own_key_without_key_word: float = 0.9
     """A column called like its table but without ``_id`` or ``_code``: it could be a label too."""
 
+    label_own_key: float = 0.5
+    """A key called just ``name``: what rows are called, if nothing else identifies them."""
+
     own_key_partly: float = 0.75
     """A key that names one end of its table (``line_id`` of ``order_lines``): plain, but a parent
     table may be meant as well."""
@@ -431,6 +434,9 @@ class PrimaryKeyWeights:
     """For a name that says description, amount, e-mail, timestamp: unique, but not what rows are
     known by. It outweighs the key word."""
 
+    label: float = -0.3
+    """For a name or a title: not what a key is for, but known to everyone."""
+
     temporal: float = -0.6
     """For a date or time: unique by chance while there are few rows."""
 
@@ -438,7 +444,7 @@ class PrimaryKeyWeights:
     """The score from which a single column is chosen before references are known: an integer in
     one of the first two places needs no name, elsewhere it needs a key word."""
 
-    fair_single: float = 0.6
+    fair_single: float = 0.5
     """The score from which a single column is chosen if nothing better turned up."""
 
     referred: float = 0.7
@@ -450,6 +456,9 @@ class PrimaryKeyWeights:
 
     clear_composite: float = 0.8
     """The average score from which several columns are chosen, whatever else is unique."""
+
+    fair_composite: float = 0.5
+    """The same if no single column is unique: the rows must be told apart by something."""
 
     column: float = 0.6
     """Of several columns: factor on the plausibility of each."""
