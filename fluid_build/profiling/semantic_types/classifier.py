@@ -165,7 +165,7 @@ def _by_person_names(column: PreparedColumn) -> SemanticType | None:
     if "middle" in column.name.concepts and max(map(len, column.values)) <= 2:
         return None
     values = column.values
-    if claim is Claim.EXPLICIT:
+    if claim in (Claim.EXPLICIT, Claim.ROLE):
         values = tuple(map(without_number, values))
     shares = measure_names(values)
     if confirms(shares, claim):

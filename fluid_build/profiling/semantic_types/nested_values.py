@@ -36,7 +36,7 @@ _FEWEST_DOCUMENTS: Final = 3
 """Documents that must agree on a key before it counts as the name of a field."""
 _KEY_CONFIDENCE: Final = 0.9
 """A key that is an e-mail address leaves little doubt."""
-_FIELD_KEY = re.compile(r"[^\W\d][\w$-]{0,40}")
+_FIELD_KEY = re.compile(r"[^\W\d][\w$:.-]{0,40}")
 _XML_ELEMENT = re.compile(r"<([A-Za-z][\w:.-]*)[^<>]*>([^<>]{1,400})<")
 _XML_ATTRIBUTE = re.compile(r"\s([A-Za-z][\w:.-]*)\s*=\s*[\"']([^\"'<>]{1,400})[\"']")
 _HSTORE_PAIR = re.compile(r"\"([^\"]{1,100})\"\s*=>\s*\"([^\"]{0,400})\"")

@@ -87,7 +87,10 @@ _BARS: Final[dict[Claim, tuple[_Bar, ...]]] = {
         _Bar(shaped=0.7, business=0.1, given=0.7),
     ),
     Claim.BARE: (_Bar(shaped=0.75, business=0.1, given=0.5, full=0.5),),
-    Claim.NONE: (_Bar(shaped=0.8, business=0.05, given=0.65, full=0.65),),
+    Claim.NONE: (
+        _Bar(shaped=0.8, business=0.05, given=0.65, full=0.65),
+        _Bar(shaped=0.9, business=0.0, given=0.5, full=0.5, known=0.85),
+    ),
 }
 """What confirms each claim: one of its bars. The weaker the claim, the more values must have a
 common given name and the fewer may name a business. Set by hand."""
@@ -326,6 +329,8 @@ def _known_words(words: list[str], value: str) -> tuple[bool, bool, bool]:
 _INITIALS: Final = re.compile(r"(?![a-z]\.[a-z])(?:[^\W\d_]\.[ -]?){1,3}[^\W\d_]{3,}[^.]*$")
 
 
+_PLACE_ENDINGS: Final = frozenset("区區市町村县縣省州府道路街駅站港島湾院校園店課社司")
+"""Characters for places, streets and firms, which begin like surnames as often as not."""
 _SLAVIC_ENDING: Final = re.compile(r"(ов|ова|ев|ева|ёв|ин|ина|ский|ская|цкий|енко|вич|вна|чук|юк)$")
 
 
@@ -333,7 +338,9 @@ def _other_script(words: list[str]) -> tuple[bool, bool, bool] | None:
     """Return the same as ``_known_words`` for Chinese, Japanese, Korean, Cyrillic and others."""
     first = words[0]
     if "\u3040" <= first[0] <= "\u9fff" or "\uac00" <= first[0] <= "\ud7a3":
-        known = first[0] in lexicons.EAST_ASIAN_SURNAMES and 2 <= len("".join(words)) <= 5
+        name = "".join(words)
+        known = first[0] in lexicons.EAST_ASIAN_SURNAMES and 2 <= len(name) <= 5
+        known = known and (len(name) < 3 or name[-1] not in _PLACE_ENDINGS)
         return known, known, known
     if "\u0400" <= first[0] <= "\u04ff":
         known = any(_SLAVIC_ENDING.search(word) for word in words)
