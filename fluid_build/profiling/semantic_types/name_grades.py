@@ -102,6 +102,7 @@ def _credential(concepts: Concepts) -> Grade:
     return Grade.HINT if "pin" in concepts else Grade.SILENT
 
 
+_USER_ID_CONCEPTS: Final = frozenset({"user", "id", "neutral", "code"})
 _LOGINS: Final = frozenset({"login", "handle", "nickname", "social_media"})
 _USER_CONCEPTS: Final = frozenset({"user", "neutral", "name", "system"})
 
@@ -119,7 +120,7 @@ def _username(concepts: Concepts) -> Grade:
         return Grade.SILENT
     if concepts & _LOGINS or ("user" in concepts and concepts <= _USER_CONCEPTS):
         return Grade.LIKELY
-    return Grade.HINT if concepts == {"user", "id"} else Grade.SILENT
+    return Grade.HINT if {"user", "id"} <= concepts <= _USER_ID_CONCEPTS else Grade.SILENT
 
 
 def _national_id(concepts: Concepts) -> Grade:

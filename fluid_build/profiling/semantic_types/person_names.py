@@ -69,6 +69,7 @@ class _Bar:
 _PARTY_BARS: Final = (
     _Bar(shaped=0.6, business=0.2, given=0.4),
     _Bar(shaped=0.6, business=0.1, given=0.25, known=0.5),
+    _Bar(shaped=0.9, business=0.0, known=0.6),
 )
 _BARS: Final[dict[Claim, tuple[_Bar, ...]]] = {
     Claim.EXPLICIT: (_Bar(shaped=0.55, business=0.35),),
@@ -184,7 +185,7 @@ def _claim_of_name(
         return Claim.EXPLICIT
     about = table.concepts
     if about & _NOT_PERSONS:
-        return Claim.BARE if about & _PARTIES else None
+        return Claim.BARE if about & _PARTIES else Claim.NONE
     if about & {"person", "user", "contact"} or near & PERSONAL_TRAITS:
         return Claim.BARE_PERSON
     return Claim.BARE_PARTY if "party" in about else Claim.BARE
@@ -265,7 +266,7 @@ def _first_person(value: str) -> str:
 
 
 _UNDERSCORED: Final = re.compile(r"[^\W\d_]+(?:_[^\W\d_]+){1,3}")
-_BETWEEN_PEOPLE: Final = re.compile(r"\s*[,;]\s*(?:and\s+)?|\s+and\s+")
+_BETWEEN_PEOPLE: Final = re.compile(r"\s*[,;|]\s*(?:and\s+)?|\s+and\s+")
 
 
 def _is_business(value: str) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fluid_build.profiling.semantic_types import patterns
+from fluid_build.profiling.semantic_types.lexicons import CONCEPT_OF
 from fluid_build.profiling.semantic_types.name_grades import (
     Grade,
     describes_people,
@@ -302,7 +303,8 @@ def username(column: PreparedColumn, grade: Grade) -> Support:
         return Support(0.0, _NEVER, what)
     if grade is Grade.SILENT or domain >= 0.9:
         return Support(domain, 0.9, "written as domain and login name")
-    test = patterns.LOGIN_WORD if grade is Grade.HINT else patterns.LOGIN
+    has_password = "password" in sibling_concepts(column.facts.siblings)
+    test = patterns.LOGIN_WORD if grade is Grade.HINT and not has_password else patterns.LOGIN
     return Support(_share(column, test.fullmatch), (_NEVER, 0.9, 0.8, 0.6)[grade], what)
 
 
@@ -326,6 +328,8 @@ def address(column: PreparedColumn, grade: Grade) -> Support:
     if not _is_text(column):
         return Support(0.0, _NEVER, what)
     values = column.values
+    if _is_part_of_address(column):
+        return Support(0.0, _NEVER, what)
     if grade is Grade.PLAIN:
         no_address = share(_NO_ADDRESS.fullmatch, values)
         return Support(share(_WORDED.search, values) * (no_address < 0.5), 0.3, what)
@@ -337,6 +341,13 @@ def address(column: PreparedColumn, grade: Grade) -> Support:
         worded = share(_NUMBERED.fullmatch, values) + share(_STREET_NAME.fullmatch, values)
         return Support(max(lines, worded), 0.6, what)
     return Support(lines, 0.5 if grade else 0.6, "street lines with a house number")
+
+
+def _is_part_of_address(column: PreparedColumn) -> bool:
+    """Return whether the name speaks of an address's element or code instead of the address."""
+    concepts = [CONCEPT_OF.get(word) for word in column.name.words]
+    last = max((at for at, concept in enumerate(concepts) if concept == "address"), default=None)
+    return last is not None and not {"thing", "code"}.isdisjoint(concepts[last + 1 :])
 
 
 def _is_near_address(column: PreparedColumn) -> bool:
