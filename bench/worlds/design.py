@@ -268,13 +268,13 @@ class Designer:
     def _mix(self, table: Table) -> None:
         """Spread references among attributes in some databases, behind the key."""
         first = [column for column in table.columns if column in table.key]
-        others = [column for column in table.columns if column not in table.key]
+        remaining = [column for column in table.columns if column not in table.key]
         if self.rng.random() < 0.4:
-            moved = [column for column in others if column.content == "reference"]
-            others = [column for column in others if column not in moved]
+            moved = [column for column in remaining if column.content == "reference"]
+            remaining = [column for column in remaining if column not in moved]
             for column in moved:
-                others.insert(self.rng.randint(0, len(others)), column)
-        table.columns = [*first, *others]
+                remaining.insert(self.rng.randint(0, len(remaining)), column)
+        table.columns = [*first, *remaining]
 
 
 def _is_plain(column: Column) -> bool:

@@ -47,27 +47,27 @@ def main() -> int:
     for feature, value in sorted(scores):
         foreign, composite, primary = scores[feature, value]
         label = f"{feature} = {value}" if value else feature
-        found = f"{composite.right} of {composite.right + composite.missed}"
+        share = f"{composite.right} of {composite.right + composite.missed}"
         print(
-            f"{label:38}{counts[feature, value]:>10}  {foreign.line():38}{found:14}"
+            f"{label:38}{counts[feature, value]:>10}  {foreign.line():38}{share:14}"
             f"F1 {primary.f1:.3f}"
         )
     print(f"\n{'reference':38}found")
-    for nature, (found, total) in sorted(natures.items()):
-        print(f"{nature:38}{found} of {total} ({found / total:.0%})")
+    for nature, (count, total) in sorted(natures.items()):
+        print(f"{nature:38}{count} of {total} ({count / total:.0%})")
     return 0
 
 
 def _count_natures(natures: dict[str, list[int]], truth: dict, profile: Profile) -> None:
     """Count the supported references and those found, implied ones too, by how they are named."""
-    found = {
+    references = {
         (key.from_table, key.to_table, *sorted(zip(key.from_columns, key.to_columns, strict=True)))
         for key in profile.foreign_keys
     }
     for key in truth["foreign_keys"]:
         if key["supported"]:
             pairs = sorted(zip(key["from_columns"], key["to_columns"], strict=True))
-            natures[key["nature"]][0] += (key["from_table"], key["to_table"], *pairs) in found
+            natures[key["nature"]][0] += (key["from_table"], key["to_table"], *pairs) in references
             natures[key["nature"]][1] += 1
 
 

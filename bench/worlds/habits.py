@@ -179,9 +179,9 @@ def _make_dependent(rng: random.Random, chosen: dict[str, Entity]) -> None:
             and not any(name in {p.entity for p in e.parts} for e in chosen.values())
         ]  # fmt: skip
         if owners:
-            others = tuple(r for r in entity.references if r is not owners[0])
+            remaining = tuple(r for r in entity.references if r is not owners[0])
             chosen[name] = replace(
-                entity, kind="of", parts=(owners[0],), counters=("code",), references=others
+                entity, kind="of", parts=(owners[0],), counters=("code",), references=remaining
             )
 
 
