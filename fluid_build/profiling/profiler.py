@@ -1,5 +1,8 @@
 """The profiler: from a source to its profile, in four steps that report their progress."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import duckdb
@@ -51,11 +54,28 @@ def profile_source(
     fails that isn't about a table.
     """
     try:
-        return _profile(source, on_progress, weights, calibration)
+        with _without_garbage_collection():
+            return _profile(source, on_progress, weights, calibration)
     except duckdb.InterruptException:
         raise
     except READING_ERRORS as error:
         raise unreadable(source.name, error) from error
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Pause the collection of reference cycles, unless it's off already.
+
+    A profile is millions of small values and next to no cycles. Looking for these again and again
+    takes a quarter of the time with 1,000 tables, and frees nothing.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @dataclass(slots=True)

@@ -8,10 +8,11 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from operator import mul
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 from uuid import UUID
 
 import duckdb
@@ -24,6 +25,8 @@ SAMPLE_ROWS = 4096
 """Rows up to which a table is read whole: reading it costs about as much as one query."""
 SAMPLE_VALUES = 100
 """Distinct values of a column that are kept, most frequent first."""
+COLUMNS_A_QUERY = 250
+"""Columns read by one query: a statement with thousands of aggregates is slow to plan."""
 _SLICES = 4
 _SLICE_ROWS = 512
 """Four slices of 512 rows give a hundred values of each column, from all over the table."""
@@ -31,19 +34,41 @@ _DOCUMENT_ROWS = 500
 """Rows of nested values that are read: some are enough, since they are never shown."""
 _CODES = tuple(range(SAMPLE_ROWS))
 """The numbers that encode values, shared by all columns: they are most of a sample's memory."""
+_SEPARATOR = "\x1f"
+"""The character between the values of a column that are read as one string."""
+_FREE_TEXT = frozenset({"text", "nested", "binary"})
+"""Kinds of columns whose values, as text, may hold any character."""
+
+Rows: TypeAlias = list[tuple[str | None, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """The values of a column in ``rows`` rows, as text.
+
+    ``present`` are those that aren't null, row by row. ``counts`` has the distinct ones in order of
+    appearance, ``ranked`` the same in alphabetical order.
+    """
+
+    rows: int
+    present: Sequence[str]
+    counts: Mapping[str, int]
+    ranked: Sequence[str]
 
 
 def read_whole(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> list[ColumnStats]:
     """Read a small table into its columns; return those whose bounds its text doesn't show."""
-    names = ", ".join(map(_as_text, measured.columns))
-    rows = connection.execute(f"SELECT {names} FROM {measured.table.relation}").fetchall()
     unbounded = []
-    for stats, values in zip(measured.columns, zip(*rows, strict=True), strict=True):
-        counts, stats.nulls = _count_values(values)
-        stats.distinct, stats.distinct_exact = len(counts), True
-        _set_sample(stats, values, counts)
-        if not _set_figures(stats, counts):
-            unbounded.append(stats)
+    for start in range(0, len(measured.columns), COLUMNS_A_QUERY):
+        columns = measured.columns[start : start + COLUMNS_A_QUERY]
+        read = _read_columns(connection, measured.table, columns)
+        for stats, present in zip(columns, read, strict=True):
+            sample = _count_values(measured.rows, present)
+            stats.nulls = measured.rows - len(present)
+            stats.distinct, stats.distinct_exact = len(sample.counts), True
+            _set_sample(stats, sample)
+            if not _set_figures(stats, sample):
+                unbounded.append(stats)
     return unbounded
 
 
@@ -55,9 +80,8 @@ def read_sample(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> 
     rows = _read_by_number(connection, measured.table, names, starts)
     if len(rows) < _SLICES * _SLICE_ROWS:
         rows = _read_by_offset(connection, measured.table, names, starts)
-    for stats, values in zip(measured.columns, zip(*rows, strict=True), strict=True):
-        counts, _ = _count_values(values)
-        _set_sample(stats, values, counts)
+    for stats, present in zip(measured.columns, _present_values(rows), strict=True):
+        _set_sample(stats, _count_values(len(rows), present))
 
 
 def read_documents(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
@@ -75,11 +99,43 @@ def read_documents(connection: duckdb.DuckDBPyConnection, measured: TableStats) 
     rows = connection.execute(
         f"SELECT {selected} FROM {measured.table.relation} LIMIT {_DOCUMENT_ROWS}"
     ).fetchall()
-    for stats, values in zip(nested, zip(*rows, strict=True), strict=True):
-        stats.documents = [value for value in values if value is not None]
+    for stats, values in zip(nested, _present_values(rows), strict=True):
+        stats.documents = list(values)
 
 
-Rows: TypeAlias = list[tuple[str | None, ...]]
+def _read_columns(
+    connection: duckdb.DuckDBPyConnection, table: Table, columns: Sequence[ColumnStats]
+) -> Iterator[Sequence[str]]:
+    """Yield the values of each column that aren't null, row by row.
+
+    Each column comes as one string: DuckDB and Python take half the time that single values take.
+    """
+    texts = ", ".join(f"{_as_text(stats)} AS c{index}" for index, stats in enumerate(columns))
+    joined = ", ".join(
+        f"string_agg(c{index}, chr({ord(_SEPARATOR)})),"
+        f" {f'count(c{index})' if stats.kind in _FREE_TEXT else 'NULL'}"
+        for index, stats in enumerate(columns)
+    )
+    # Several threads would join rows in any order; rows that are numbered stay in theirs.
+    numbered = f"SELECT row_number() OVER () AS n, {texts} FROM {table.relation}"
+    _, *figures = connection.execute(f"SELECT max(n), {joined} FROM ({numbered})").fetchone() or ()
+    strings, counts = figures[::2], figures[1::2]
+    if any(map(_holds_separator, strings, counts)):
+        names = ", ".join(map(_as_text, columns))
+        rows = connection.execute(f"SELECT {names} FROM {table.relation}").fetchall()
+        yield from _present_values(rows)
+    else:
+        yield from ([] if text is None else text.split(_SEPARATOR) for text in strings)
+
+
+def _holds_separator(joined: str | None, count: int | None) -> bool:
+    """Return whether one of ``count`` joined values holds the separator; none if it's unknown."""
+    return joined is not None and count is not None and joined.count(_SEPARATOR) >= count
+
+
+def _present_values(rows: Rows) -> Iterator[Sequence[str]]:
+    for values in zip(*rows, strict=True):
+        yield [value for value in values if value is not None]
 
 
 def _read_by_number(
@@ -115,27 +171,24 @@ def _as_text(stats: ColumnStats) -> str:
     return name if stats.kind == "text" else f"CAST({name} AS VARCHAR)"
 
 
-def _count_values(values: Sequence[str | None]) -> tuple[Mapping[str, int], int]:
-    """Return the values with their counts, in order of appearance, and how many are null."""
-    counter = Counter(values)
-    nulls = counter.pop(None, 0)
-    return cast("Mapping[str, int]", counter), nulls
+def _count_values(rows: int, present: Sequence[str]) -> _Sample:
+    counts = Counter(present)
+    return _Sample(rows, present, counts, sorted(counts))
 
 
-def _set_sample(
-    stats: ColumnStats, values: Sequence[str | None], counts: Mapping[str, int]
-) -> None:
-    stats.sample_rows = len(values)
-    stats.values = _most_frequent(counts)
+def _set_sample(stats: ColumnStats, sample: _Sample) -> None:
+    stats.sample_rows = sample.rows
+    stats.values = _most_frequent(sample)
     if not stats.nulls and not stats.is_key:
-        code_of: dict[str | None, int] = dict(zip(counts, _CODES, strict=False))
-        stats.codes = list(map(code_of.__getitem__, values))
+        code_of = dict(zip(sample.counts, _CODES, strict=False))
+        stats.codes = list(map(code_of.__getitem__, sample.present))
 
 
-def _most_frequent(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+def _most_frequent(sample: _Sample) -> list[tuple[str, int]]:
     """Return the most frequent values; of equally rare ones, a selection spread over all."""
-    ranked = sorted(counts)
-    ranked.sort(key=counts.__getitem__, reverse=True)
+    counts, ranked = sample.counts, list(sample.ranked)
+    if len(ranked) < len(sample.present):
+        ranked.sort(key=counts.__getitem__, reverse=True)
     if len(ranked) > SAMPLE_VALUES:
         edge = -counts[ranked[SAMPLE_VALUES - 1]]
         first = bisect_left(ranked, edge, key=lambda value: -counts[value])
@@ -145,49 +198,69 @@ def _most_frequent(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return [(value, counts[value]) for value in ranked]
 
 
-def _set_figures(stats: ColumnStats, counts: Mapping[str, int]) -> bool:
+def _set_figures(stats: ColumnStats, sample: _Sample) -> bool:
     """Set lengths and bounds from all values of a column; False if their text hides the order."""
     if stats.kind in {"nested", "binary"}:
         return True
     stats.is_integral = stats.kind == "integer"
-    if not counts:
+    if not sample.counts:
         return True
     if stats.kind == "text":
-        _set_lengths(stats, counts)
-    parse = _PARSERS.get(stats.column.type.partition("(")[0])
-    if parse is None or (stats.kind == "temporal" and not all(map(_SORTS_AS_TEXT, counts))):
+        _set_lengths(stats, sample)
+    type_name = stats.column.type.partition("(")[0]
+    if type_name in _SORTED_AS_TEXT:
+        if stats.kind == "temporal" and not _sort_as_text(type_name, sample.ranked):
+            return False
+        stats.set_bounds(sample.ranked[0], sample.ranked[-1])
+        return True
+    if type_name == "DOUBLE":
+        _set_float_bounds(stats, list(map(float, sample.counts)))
+        return True
+    parse = _PARSERS.get(type_name)
+    if parse is None:
         return False
-    values = list(map(parse, counts))
-    if stats.kind == "float":
-        stats.is_integral = all(math.isfinite(value) and value.is_integer() for value in values)
-        values.sort(key=_nan_last)
-        stats.set_bounds(values[0], values[-1])
-    else:
-        stats.set_bounds(min(values), max(values))
+    values = list(map(parse, sample.counts))
+    stats.set_bounds(min(values), max(values))
     return True
 
 
-def _set_lengths(stats: ColumnStats, counts: Mapping[str, int]) -> None:
-    lengths = list(map(len, counts))
+def _set_lengths(stats: ColumnStats, sample: _Sample) -> None:
+    lengths = list(map(len, sample.counts))
     stats.min_length, stats.max_length = min(lengths), max(lengths)
-    stats.avg_length = sum(map(mul, lengths, counts.values())) / stats.present
+    stats.avg_length = sum(map(mul, lengths, sample.counts.values())) / stats.present
 
 
-def _nan_last(value: float) -> tuple[bool, float]:
-    return math.isnan(value), value
+def _set_float_bounds(stats: ColumnStats, values: Sequence[float]) -> None:
+    """Set the bounds as DuckDB orders numbers, NaN last."""
+    stats.is_integral = all(math.isfinite(value) and value.is_integer() for value in values)
+    numbers = [value for value in values if not math.isnan(value)]
+    has_nan = len(numbers) < len(values)
+    stats.set_bounds(
+        min(numbers, default=math.nan), math.nan if has_nan else max(reversed(numbers))
+    )
 
 
-# A date or time that sorts as its text does, unlike "infinity", years BC and years after 9999.
+def _sort_as_text(type_name: str, values: Sequence[str]) -> bool:
+    """Return whether dates or times sort as their text does.
+
+    "infinity", years BC and years after 9999 don't.
+    """
+    usual_length = _USUAL_LENGTHS.get(type_name)
+    return set(map(len, values)) == {usual_length} or all(map(_SORTS_AS_TEXT, values))
+
+
 _SORTS_AS_TEXT = re.compile(r"\d{4}-\d\d-[^)]*$|\d\d:").match
+_USUAL_LENGTHS = {"DATE": 10, "TIME": 8, "TIMESTAMP": 19}
+"""Lengths that only dates of years with four digits, and times of whole seconds, have."""
+_SORTED_AS_TEXT = frozenset(
+    "DATE TIME TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS VARCHAR".split()
+)
 
 # How text becomes the value that DuckDB would return; the bounds of other types come from a query.
 _PARSERS: Mapping[str, Callable[[str], Any]] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), int),
     **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), int),
-    **dict.fromkeys(("DATE", "TIME", "TIMESTAMP", "VARCHAR"), str),
-    **dict.fromkeys(("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), str),
     "DECIMAL": Decimal,
-    "DOUBLE": float,
     "BOOLEAN": "true".__eq__,
     "UUID": UUID,
 }

@@ -12,6 +12,7 @@ import duckdb
 from fluid_build.profiling.column_stats import ColumnStats, TableStats, Value, kind_of
 from fluid_build.profiling.measured_types import find_measured_types
 from fluid_build.profiling.samples import (
+    COLUMNS_A_QUERY,
     SAMPLE_ROWS,
     SAMPLE_VALUES,
     read_documents,
@@ -30,8 +31,6 @@ LOW_CARDINALITY = 50
 """Up to so many distinct values, each is counted over the whole table."""
 TOP_VALUES = 10
 """The most frequent values that a profile lists."""
-_COLUMNS_A_QUERY = 250
-"""Columns measured by one query: a statement with thousands of aggregates is slow to plan."""
 _LONGEST_SHOWN = 200
 _BITS_A_ROW = 32
 """Bits of a bit string for each row at most; beyond, hashing the values is as fast."""
@@ -52,8 +51,8 @@ def measure_table(
     if rows == 0 or not stats:
         return measured
     unmeasured = read_whole(connection, measured) if measured.is_complete else stats
-    for start in range(0, len(unmeasured), _COLUMNS_A_QUERY):
-        _measure_in_one_pass(connection, measured, unmeasured[start : start + _COLUMNS_A_QUERY])
+    for start in range(0, len(unmeasured), COLUMNS_A_QUERY):
+        _measure_in_one_pass(connection, measured, unmeasured[start : start + COLUMNS_A_QUERY])
     read_documents(connection, measured)
     if not measured.is_complete:
         read_sample(connection, measured)
@@ -153,8 +152,8 @@ def _count_low_cardinality(connection: duckdb.DuckDBPyConnection, measured: Tabl
         for stats in measured.columns
         if stats.kind not in {"nested", "binary", "float"} and 0 < stats.distinct <= LOW_CARDINALITY
     ]
-    for start in range(0, len(columns), _COLUMNS_A_QUERY):
-        _count_values(connection, measured, columns[start : start + _COLUMNS_A_QUERY])
+    for start in range(0, len(columns), COLUMNS_A_QUERY):
+        _count_values(connection, measured, columns[start : start + COLUMNS_A_QUERY])
 
 
 def _count_values(

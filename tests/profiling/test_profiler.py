@@ -1,5 +1,6 @@
 """The whole profile: skipped tables, what it leaves out, progress and reproducibility."""
 
+import gc
 from pathlib import Path
 
 import duckdb
@@ -7,6 +8,7 @@ import pytest
 
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
+from fluid_build.profiling.table_measurement import measure_table
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Skipped, Table
@@ -126,6 +128,38 @@ def test_large_tables_give_the_same_profile() -> None:
     )
     first, second = profiled_again(script), profiled_again(script)
     assert first.model_dump_json() == second.model_dump_json()
+
+
+def test_small_row_groups_give_the_same_profile(tmp_path: Path) -> None:
+    """Rows are taken in their order, whichever thread reads them first."""
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT (i * 7919) % 4000 AS id, hash(i) % 60 AS a, hash(i, 1) % 50 AS b,"
+            " hash(i, 2) % 40 AS c, hash(i, 3) % 30 AS d, hash(i, 4) % 20 AS e FROM range(4000)"
+            f" t(i)) TO '{tmp_path}/t.parquet' (ROW_GROUP_SIZE 100)"
+        )
+    codes = []
+    for _ in range(8):
+        with open_source(tmp_path) as source:
+            stats = measure_table(source.connection, source.tables[0])
+        codes.append([column.codes for column in stats.columns])
+    assert all(other == codes[0] for other in codes)
+
+
+def test_garbage_collection_is_as_before() -> None:
+    """It's paused for a profile, and on again afterwards if it was on."""
+    states = []
+    with database(CLINIC.script) as source:
+        profile_source(source, on_progress=lambda _: states.append(gc.isenabled()))
+        assert gc.isenabled()
+        gc.disable()
+        try:
+            profile_source(source)
+            assert not gc.isenabled()
+        finally:
+            gc.enable()
+    assert states
+    assert not any(states)
 
 
 def test_progress_is_reported_for_every_table() -> None:

@@ -388,6 +388,21 @@ def test_small_tables_agree_with_counting_by_hand(
         assert dict(column.values) == {str(v): present.count(v) for v in present}
 
 
+@pytest.mark.parametrize("odd", ["chr(31)", "'a' || chr(31) || 'b'", "''", "chr(0)", "NULL"])
+def test_any_character_may_be_in_a_small_table(odd: str) -> None:
+    """Values are read together, and come apart again whatever is in them."""
+    with database(
+        f"CREATE TABLE t AS SELECT CASE WHEN i = 3 THEN {odd} WHEN i % 4 > 0 THEN 'v' || i % 2 END"
+        " AS c, i AS d FROM range(20) r(i)"
+    ) as source:
+        stats = measured(source, "t").column("c")
+        rows = source.connection.execute(
+            "SELECT c, count(*) FROM t WHERE c IS NOT NULL GROUP BY c"
+        ).fetchall()
+    assert sorted(stats.values) == sorted(rows)
+    assert (stats.nulls, stats.distinct) == (20 - sum(count for _, count in rows), len(rows))
+
+
 def test_values_that_contradict_the_declared_type_are_measured(tmp_path: Path) -> None:
     """SQLite allows text in an integer column; the values that are there are counted."""
     path = tmp_path / "loose.sqlite"
