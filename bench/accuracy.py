@@ -1,8 +1,10 @@
 """How well keys are found: precision, recall and F1 on databases without their constraints.
 
-    python bench/accuracy.py --corpus ../shared/corpus
-    python bench/accuracy.py --corpus ../shared/corpus --names upper --errors
+    python bench/accuracy.py                              # ../shared/corpus and corpus_more
+    python bench/accuracy.py --leave-one-out
+    python bench/accuracy.py --corpus DIR --names upper --errors
     python bench/accuracy.py --weight reference.name=6 --weight composite.accepted=0.5
+    python bench/accuracy.py --worlds 40 --seed 1         # made-up databases
 
 A corpus folder has a folder for each database, with ``data/*.parquet`` and ``truth.json``. A
 foreign key that the data doesn't support (``"supported": false``), or that we mark as implied,
@@ -10,100 +12,88 @@ counts neither way. A primary key counts as found if it is the true one or a sma
 A key for a table that has none counts as wrong. True keys that the data violates, and those of
 empty tables, don't count as missed.
 
+The calibration error is over all judged references: those that were chosen and the candidates that
+weren't. Only the tables of the calibration are fitted (``bench/calibrate.py``); with
+``--leave-one-out``, those for each database are fitted to the others. The weights are set by hand.
+
 ``--names`` rewrites every name first (camel, pascal, snake, upper, glued, abbreviated) or replaces
 them by numbers (none), to show how much depends on names. ``--weight`` changes a weight of the
-judgement. Nothing is fitted to the corpus, so there is nothing to hold out.
+judgement. ``--errors`` lists wrong and missed keys, each with its reason.
 """
 
 import argparse
-import json
-import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-import duckdb
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
-from fluid_build.profiling import profile_source
-from fluid_build.profiling.profile import Profile
-from fluid_build.profiling.weights import DEFAULT_WEIGHTS, Weights
-from fluid_build.sources import open_source
-from fluid_build.sources.sql import literal, quote
+from bench.keys.databases import Database, profile_database, read_databases  # noqa: E402
+from bench.keys.fitting import fit_calibration  # noqa: E402
+from bench.keys.judged_pairs import (  # noqa: E402
+    JudgedPair,
+    bins,
+    expected_calibration_error,
+    judged_pairs,
+)
+from bench.keys.misses import describe_errors  # noqa: E402
+from bench.keys.naming import STYLES, renaming  # noqa: E402
+from bench.keys.scores import (  # noqa: E402
+    Score,
+    macro_f1,
+    score_foreign_keys,
+    score_primary_keys,
+)
+from bench.worlds.world import make_world  # noqa: E402
+from fluid_build.profiling.calibration import CALIBRATION, UNCALIBRATED  # noqa: E402
+from fluid_build.profiling.weights import DEFAULT_WEIGHTS, Weights  # noqa: E402
 
-Key = tuple[str, frozenset[tuple[str, str]], str]
-Rename = Callable[[str], str]
-HERE = Path(__file__).resolve().parent
+CORPORA = (ROOT.parent / "shared" / "corpus", ROOT.parent / "shared" / "corpus_more")
 
 
 @dataclass
-class Score:
-    """Counts of one kind of key, and the errors behind them."""
+class Totals:
+    """The scores of each database, and the references that were judged."""
 
-    right: int = 0
-    wrong: int = 0
-    missed: int = 0
-    errors: list[str] = field(default_factory=list)
-
-    def add(self, other: "Score") -> None:
-        self.right += other.right
-        self.wrong += other.wrong
-        self.missed += other.missed
-
-    @property
-    def precision(self) -> float:
-        return self.right / (self.right + self.wrong) if self.right + self.wrong else 1.0
-
-    @property
-    def recall(self) -> float:
-        return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
-
-    @property
-    def f1(self) -> float:
-        total = self.precision + self.recall
-        return 2 * self.precision * self.recall / total if total else 0.0
-
-    def line(self) -> str:
-        return f"P {self.precision:.3f}  R {self.recall:.3f}  F1 {self.f1:.3f}"
+    foreign: list[Score] = field(default_factory=list)
+    composite: list[Score] = field(default_factory=list)
+    primary: list[Score] = field(default_factory=list)
+    pairs: list[JudgedPair] = field(default_factory=list)
 
 
 def main() -> int:
     options = read_options()
-    databases = sorted(path.parent for path in options.corpus.glob("*/truth.json"))
-    if not databases:
-        print(f"No database with a truth.json under {options.corpus}.", file=sys.stderr)
-        return 2
-    foreign, primary, composite = Score(), Score(), Score()
-    began = time.perf_counter()
-    print(f"{'database':22}{'foreign keys':40}{'primary keys':40}")
-    for folder in databases:
-        truth = json.loads((folder / "truth.json").read_text())
-        names = renaming(options.names, truth)
-        profile = profile_database(folder, truth, names, options.weights)
-        fk, compound = score_foreign_keys(profile, truth, names)
-        pk = score_primary_keys(profile, truth, names)
-        foreign.add(fk)
-        composite.add(compound)
-        primary.add(pk)
-        print(f"{truth['name']:22}{fk.line():40}{pk.line():40}")
-        if options.errors:
-            for error in (*fk.errors, *pk.errors):
-                print("    " + error)
-    print("-" * 100)
-    print(f"{'all (micro)':22}{foreign.line():40}{primary.line():40}")
-    total = composite.right + composite.missed
-    print(f"composite foreign keys {composite.right} of {total}; ", end="")
+    with tempfile.TemporaryDirectory() as scratch:
+        if options.worlds:
+            make_worlds(Path(scratch), options.worlds, options.seed)
+            options.corpus = [Path(scratch)]
+        databases = read_databases(options.corpus or CORPORA)
+        if not databases:
+            folders = ", ".join(map(str, options.corpus or CORPORA))
+            print(f"No database with a truth.json under {folders}.", file=sys.stderr)
+            return 2
+        began = time.perf_counter()
+        totals = measure(databases, options)
+    show_totals(totals)
+    show_calibration(totals.pairs, leave_one_out=options.leave_one_out)
     print(f"{len(databases)} databases in {time.perf_counter() - began:.1f} s")
     return 0
 
 
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--corpus", type=Path, default=HERE.parent.parent / "shared" / "corpus")
+    parser.add_argument("--corpus", type=Path, action="append", metavar="DIR", help="repeatable")
+    parser.add_argument("--worlds", type=int, metavar="N", help="score N made-up databases")
+    parser.add_argument("--seed", type=int, default=1, help="of the made-up databases")
     parser.add_argument("--names", default="as-is", choices=["as-is", *STYLES, "none"])
     parser.add_argument("--errors", action="store_true", help="list wrong and missed keys")
+    parser.add_argument(
+        "--leave-one-out", action="store_true", help="calibrate each database by the others"
+    )
     parser.add_argument(
         "--weight", action="append", default=[], metavar="GROUP.NAME=NUMBER", help="repeatable"
     )
@@ -128,159 +118,81 @@ def changed_weights(changes: Iterable[str]) -> Weights:
     return weights
 
 
-def profile_database(
-    folder: Path, truth: dict, names: "Names", weights: Weights = DEFAULT_WEIGHTS
-) -> Profile:
-    if names.plain:
-        with open_source(str(folder / "data")) as source:
-            return profile_source(source, weights=weights)
-    with tempfile.TemporaryDirectory() as scratch:
-        path = Path(scratch) / "renamed.duckdb"
-        with duckdb.connect(str(path)) as connection:
-            for table, described in truth["tables"].items():
-                columns = ", ".join(
-                    f"{quote(column)} AS {quote(names.column(table, column))}"
-                    for column in described["columns"]
-                )
-                connection.execute(
-                    f"CREATE TABLE {quote(names.table(table))} AS SELECT {columns}"
-                    f" FROM read_parquet({literal(str(folder / 'data' / f'{table}.parquet'))})"
-                )
-        with open_source(f"duckdb:///{path}") as source:
-            return profile_source(source, weights=weights)
+def make_worlds(folder: Path, count: int, seed: int) -> None:
+    """Write made-up databases into a folder."""
+    for number in range(count):
+        world = make_world(seed, number)
+        world.write(folder / world.name)
 
 
-def score_foreign_keys(profile: Profile, truth: dict, names: "Names") -> tuple[Score, Score]:
-    found, implied = set(), set()
-    for key in profile.foreign_keys:
-        pairs = frozenset(zip(key.from_columns, key.to_columns, strict=True))
-        (implied if key.implied else found).add((key.from_table, pairs, key.to_table))
-    supported, unsupported = set(), set()
-    for key in truth["foreign_keys"]:
-        (supported if key["supported"] else unsupported).add(true_key(key, names))
-    required = supported - implied
-    score, compound = Score(), Score()
-    score.right = len(found & required)
-    wrong, missed = found - supported - unsupported, required - found
-    score.wrong, score.missed = len(wrong), len(missed)
-    score.errors = [f"wrong   {show(key)}" for key in sorted(wrong, key=show)]
-    score.errors += [f"missed  {show(key)}" for key in sorted(missed, key=show)]
-    compound.right = sum(len(key[1]) > 1 for key in (found | implied) & supported)
-    compound.missed = sum(len(key[1]) > 1 for key in supported - found - implied)
-    return score, compound
+def measure(databases: Sequence[Database], options: argparse.Namespace) -> Totals:
+    """Profile and score each database, printing a line for it."""
+    totals = Totals()
+    calibration = UNCALIBRATED if options.leave_one_out else CALIBRATION
+    print(f"{'database':22}{'foreign keys':40}{'primary keys':40}")
+    for database in databases:
+        truth = database.truth
+        names = renaming(options.names, truth)
+        profile = profile_database(database.folder, truth, names, options.weights, calibration)
+        foreign, composite = score_foreign_keys(profile, truth, names)
+        primary = score_primary_keys(profile, truth, names)
+        totals.foreign.append(foreign)
+        totals.composite.append(composite)
+        totals.primary.append(primary)
+        totals.pairs += judged_pairs(profile, truth, names)
+        print(f"{database.name:22}{foreign.line():40}{primary.line():40}")
+        if options.errors:
+            for error in describe_errors(profile, database, names):
+                print(f"    {error}")
+    return totals
 
 
-def true_key(key: dict, names: "Names") -> Key:
-    pairs = frozenset(
-        (names.column(key["from_table"], child), names.column(key["to_table"], parent))
-        for child, parent in zip(key["from_columns"], key["to_columns"], strict=True)
+def show_totals(totals: Totals) -> None:
+    foreign, primary = add_up(totals.foreign), add_up(totals.primary)
+    composite = add_up(totals.composite)
+    print("-" * 100)
+    print(f"{'all (micro)':22}{foreign.line():40}{primary.line():40}")
+    macro = f"F1 {macro_f1(totals.foreign):.3f}"
+    print(f"{'all (macro)':22}{macro:40}F1 {macro_f1(totals.primary):.3f}")
+    print(
+        f"composite foreign keys {composite.right} of {composite.right + composite.missed}"
+        f" ({composite.recall:.0%}), {composite.wrong} wrong; primary keys of"
+        f" {primary.right} of {primary.right + primary.missed} tables with a documented one"
+        f" ({primary.recall:.1%})"
     )
-    return names.table(key["from_table"]), pairs, names.table(key["to_table"])
 
 
-def show(key: Key) -> str:
-    child, pairs, parent = key
-    ordered = sorted(pairs)
-    columns, keys = ", ".join(a for a, _ in ordered), ", ".join(b for _, b in ordered)
-    return f"{child}({columns}) -> {parent}({keys})"
+def add_up(scores: Iterable[Score]) -> Score:
+    total = Score()
+    for score in scores:
+        total.add(score)
+    return total
 
 
-def score_primary_keys(profile: Profile, truth: dict, names: "Names") -> Score:
-    score = Score()
-    chosen = {table.name: table.primary_key for table in profile.tables}
-    for table, described in truth["tables"].items():
-        true_columns = {names.column(table, column) for column in described["primary_key"] or ()}
-        found = set(chosen.get(names.table(table)) or ())
-        required = true_columns and described["rows"] and described.get("pk_holds", True)
-        if found and true_columns and found <= true_columns:
-            score.right += 1
-            continue
-        if required:
-            score.missed += 1
-        if found:
-            score.wrong += 1
-        if required or found:
-            score.errors.append(
-                f"key     {names.table(table)}: {sorted(found)}, true {sorted(true_columns)}"
-            )
-    return score
+def show_calibration(pairs: Sequence[JudgedPair], *, leave_one_out: bool) -> None:
+    if leave_one_out:
+        pairs = calibrate_by_others(pairs)
+    print(f"\n{'confidence':14}{'pairs':>8}{'stated':>10}{'true':>10}")
+    for tenth, each in enumerate(bins(pairs)):
+        if each.pairs:
+            scale = f"{tenth / 10:.1f} to {(tenth + 1) / 10:.1f}"
+            print(f"{scale:14}{each.pairs:8}{each.stated:10.3f}{each.true:10.3f}")
+    fitted = "fitted to the other databases" if leave_one_out else "as it is stored"
+    error = expected_calibration_error(pairs)
+    print(f"expected calibration error {error:.3f} over {len(pairs)} judged pairs, {fitted}")
 
 
-# Names ------------------------------------------------------------------------------------------
-
-_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
-
-
-def _words(name: str) -> list[str]:
-    return [part.lower() for part in _PARTS.findall(name)] or ["x"]
-
-
-def _shorten(word: str) -> str:
-    if len(word) <= 4:
-        return word
-    consonants = word[0] + "".join(letter for letter in word[1:] if letter not in "aeiou")
-    return consonants[:4]
-
-
-STYLES: dict[str, Rename] = {
-    "camel": lambda name: _words(name)[0] + "".join(w.title() for w in _words(name)[1:]),
-    "pascal": lambda name: "".join(word.title() for word in _words(name)),
-    "snake": lambda name: "_".join(_words(name)),
-    "upper": lambda name: "_".join(_words(name)).upper(),
-    "glued": lambda name: "".join(_words(name)),
-    "abbreviated": lambda name: "_".join(_shorten(word) for word in _words(name)),
-}
-
-
-@dataclass
-class Names:
-    """The names that a database's tables and columns have in this run."""
-
-    plain: bool
-    tables: dict[str, str]
-    columns: dict[tuple[str, str], str]
-
-    def table(self, name: str) -> str:
-        return self.tables[name]
-
-    def column(self, table: str, name: str) -> str:
-        return self.columns[table, name]
-
-
-def renaming(style: str, truth: dict) -> Names:
-    """Return new names in a style, each made unique, or numbers (``none``)."""
-    if style == "as-is":
-        tables = {table: table for table in truth["tables"]}
-        return Names(True, tables, dict(_each_column(truth, lambda _, name: name)))
-    if style == "none":
-        tables = {table: f"t{index}" for index, table in enumerate(truth["tables"])}
-        return Names(False, tables, dict(_each_column(truth, lambda index, _: f"f{index}")))
-    rename = STYLES[style]
-    tables = _unique({table: rename(table) for table in truth["tables"]})
-    columns: dict[tuple[str, str], str] = {}
-    for table, described in truth["tables"].items():
-        renamed = _unique({name: rename(name) for name in described["columns"]})
-        columns.update({(table, name): new for name, new in renamed.items()})
-    return Names(False, tables, columns)
-
-
-def _each_column(
-    truth: dict, rename: Callable[[int, str], str]
-) -> Iterator[tuple[tuple[str, str], str]]:
-    for table, described in truth["tables"].items():
-        for index, name in enumerate(described["columns"]):
-            yield (table, name), rename(index, name)
-
-
-def _unique(names: dict[str, str]) -> dict[str, str]:
-    used: set[str] = set()
-    for old, new in names.items():
-        candidate, number = new, 2
-        while candidate.lower() in used:
-            candidate, number = f"{new}{number}", number + 1
-        used.add(candidate.lower())
-        names[old] = candidate
-    return names
+def calibrate_by_others(pairs: Sequence[JudgedPair]) -> list[JudgedPair]:
+    """Return the pairs, calibrated by tables that are fitted without their own database."""
+    calibrated: list[JudgedPair] = []
+    for database in dict.fromkeys(pair.database for pair in pairs):
+        calibration = fit_calibration([pair for pair in pairs if pair.database != database])
+        calibrated += (
+            replace(pair, confidence=calibration.confidence(pair.role, pair.log_odds))
+            for pair in pairs
+            if pair.database == database
+        )
+    return calibrated
 
 
 if __name__ == "__main__":

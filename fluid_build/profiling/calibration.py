@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal, TypeAlias
 
-Role = Literal["reference", "composite", "open", "rival", "open_composite"]
-"""What became of a judged reference: chosen (of one column or several), without a chosen rival, or
-with one. Chosen references are right more often than others of the same log odds, since they were
-the best."""
+Role = Literal["single", "composite", "rival"]
+"""A judged reference of one column or of several, or one that a chosen reference rules out: that
+one is hardly ever right, however high its log odds."""
 
 Table: TypeAlias = Sequence[tuple[float, float]]
 """Log odds and probabilities, both ascending."""

@@ -34,6 +34,7 @@ from fluid_build.profiling.unchosen_references import (
     Reference,
     UnchosenReference,
     reference_columns,
+    role_of,
 )
 from fluid_build.sources.personal_text import presentable
 
@@ -88,9 +89,7 @@ def _foreign_key(
 ) -> ForeignKey:
     child, parent = reference_columns(reference)
     is_composite = isinstance(reference, CompositeReference)
-    confidence = calibration.confidence(
-        "composite" if is_composite else "reference", reference.log_odds
-    )
+    confidence = calibration.confidence(role_of(reference), reference.log_odds)
     return ForeignKey(
         from_table=child[0].table.name,
         from_columns=tuple(column.name for column in child),

@@ -26,9 +26,7 @@ class UnchosenReference:
     @property
     def role(self) -> Role:
         """Return the role in which the judgement is calibrated."""
-        if isinstance(self.reference, CompositeReference):
-            return "open_composite"
-        return "open" if self.rival is None else "rival"
+        return "rival" if self.rival is not None else role_of(self.reference)
 
     @property
     def reason(self) -> str:
@@ -51,6 +49,11 @@ def reference_columns(
     if isinstance(reference, CompositeReference):
         return reference.child, reference.parent
     return (reference.child,), (reference.parent,)
+
+
+def role_of(reference: Reference) -> Role:
+    """Return the role of a reference without a rival."""
+    return "composite" if isinstance(reference, CompositeReference) else "single"
 
 
 def unchosen_references(

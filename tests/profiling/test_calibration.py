@@ -7,7 +7,7 @@ import pytest
 
 from fluid_build.profiling.calibration import CALIBRATION, UNCALIBRATED, read_calibration
 
-TWO_STEPS = read_calibration('{"open": [[-1, 0.1], [1, 0.5], [2, 0.9]]}')
+TWO_STEPS = read_calibration('{"single": [[-1, 0.1], [1, 0.5], [2, 0.9]]}')
 
 
 @pytest.mark.parametrize(
@@ -16,12 +16,12 @@ TWO_STEPS = read_calibration('{"open": [[-1, 0.1], [1, 0.5], [2, 0.9]]}')
 )
 def test_confidence_is_interpolated_between_points(log_odds: float, confidence: float) -> None:
     """Beyond the first and the last point, it stays what it is there."""
-    assert TWO_STEPS.confidence("open", log_odds) == pytest.approx(confidence)
+    assert TWO_STEPS.confidence("single", log_odds) == pytest.approx(confidence)
 
 
 def test_a_role_without_a_table_is_taken_at_its_word() -> None:
     """Log odds become the probability that they mean."""
-    assert UNCALIBRATED.confidence("reference", 2.0) == pytest.approx(1 / (1 + math.exp(-2.0)))
+    assert UNCALIBRATED.confidence("single", 2.0) == pytest.approx(1 / (1 + math.exp(-2.0)))
 
 
 def test_the_fitted_tables_are_monotone_and_small() -> None:

@@ -1,0 +1,56 @@
+"""Fit the calibration of confidences to databases with documented keys, and store its tables.
+
+    python bench/calibrate.py                 # rewrites fluid_build/profiling/calibration.json
+    python bench/calibrate.py --corpus DIR --corpus DIR
+
+The databases are those of ``bench/accuracy.py``, whose ``--leave-one-out`` tests the fit. The
+tables hold log odds and probabilities only, and the same databases give the same tables. Run it
+again after a change to the judgement of references.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench.accuracy import CORPORA  # noqa: E402
+from bench.keys.databases import profile_database, read_databases  # noqa: E402
+from bench.keys.fitting import fit_calibration  # noqa: E402
+from bench.keys.judged_pairs import JudgedPair, judged_pairs  # noqa: E402
+from bench.keys.naming import renaming  # noqa: E402
+from fluid_build.profiling.calibration import UNCALIBRATED, Calibration  # noqa: E402
+
+STORED = ROOT / "fluid_build" / "profiling" / "calibration.json"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--corpus", type=Path, action="append", metavar="DIR", help="repeatable")
+    parser.add_argument("--out", type=Path, default=STORED)
+    options = parser.parse_args()
+    databases = read_databases(options.corpus or CORPORA)
+    pairs: list[JudgedPair] = []
+    for database in databases:
+        names = renaming("as-is", database.truth)
+        profile = profile_database(database.folder, database.truth, names, calibration=UNCALIBRATED)
+        pairs += judged_pairs(profile, database.truth, names)
+    calibration = fit_calibration(pairs)
+    options.out.write_text(calibration_json(calibration), encoding="utf-8")
+    print(f"{len(pairs)} judged pairs of {len(databases)} databases; wrote {options.out}")
+    return 0
+
+
+def calibration_json(calibration: Calibration) -> str:
+    """Return the tables as JSON, a line for each."""
+    lines = (
+        f"  {json.dumps(role)}: {json.dumps([list(point) for point in table])}"
+        for role, table in sorted(calibration.tables.items())
+    )
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

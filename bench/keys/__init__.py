@@ -1,0 +1,1 @@
+"""Databases whose keys are known, and how well their keys are found."""
