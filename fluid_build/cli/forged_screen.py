@@ -50,12 +50,22 @@ def forged_screen(
     view = forged_view(forged)
     yield source_screen.title(view)
     yield from source_screen.figures_section(view)
+    yield from _open_questions(view)
     yield from source_screen.reading_notes(view)
     yield from source_screen.look_at_first(view)
     yield from model_section(view, forged.notes)
     yield from files_section(forged.files)
     yield from kept_section(forged.kept, contradicting)
     yield from next_steps(steps)
+
+
+def _open_questions(view: SourceView) -> Iterator[Part]:
+    """Yield how many relationships somebody should decide on, if any."""
+    count = len(view.questions)
+    if count:
+        verb = "wasn't" if count == 1 else "weren't"
+        uncertain = counted(count, "possible relationship")
+        yield indented(f"{uncertain} {verb} certain enough to use: see {DOCUMENT_FILE}.")
 
 
 def forged_view(forged: Forged) -> SourceView:

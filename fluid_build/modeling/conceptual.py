@@ -121,14 +121,33 @@ class Relationship(Element):
     evidence: ForeignKeyEvidence
 
 
+class CandidateRelationship(Element):
+    """A possible relationship that isn't believed: a question to a person.
+
+    Attributes pair by position. ``confidence`` is the probability that it's meant after all;
+    ``reason`` says why it isn't believed, ``evidence.reason`` what speaks for it. ``rival`` means
+    that another relationship was chosen instead.
+    """
+
+    from_entity: str
+    from_attributes: tuple[str, ...]
+    to_entity: str
+    to_attributes: tuple[str, ...]
+    rival: bool = False
+    confidence: float
+    evidence: ForeignKeyEvidence
+
+
 class ConceptualModel(ModelPart):
     """Entities in the order of the source, and the relationships between them.
 
-    ``skipped`` are the names of tables that couldn't be read.
+    ``candidates`` are the relationships that aren't believed, most credible first. ``skipped`` are
+    the names of tables that couldn't be read.
     """
 
     entities: tuple[Entity, ...]
     relationships: tuple[Relationship, ...] = ()
+    candidates: tuple[CandidateRelationship, ...] = ()
     skipped: tuple[str, ...] = ()
 
     def entity(self, name: str) -> Entity:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Set
 from fluid_build.modeling.accepted_values import accepted_values
 from fluid_build.modeling.conceptual import (
     Attribute,
+    CandidateRelationship,
     ConceptualModel,
     Conversion,
     Entity,
@@ -15,13 +16,14 @@ from fluid_build.modeling.conceptual import (
     Relationship,
     RelationshipCardinality,
 )
-from fluid_build.modeling.element import source_columns
+from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.modeling.identifiers import identifiers
 from fluid_build.modeling.key_columns import key_columns
 from fluid_build.modeling.measures import measure_role
 from fluid_build.modeling.types import column_type, type_name
 from fluid_build.profiling import checks
 from fluid_build.profiling.profile import (
+    Candidate,
     ColumnProfile,
     Evidence,
     ForeignKey,
@@ -47,6 +49,7 @@ def conceptual_model(profile: Profile) -> ConceptualModel:
             _entity(table, keys[table.name], profile.has_data) for table in profile.tables
         ),
         relationships=_relationships(profile),
+        candidates=tuple(map(_candidate_relationship, profile.candidates)),
         skipped=tuple(skipped.name for skipped in profile.skipped),
     )
 
@@ -247,11 +250,30 @@ def _relationship(
         confidence=key.confidence,
         evidence=evidence,
         mapped_source_tables=tuple(dict.fromkeys((key.from_table, key.to_table))),
-        source_columns=(
-            *source_columns(key.from_table, key.from_columns),
-            *source_columns(key.to_table, key.to_columns),
-        ),
+        source_columns=_columns_of_both(key),
         reason=evidence.reason or _FOREIGN_KEY_REASONS[key.origin],
+    )
+
+
+def _candidate_relationship(candidate: Candidate) -> CandidateRelationship:
+    return CandidateRelationship(
+        from_entity=candidate.from_table,
+        from_attributes=candidate.from_columns,
+        to_entity=candidate.to_table,
+        to_attributes=candidate.to_columns,
+        rival=candidate.rival,
+        confidence=candidate.confidence,
+        evidence=candidate.evidence,
+        mapped_source_tables=tuple(dict.fromkeys((candidate.from_table, candidate.to_table))),
+        source_columns=_columns_of_both(candidate),
+        reason=candidate.reason,
+    )
+
+
+def _columns_of_both(reference: ForeignKey | Candidate) -> tuple[SourceColumn, ...]:
+    return (
+        *source_columns(reference.from_table, reference.from_columns),
+        *source_columns(reference.to_table, reference.to_columns),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import count
 
 from fluid_build.markdown import code, codes, fenced, inline, table, text
-from fluid_build.modeling.conceptual import Relationship
+from fluid_build.modeling.conceptual import CandidateRelationship, Relationship
 from fluid_build.report.er_diagrams import MOST_COLUMNS, er_diagrams
 from fluid_build.report.model_elements import ElementGroup, ModelView, Name, Prose
 from fluid_build.report.notices import Notice, notices_by_kind
@@ -23,6 +23,7 @@ from fluid_build.text import counted
 
 _MOST_NOTICES_OF_A_KIND = 10
 _MOST_COLUMNS_LISTED = 1_500
+_MOST_QUESTIONS = 40
 _ORIGINS = {"declared": "declared", "measured": "inferred", "llm": "proposed by a model"}
 
 
@@ -34,6 +35,7 @@ def model_document(view: SourceView) -> str:
         *_notices(view),
         *_tables(view),
         *_relationships(view),
+        *_questions(view),
         *_model(view.model),
         *_diagrams(view),
         *_columns(view),
@@ -139,6 +141,34 @@ def _relationship_cells(relationship: Relationship, has_data: bool) -> tuple[str
         f"{evidence.orphans:,}" if has_data else "",
         confidence_label(relationship.confidence),
         text(relationship.reason),
+    )
+
+
+def _questions(view: SourceView) -> Iterator[str]:
+    """Yield the relationships that somebody who knows the data should decide on."""
+    questions = view.questions
+    if not questions:
+        return
+    yield "## Open questions"
+    yield (
+        "Relationships that may be meant, but aren't certain enough to be part of the model. "
+        "The least certain come first."
+    )
+    headings = ("From", "To?", "Rows#", "Orphans#", "Confidence#", "For it", "Why it's open")
+    yield table(headings, list(map(_question_cells, questions[:_MOST_QUESTIONS])))
+    if len(questions) > _MOST_QUESTIONS:
+        yield f"And {len(questions) - _MOST_QUESTIONS:,} more: see `candidates` in `model.json`."
+
+
+def _question_cells(candidate: CandidateRelationship) -> tuple[str, ...]:
+    return (
+        f"{code(candidate.from_entity)} ({codes(candidate.from_attributes)})",
+        f"{code(candidate.to_entity)} ({codes(candidate.to_attributes)})",
+        f"{candidate.evidence.rows:,}",
+        f"{candidate.evidence.orphans:,}",
+        confidence_label(candidate.confidence),
+        text(candidate.evidence.reason),
+        text(candidate.reason),
     )
 
 

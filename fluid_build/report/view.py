@@ -3,7 +3,13 @@
 import math
 from dataclasses import dataclass
 
-from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, EntityKey
+from fluid_build.modeling.conceptual import (
+    Attribute,
+    CandidateRelationship,
+    ConceptualModel,
+    Entity,
+    EntityKey,
+)
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
@@ -12,6 +18,10 @@ from fluid_build.report.notices import Notice, notices
 from fluid_build.sources.kinds import KINDS
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.proof import Proof, TableProof
+
+_WORTH_ASKING = 0.2
+"""The confidence from which a candidate is a question: of those below, not one in ten is meant, and
+a person who is asked too much stops reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +97,12 @@ class SourceView:
     def columns(self) -> tuple[ColumnProfile, ...]:
         """Return the columns of all tables."""
         return tuple(column for table in self.tables for column in table.measured.columns)
+
+    @property
+    def questions(self) -> tuple[CandidateRelationship, ...]:
+        """Return the candidates that are worth asking about, the least certain first."""
+        asked = [each for each in self.conceptual.candidates if each.confidence >= _WORTH_ASKING]
+        return tuple(sorted(asked, key=lambda candidate: abs(candidate.confidence - 0.5)))
 
 
 def source_view(

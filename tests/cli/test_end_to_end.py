@@ -230,6 +230,30 @@ def test_a_forge_is_shown_with_figures_and_files(
     assert "contract.fluid.yaml the data contract, FLUID 0.7.2" in output
 
 
+def test_what_is_not_certain_is_asked(fluid: Fluid, tmp_path: Path) -> None:
+    """A possible relationship isn't modelled; model, document and screen show it as a question."""
+    database, out = tmp_path / "trips.duckdb", tmp_path / "out"
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(
+            "CREATE TABLE country AS SELECT 1 + i AS country_id, 'c' || i AS name"
+            " FROM range(60) t(i);"
+            "CREATE TABLE visit AS SELECT 1000 + 7 * i AS visit_id,"
+            " 1 + CAST(hash(i) % 60 AS INTEGER) AS origin_id FROM range(500) t(i);"
+        )
+    outcome = fluid(*FROM_SOURCE, "--uri", database, "-o", out)
+    assert outcome.code == 0, outcome.err
+    conceptual = json.loads((out / "model.json").read_text())["conceptual"]
+    assert conceptual["relationships"] == []
+    (candidate,) = conceptual["candidates"]
+    assert (candidate["from_attributes"], candidate["to_entity"]) == (["origin_id"], "country")
+    assert 0.2 <= candidate["confidence"] < 0.6
+    assert "candidates" not in json.loads((out / "profile.json").read_text())
+    assert "candidates" not in json.loads(fluid("profile", database, "--json").out)
+    assert "| `visit` (`origin_id`) | `country` (`country_id`) |" in (out / "MODEL.md").read_text()
+    assert "1 possible relationship wasn't certain enough to use: see MODEL.md." in outcome.out
+    assert fluid("verify", out).code == 0
+
+
 def test_the_installed_command_is_the_same(sqlite_shop: Path) -> None:
     """The console script runs the same command lines."""
     process = subprocess.run(

@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from fluid_build.profiling.profile import (
+    Candidate,
     ColumnProfile,
     ForeignKey,
     ForeignKeyEvidence,
@@ -48,6 +49,15 @@ def reference(
             "evidence": evidence,
             **more,
         }
+    )
+
+
+def candidate(child: str, columns: str, parent: str, keys: str, **more: object) -> Candidate:
+    """A possible foreign key of 100 rows, as likely as not."""
+    facts = {"confidence": 0.5, "reason": "what speaks for it isn't enough", **more}
+    key = reference(child, columns, parent, keys)
+    return Candidate.model_validate(
+        {**key.model_dump(include=set(Candidate.model_fields)), **facts}
     )
 
 
@@ -214,6 +224,12 @@ def foreign_keys(draw: st.DrawFn, tables_: tuple[TableProfile, ...]) -> ForeignK
 
 
 @st.composite
+def candidates(draw: st.DrawFn, tables_: tuple[TableProfile, ...]) -> Candidate:
+    facts = draw(foreign_keys(tables_)).model_dump(include=set(Candidate.model_fields))
+    return Candidate(**facts, rival=draw(st.booleans()), reason=draw(NAMES))
+
+
+@st.composite
 def profiles(draw: st.DrawFn) -> Profile:
     """Any profile that the types allow, with the names of a madman."""
     names = draw(st.lists(NAMES, unique=True, min_size=1, max_size=4))
@@ -225,6 +241,7 @@ def profiles(draw: st.DrawFn) -> Profile:
             "has_data": draw(st.booleans()),
             "tables": made,
             "foreign_keys": draw(st.lists(foreign_keys(made), max_size=4)),
+            "candidates": draw(st.lists(candidates(made), max_size=2)),
             "skipped": [
                 {"name": name, "reason": draw(NAMES)}
                 for name in draw(st.lists(NAMES, unique=True, max_size=2))

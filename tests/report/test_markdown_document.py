@@ -13,7 +13,15 @@ from fluid_build.report.er_diagrams import MOST_ENTITIES, er_diagrams
 from fluid_build.report.markdown_document import model_document
 from fluid_build.report.notices import notices
 from fluid_build.report.view import source_view
-from tests.modeling.profiles import column, profile, profiles, reference, table, values
+from tests.modeling.profiles import (
+    candidate,
+    column,
+    profile,
+    profiles,
+    reference,
+    table,
+    values,
+)
 
 OURS = {"<code>", "</code>"}
 DIAGRAM_LINE = re.compile(
@@ -40,7 +48,8 @@ def tokens(text: str) -> Iterator[Token]:
 def test_no_text_of_a_source_becomes_markup(measured: Profile) -> None:
     """Names, comments and reasons are shown: no link, image, HTML or heading comes of them."""
     text = document(measured)
-    expected = 5 + len(measured.tables)
+    asks = any(candidate.confidence >= 0.2 for candidate in measured.candidates)
+    expected = 5 + len(measured.tables) + asks
     found = list(tokens(text))
     assert not {token.type for token in found} & {"link_open", "image", "html_block"}
     assert {token.content for token in found if token.type == "html_inline"} <= OURS
@@ -192,3 +201,37 @@ def test_long_lists_are_cut_and_say_so() -> None:
     text = document(profile(*(table(name, column("id")) for name in names)))
     assert text.count("No key:") == 10
     assert "And 15 more under" in text
+
+
+def test_possible_relationships_are_questions_the_least_certain_first() -> None:
+    """Those that are hardly likely aren't asked about."""
+    columns = [column(name) for name in ("id", "a", "b", "c")]
+    shares = {"a": 0.25, "b": 0.45, "c": 0.1}
+    text = document(
+        profile(
+            table("t", *columns, primary_key=("id",)),
+            candidates=[
+                candidate("t", name, "t", "id", confidence=share) for name, share in shares.items()
+            ],
+        )
+    )
+    asked = text.partition("## Open questions")[2].partition("## ")[0]
+    assert asked.index("`t` (`b`)") < asked.index("`t` (`a`)")
+    assert "`t` (`c`)" not in asked
+    assert "| 0.45 |" in asked
+
+
+def test_many_questions_are_cut_and_say_so() -> None:
+    """Of sixty questions, forty are shown and the rest are counted."""
+    names = [f"c{number}" for number in range(60)]
+    made = table("t", column("id"), *map(column, names), primary_key=("id",))
+    asked = [candidate("t", name, "t", "id") for name in names]
+    text = document(profile(made, candidates=asked))
+    assert text.count("what speaks for it isn't enough") == 40
+    assert "And 20 more: see `candidates` in `model.json`." in text
+
+
+def test_a_source_without_questions_has_no_section_for_them() -> None:
+    """The heading is left out."""
+    text = document(profile(table("t", column("id"), primary_key=("id",))))
+    assert "Open questions" not in text

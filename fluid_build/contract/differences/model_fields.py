@@ -25,6 +25,7 @@ from fluid_build.contract.differences.comparing import (
 
 _WORDS = cosmetic("Descriptive text only.")
 _FIGURES = cosmetic("Evidence: statistics of the data when it was profiled.")
+_QUESTIONS = cosmetic("Open questions: nothing in the model depends on them.")
 _ORIGIN = cosmetic("Its origin; its meaning is the same.")
 _KINDS: Mapping[str, str] = {
     "entities": "entity",
@@ -115,6 +116,7 @@ _FIELDS = Fields(
             ),
             _ORIGIN,
         ),
+        "candidates": _QUESTIONS,
         "type": column_type,
         "required": flag("Whether values may be null has changed."),
         "holds": flag("Whether the key holds in the data has changed."),

@@ -40,6 +40,14 @@ def model() -> Any:
 ENTITIES = ("conceptual", "entities")
 ATTRIBUTES = (*ENTITIES, 1, "attributes")
 RELATIONSHIP = ("conceptual", "relationships", 0)
+CANDIDATE = {
+    "from_entity": "orders",
+    "from_attributes": ["id"],
+    "to_entity": "customer",
+    "to_attributes": ["id"],
+    "confidence": 0.4,
+    "evidence": {"origin": "measured", "rows": 100},
+}
 
 
 @pytest.mark.parametrize(
@@ -59,6 +67,7 @@ RELATIONSHIP = ("conceptual", "relationships", 0)
         ((*ENTITIES, 1), None, {"breaking"}),
         (RELATIONSHIP, None, {"breaking"}),
         ((*RELATIONSHIP, "confidence"), 0.5, {"cosmetic"}),
+        (("conceptual", "candidates"), [CANDIDATE], {"cosmetic"}),
         ((*RELATIONSHIP, "from_participation"), "optional", {"breaking"}),
         ((*RELATIONSHIP, "to_attributes"), ["mail"], {"breaking"}),
         (("name",), "store", {"cosmetic"}),
