@@ -4,7 +4,7 @@ For every column that could refer to something, the keys that it could mean are 
 by value, and their inclusion is measured. ``reference_choice`` chooses among them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.profiling.foreign_key_scores import confidence, score_reference
@@ -23,6 +23,8 @@ from fluid_build.profiling.weights import ReferenceWeights, Weights
 _MEASURED_CANDIDATES = 6
 """Candidates of a column that are measured at most: the right one is hardly ever further down, and
 each may cost a join."""
+_PLAIN_NAME = 0.6
+"""The name score from which a key is plainly meant (see ``NameWeights``)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -71,6 +73,8 @@ class ReferenceSearch:
         searches = {
             kind: ParentSearch(parents, self.prober, self.weights) for kind, parents in keys.items()
         }
+        for child in self.columns:
+            self._compare_as_its_key(child, searches)
         measured = (
             self._measure_best(child, searches[child.key_kind].candidates(child))
             for child in self.columns
@@ -95,6 +99,23 @@ class ReferenceSearch:
     def close(self) -> None:
         """Drop what the search keeps in the database."""
         self.prober.close()
+
+    def _compare_as_its_key(
+        self, child: MeasuredColumn, searches: Mapping[str, ParentSearch]
+    ) -> None:
+        """Compare text of digits as text if the key that its name means is text.
+
+        A few rows may happen to have only codes without letters, such as those of one region.
+        """
+        if child.key_kind != "integer" or child.stats.kind != "text" or child.stats.is_unique:
+            return
+        best = {
+            kind: searches[kind].best_name_score(child) if kind in searches else 0.0
+            for kind in ("text", "integer")
+        }
+        if best["text"] >= _PLAIN_NAME and best["text"] > best["integer"]:
+            child.key_kind = "text"
+            self.prober.probe_again(child)
 
     def _measure_best(
         self, child: MeasuredColumn, candidates: Sequence[ParentCandidate]

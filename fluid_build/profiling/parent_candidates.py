@@ -52,6 +52,10 @@ class ParentSearch:
         primary = [parent for parent in parents if parent.is_primary_key]
         self.sparse_primary = [parent for parent in primary if not parent.is_dense]
         self.dense_primary = [parent for parent in primary if parent.is_dense]
+        self.generic_primary: dict[str, list[MeasuredColumn]] = defaultdict(list)
+        for parent in primary:
+            if parent.parsed_name.is_generic:
+                self.generic_primary[parent.parsed_name.squashed].append(parent)
         self._by_name: dict[int, list[tuple[MeasuredColumn, float]]] = {}
 
     def candidates(self, child: MeasuredColumn) -> list[ParentCandidate]:
@@ -68,6 +72,13 @@ class ParentSearch:
                     by_id[id(parent)] = unnamed
         return sorted(by_id.values(), key=lambda c: (-c.estimate, str(c.parent)))
 
+    def best_name_score(self, child: MeasuredColumn) -> float:
+        """Return how well a column's name says that it refers to a key of another table."""
+        return max(
+            (score for parent, score in self._named(child) if parent.table is not child.table),
+            default=0.0,
+        )
+
     def _named(self, child: MeasuredColumn) -> Iterable[tuple[MeasuredColumn, float]]:
         """Yield the keys that a column's name may point at, with their name scores."""
         weights = self.weights.candidate
@@ -75,12 +86,25 @@ class ParentSearch:
         scored += [
             near for near in self._named_by(child.parsed_name) if near[0].table is not child.table
         ]
+        scored += [(parent, 0.0) for parent in self._extended(child)]
         for parent, score_by_name in scored:
             if parent is child or not _bounds_overlap(child, parent):
                 continue
             score = _name_score(child, parent, score_by_name, self.weights.names)
             if score >= (weights.name if parent.is_primary_key else weights.attribute_name):
                 yield parent, score
+
+    def _extended(self, child: MeasuredColumn) -> Iterable[MeasuredColumn]:
+        """Yield the primary keys of a generic name in tables whose name the child's extends.
+
+        ``status_texts(code)`` refers to ``status(code)``, though any table may have a ``code``.
+        """
+        name, table = child.parsed_name, child.table.parsed_name
+        if not name.is_generic or child.stats.is_unique:
+            return
+        for parent in self.generic_primary.get(name.squashed, ()):
+            if parent.table is not child.table and extends_name(table, parent.table.parsed_name):
+                yield parent
 
     def _named_by(self, name: ParsedColumnName) -> list[tuple[MeasuredColumn, float]]:
         """Return the keys that a name may point at, computed once for all columns of that name."""
@@ -202,7 +226,8 @@ def _name_score(
     if child.table is parent.table:
         table = parent.table.parsed_name
         return hierarchy_score(child.parsed_name, parent.parsed_name, table, weights)
-    if is_same_name(child.parsed_name, parent.parsed_name) and extends_name(
+    same_name = child.parsed_name.squashed == parent.parsed_name.squashed
+    if (same_name or is_same_name(child.parsed_name, parent.parsed_name)) and extends_name(
         child.table.parsed_name, parent.table.parsed_name
     ):
         return max(score_by_name, weights.extended_table)

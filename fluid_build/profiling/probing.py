@@ -61,6 +61,11 @@ class Prober:
         self._loaded_kinds: set[str] = set()
         self._hits: dict[int, dict[int, int]] = {}
 
+    def probe_again(self, column: MeasuredColumn) -> None:
+        """Replace the probes of a column that is compared in another form now."""
+        self.probes[id(column)] = probes_of(column)
+        self.numbers.pop(id(column), None)
+
     def share(self, child: MeasuredColumn, parent: MeasuredColumn) -> float:
         """Return the share of the child's probes that are keys of the parent."""
         probes = self.probes[id(child)]

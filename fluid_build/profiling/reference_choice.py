@@ -6,10 +6,11 @@ where a key is at home, and two columns don't refer to each other.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 
 from fluid_build.profiling.foreign_keys import ColumnReference, ReferenceSearch
 from fluid_build.profiling.measured_tables import MeasuredColumn
+from fluid_build.profiling.name_similarity import extends_name
 from fluid_build.profiling.vocabulary import ACTING_WORDS
 from fluid_build.profiling.weights import ReferenceWeights
 
@@ -17,17 +18,35 @@ from fluid_build.profiling.weights import ReferenceWeights
 def choose_references(search: ReferenceSearch, weights: ReferenceWeights) -> list[ColumnReference]:
     """Return at most one reference for each column, consistent over the whole schema."""
     candidates = search.candidates()
-    chosen = [best for measured in candidates if (best := _best_reference(measured, weights))]
-    chosen = _without_reverse(chosen)
+    chosen = _best_references(candidates, weights)
     chosen += _voted_references(chosen, search, weights)
     chosen = _lead_to_roots(chosen, candidates, weights)
     position = {id(column): index for index, column in enumerate(search.columns)}
     return sorted(chosen, key=lambda reference: position[id(reference.child)])
 
 
+def _best_references(
+    candidates: Sequence[Sequence[ColumnReference]], weights: ReferenceWeights
+) -> list[ColumnReference]:
+    """Return the best reference of each column, none of them against another.
+
+    A column whose reference loses against its reverse falls back on its next best.
+    """
+    beaten: set[int] = set()
+    while True:
+        chosen = [
+            best for measured in candidates if (best := _best_reference(measured, beaten, weights))
+        ]
+        losers = {id(reference) for reference in _beaten_by_reverse(chosen)}
+        if not losers:
+            return chosen
+        beaten |= losers
+
+
 def _best_reference(
-    measured: Sequence[ColumnReference], weights: ReferenceWeights
+    measured: Sequence[ColumnReference], beaten: Container[int], weights: ReferenceWeights
 ) -> ColumnReference | None:
+    measured = [reference for reference in measured if id(reference) not in beaten]
     accepted = [reference for reference in measured if reference.confidence >= weights.accepted]
     if not accepted:
         return None
@@ -56,18 +75,18 @@ def _is_more_specific(
     return nats > weights.part_evidence
 
 
-def _without_reverse(references: Sequence[ColumnReference]) -> list[ColumnReference]:
-    """Keep the more credible of two references that point at each other's columns."""
+def _beaten_by_reverse(references: Sequence[ColumnReference]) -> Iterator[ColumnReference]:
+    """Yield the less credible of two references that point at each other's columns."""
     by_pair = {(id(r.child), id(r.parent)): r for r in references}
-    remaining = []
     for reference in references:
         reverse = by_pair.get((id(reference.parent), id(reference.child)))
-        if reverse is None or (reverse.log_odds, str(reverse.child)) <= (
-            reference.log_odds,
-            str(reference.child),
-        ):
-            remaining.append(reference)
-    return remaining
+        if reverse is not None and _credibility(reference) < _credibility(reverse):
+            yield reference
+
+
+def _credibility(reference: ColumnReference) -> tuple[bool, float, str]:
+    """Return what two references are compared by: only one that holds can lead to the other."""
+    return reference.inclusion.orphans == 0, reference.log_odds, str(reference.child)
 
 
 def _voted_references(
@@ -121,23 +140,57 @@ def _lead_to_roots(
     They stay if the names speak for the nearer key, or the values for a subtype.
     """
     onward = {id(reference.child): reference.parent for reference in chosen}
-    measured = {
-        (id(reference.child), id(reference.parent)): reference
-        for references in candidates
-        for reference in references
-    }
-    remaining = []
-    for reference in chosen:
-        root = onward.get(id(reference.parent))
-        farther = measured.get((id(reference.child), id(root)))
+    by_child = {id(references[0].child): references for references in candidates}
+    return [
+        _nearer(reference, by_child.get(id(reference.child), ()), onward, weights)
+        or _farther(reference, by_child.get(id(reference.child), ()), onward, weights)
+        or reference
+        for reference in chosen
+    ]
+
+
+def _farther(
+    reference: ColumnReference,
+    measured: Sequence[ColumnReference],
+    onward: Mapping[int, MeasuredColumn],
+    weights: ReferenceWeights,
+) -> ColumnReference | None:
+    """Return the reference to where a reference's parent leads, if it's about as good."""
+    for farther in measured:
         if (
-            farther is not None
+            farther.parent is onward.get(id(reference.parent))
             and farther.confidence >= weights.accepted
-            and farther.features.name >= reference.features.name
+            and farther.features.name >= reference.features.name - weights.root_margin
             and farther.inclusion.share >= reference.inclusion.share
             and farther.parent is not farther.child
+            and not _extends_parent(reference)
             and not _is_more_specific(reference, farther, weights)
         ):
-            reference = farther
-        remaining.append(reference)
-    return remaining
+            return farther
+    return None
+
+
+def _nearer(
+    reference: ColumnReference,
+    measured: Sequence[ColumnReference],
+    onward: Mapping[int, MeasuredColumn],
+    weights: ReferenceWeights,
+) -> ColumnReference | None:
+    """Return the reference by way of a table that the child's name extends, if there is one.
+
+    ``faculty_subjects`` refers to ``faculty``, even if that refers to ``staff`` by the same name.
+    """
+    for nearer in measured:
+        if (
+            onward.get(id(nearer.parent)) is reference.parent
+            and nearer.confidence >= weights.accepted
+            and nearer.inclusion.orphans == 0
+            and _extends_parent(nearer)
+            and not _extends_parent(reference)
+        ):
+            return nearer
+    return None
+
+
+def _extends_parent(reference: ColumnReference) -> bool:
+    return extends_name(reference.child.table.parsed_name, reference.parent.table.parsed_name)

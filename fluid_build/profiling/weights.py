@@ -272,6 +272,10 @@ class ReferenceWeights:
     voted_name_once: float = 0.45
     """The same if there is only one such column."""
 
+    root_margin: float = 0.15
+    """How much better the name of a nearer key may be before it's preferred to the key that it
+    refers to itself."""
+
     accepted: float = 0.55
     """The confidence (0 to 1) from which a reference is reported, a little above even odds."""
 
