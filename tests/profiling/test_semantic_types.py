@@ -667,6 +667,35 @@ def test_nickname_that_is_a_given_name_is_a_person_name() -> None:
     assert type_of("nickname", ["kuro77", "xX_ace", "m0nster"], **context) == "username"
 
 
+def test_full_name_next_to_an_email_is_a_persons_name() -> None:
+    """Whatever the table is called, a place has no e-mail address and no password."""
+    values = ["Lakhdar bel Maria", "Zineb bel Omar", "Akram Saliha"]
+    context = {"table": "autorites", "siblings": ("email", "password")}
+    assert type_of("nom_complet", values, **context) == "person_name"
+
+
+@pytest.mark.parametrize(
+    ("column", "table", "values"),
+    [
+        ("nombre", "mascota", ["Luna", "Coco", "Bella", "Max"]),
+        ("nom", "produits", ["Madeleine", "Charlotte aux fraises", "Opera"]),
+        ("name", "tiere", ["Simba", "Bella", "Charlie", "Frank"]),
+    ],
+)
+def test_name_of_an_animal_or_product_in_other_languages_is_none(
+    column: str, table: str, values: list[str]
+) -> None:
+    """Pets have people's names, and some cakes do."""
+    assert personal(column, values, table=table) is None
+    assert personal("fecha_nacimiento", ["2022-01-03"], table="mascota", type_name="DATE") is None
+
+
+@pytest.mark.parametrize("column", ["address_element_code", "address_block_element"])
+def test_elements_of_an_address_form_are_not_addresses(column: str) -> None:
+    """A code for the parts of an address holds no address."""
+    assert personal(column, ["Street name", "City", "Post code", "Country"]) is None
+
+
 @pytest.mark.parametrize("table", ["wards", "provinces", "units", "species"])
 def test_full_name_of_a_place_is_not_a_persons_name(table: str) -> None:
     """Places and units have a full name, too."""

@@ -119,7 +119,7 @@ def claim_of(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...
             return None
         if _is_about_people(column, table, siblings):
             return Claim.ROLE
-        return Claim.BARE if table.concepts & _NOT_PERSONS else Claim.FULL_NAME
+        return _claim_of_thing(table) if table.concepts & _NOT_PERSONS else Claim.FULL_NAME
     if is_named and concepts & {"party", "parcel", "user", "by"}:
         if _names_thing(column):
             return None
@@ -133,7 +133,11 @@ def _is_about_people(column: NameConcepts, table: NameConcepts, siblings: tuple[
     """Return whether a full or display name is a person's: units and places have them too."""
     if column.concepts & {"person", "contact", "party", "user"} or table.concepts & _PARTIES:
         return True
-    return bool(sibling_concepts(siblings) & (PERSONAL_TRAITS | {"given_name", "family_name"}))
+    return bool(sibling_concepts(siblings) & _OF_PEOPLE)
+
+
+_OF_PEOPLE: Final = PERSONAL_TRAITS | {"given_name", "family_name", "email", "password", "phone"}
+"""Concepts of columns next to which a full name is a person's, since units and places lack them."""
 
 
 _OTHER_MEANINGS: Final = ASPECTS | frozenset(
@@ -185,10 +189,17 @@ def _claim_of_name(
         return Claim.EXPLICIT
     about = table.concepts
     if about & _NOT_PERSONS:
-        return Claim.BARE if about & _PARTIES else Claim.NONE
+        return _claim_of_thing(table)
     if about & {"person", "user", "contact"} or near & PERSONAL_TRAITS:
         return Claim.BARE_PERSON
     return Claim.BARE_PARTY if "party" in about else Claim.BARE
+
+
+def _claim_of_thing(table: NameConcepts) -> Claim | None:
+    """Return the claim of a name in a table about things; places are often named after people."""
+    if table.concepts & _PARTIES:
+        return Claim.BARE
+    return None if table.concepts & {"city", "region", "country"} else Claim.NONE
 
 
 def _claim_of_mention(column: NameConcepts) -> Claim | None:
