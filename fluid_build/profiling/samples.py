@@ -39,7 +39,9 @@ _SEPARATOR = "\x1f"
 _FREE_TEXT = frozenset({"text", "nested", "binary"})
 """Kinds of columns whose values, as text, may hold any character."""
 
-Rows: TypeAlias = list[tuple[str | None, ...]]
+_Rows: TypeAlias = list[tuple[str | None, ...]]
+_Read: TypeAlias = tuple[int, Iterator[Sequence[str]]]
+"""How many rows were read, and of each column the values that aren't null, row by row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +61,11 @@ class _Sample:
 def read_whole(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> list[ColumnStats]:
     """Read a small table into its columns; return those whose bounds its text doesn't show."""
     unbounded = []
-    for start in range(0, len(measured.columns), COLUMNS_A_QUERY):
-        columns = measured.columns[start : start + COLUMNS_A_QUERY]
-        read = _read_columns(connection, measured.table, columns)
+    for columns in _columns_a_query(measured):
+        rows, read = _read_columns(connection, measured.table.relation, columns)
         for stats, present in zip(columns, read, strict=True):
-            sample = _count_values(measured.rows, present)
-            stats.nulls = measured.rows - len(present)
+            sample = _count_values(rows, present)
+            stats.nulls = rows - len(present)
             stats.distinct, stats.distinct_exact = len(sample.counts), True
             _set_sample(stats, sample)
             if not _set_figures(stats, sample):
@@ -74,14 +75,19 @@ def read_whole(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> l
 
 def read_sample(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
     """Read slices of a large table into its columns."""
-    names = ", ".join(map(_as_text, measured.columns))
     step = (measured.rows - _SLICE_ROWS) // (_SLICES - 1)
     starts = [index * step for index in range(_SLICES)]
-    rows = _read_by_number(connection, measured.table, names, starts)
-    if len(rows) < _SLICES * _SLICE_ROWS:
-        rows = _read_by_offset(connection, measured.table, names, starts)
-    for stats, present in zip(measured.columns, _present_values(rows), strict=True):
-        _set_sample(stats, _count_values(len(rows), present))
+    for columns in _columns_a_query(measured):
+        rows, read = _read_by_number(connection, measured.table, columns, starts)
+        if rows < _SLICES * _SLICE_ROWS:
+            rows, read = _read_by_offset(connection, measured.table, columns, starts)
+        for stats, present in zip(columns, read, strict=True):
+            _set_sample(stats, _count_values(rows, present))
+
+
+def _columns_a_query(measured: TableStats) -> Iterator[Sequence[ColumnStats]]:
+    for start in range(0, len(measured.columns), COLUMNS_A_QUERY):
+        yield measured.columns[start : start + COLUMNS_A_QUERY]
 
 
 def read_documents(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
@@ -99,14 +105,14 @@ def read_documents(connection: duckdb.DuckDBPyConnection, measured: TableStats) 
     rows = connection.execute(
         f"SELECT {selected} FROM {measured.table.relation} LIMIT {_DOCUMENT_ROWS}"
     ).fetchall()
-    for stats, values in zip(nested, _present_values(rows), strict=True):
-        stats.documents = list(values)
+    for stats, documents in zip(nested, _by_column(rows)[1], strict=True):
+        stats.documents = list(documents)
 
 
 def _read_columns(
-    connection: duckdb.DuckDBPyConnection, table: Table, columns: Sequence[ColumnStats]
-) -> Iterator[Sequence[str]]:
-    """Yield the values of each column that aren't null, row by row.
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[ColumnStats]
+) -> _Read:
+    """Read the columns of all rows of a relation, which is SQL that may follow FROM.
 
     Each column comes as one string: DuckDB and Python take half the time that single values take.
     """
@@ -117,51 +123,61 @@ def _read_columns(
         for index, stats in enumerate(columns)
     )
     # Several threads would join rows in any order; rows that are numbered stay in theirs.
-    numbered = f"SELECT row_number() OVER () AS n, {texts} FROM {table.relation}"
-    _, *figures = connection.execute(f"SELECT max(n), {joined} FROM ({numbered})").fetchone() or ()
+    numbered = f"SELECT row_number() OVER () AS n, {texts} FROM {relation}"
+    rows, *figures = connection.execute(
+        f"SELECT coalesce(max(n), 0), {joined} FROM ({numbered})"
+    ).fetchone() or (0,)
     strings, counts = figures[::2], figures[1::2]
     if any(map(_holds_separator, strings, counts)):
         names = ", ".join(map(_as_text, columns))
-        rows = connection.execute(f"SELECT {names} FROM {table.relation}").fetchall()
-        yield from _present_values(rows)
-    else:
-        yield from ([] if text is None else text.split(_SEPARATOR) for text in strings)
+        return _by_column(connection.execute(f"SELECT {names} FROM {relation}").fetchall())
+    return rows, ([] if text is None else text.split(_SEPARATOR) for text in strings)
 
 
 def _holds_separator(joined: str | None, count: int | None) -> bool:
-    """Return whether one of ``count`` joined values holds the separator; none if it's unknown."""
+    """Return whether one of ``count`` joined values holds the separator; False if it can't."""
     return joined is not None and count is not None and joined.count(_SEPARATOR) >= count
 
 
-def _present_values(rows: Rows) -> Iterator[Sequence[str]]:
-    for values in zip(*rows, strict=True):
-        yield [value for value in values if value is not None]
+def _by_column(rows: _Rows) -> _Read:
+    return len(rows), map(_present_values, zip(*rows, strict=True))
+
+
+def _present_values(values: Sequence[str | None]) -> list[str]:
+    return [value for value in values if value is not None]
 
 
 def _read_by_number(
-    connection: duckdb.DuckDBPyConnection, table: Table, names: str, starts: Sequence[int]
-) -> Rows:
-    """Return slices by the numbers that DuckDB gives the rows of a table, several times faster.
+    connection: duckdb.DuckDBPyConnection,
+    table: Table,
+    columns: Sequence[ColumnStats],
+    starts: Sequence[int],
+) -> _Read:
+    """Read slices by the numbers that DuckDB gives the rows of a table, several times faster.
 
-    A view has no such numbers, so there are none; if rows were deleted, there are too few.
+    A view has no such numbers, so no row is read; if rows were deleted, there are too few.
     """
     if any(column.alias.lower() == "rowid" for column in table.columns):
-        return []
+        return 0, iter(())
     slices = " OR ".join(f"rowid BETWEEN {start} AND {start + _SLICE_ROWS - 1}" for start in starts)
     try:
-        return connection.execute(f"SELECT {names} FROM {table.relation} WHERE {slices}").fetchall()
+        return _read_columns(connection, f"{table.relation} WHERE {slices}", columns)
     except duckdb.BinderException:
-        return []
+        return 0, iter(())
 
 
 def _read_by_offset(
-    connection: duckdb.DuckDBPyConnection, table: Table, names: str, starts: Sequence[int]
-) -> Rows:
-    rows: Rows = []
+    connection: duckdb.DuckDBPyConnection,
+    table: Table,
+    columns: Sequence[ColumnStats],
+    starts: Sequence[int],
+) -> _Read:
+    names = ", ".join(map(_as_text, columns))
+    rows: _Rows = []
     for start in starts:
         part = f"(SELECT * FROM {table.relation} LIMIT {_SLICE_ROWS} OFFSET {start})"
         rows.extend(connection.execute(f"SELECT {names} FROM {part}").fetchall())
-    return rows
+    return _by_column(rows)
 
 
 def _as_text(stats: ColumnStats) -> str:
