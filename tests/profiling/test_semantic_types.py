@@ -707,6 +707,8 @@ def test_full_name_of_a_place_is_not_a_persons_name(table: str) -> None:
     ("column", "table", "values"),
     [
         ("producer", "films", ["Gary Kurtz, Rick McCallum", "Anna Smith, John Brown, Wei Chen"]),
+        ("sponsor", "bills", ["Smith, Tina [Sen.-D]", "Lee, Mike [Sen.-R]", "Reed, Jack [Sen.]"]),
+        ("recorded_by", "events", ["Anna Smith | John Brown | Wei Chen", "Mary Jones"]),
         ("name", "doctors", ["Frey_Carter", "Smith_John", "Schmidt_Anna", "Hood_Robert"]),
         ("first_name", "patients", ["Jaylon58", "Amina595", "Amara485"]),
         ("sales_person", "sales", ["LEE", "GOUNOT", "LUCCHESSI", "GARCIA"]),

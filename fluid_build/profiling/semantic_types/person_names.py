@@ -269,7 +269,9 @@ def measure_names(values: Sequence[str]) -> NameShares:
 
 
 def _first_person(value: str) -> str:
-    """Return the first of several full names, and a name written with underscores with spaces."""
+    """Return the first of several full names, without underscores and a remark in brackets."""
+    if value.endswith("]"):
+        value = value.partition("[")[0].rstrip()
     if "_" in value and _UNDERSCORED.fullmatch(value):
         return value.replace("_", " ")
     people = [part for part in _BETWEEN_PEOPLE.split(value) if part]
