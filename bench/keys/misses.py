@@ -39,13 +39,15 @@ def _describe_missed(key: Key, profile: Profile, database: Database, names: Name
     tables = {table.name: table for table in profile.tables}
     if not {key.child, key.parent} <= tables.keys():
         skipped = {each.name: each.reason for each in profile.skipped}
-        return f"a table wasn't read: {skipped.get(key.child) or skipped.get(key.parent)}"
+        reason = skipped.get(key.child) or skipped.get(key.parent) or "it isn't in the profile"
+        return f"a table wasn't read: {reason}"
     for candidate in profile.candidates:
         if key_of(candidate) == key:
             return f"confidence {candidate.confidence:.2f}: {candidate.reason}"
-    obstacle = _obstacle(key, tables[key.child], tables[key.parent], database, names)
+    child, parent = tables[key.child], tables[key.parent]
+    obstacle = _obstacle(key, child, parent, database, names)
     rival = _describe_rival(key, profile)
-    return "; ".join(filter(None, (obstacle, rival))) or "neither names nor values point at it"
+    return "; ".join(filter(None, (obstacle, rival))) or _describe_weakness(key, child, parent)
 
 
 def _describe_rival(key: Key, profile: Profile) -> str:
@@ -78,6 +80,20 @@ def _obstacle(
         chosen = ", ".join(parent.primary_key or ()) or "nothing"
         return f"the parent's key is taken to be {chosen}"
     return ""
+
+
+def _describe_weakness(key: Key, child: TableProfile, parent: TableProfile) -> str:
+    """Return why a reference that holds on every row wasn't worth judging."""
+    if len(key.pairs) > 1:
+        return "not judged: every row has a match, but the columns' names don't pair up"
+    ((column, key_column),) = key.pairs
+    if child.primary_key == (column,):
+        return "not judged: every value has a match, but the column is its own table's key"
+    used, keys = child.column(column).distinct, parent.column(key_column).distinct
+    return (
+        "not judged: every value has a match, but the names say too little, and so do"
+        f" {used:,} values among {keys:,} keys"
+    )
 
 
 def _family(column: ColumnProfile) -> str:
