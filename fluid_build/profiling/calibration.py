@@ -5,12 +5,13 @@ say how often judgements of such log odds were right; ``bench/calibrate.py`` fit
 """
 
 import json
-import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal, TypeAlias
+
+from fluid_build.profiling.foreign_key_scores import confidence
 
 Role = Literal["single", "composite", "rival"]
 """A judged reference of one column or of several, or one that a chosen reference rules out: that
@@ -30,7 +31,7 @@ class Calibration:
         """Return the probability that a judgement is right, interpolated between two points."""
         table = self.tables.get(role)
         if not table:
-            return 1.0 / (1.0 + math.exp(-log_odds))
+            return confidence(log_odds)
         index = bisect_right(table, log_odds, key=lambda point: point[0])
         if index in {0, len(table)}:
             return table[max(index - 1, 0)][1]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import TypeAlias
 
-from fluid_build.profiling.foreign_key_scores import confidence, score_composite
+from fluid_build.profiling.foreign_key_scores import score_composite
 from fluid_build.profiling.foreign_keys import ColumnReference
 from fluid_build.profiling.inclusion import Inclusion, measure_inclusion
 from fluid_build.profiling.key_column_matches import KeyColumnSearch
@@ -40,11 +40,6 @@ class CompositeReference:
     features: CompositeFeatures
     inclusion: Inclusion
     log_odds: float
-
-    @property
-    def confidence(self) -> float:
-        """The judgement as a probability."""
-        return confidence(self.log_odds)
 
     @property
     def name_score(self) -> float:

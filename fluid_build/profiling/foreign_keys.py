@@ -39,7 +39,7 @@ class ColumnReference:
 
     @property
     def confidence(self) -> float:
-        """The judgement as a probability."""
+        """The judgement as a probability, before it is calibrated."""
         return confidence(self.log_odds)
 
     @property
