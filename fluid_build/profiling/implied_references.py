@@ -12,7 +12,8 @@ def find_implied(
 ) -> set[int]:
     """Return the ids of the references that follow from others.
 
-    One does if its column is part of a composite reference whose key column refers to the same key;
+    One does if its column is part of a composite reference whose key column is, or refers to, the
+    same key;
     if a wider composite reference, followed by another, says the same; or if it leads to an
     attribute of a table that another column already refers to.
     """
@@ -24,7 +25,9 @@ def find_implied(
             if reference is None:
                 continue
             onward = by_child.get(id(key_column))
-            same_parent = onward is not None and onward.parent is reference.parent
+            same_parent = reference.parent is key_column or (
+                onward is not None and onward.parent is reference.parent
+            )
             if same_parent or _reaches(key_column, reference.parent, references, composites):
                 implied.add(id(reference))
     implied.update(id(c) for c in composites if _follows_from_wider(c, composites))

@@ -43,6 +43,11 @@ class KeyRepeats:
                 break
         return repeats
 
+    def tables(self, key: Sequence[MeasuredColumn]) -> list[int]:
+        """Return the indices of the other tables that repeat a key."""
+        children = self._namesakes(key)[:_MOST_MEASURED]
+        return [child[0].table.index for child in children if self._holds(child, key)]
+
     def are_wider(self, key: Sequence[MeasuredColumn], wider: Sequence[MeasuredColumn]) -> bool:
         """Return whether most of the tables that repeat a key repeat the wider one."""
         narrow = [child for child in self._namesakes(key) if self._holds(child, key)]

@@ -9,16 +9,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fluid_build.profiling.candidate_keys import MAX_COLUMNS
 from fluid_build.profiling.composite_foreign_keys import (
     CompositeReference,
     find_composite_references,
 )
 from fluid_build.profiling.foreign_keys import ColumnReference, ReferenceSearch
 from fluid_build.profiling.implied_references import find_implied
-from fluid_build.profiling.key_likelihood import DISTINGUISHING_WORDS
 from fluid_build.profiling.key_repeats import KeyRepeats
-from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
+from fluid_build.profiling.measured_tables import MeasuredTable
 from fluid_build.profiling.primary_keys import KeyChoice, choose_composite, choose_single
 from fluid_build.profiling.reference_choice import choose_references
 from fluid_build.profiling.unchosen_references import (
@@ -28,6 +26,7 @@ from fluid_build.profiling.unchosen_references import (
 )
 from fluid_build.profiling.value_cache import ValueCache
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, PrimaryKeyWeights, Weights
+from fluid_build.profiling.wider_keys import KeyWidening
 
 _MOST_ROUNDS = 3
 """Times that references are chosen: keys that follow from them rarely lead to others twice."""
@@ -147,42 +146,18 @@ def _choose_key(
 def _widen_keys(
     tables: Sequence[MeasuredTable], selected: SelectedKeys, repeats: KeyRepeats
 ) -> None:
-    """Add the columns that other tables repeat with a key of several columns.
-
-    A minimal key may leave out a column that people count as part of it: with the team and the
-    year, the league is known, and yet every table that refers to the team has all three.
-    """
+    """Add the columns to minimal keys that people count as part of them."""
+    widening = KeyWidening(tables, selected.references, repeats)
     for table in tables:
-        if len(table.primary_key) < 2 or table.stats.table.primary_key:
+        if not table.primary_key or table.stats.table.primary_key:
             continue
         key = tuple(table.by_name[name] for name in table.primary_key)
-        wider = _widened(table, key, repeats)
+        wider = widening.widened(key)
         if len(wider) > len(key):
             choice = selected.primary[table.index]
             names = tuple(column.name for column in wider)
             reason = f"{choice.reason}; other tables repeat it with more of this table's columns"
             _set_primary_key(selected, table, replace(choice, columns=names, reason=reason))
-
-
-def _widened(
-    table: MeasuredTable, key: tuple[MeasuredColumn, ...], repeats: KeyRepeats
-) -> tuple[MeasuredColumn, ...]:
-    """Return a key with the columns before, within and right after it that others repeat too."""
-    if not any(column.own_key_score >= NAMED_AS_KEY for column in key):
-        return key
-    for column in table.columns:
-        last = max(part.position for part in key)
-        if column.position > last + 1 or len(key) == MAX_COLUMNS:
-            break
-        if column in key or column.stats.nulls or column.is_measure or not column.key_kind:
-            continue
-        words = set(column.parsed_name.bare)
-        if not column.parsed_name.has_key_word and not words & DISTINGUISHING_WORDS:
-            continue
-        wider = tuple(sorted((*key, column), key=lambda part: part.position))
-        if repeats.are_wider(key, wider):
-            key = wider
-    return key
 
 
 def _prefer_referring_keys(selected: SelectedKeys) -> None:

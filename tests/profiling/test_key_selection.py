@@ -80,3 +80,29 @@ def test_dates_of_several_roles_refer_to_a_calendar() -> None:
         "fact_sales(ship_date_key) -> dim_date(date_key)",
         "fact_sales(product_key) -> dim_product(product_key)",
     }
+
+
+def test_a_tenant_column_belongs_to_keys_though_there_is_one_tenant() -> None:
+    """Tables that all begin with the same client refer to each other within that client."""
+    profile = profiled(
+        """
+        CREATE TABLE client AS SELECT 100 AS client_id, 'North' AS name;
+        CREATE TABLE currency AS SELECT 100 AS client_id, 'C' || chr(65 + i::INTEGER) AS
+            currency_code FROM range(20) t(i);
+        CREATE TABLE site AS SELECT 100 AS client_id, 'S' || (300 + i * 7) AS site_code
+            FROM range(50) t(i);
+        CREATE TABLE item AS SELECT 100 AS client_id, 'I' || (100 + i) AS item_code,
+            'C' || chr(65 + pick(i, 1, 20)::INTEGER) AS currency_code FROM range(400) t(i);
+        CREATE TABLE visit AS SELECT 100 AS client_id, 5000 + i AS visit_number,
+            'S' || (300 + pick(i, 2, 50) * 7) AS site_code FROM range(900) t(i);
+        CREATE TABLE stock AS SELECT 100 AS client_id, 'S' || (300 + i // 20 * 7) AS site_code,
+            'I' || (100 + (i * 17) % 400) AS item_code, pick(i, 3, 70) AS pieces
+            FROM range(1000) t(i);
+        """
+    )
+    assert {shown for shown in references(profile) if ", " in shown} == {
+        "item(client_id, currency_code) -> currency(client_id, currency_code)",
+        "visit(client_id, site_code) -> site(client_id, site_code)",
+        "stock(client_id, site_code) -> site(client_id, site_code)",
+        "stock(client_id, item_code) -> item(client_id, item_code)",
+    }
