@@ -6,12 +6,13 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.name_similarity import (
     ending_similarity,
+    meant_words,
     reference_score,
     synonyms,
 )
 from fluid_build.profiling.names import Words
 from fluid_build.profiling.parsed_names import ParsedColumnName
-from fluid_build.profiling.vocabulary import ACTING_WORDS, KEY_WORDS, STAFF_WORDS
+from fluid_build.profiling.vocabulary import KEY_WORDS
 from fluid_build.profiling.weights import NameWeights
 
 _END_LETTERS = 4
@@ -132,8 +133,8 @@ def _index_marks(name: ParsedColumnName) -> Iterator[Hashable]:
         yield "end", "".join(name.entity)[-_END_LETTERS:]
     for back, word in enumerate(reversed(name.entity), 1):
         yield back, word[0]
-    if not ACTING_WORDS.isdisjoint(name.bare[-2:]):
-        yield "acting"
+    for word in meant_words(name):
+        yield "meant", word
 
 
 def _search_marks(key_column: MeasuredColumn) -> Iterator[Hashable]:
@@ -147,7 +148,7 @@ def _search_marks(key_column: MeasuredColumn) -> Iterator[Hashable]:
     yield "name", name.bare_squashed
     yield "tail", name.bare
     yield "tail", name.full
-    for phrase in (name.entity, name.full_entity, table):
+    for phrase in (name.entity, name.full_entity, table, key_column.table.parsed_name.head):
         if phrase:
             letter = phrase[0][0]
             yield from (("first", letter), (1, letter), (len(phrase), letter))
@@ -156,5 +157,5 @@ def _search_marks(key_column: MeasuredColumn) -> Iterator[Hashable]:
         yield len(name.entity), synonym[0]
     for word in table:
         yield "first", word[0]
-    if not STAFF_WORDS.isdisjoint(table[-1:]):
-        yield "acting"
+    for word in table[-1:]:
+        yield "meant", word

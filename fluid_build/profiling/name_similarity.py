@@ -9,10 +9,16 @@ from functools import lru_cache
 from fluid_build.profiling.names import Words, is_generic, singular
 from fluid_build.profiling.parsed_names import ParsedColumnName, ParsedTableName
 from fluid_build.profiling.vocabulary import (
+    ACCOUNT_WORDS,
     ACTING_WORDS,
+    AMOUNT_WORDS,
+    LABEL_WORDS,
     LEADER_WORDS,
+    LEADING_KEY_WORDS,
     LONG_STRUCTURE_WORDS,
+    MEANT_ENTITIES,
     PEOPLE_WORDS,
+    ROLE_WORDS,
     STAFF_WORDS,
     STRUCTURE_WORDS,
     SYNONYMS,
@@ -23,6 +29,16 @@ _ABBREVIATED = 0.9
 """``cust`` for ``customer``: nearly certain, though ``cont`` fits contact and contract."""
 _SYNONYM = 0.5
 """``client`` for ``customer``: often another table of the same schema."""
+_INFLECTED = 0.7
+"""``pracownika`` for ``pracownicy``: languages that inflect change the end of a noun."""
+_STEM_SHARE = 0.7
+"""The share of both words that their common beginning must have to be their stem."""
+_MOST_ENDING_LETTERS = 3
+"""Letters of an inflection; longer endings make another word."""
+_DERIVED_ENDINGS = frozenset("ed er or al ly ing ion ions ive ent ant ist ity ble ic ics".split())
+"""Endings that make another word of an English one: ``production``, ``producer``."""
+_PARTICIPLE_ENDINGS = frozenset({"d", "ed", "ing"})
+"""``ordered`` is what was done, not the order."""
 _PHRASE_ABBREVIATED = 0.85
 """``custaddr`` for ``customer address``: any short word fits some phrase, so less than one word."""
 _GLUED = 0.9
@@ -32,13 +48,12 @@ _FEWEST_GLUED_LETTERS = 4
 _FEWEST_STEM_LETTERS = 4
 """Shorter beginnings are shared by unrelated words (``con``, ``pro``)."""
 
-_LABELS = frozenset({("name",), ("title",), ("nom",), ("nombre",), ("nome",)})
-"""Names of columns by which people call the rows of a table."""
-
 
 def abbreviates(short: str, long: str) -> bool:
     """Return whether one word is short for another: its beginning, or its consonants in order."""
     if len(short) < 2 or len(short) >= len(long) or short[0] != long[0]:
+        return False
+    if long.removeprefix(short) in _PARTICIPLE_ENDINGS:
         return False
     if len(short) >= 3 and long.startswith(short):
         return True
@@ -68,9 +83,23 @@ def word_similarity(left: str, right: str) -> float:
         return 1.0
     if abbreviates(left, right) or abbreviates(right, left):
         return _ABBREVIATED
-    if right in synonyms(left):
-        return _SYNONYM
-    return 0.0
+    return max(_SYNONYM if right in synonyms(left) else 0.0, _inflection_similarity(left, right))
+
+
+def _inflection_similarity(left: str, right: str) -> float:
+    """Return how likely two words are forms of one: ``cliente`` and ``clienti``.
+
+    English derivations (``order``, ``ordering``) are words of their own.
+    """
+    pairs = enumerate(zip(left, right, strict=False))
+    shared = next((place for place, (a, b) in pairs if a != b), min(len(left), len(right)))
+    endings = left[shared:], right[shared:]
+    if shared >= _FEWEST_STEM_LETTERS and all(e in {"a", "e", "i", "o", "u"} for e in endings):
+        return _ABBREVIATED
+    is_long = shared > _FEWEST_STEM_LETTERS and shared >= _STEM_SHARE * max(len(left), len(right))
+    if not is_long or not all(0 < len(e) <= _MOST_ENDING_LETTERS for e in endings):
+        return 0.0
+    return 0.0 if not _DERIVED_ENDINGS.isdisjoint(endings) else _INFLECTED
 
 
 @lru_cache(maxsize=200_000)
@@ -95,7 +124,9 @@ def phrase_similarity(left: Words, right: Words) -> float:
 
 def _abbreviates_phrase(short: str, phrase: Words) -> bool:
     """Return whether a word is glued from beginnings of all words of the phrase, in order."""
-    return len(phrase) >= 2 and len(short) >= 2 and _is_glued_from(short, phrase)
+    if len(phrase) < 2 or len(short) < 2 or phrase[0].startswith(short):
+        return False
+    return _is_glued_from(short, phrase)
 
 
 def _is_glued_from(letters: str, phrase: Words) -> bool:
@@ -141,9 +172,9 @@ def own_key_score(key: ParsedColumnName, table: ParsedTableName, weights: NameWe
     """
     if not key.entity:
         return weights.bare_own_key if key.has_key_word else 0.0
-    if key.bare in _LABELS:
+    if _is_label(key):
         return weights.label_own_key
-    if not table.entity:
+    if not table.entity or key.bare[-1].isdigit():
         return 0.0
     similarity = phrase_similarity(key.entity, table.entity)
     if similarity:
@@ -173,30 +204,154 @@ def reference_score(
 
     ``own_key`` is the key's ``own_key_score`` in that table.
     """
-    best = (
-        weights.same_name + weights.same_name_own_key * own_key if is_same_name(child, key) else 0.0
-    )
-    phrase, entity = child.entity, parent.entity
-    if entity and entity[-1] in STAFF_WORDS and not ACTING_WORDS.isdisjoint(child.bare[-2:]):
-        best = max(best, weights.acting_person)
-    if not phrase or not (child.has_key_word or own_key):
-        return best
-    suffix = 1.0 if child.has_key_word else weights.without_key_word
+    if key.names_table and own_key < weights.own_key_partly:
+        # A key that shares a word with its table but is called like another belongs to that one.
+        own_key = 0.0
     best = max(
-        best,
-        suffix * phrase_similarity(phrase, entity),
-        weights.ending * suffix * ending_similarity(phrase, entity),
-        weights.parent_ending * suffix * ending_similarity(entity, phrase),
+        _same_name_score(child, key, parent, own_key, weights),
+        _meaning_score(child, key, parent, weights),
     )
-    if best < weights.stem * suffix:
-        best = max(best, weights.stem * suffix * _shares_stem(phrase, entity))
-        best = max(best, weights.inside * suffix * _similarity_inside(phrase, entity))
-    if key.entity and not key.is_generic:
-        base = (weights.key_name + weights.key_name_own_key * own_key) * suffix
-        for key_phrase in {key.entity, key.full_entity} - {entity}:
-            best = max(best, base * phrase_similarity(phrase, key_phrase))
-            best = max(best, weights.ending * base * ending_similarity(phrase, key_phrase))
+    if not child.entity:
+        return best
+    suffix = (
+        1.0 if child.has_key_word else weights.without_key_word * _attribute_factor(child, weights)
+    )
+    if child.has_key_word or own_key:
+        is_key = own_key or key.has_key_word
+        factor = suffix if is_key else suffix * weights.unrelated_key
+        best = max(best, factor * _table_name_score(child, parent, weights))
+    if child.has_key_word or own_key or key.has_key_word:
+        best = max(best, suffix * _key_name_score(child, key, parent, own_key, weights))
+    return max(best, _key_in_front_score(child, key, weights))
+
+
+def _same_name_score(
+    child: ParsedColumnName,
+    key: ParsedColumnName,
+    parent: ParsedTableName,
+    own_key: float,
+    weights: NameWeights,
+) -> float:
+    """Score the very name of the key."""
+    if not is_same_name(child, key):
+        return 0.0
+    if not own_key and key.entity and key.entity[-1] in LABEL_WORDS:
+        own_key = weights.own_key_without_key_word * phrase_similarity(
+            key.entity[:-1], parent.entity
+        )
+    return weights.same_name + weights.same_name_own_key * own_key
+
+
+def _meaning_score(
+    child: ParsedColumnName, key: ParsedColumnName, parent: ParsedTableName, weights: NameWeights
+) -> float:
+    """Score a name that means the parent's entity without naming it: an author is a user."""
+    if not parent.entity or parent.entity[-1] not in meant_words(child):
+        return 0.0
+    if not LABEL_WORDS.isdisjoint(key.bare[-1:]):
+        return 0.0
+    return weights.acting_person if is_acting(child) else weights.meant_parent
+
+
+def is_acting(name: ParsedColumnName) -> bool:
+    """Return whether a name says what a person did with a row: ``created_by``, ``author``."""
+    return not ACTING_WORDS.isdisjoint(name.entity[-1:])
+
+
+def meant_words(name: ParsedColumnName) -> frozenset[str]:
+    """Return the entities that a name means without naming them."""
+    if is_acting(name) or not LEADER_WORDS.isdisjoint(name.entity[-1:]):
+        return STAFF_WORDS
+    return MEANT_ENTITIES.get(name.entity[-1], frozenset()) if name.entity else frozenset()
+
+
+def _is_label(key: ParsedColumnName) -> bool:
+    """Return whether a key is just called ``name`` or ``title``."""
+    return len(key.bare) == 1 and key.bare[0] in LABEL_WORDS
+
+
+def _attribute_factor(child: ParsedColumnName, weights: NameWeights) -> float:
+    """Return the factor for a name without a key word that looks like an amount or a list."""
+    if child.bare[0] in AMOUNT_WORDS:
+        return weights.amount
+    return weights.plural if singular(child.bare[-1]) != child.bare[-1] else 1.0
+
+
+def _table_name_score(
+    child: ParsedColumnName, parent: ParsedTableName, weights: NameWeights
+) -> float:
+    """Score a name that has the parent's name: at its end, at its front or inside."""
+    phrase, entity = child.entity, parent.entity
+    best = max(
+        phrase_similarity(phrase, entity),
+        weights.ending * ending_similarity(phrase, entity),
+        weights.parent_ending * ending_similarity(entity, phrase),
+        _front_score(child, entity, weights),
+    )
+    best = max(best, weights.head * ending_similarity(phrase, parent.head))
+    if parent.module and best < weights.other_module:
+        best = max(best, weights.other_module * _similarity_in_module(child, parent, weights))
+    if best < weights.stem:
+        best = max(best, weights.stem * _shares_stem(phrase, entity))
+        best = max(best, weights.inside * _similarity_inside(phrase, entity))
+        if child.has_key_word and phrase == (parent.squashed[:1],):
+            best = max(best, weights.initial)
     return best
+
+
+def _similarity_in_module(
+    child: ParsedColumnName, parent: ParsedTableName, weights: NameWeights
+) -> float:
+    """Return how well a name agrees with the parent's without its module."""
+    short = parent.entity[1:]
+    return max(
+        phrase_similarity(child.entity, short),
+        weights.ending * ending_similarity(child.entity, short),
+    )
+
+
+def _front_score(child: ParsedColumnName, entity: Words, weights: NameWeights) -> float:
+    """Score a name that begins with the parent's, followed by a role.
+
+    Where a key word leads, the noun follows it, and the role comes last: ``id_client_delivery``.
+    """
+    size = len(entity)
+    phrase = child.entity
+    if not size or len(phrase) <= size:
+        return 0.0
+    similarity = phrase_similarity(phrase[:size], entity)
+    if ROLE_WORDS.issuperset(phrase[size:]):
+        return weights.front * similarity
+    return weights.front_noun * similarity if child.bare[0] in LEADING_KEY_WORDS else 0.0
+
+
+def _key_name_score(
+    child: ParsedColumnName,
+    key: ParsedColumnName,
+    parent: ParsedTableName,
+    own_key: float,
+    weights: NameWeights,
+) -> float:
+    """Score a name that agrees with the key's instead of its table's."""
+    if not key.entity or key.is_generic:
+        return 0.0
+    base = weights.key_name + weights.key_name_own_key * own_key
+    best = 0.0
+    for key_phrase in {key.entity, key.full_entity} - {parent.entity}:
+        best = max(best, base * phrase_similarity(child.entity, key_phrase))
+        best = max(best, weights.ending * base * ending_similarity(child.entity, key_phrase))
+    return best
+
+
+def _key_in_front_score(
+    child: ParsedColumnName, key: ParsedColumnName, weights: NameWeights
+) -> float:
+    """Score a name that begins with all of the key's: ``country_code_of_birth``."""
+    if key.is_generic or len(key.bare_squashed) < _FEWEST_STEM_LETTERS:
+        return 0.0
+    if child.bare[: len(key.bare)] == key.bare and len(child.bare) > len(key.bare):
+        return weights.key_in_front
+    return 0.0
 
 
 def hierarchy_score(
@@ -219,7 +374,32 @@ def is_hierarchical(child: ParsedColumnName, table: ParsedTableName) -> bool:
     words = {*child.full, *child.entity}
     if words & STRUCTURE_WORDS or child.squashed.startswith(LONG_STRUCTURE_WORDS):
         return True
+    if is_acting(child) and not ACCOUNT_WORDS.isdisjoint(table.entity[-1:]):
+        return True
     return bool(words & LEADER_WORDS and set(table.entity) & PEOPLE_WORDS)
+
+
+def score_between(
+    score: float,
+    child: ParsedColumnName,
+    child_table: ParsedTableName,
+    parent: ParsedTableName,
+    weights: NameWeights,
+) -> float:
+    """Return a ``reference_score`` with what the child's table adds to the column's name.
+
+    The status of an ``invoice`` is an ``invoice_status``. Of two parents, the one in the child's
+    module is meant.
+    """
+    phrase = (*child_table.entity, *child.entity)
+    if child.entity and child_table.entity and len(parent.entity) > 1:
+        suffix = 1.0 if child.has_key_word else weights.without_key_word
+        score = max(score, weights.own_part * suffix * phrase_similarity(phrase, parent.entity))
+    if parent.module and parent.module == child_table.module and child.entity:
+        suffix = 1.0 if child.has_key_word else weights.without_key_word
+        similarity = _similarity_in_module(child, parent, weights)
+        score = max(score, min(1.0, suffix * similarity + weights.same_module * (similarity > 0)))
+    return score
 
 
 def is_same_name(child: ParsedColumnName, key: ParsedColumnName) -> bool:

@@ -22,7 +22,7 @@ from fluid_build.profiling.vocabulary import (
 Words = tuple[str, ...]
 
 _BOUNDARY = re.compile(
-    r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+",
+    r"(?<![^\W_])ID(?=[a-z]{3})|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+",
 )
 
 _NUMBERED = re.compile(r"^(c|col|column|f|field|fld|attr|var|v|x|t|tab|table)?[_ ]?\d+$", re.I)
@@ -49,9 +49,13 @@ def _without_accents(name: str) -> str:
 
 @lru_cache(maxsize=200_000)
 def singular(word: str) -> str:
-    """Return the singular of an English noun, by rule; other words stay as they are."""
+    """Return the singular of a noun with an English plural or a French one in ``-aux``, by rule."""
     if word in IRREGULAR:
         return IRREGULAR[word]
+    if len(word) > 5 and word.endswith("aux"):
+        return word[:-1] if word.endswith("eaux") else word[:-2] + "l"
+    if len(word) > 4 and word.endswith("uses") and not word.endswith(("auses", "ouses")):
+        return word[:-2]
     if len(word) > 3 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes", "zes")):

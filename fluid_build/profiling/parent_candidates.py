@@ -16,7 +16,9 @@ from fluid_build.profiling.name_similarity import (
     extends_name,
     hierarchy_score,
     is_same_name,
+    meant_words,
     reference_score,
+    score_between,
     synonyms,
 )
 from fluid_build.profiling.parsed_names import ParsedColumnName
@@ -181,7 +183,7 @@ class _NameIndex:
         Of the many keys that share a common beginning, only those whose whole name ends the
         column's name are found.
         """
-        words = {*name.entity, *name.bare, *name.full}
+        words = {*name.entity, *name.bare, *name.full, *meant_words(name)}
         near: dict[int, MeasuredColumn] = {}
         for start in _searched_starts({*words, *(s for word in words for s in synonyms(word))}):
             parents = self.by_start.get(start, ())
@@ -230,8 +232,14 @@ def _name_score(
     if (same_name or is_same_name(child.parsed_name, parent.parsed_name)) and extends_name(
         child.table.parsed_name, parent.table.parsed_name
     ):
-        return max(score_by_name, weights.extended_table)
-    return score_by_name
+        score_by_name = max(score_by_name, weights.extended_table)
+    return score_between(
+        score_by_name,
+        child.parsed_name,
+        child.table.parsed_name,
+        parent.table.parsed_name,
+        weights,
+    )
 
 
 def _least_share(name_score: float, weights: CandidateWeights) -> float:

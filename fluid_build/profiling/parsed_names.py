@@ -6,7 +6,7 @@ not schemas.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, groupby
 
@@ -19,10 +19,18 @@ from fluid_build.profiling.names import (
     strip_key_words,
     words,
 )
+from fluid_build.profiling.schema_habits import (
+    find_heads,
+    find_key_words,
+    find_marks,
+    find_modules,
+    short_first_words,
+)
 from fluid_build.profiling.shared_prefixes import common_prefix_words, glued_prefix, hump_prefix
 from fluid_build.profiling.vocabulary import (
     COMMON_WORDS,
     GLUED_LEADING_KEY_WORDS,
+    KEY_WORDS,
     TECHNICAL_WORDS,
 )
 
@@ -30,6 +38,8 @@ _MOST_GLUED_PREFIX = 4
 """Letters of a prefix glued to all table names (``tblorders``); longer ones are words."""
 _FEWEST_STEM_LETTERS = 4
 """Shorter words follow a glued key word by accident (``ideal``)."""
+_FEWEST_PLURAL_LETTERS = 6
+"""Letters of a plural that another word may be glued to (``debtorsmaster``)."""
 _FEWEST_GLUED_LETTERS = 6
 """Shorter words aren't split: any three letters and three more may be words."""
 
@@ -42,7 +52,7 @@ class ParsedColumnName:
     ``entity`` is ``bare`` without its key words and in the singular, ``full_entity`` the same of
     ``full``. ``has_key_word`` says that there was such a word, ``is_generic`` that any table
     could have a column called ``bare``. ``squashed`` and ``bare_squashed`` are ``full`` and
-    ``bare`` without spaces.
+    ``bare`` without spaces. ``names_table`` says that ``entity`` is the name of a table.
     """
 
     full: Words
@@ -53,14 +63,21 @@ class ParsedColumnName:
     is_generic: bool
     squashed: str
     bare_squashed: str
+    names_table: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedTableName:
-    """A table's name as words: ``entity`` lacks technical prefixes and is in the singular."""
+    """A table's name as words: ``entity`` lacks technical prefixes and is in the singular.
+
+    ``module`` is a first word that many tables share, "" if there is none. ``head`` is the last
+    word if no other table has it, else nothing.
+    """
 
     entity: Words
     squashed: str
+    module: str = ""
+    head: Words = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +94,17 @@ def parse_names(tables: Sequence[tuple[str, Sequence[str]]]) -> list[ParsedNames
     Columns whose names have the same words share one object, so that what is computed for a name
     can be cached by its identity.
     """
-    bare_names = [name.rsplit(".", 1)[-1] for name, _ in tables]
-    shared_words = common_prefix_words(bare_names)
-    glued = "" if shared_words else _glued_table_prefix(bare_names)
-    vocabulary = _vocabulary(bare_names, [columns for _, columns in tables])
+    table_names, column_names = _without_marks(tables)
+    vocabulary = _vocabulary(table_names, column_names)
+    entities = _table_entities(table_names, vocabulary)
+    vocabulary = replace(
+        vocabulary, tables=frozenset(entities), key_words=find_key_words(column_names)
+    )
+    modules, heads = find_modules(entities), find_heads(entities)
     known: dict[tuple[Words, Words], ParsedColumnName] = {}
     parsed = []
-    for bare, (_, columns) in zip(bare_names, tables, strict=True):
-        table = _parse_table_name(bare, shared_words, glued, vocabulary)
+    for entity, columns in zip(entities, column_names, strict=True):
+        table = _parse_table_name(entity, modules, heads)
         column_words = _column_words(columns)
         for full, own in column_words:
             if (full, own) not in known:
@@ -95,10 +115,29 @@ def parse_names(tables: Sequence[tuple[str, Sequence[str]]]) -> list[ParsedNames
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Words that a schema uses by themselves, and those of them that name its entities."""
+    """Words that a schema uses by themselves, and those of them that name its entities.
+
+    ``tables`` are the names of its tables, ``key_words`` its own words for a key.
+    """
 
     words: frozenset[str]
     entities: frozenset[str]
+    tables: frozenset[Words] = frozenset()
+    key_words: frozenset[str] = frozenset()
+
+
+def _without_marks(
+    tables: Sequence[tuple[str, Sequence[str]]],
+) -> tuple[list[str], list[list[str]]]:
+    """Return the names of tables and columns without the marks that the schema puts around them."""
+    names = [name.rsplit(".", 1)[-1] for name, _ in tables]
+    modules = short_first_words(names)
+    table_marks = find_marks(names, modules)
+    column_marks = find_marks([name for _, columns in tables for name in columns], modules)
+    return (
+        [table_marks.strip(name) for name in names],
+        [[column_marks.strip(name) for name in columns] for _, columns in tables],
+    )
 
 
 def _vocabulary(tables: Sequence[str], columns: Sequence[Sequence[str]]) -> Vocabulary:
@@ -128,18 +167,31 @@ def _glued_table_prefix(names: Sequence[str]) -> str:
     return prefix if 1 < len(prefix) <= _MOST_GLUED_PREFIX else ""
 
 
-def _parse_table_name(
-    name: str, shared_words: int, glued: str, vocabulary: Vocabulary
-) -> ParsedTableName:
-    phrase = words(name[len(glued) :] if glued else name)
+def _table_entities(names: Sequence[str], vocabulary: Vocabulary) -> list[Words]:
+    shared_words = common_prefix_words(names)
+    glued = "" if shared_words else _glued_table_prefix(names)
+    return [_table_entity(name[len(glued) :], shared_words, vocabulary) for name in names]
+
+
+def _table_entity(name: str, shared_words: int, vocabulary: Vocabulary) -> Words:
+    phrase = words(name)
     if shared_words and len(phrase) > shared_words:
         phrase = phrase[shared_words:]
     while len(phrase) > 1 and phrase[0] in TECHNICAL_WORDS:
         phrase = phrase[1:]
+    phrase = unglue(phrase, vocabulary)
     while len(phrase) > 1 and phrase[-1] in TECHNICAL_WORDS:
         phrase = phrase[:-1]
-    entity = _without_repeats(stem(unglue(phrase, vocabulary)))
-    return ParsedTableName(entity, "".join(entity))
+    return _without_repeats(stem(phrase))
+
+
+def _parse_table_name(
+    entity: Words, modules: frozenset[str], heads: frozenset[str]
+) -> ParsedTableName:
+    has_several_words = len(entity) > 1
+    module = entity[0] if has_several_words and entity[0] in modules else ""
+    head = entity[-1:] if has_several_words and entity[-1] in heads else ()
+    return ParsedTableName(entity, "".join(entity), module, head)
 
 
 def _without_repeats(phrase: Words) -> Words:
@@ -169,9 +221,11 @@ def _split_long(word: str, vocabulary: Vocabulary) -> Words:
     fallback: Words = (word,)
     for cut in range(len(word) - 3, 2, -1):
         head, tail = word[:cut], word[cut:]
-        if head not in vocabulary.words:
+        if head not in vocabulary.words and (
+            len(head) < _FEWEST_PLURAL_LETTERS or singular(head) not in vocabulary.words
+        ):
             continue
-        if len(tail) >= 4 and (tail in vocabulary.words or singular(tail) in vocabulary.words):
+        if len(singular(tail)) >= 4 and vocabulary.words & {tail, singular(tail)}:
             return head, tail
         tail_words = _split(tail, vocabulary)
         if len(tail_words) > 1:
@@ -209,17 +263,48 @@ def _words_after(prefix: str, name: str) -> Words:
 
 
 def _parse_column_name(full: Words, bare: Words, vocabulary: Vocabulary) -> ParsedColumnName:
-    named = _without_glued_key_word(strip_key_words(bare), vocabulary)
+    phrase = _with_known_key_word(_without_number(bare), vocabulary)
+    stripped = _strip_to_table(phrase, vocabulary)
+    named = _without_glued_key_word(stripped, vocabulary)
+    entity = stem(unglue(named, vocabulary))
     return ParsedColumnName(
         full=full,
         bare=bare,
-        entity=stem(unglue(named, vocabulary)),
+        entity=entity,
         full_entity=stem(strip_key_words(full)),
-        has_key_word=has_key_word(bare) or named != strip_key_words(bare),
-        is_generic=is_generic(bare),
+        has_key_word=has_key_word(phrase) or named != stripped,
+        is_generic=is_generic(phrase),
         squashed="".join(full),
         bare_squashed="".join(bare),
+        names_table=entity in vocabulary.tables,
     )
+
+
+def _without_number(phrase: Words) -> Words:
+    """Return a phrase without the number of a role: ``study1_id`` and ``goalie_id_2``."""
+    stripped = strip_key_words(phrase)
+    if len(stripped) > 1 and stripped[-1].isdigit():
+        key_words = phrase[len(stripped) :] if phrase[: len(stripped)] == stripped else ("id",)
+        return (*stripped[:-1], *key_words)
+    return phrase
+
+
+def _with_known_key_word(phrase: Words, vocabulary: Vocabulary) -> Words:
+    """Return a phrase with ``id`` for the schema's own word for a key."""
+    return (*phrase[:-1], "id") if phrase and phrase[-1] in vocabulary.key_words else phrase
+
+
+def _strip_to_table(phrase: Words, vocabulary: Vocabulary) -> Words:
+    """Return a phrase without key words, except for those that end a table's name.
+
+    ``allele_code_id`` names the table ``allele_code``.
+    """
+    for size in range(len(phrase) - 1, 1, -1):
+        if phrase[size] not in KEY_WORDS or phrase[size - 1] not in KEY_WORDS:
+            break
+        if stem(phrase[:size]) in vocabulary.tables:
+            return phrase[:size]
+    return strip_key_words(phrase)
 
 
 def _without_glued_key_word(phrase: Words, vocabulary: Vocabulary) -> Words:

@@ -1,10 +1,13 @@
 """Prefixes that the names of a table or of a schema share, which say nothing about one of them."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
 from fluid_build.profiling.names import words
 
+_HUMP = re.compile("[a-z][A-Z]")
+"""Where a word begins in camel case; a prefix of such names ends there too."""
 _PREFIX_SHARE = 0.9
 """The share of a table's columns that must begin with a word for it to be their prefix; a few
 columns added later often lack it."""
@@ -30,10 +33,17 @@ def glued_prefix(names: Sequence[str]) -> str:
     size = 0
     while size < len(shortest) and shortest[size] == longest[size]:
         size += 1
+    if any(_HUMP.search(name) for name in names):
+        while size and not all(_is_break(name, size) for name in names):
+            size -= 1
     prefix = shortest[:size].rstrip("_")
     if size < 2 or any(len(name) <= size for name in lowered):
         return ""
     return prefix if prefix.isalpha() else ""
+
+
+def _is_break(name: str, place: int) -> bool:
+    return not name[place : place + 1].islower() or not name[place - 1].isalpha()
 
 
 def hump_prefix(names: Sequence[str]) -> str:
@@ -41,7 +51,7 @@ def hump_prefix(names: Sequence[str]) -> str:
 
     In camel case, a prefix of one letter runs into the next word: ``OCId`` is O, c, id.
     """
-    if len(names) < 4:
+    if len(names) < 4 or all(name.isupper() for name in names):
         return ""
     size = 0
     for letters in zip(*names, strict=False):

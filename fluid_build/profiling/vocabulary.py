@@ -27,14 +27,14 @@ TECHNICAL_WORDS = frozenset(
 IRREGULAR = {
     "people": "person", "men": "man", "women": "woman", "children": "child", "feet": "foot",
     "indices": "index", "indexes": "index", "statuses": "status", "series": "series",
-    "addresses": "address", "data": "data", "media": "media", "news": "news",
+    "addresses": "address", "species": "species", "data": "data", "media": "media", "news": "news",
 }  # fmt: skip
 
 COMMON_WORDS = frozenset(
     "info detail item line header history type status group category order product customer "
     "address date time from ship bill parent sold name number amount price unit country region "
     "city state person employee account contact phone email start end first last total sales "
-    "purchase invoice payment store stock location department company".split()
+    "purchase invoice payment store stock location department company master lookup".split()
 )
 """Words that names of business databases are glued from (``orderline``), whatever the schema."""
 
@@ -47,24 +47,51 @@ PLAIN_WORDS = frozenset(
 
 PREPOSITIONS = frozenset("of de di do da du des del von".split())
 
+LABEL_WORDS = frozenset("name title label nom nombre nome".split())
+"""Words that call a row by its name: a key where a table has no other."""
+AMOUNT_WORDS = frozenset(
+    "max maximum min minimum avg average mean total sum base num count number qty quantity".split()
+)
+"""First words of figures (``max_level``), unless a key word follows."""
+ROLE_WORDS = frozenset(
+    "from to sub super parent child before after previous next first second "
+    "old new main primary secondary home away left right start end in out a b x y".split()
+)
+"""Words that say which of several references a column is, behind the parent's name too."""
+
 STRUCTURE_WORDS = frozenset(
     "parent ancestor predecessor previous prev next successor original replaces replaced "
-    "duplicate master root reply superior".split()
+    "duplicate master root reply superior prereq prerequisite "
+    "father mother sire dam spouse padre madre vater mutter".split()
 )
 """Words for another row of the same table, whatever it is about."""
 LONG_STRUCTURE_WORDS = tuple(sorted(word for word in STRUCTURE_WORDS if len(word) >= 6))
 LEADER_WORDS = frozenset(
-    "manager mgr boss supervisor reports reportsto head lead leader sponsor mentor coach chief "
-    "referrer".split()
+    "manager mgr mngr boss supervisor reports reportsto head lead leader sponsor mentor coach "
+    "chief referrer chair chairman chairperson director jefe jefa gerente responsable tutor leiter "
+    "kierownik capo chef".split()
 )
-"""Words for another person of the same table, if it is about people."""
+"""Words for a person who leads: another of the same table, if that is about people."""
 ACTING_WORDS = frozenset(
     "by owner author creator approver assignee assigned reviewer editor requester reporter "
     "responsible handler".split()
 )
 """Words for what a person did with a row; they refer to a table of staff or users."""
-STAFF_WORDS = frozenset("user employee staff person people worker personnel member".split())
-PEOPLE_WORDS = frozenset(
+ACCOUNT_WORDS = frozenset(
+    "user employee staff worker personnel usuario utilisateur empleado employe funcionario "
+    "mitarbeiter benutzer pracownik pracownicy dipendente".split()
+)
+"""Words for tables of those who work with the database themselves."""
+STAFF_WORDS = ACCOUNT_WORDS | frozenset("person people member persona personne".split())
+"""Words for tables of those who act and lead."""
+MEANT_ENTITIES: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("capital", "headquarters"), frozenset({"city", "town"})),
+    **dict.fromkeys(("nationality", "citizenship"), frozenset({"country"})),
+    **dict.fromkeys(("home", "away", "winner", "loser", "opponent"), frozenset({"team", "club"})),
+    **dict.fromkeys(("heim", "gast"), frozenset({"verein", "mannschaft"})),
+}
+"""Words that mean an entity without naming it."""
+PEOPLE_WORDS = STAFF_WORDS | frozenset(
     "employee staff person people user worker agent salesperson member officer personnel rep "
     "contact associate customer student player teacher consultant".split()
 )

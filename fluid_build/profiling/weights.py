@@ -44,6 +44,19 @@ class NameWeights:
     """``created_by`` or ``author`` for a table of users or staff: a plain habit, without a word in
     common."""
 
+    meant_parent: float = 0.6
+    """``capital`` for a table of cities, ``team_leader`` for one of staff: by meaning alone."""
+
+    unrelated_key: float = 0.7
+    """Factor for a parent's name if the key is called something else (``supplier_id`` for
+    ``suppliers.phone``)."""
+
+    amount: float = 0.5
+    """Factor for a name such as ``max_level``, which is a figure."""
+
+    plural: float = 0.7
+    """Factor for a plural without a key word (``pages``): a count or a list."""
+
     without_key_word: float = 0.85
     """Factor for a reference without a key word (``customer`` for ``customer_id``)."""
 
@@ -52,6 +65,36 @@ class NameWeights:
 
     parent_ending: float = 0.8
     """Factor for a parent's name that ends in the column's (``line_id`` for ``order_lines``)."""
+
+    front: float = 0.85
+    """Factor for the parent's name with a role behind it (``node_from``, ``id_client_delivery``):
+    a little less than in front of it, where English has the role."""
+
+    front_noun: float = 0.7
+    """The same with another word behind it, in a name that its key word leads: rather a role than
+    an attribute, though another table may be meant."""
+
+    head: float = 0.85
+    """Factor for a name that ends in the parent's last word, if no other table has it
+    (``initial_state_id`` for ``order_state``)."""
+
+    other_module: float = 0.45
+    """Factor for the parent's name without its module, from outside of that module: worth a
+    look."""
+
+    initial: float = 0.45
+    """The parent's first letter (``s_id`` for ``student``): worth a look."""
+
+    key_in_front: float = 0.5
+    """A name that begins with all of the key's, whatever follows: half a name, since it may be an
+    attribute."""
+
+    own_part: float = 0.97
+    """Factor for a parent called like the child's table and the column together (``status`` of
+    ``invoices`` for ``invoice_status``): less than the full name."""
+
+    same_module: float = 0.08
+    """What is added for a parent of the same module, so that it beats a namesake elsewhere."""
 
     stem: float = 0.6
     """A first word of the parent's stem (``membership_no`` for ``members``); better names make it

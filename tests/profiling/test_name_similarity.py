@@ -15,6 +15,7 @@ from fluid_build.profiling.name_similarity import (
     phrase_similarity,
     reference_score,
     role_name,
+    score_between,
     word_similarity,
 )
 from fluid_build.profiling.parsed_names import ParsedColumnName, ParsedTableName, parse_names
@@ -186,6 +187,130 @@ def test_a_table_name_without_words_has_no_own_key(table: str) -> None:
     assert own_key_score(parsed.column, parsed.table, WEIGHTS) == 0.0
     assert refers_to("orders", "customer_id", table, "customer_id") <= 1.0
     assert refers_to(table, "customer_id", "customers", "customer_id") >= 0.8
+
+
+@pytest.mark.parametrize(
+    ("child", "parent", "key", "least"),
+    [
+        *[("study1_id", "study", "study_id", 0.9), ("bus0", "buses", "name", 0.8)],
+        *[("node_from", "nodes", "id", 0.7), ("variation_set_sub", "variation_set", "id", 0.7)],
+        *[("id_client_facturation", "client", "id_client", 0.7)],
+        *[("course_code_before", "subjects", "course_code", 0.5)],
+        *[("planet", "planets", "name", 0.8), ("dept_name", "department", "dept_name", 0.8)],
+        *[("account", "ledger_accounts", "account_code", 0.5), ("s_ID", "student", "ID", 0.45)],
+    ],
+)
+def test_a_role_a_number_or_a_label_does_not_hide_the_parent(
+    child: str, parent: str, key: str, least: float
+) -> None:
+    """Numbered roles, roles behind the name, labels and initials still point at the parent."""
+    assert refers_to("t", child, parent, key) >= least
+
+
+@pytest.mark.parametrize(
+    ("child", "parent", "key"),
+    [
+        *[("created_by", "users", "user_id"), ("mngr_no", "employee", "emp_no")],
+        *[("team_leader", "employee", "emp_no"), ("codigo_jefe", "empleado", "codigo_empleado")],
+        *[("capital", "city", "id"), ("nationality", "countries", "code")],
+    ],
+)
+def test_some_words_mean_a_parent_without_naming_it(child: str, parent: str, key: str) -> None:
+    """Who acts or leads is a person; a capital is a city."""
+    assert refers_to("t", child, parent, key) >= 0.6
+
+
+def test_who_created_an_account_is_another_account() -> None:
+    """``users.creator`` refers to its own table."""
+    user, person = named("users", "creator"), named("person", "creator")
+    assert is_hierarchical(user.column, user.table)
+    assert not is_hierarchical(person.column, person.table)
+
+
+@pytest.mark.parametrize(
+    ("child", "parent", "key"),
+    [
+        *[("order_status", "orders", "id"), ("quantity_ordered", "orders", "order_number")],
+        *[("max_stat", "stats", "id"), ("targets", "move_targets", "id")],
+        *[("person_name_id", "person", "person_id")],
+    ],
+)
+def test_an_attribute_or_an_amount_is_no_plain_reference(child: str, parent: str, key: str) -> None:
+    """A name that begins with a parent's, counts, or was ordered isn't that parent's key."""
+    assert refers_to("t", child, parent, key) <= 0.6
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "similarity"),
+    [
+        *[("cliente", "clienti", 0.9), ("pracownika", "pracownicy", 0.7)],
+        *[("produktu", "produkty", 0.7), ("invoice", "invoiced", 0.0)],
+        *[("order", "ordered", 0.0), ("producer", "production", 0.0)],
+    ],
+)
+def test_inflected_words_share_a_stem(left: str, right: str, similarity: float) -> None:
+    """Endings of gender, number and case are forms of one word, English derivations aren't."""
+    assert word_similarity(left, right) == similarity
+
+
+def test_a_parent_is_named_by_the_childs_table_and_its_column() -> None:
+    """The status of an invoice is an invoice status."""
+    invoice, status = named("invoice", "status_id"), named("invoice_status", "id")
+    other = named("order_status", "id")
+    score = score_between(0.5, invoice.column, invoice.table, status.table, WEIGHTS)
+    assert score > 0.9
+    assert score_between(0.5, invoice.column, invoice.table, other.table, WEIGHTS) == 0.5
+
+
+def test_a_parent_of_the_same_module_is_meant() -> None:
+    """In ``conquest_…``, a stat is a ``conquest_stat``."""
+    parsed = parse_names(
+        [
+            *[("conquest_rank", ["id"]), ("conquest_stats", ["id"]), ("stats", ["id"])],
+            ("conquest_moves", ["required_stat_id"]),
+        ]
+    )
+    tables = [names.table for names in parsed]
+    child, key = parsed[3].columns[0], parsed[1].columns[0]
+    scores = [
+        score_between(
+            reference_score(child, key, parent, 0.95, WEIGHTS), child, tables[3], parent, WEIGHTS
+        )
+        for parent in (tables[1], tables[2])
+    ]
+    assert scores[0] > scores[1] > 0.9
+
+
+def test_the_last_word_that_only_one_table_has_names_it() -> None:
+    """``initial_state_id`` means the one table of states."""
+    parsed = parse_names([("order_state", ["id"]), ("orders", ["initial_state_id"])])
+    child, parent = parsed[1].columns[0], parsed[0]
+    assert reference_score(child, parent.columns[0], parent.table, 0.95, WEIGHTS) == 0.85
+
+
+def test_a_key_that_is_called_like_another_table_belongs_to_that_one() -> None:
+    """``person_id`` isn't the key of ``person_address``."""
+    parsed = parse_names(
+        [("person", ["person_id"]), ("person_address", ["person_id"]), ("visit", ["person_id"])]
+    )
+    child = parsed[2].columns[0]
+    home, other = (
+        reference_score(
+            child,
+            names.columns[0],
+            names.table,
+            own_key_score(names.columns[0], names.table, WEIGHTS),
+            WEIGHTS,
+        )
+        for names in parsed[:2]
+    )
+    assert (home, other) == (1.0, WEIGHTS.key_name)
+
+
+def test_a_numbered_column_is_not_its_tables_key() -> None:
+    """``address2`` is the second line of an address."""
+    parsed = named("address", "address2")
+    assert own_key_score(parsed.column, parsed.table, WEIGHTS) == 0.0
 
 
 ANY = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)

@@ -73,6 +73,7 @@ def test_any_name_can_be_parsed(name: str) -> None:
         *[("customers", "customer"), ("categories", "category"), ("boxes", "box")],
         *[("addresses", "address"), ("classes", "class"), ("branches", "branch")],
         *[("people", "person"), ("children", "child"), ("series", "series")],
+        *[("buses", "bus"), ("houses", "house"), ("journaux", "journal"), ("bureaux", "bureau")],
     ],
 )
 def test_plurals_become_singular(plural: str, one: str) -> None:
@@ -228,3 +229,68 @@ def test_a_table_named_twice_for_its_module_is_named_once() -> None:
     """``menu_menu`` holds the menus of the module of that name."""
     parsed = parse_names([("menu_menu", ["id"]), ("menu_item", ["id"]), ("page_page", ["id"])])
     assert parsed[0].table.entity == ("menu",)
+
+
+def test_an_id_in_capitals_is_a_word_of_its_own() -> None:
+    """``IDgoalie`` is the id of a goalie."""
+    assert words("IDgoalie") == ("id", "goalie")
+
+
+def test_words_in_capitals_share_no_letter_as_a_prefix() -> None:
+    """``ID_SHOP`` next to ``ITEM`` doesn't begin with a prefix I."""
+    assert column("ID_SHOP", "ITEM", "INCOME", "INDEX").entity == ("shop",)
+
+
+def test_a_glued_prefix_ends_where_a_word_does() -> None:
+    """``Dep`` isn't a prefix of ``DepartmentID`` and ``DeptName``."""
+    assert glued_prefix(["DepartmentID", "DeptName", "DeptChair"]) == ""
+
+
+@pytest.mark.parametrize("name", ["study1_id", "study_id_2", "fk_study_1", "num_study_pk_fk1"])
+def test_the_number_of_a_role_is_removed(name: str) -> None:
+    """Of several references to one parent, each has a number."""
+    parsed = column(name)
+    assert (parsed.entity, parsed.has_key_word) == (("study",), True)
+
+
+def test_a_key_word_that_ends_a_tables_name_is_kept() -> None:
+    """``allele_code_id`` names the table ``allele_code``."""
+    parsed = parse_names([("allele_code", ["allele_code_id"]), ("allele", ["allele_id"])])
+    assert parsed[0].columns[0].entity == ("allele", "code")
+
+
+def test_a_schema_has_its_own_word_for_a_key() -> None:
+    """Where tables begin with ``cn`` and others end in ``_cn``, that is the key."""
+    parsed = parse_names(
+        [
+            ("plot", ["cn", "name", "survey_cn"]),
+            ("tree", ["cn", "plot_cn"]),
+            ("survey", ["cn", "year"]),
+            ("leaf", ["tree_cn", "size"]),
+        ]
+    )
+    assert parsed[1].columns[0].is_generic
+    assert (parsed[3].columns[0].entity, parsed[3].columns[0].has_key_word) == (("tree",), True)
+
+
+def test_letters_around_all_names_are_removed() -> None:
+    """Modules in front of names and types behind them say nothing about one of them."""
+    columns = {
+        "a_ledger": ["a_ledger_number_i", "a_name_c", "a_year_i"],
+        "a_account": ["a_ledger_number_i", "a_account_code_c"],
+        "p_partner": ["p_partner_key_n", "p_name_c", "a_ledger_number_i"],
+        "p_bank": ["p_partner_key_n", "p_branch_c"],
+        "s_user": ["s_user_id_c", "p_partner_key_n"],
+    }
+    modules = list(columns.items())
+    modules += [(f"{table}_note", [f"{table[:2]}text_c"]) for table in columns]
+    parsed = parse_names(modules)
+    assert parsed[0].table.entity == ("ledger",)
+    assert parsed[1].columns[0].entity == ("ledger",)
+    assert parsed[1].columns[0] is parsed[2].columns[2]
+
+
+def test_a_plural_can_have_a_word_glued_to_it() -> None:
+    """``debtorsmaster`` is the table of debtors."""
+    parsed = parse_names([("debtorsmaster", ["debtorno"]), ("debtortrans", ["debtorno"])])
+    assert parsed[0].table.entity == ("debtor",)
