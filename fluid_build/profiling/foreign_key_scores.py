@@ -21,7 +21,7 @@ def score_reference(features: ReferenceFeatures, weights: ReferenceWeights) -> f
         _evidence_term(features, weights),
         _coverage_term(features, weights),
         weights.own_key * features.parent_own_key,
-        weights.key_word if features.has_key_word else weights.no_key_word,
+        _key_word_term(features, weights),
         -_orphan_cost(features, weights),
         weights.parent_nulls if features.parent_has_nulls else 0.0,
         _parent_key_term(features, weights),
@@ -38,6 +38,12 @@ def _evidence_term(features: ReferenceFeatures, weights: ReferenceWeights) -> fl
     evidence, full = features.evidence, weights.evidence_full
     beyond = weights.evidence_log * math.log(max(evidence, full) / full)
     return weights.evidence * min(evidence, full) + min(weights.evidence_log_most, beyond)
+
+
+def _key_word_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
+    if features.is_nameless:
+        return weights.nameless
+    return weights.key_word if features.has_key_word else weights.no_key_word
 
 
 def _coverage_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
@@ -59,7 +65,8 @@ def _parent_key_term(features: ReferenceFeatures, weights: ReferenceWeights) -> 
     if not features.parent_is_primary and features.parent_may_be_primary:
         return weights.not_yet_primary
     if not features.parent_is_primary:
-        return weights.not_primary if features.has_key_word else weights.not_primary_no_key_word
+        is_key_like = features.has_key_word or features.is_nameless
+        return weights.not_primary if is_key_like else weights.not_primary_no_key_word
     is_strong = features.evidence > weights.strong_evidence
     return weights.same_name_primary if is_strong and features.same_name else 0.0
 

@@ -21,6 +21,7 @@ def choose_references(search: ReferenceSearch, weights: ReferenceWeights) -> lis
     chosen = _best_references(candidates, weights)
     chosen += _voted_references(chosen, search, weights)
     chosen = _lead_to_roots(chosen, candidates, weights)
+    chosen = _without_contested(chosen, candidates, weights)
     position = {id(column): index for index, column in enumerate(search.columns)}
     return sorted(chosen, key=lambda reference: position[id(reference.child)])
 
@@ -194,3 +195,30 @@ def _nearer(
 
 def _extends_parent(reference: ColumnReference) -> bool:
     return extends_name(reference.child.table.parsed_name, reference.parent.table.parsed_name)
+
+
+def _without_contested(
+    chosen: Sequence[ColumnReference],
+    candidates: Sequence[Sequence[ColumnReference]],
+    weights: ReferenceWeights,
+) -> list[ColumnReference]:
+    """Leave out references by values alone if other keys may be meant just as well.
+
+    A key that refers to the chosen one itself holds the same values, and is no rival.
+    """
+    onward = {id(reference.child): reference.parent for reference in chosen}
+    by_child = {id(references[0].child): references for references in candidates}
+    remaining = []
+    for reference in chosen:
+        if reference.features.name < weights.value_only:
+            rivals = [
+                rival.log_odds
+                for rival in by_child.get(id(reference.child), ())
+                if rival.parent is not reference.parent
+                and rival.features.name < weights.value_only
+                and onward.get(id(rival.parent)) is not reference.parent
+            ]
+            reference.log_odds -= math.log1p(sum(map(math.exp, rivals)))
+        if reference.confidence >= weights.accepted:
+            remaining.append(reference)
+    return remaining

@@ -37,6 +37,7 @@ class ReferenceFeatures:
     share: float
     coverage: float
     has_key_word: bool
+    is_nameless: bool
     counts: bool
     same_name: bool
     same_bare_name: bool
@@ -67,6 +68,7 @@ def reference_features(
         share=inclusion.share,
         coverage=inclusion.coverage,
         has_key_word=name.has_key_word,
+        is_nameless=not name.full,
         counts=bool(name.bare) and name.bare[-1] in _COUNTING_WORDS,
         same_name=name.squashed == key.squashed,
         same_bare_name=name.bare_squashed == key.bare_squashed,
@@ -129,6 +131,8 @@ def _range_evidence(
     span = high - low + 1
     missing = (max(0, high - child.high) + max(0, child.low - low)) / span
     expected_gap = 1.0 / (matched + 1)
+    if missing == 0.0 and matched >= weights.span_covered * span and not child.stats.is_unique:
+        return weights.exact_span * math.log(matched)
     if missing > weights.range_gaps * expected_gap + weights.range_slack:
         return 0.0
     return min(weights.range_most, weights.range_match * math.log(matched))

@@ -183,6 +183,13 @@ class ValueWeights:
     """How many times the expected gap (one part in matches + 1) may be missing at the ends of the
     range: a column drawn at random misses more in 9 of 100 cases."""
 
+    exact_span: float = 2.3
+    """Instead, if a column that repeats its values takes all of a dense key's and no other: that
+    another column of n values ends just there happens once in n times, and n may be thousands."""
+
+    span_covered: float = 0.95
+    """The share of a key's values that counts as all: distinct values may be an estimate."""
+
     range_slack: float = 0.02
     """The share of the range that may be missing in any case: the newest parents have no children
     yet."""
@@ -238,6 +245,9 @@ class ReferenceWeights:
 
     no_key_word: float = -0.8
     """If it hasn't: most columns without one hold no keys."""
+
+    nameless: float = 1.6
+    """If it has no name to go by (``f3``): that it doesn't name the parent says nothing then."""
 
     parent_nulls: float = -0.8
     """If the parent's column has nulls: keys that are referred to seldom have."""
@@ -314,6 +324,10 @@ class ReferenceWeights:
 
     voted_name_once: float = 0.45
     """The same if there is only one such column."""
+
+    value_only: float = 0.4
+    """The name score below which a reference is chosen by its values alone, so that other keys that
+    hold them as well are just as likely."""
 
     root_margin: float = 0.15
     """How much better the name of a nearer key may be before it's preferred to the key that it
