@@ -24,15 +24,15 @@ def describe_errors(profile: Profile, database: Database, names: Names) -> Itera
 
 
 def _describe_wrong(key: Key, profile: Profile, database: Database, names: Names) -> str:
-    found = next(each for each in profile.foreign_keys if key_of(each) == key)
+    reference = next(each for each in profile.foreign_keys if key_of(each) == key)
     documented = [
-        str(other)
+        str(true)
         for entry in database.truth["foreign_keys"]
-        if (other := true_key(entry, names)).child == key.child
-        and {column for column, _ in other.pairs} == set(found.from_columns)
+        if (true := true_key(entry, names)).child == key.child
+        and {column for column, _ in true.pairs} == set(reference.from_columns)
     ]
     instead = f"documented is {documented[0]}" if documented else "not documented"
-    return f"confidence {found.confidence:.2f}, {found.evidence.reason}; {instead}"
+    return f"confidence {reference.confidence:.2f}, {reference.evidence.reason}; {instead}"
 
 
 def _describe_missed(key: Key, profile: Profile, database: Database, names: Names) -> str:
@@ -133,4 +133,4 @@ def _describe_table_key(key: TableKey, profile: Profile) -> str:
     smaller = next((candidate for candidate in candidates if candidate < key.true), None)
     if smaller:
         return f"the documented key holds, and {sorted(smaller)} in it was passed over"
-    return "the documented key isn't among those that were found to be unique"
+    return "the documented key isn't among those that are unique in the data"

@@ -57,7 +57,7 @@ class Score:
 
 
 def macro_f1(scores: Iterable[Score]) -> float:
-    """Return the mean F1 over the databases that have a true or a found key."""
+    """Return the mean F1 over the databases that have a true or an inferred key."""
     values = [score.f1 for score in scores if not score.is_empty]
     return sum(values) / len(values) if values else 1.0
 
@@ -100,10 +100,10 @@ class ForeignKeyErrors:
 
 
 def foreign_key_errors(profile: Profile, truth: dict, names: Names) -> ForeignKeyErrors:
-    found = {key_of(key) for key in profile.foreign_keys if not key.implied}
+    claimed = {key_of(key) for key in profile.foreign_keys if not key.implied}
     implied = {key_of(key) for key in profile.foreign_keys if key.implied}
     true = true_keys(truth, names)
-    wrong, missed = found - true.supported - true.unsupported, true.supported - implied - found
+    wrong, missed = claimed - true.supported - true.unsupported, true.supported - implied - claimed
     return ForeignKeyErrors(sorted(wrong, key=str), sorted(missed, key=str))
 
 
@@ -113,51 +113,51 @@ def score_foreign_keys(profile: Profile, truth: dict, names: Names) -> tuple[Sco
     A composite one counts as found if it's marked as implied, too.
     """
     errors = foreign_key_errors(profile, truth, names)
-    found = {key_of(key) for key in profile.foreign_keys if not key.implied}
+    claimed = {key_of(key) for key in profile.foreign_keys if not key.implied}
     supported = true_keys(truth, names).supported
-    score = Score(len(found & supported), len(errors.wrong), len(errors.missed))
+    score = Score(len(claimed & supported), len(errors.wrong), len(errors.missed))
     score.errors = [f"wrong   {key}" for key in errors.wrong]
     score.errors += [f"missed  {key}" for key in errors.missed]
     composites = {key for key in supported if len(key.pairs) > 1}
-    every_found = {key_of(key) for key in profile.foreign_keys}
+    inferred = {key_of(key) for key in profile.foreign_keys}
     return score, Score(
-        right=len(composites & every_found),
+        right=len(composites & inferred),
         wrong=sum(len(key.pairs) > 1 for key in errors.wrong),
-        missed=len(composites - every_found),
+        missed=len(composites - inferred),
     )
 
 
 @dataclass(frozen=True)
 class TableKey:
-    """The key of a table as found and as documented, either of them empty if there is none.
+    """The key of a table as chosen and as documented, either of them empty if there is none.
 
     ``is_required`` says that the data has rows and obeys the documented key.
     """
 
     table: str
-    found: tuple[str, ...]
+    chosen: tuple[str, ...]
     true: frozenset[str]
     is_required: bool
 
     @property
     def is_right(self) -> bool:
         """Whether it's the true key or a smaller one inside it."""
-        return bool(self.found) and set(self.found) <= self.true
+        return bool(self.chosen) and set(self.chosen) <= self.true
 
     def __str__(self) -> str:
-        return f"{self.table}: {sorted(self.found)}, true {sorted(self.true)}"
+        return f"{self.table}: {sorted(self.chosen)}, true {sorted(self.true)}"
 
 
 def table_keys(profile: Profile, truth: dict, names: Names) -> list[TableKey]:
-    """Return the tables that have a found or a documented key."""
-    chosen = {table.name: table.primary_key for table in profile.tables}
+    """Return the tables that have a chosen or a documented key."""
+    primary_keys = {table.name: table.primary_key for table in profile.tables}
     keys = []
     for table, described in truth["tables"].items():
         true = frozenset(names.column(table, column) for column in described["primary_key"] or ())
         is_required = bool(true and described["rows"] and described.get("pk_holds", True))
-        found = chosen.get(names.table(table)) or ()
-        if found or is_required:
-            keys.append(TableKey(names.table(table), found, true, is_required))
+        chosen = primary_keys.get(names.table(table)) or ()
+        if chosen or is_required:
+            keys.append(TableKey(names.table(table), chosen, true, is_required))
     return keys
 
 
@@ -168,7 +168,7 @@ def score_primary_keys(profile: Profile, truth: dict, names: Names) -> Score:
         if key.is_right:
             score.right += 1
             continue
-        score.wrong += bool(key.found)
+        score.wrong += bool(key.chosen)
         score.missed += key.is_required
         score.errors.append(f"key     {key}")
     return score

@@ -125,8 +125,8 @@ class CandidateRelationship(Element):
     """A possible relationship that isn't believed: a question to a person.
 
     Attributes pair by position. ``confidence`` is the probability that it's meant after all;
-    ``reason`` says why it isn't believed, ``evidence.reason`` what speaks for it. ``rival`` means
-    that another relationship was chosen instead.
+    ``reason`` says why it isn't believed, ``evidence.reason`` what names and values say. ``rival``
+    means that another relationship was chosen instead.
     """
 
     from_entity: str

@@ -32,7 +32,7 @@ class UnchosenReference:
     def reason(self) -> str:
         """Return why it isn't believed, as a clause."""
         if self.rival is None:
-            return "what speaks for it isn't enough"
+            return "the evidence isn't strong enough"
         parent = reference_columns(self.reference)[1]
         rival_child, rival_parent = reference_columns(self.rival)
         if set(rival_parent) == set(parent):
@@ -108,18 +108,18 @@ def _composite_rival(
 ) -> CompositeReference | None:
     """Return the chosen reference that rules this one out: it uses its columns, or reverses it."""
     child, parent = reference.child[0].table, reference.parent[0].table
-    for other in chosen:
-        same_child = other.child[0].table is child
-        if same_child and set(other.child) == set(reference.child):
-            return other
+    for rival in chosen:
+        same_child = rival.child[0].table is child
+        if same_child and set(rival.child) == set(reference.child):
+            return rival
         if (
             same_child
-            and other.parent[0].table is parent
-            and set(other.child) & set(reference.child)
+            and rival.parent[0].table is parent
+            and set(rival.child) & set(reference.child)
         ):
-            return other
-        if other.child[0].table is parent and other.parent[0].table is child:
-            return other
+            return rival
+        if rival.child[0].table is parent and rival.parent[0].table is child:
+            return rival
     return None
 
 

@@ -154,7 +154,7 @@ def _questions(view: SourceView) -> Iterator[str]:
         "Relationships that may be meant, but aren't certain enough to be part of the model. "
         "The least certain come first."
     )
-    headings = ("From", "To?", "Rows#", "Orphans#", "Confidence#", "For it", "Why it's open")
+    headings = ("From", "To?", "Rows#", "Orphans#", "Confidence#", "Evidence", "Why it's open")
     yield table(headings, list(map(_question_cells, questions[:_MOST_QUESTIONS])))
     if len(questions) > _MOST_QUESTIONS:
         yield f"And {len(questions) - _MOST_QUESTIONS:,} more: see `candidates` in `model.json`."

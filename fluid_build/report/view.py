@@ -101,8 +101,10 @@ class SourceView:
     @property
     def questions(self) -> tuple[CandidateRelationship, ...]:
         """Return the candidates that are worth asking about, the least certain first."""
-        asked = [each for each in self.conceptual.candidates if each.confidence >= _WORTH_ASKING]
-        return tuple(sorted(asked, key=lambda candidate: abs(candidate.confidence - 0.5)))
+        questions = [
+            each for each in self.conceptual.candidates if each.confidence >= _WORTH_ASKING
+        ]
+        return tuple(sorted(questions, key=lambda candidate: abs(candidate.confidence - 0.5)))
 
 
 def source_view(

@@ -54,7 +54,7 @@ def reference(
 
 def candidate(child: str, columns: str, parent: str, keys: str, **more: object) -> Candidate:
     """A possible foreign key of 100 rows, as likely as not."""
-    facts = {"confidence": 0.5, "reason": "what speaks for it isn't enough", **more}
+    facts = {"confidence": 0.5, "reason": "the evidence isn't strong enough", **more}
     key = reference(child, columns, parent, keys)
     return Candidate.model_validate(
         {**key.model_dump(include=set(Candidate.model_fields)), **facts}

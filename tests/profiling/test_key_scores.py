@@ -103,7 +103,7 @@ def test_chosen_references_and_candidates_are_judged_pairs() -> None:
     [
         (
             _shop(candidates=[candidate("line", "item_id", "item", "item_id", confidence=0.41)]),
-            "confidence 0.41: what speaks for it isn't enough",
+            "confidence 0.41: the evidence isn't strong enough",
         ),
         (
             profile(LINES, ORDERS, table("item", column("item_id", "VARCHAR"))),

@@ -23,7 +23,7 @@ def test_a_column_without_a_reference_is_a_question() -> None:
     assert not candidate.rival
     assert 0.0 < candidate.confidence < 0.6
     assert (candidate.evidence.rows, candidate.evidence.orphans) == (500, 0)
-    assert candidate.reason == "what speaks for it isn't enough"
+    assert candidate.reason == "the evidence isn't strong enough"
 
 
 def test_a_rival_names_the_reference_that_was_chosen() -> None:

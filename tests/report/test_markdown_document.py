@@ -48,8 +48,8 @@ def tokens(text: str) -> Iterator[Token]:
 def test_no_text_of_a_source_becomes_markup(measured: Profile) -> None:
     """Names, comments and reasons are shown: no link, image, HTML or heading comes of them."""
     text = document(measured)
-    asks = any(candidate.confidence >= 0.2 for candidate in measured.candidates)
-    expected = 5 + len(measured.tables) + asks
+    has_questions = any(candidate.confidence >= 0.2 for candidate in measured.candidates)
+    expected = 5 + len(measured.tables) + has_questions
     found = list(tokens(text))
     assert not {token.type for token in found} & {"link_open", "image", "html_block"}
     assert {token.content for token in found if token.type == "html_inline"} <= OURS
@@ -227,7 +227,7 @@ def test_many_questions_are_cut_and_say_so() -> None:
     made = table("t", column("id"), *map(column, names), primary_key=("id",))
     asked = [candidate("t", name, "t", "id") for name in names]
     text = document(profile(made, candidates=asked))
-    assert text.count("what speaks for it isn't enough") == 40
+    assert text.count("the evidence isn't strong enough") == 40
     assert "And 20 more: see `candidates` in `model.json`." in text
 
 
