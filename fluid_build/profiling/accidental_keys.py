@@ -17,6 +17,15 @@ _DATE_WORDS = frozenset("date day month year period since".split())
 _WRITE_TIME_STARTS = ("creat", "insert", "load", "modif", "updat", "chang", "edit", "sync")
 """Beginnings of words for the time at which a row was written."""
 _SEQUENCE_WORDS = frozenset("line seq sequence ordinal position step version revision".split())
+LINE_WORDS = frozenset(
+    "line seq sequence ordinal position lineno linenumber linenum seqno seqnum itemno slot stint "
+    "ligne zeile linea renglon linha riga regel radek wiersz lp lfdnr posnr".split()
+)
+"""Words that number the rows below a parent and mean nothing else."""
+_LINE_ENDINGS = ("seq", "lineno", "linenum", "linenumber", "lineid", "seqno", "seqnum", "posnr")
+"""Ends of a longer word that say the same (``orderlineno``)."""
+_FIRST_NUMBERS = frozenset({0, 1, 10})
+"""Where people start counting rows; by tens to leave room for more."""
 _QUANTITY_CONCEPTS = frozenset({"money", "measure", "percent"})
 _QUANTITY_WORDS = frozenset(
     "bal discount margin population profit saldo stock tax total vat".split()
@@ -58,9 +67,29 @@ def has_date_or_sequence(key: Iterable[MeasuredColumn], referring: Iterable[str]
     references = set(referring)
     return any(
         column.name not in references
-        and (_is_date(column) or _SEQUENCE_WORDS & set(column.parsed_name.bare))
+        and (_is_date(column) or _SEQUENCE_WORDS & set(column.parsed_name.bare) or is_line(column))
         for column in key
     )
+
+
+def is_line(column: MeasuredColumn) -> bool:
+    """Return whether a name says that the column numbers the rows below a parent."""
+    words = column.parsed_name.bare
+    return any(word in LINE_WORDS or word.endswith(_LINE_ENDINGS) for word in words)
+
+
+def numbers_rows(column: MeasuredColumn, parent: MeasuredColumn) -> bool:
+    """Return whether a column has its first number once for each value of the parent column.
+
+    Line numbers do: whatever has a second line has a first one. The two columns are a key
+    together. False if the sample doesn't hold every row.
+    """
+    stats = column.stats
+    if stats.bounds is None or stats.bounds[0] not in _FIRST_NUMBERS or stats.kind != "integer":
+        return False
+    if not column.table.stats.is_complete or 2 * stats.distinct > stats.rows:
+        return False
+    return dict(stats.values).get(str(stats.bounds[0])) == parent.stats.distinct
 
 
 def _is_date(column: MeasuredColumn) -> bool:

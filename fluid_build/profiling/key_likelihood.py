@@ -22,6 +22,8 @@ UNLIKELY_WORDS = frozenset(
     "total qty quantity cost value url path created updated modified timestamp comment note".split()
 )
 """Words for columns that are unique by chance or by technique, and identify nothing to people."""
+AMOUNT_WORDS = frozenset("amount price total qty quantity cost".split())
+"""Those of them that mean so only in a number: a price category is a code."""
 LABEL_WORDS = frozenset("name title label caption".split())
 """Words for what people call a row."""
 

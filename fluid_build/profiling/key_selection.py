@@ -17,7 +17,13 @@ from fluid_build.profiling.foreign_keys import ColumnReference, ReferenceSearch
 from fluid_build.profiling.implied_references import find_implied
 from fluid_build.profiling.key_repeats import KeyRepeats
 from fluid_build.profiling.measured_tables import MeasuredTable
-from fluid_build.profiling.primary_keys import KeyChoice, choose_composite, choose_single
+from fluid_build.profiling.primary_keys import (
+    KeyChoice,
+    choose_composite,
+    choose_single,
+    identifies_before,
+    is_weak_single,
+)
 from fluid_build.profiling.reference_choice import choose_references
 from fluid_build.profiling.unchosen_references import (
     UnchosenReference,
@@ -128,12 +134,18 @@ def _choose_key(
 ) -> KeyChoice | None:
     """Return the better of the best keys of one and of several columns, if it is good enough.
 
-    A table's only candidate needn't look like a key.
+    A table's only candidate needn't look like a key. A name that happens to be unique gives way to
+    several columns that identify rows before it.
     """
     single = choose_single(table, referred, weights)
-    if single is not None and single.score >= weights.clear_single:
+    is_clear_single = single is not None and single.score >= weights.clear_single
+    if single and is_clear_single and not is_weak_single(table, single, referring, referred):
         return single
     composite = choose_composite(table, referring, repeats, weights)
+    if single and is_clear_single:
+        is_clear = composite is not None and composite.score >= weights.clear_composite
+        is_before = composite and identifies_before(table, composite, single, referring)
+        return composite if is_clear and is_before else single
     if len(table.candidates.keys) == 1:
         return single or composite
     least = weights.clear_composite if single is not None else weights.fair_composite

@@ -6,13 +6,16 @@ What each sign is worth, and why, is in ``weights.py``.
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from fluid_build.profiling.accidental_keys import (
     has_date_or_sequence,
+    is_line,
     is_quantity,
+    numbers_rows,
     only_just_holds,
 )
-from fluid_build.profiling.key_likelihood import LABEL_WORDS, UNLIKELY_WORDS
+from fluid_build.profiling.key_likelihood import AMOUNT_WORDS, LABEL_WORDS, UNLIKELY_WORDS
 from fluid_build.profiling.key_plausibility import plausibility
 from fluid_build.profiling.key_repeats import KeyRepeats
 from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
@@ -25,8 +28,12 @@ _ORDINAL_WORDS = frozenset(
     "version revision".split()
 )
 """Words that may number the rows below a parent, or be an attribute."""
-_LINE_WORDS = frozenset("line seq sequence ordinal position lineno linenumber".split())
-"""Words that number the rows below a parent and mean nothing else."""
+_LANGUAGE_WORDS = frozenset("language lang locale culture langue idioma lingua sprache".split())
+"""Words for the language of a text, which completes the key of what is translated."""
+_TECHNICAL_WORDS = frozenset("uuid guid rowguid".split())
+"""Words for an identifier that machines exchange, next to the key that people use."""
+_FEW_ROWS = 10
+"""Rows in which most columns are unique, whatever they hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +73,60 @@ def score_single(column: MeasuredColumn, weights: PrimaryKeyWeights) -> float:
     score += weights.key_word if column.parsed_name.has_key_word else 0.0
     if column.position == 0:
         score += weights.first_column
+        score += weights.first_of_few_rows if column.stats.rows <= _FEW_ROWS else 0.0
     elif column.position == 1:
         score += weights.second_column
-    if set(column.parsed_name.bare) & UNLIKELY_WORDS:
+    if _is_unlikely(column):
         score += weights.unlikely_word
+    elif column.position > 0 and set(column.parsed_name.bare) & _TECHNICAL_WORDS:
+        score += weights.technical
     elif set(column.parsed_name.bare) & LABEL_WORDS:
         score += weights.label
     if column.stats.kind == "temporal":
         score += weights.temporal
     return score
+
+
+def _is_unlikely(column: MeasuredColumn) -> bool:
+    words = UNLIKELY_WORDS & set(column.parsed_name.bare)
+    return bool(words - AMOUNT_WORDS if column.stats.kind == "text" else words)
+
+
+def is_weak_single(
+    table: MeasuredTable, choice: KeyChoice, referring: Collection[str], referred: Mapping[str, int]
+) -> bool:
+    """Return whether a column may well be unique without being what the rows are known by.
+
+    That goes for names, technical identifiers and references that come after other columns, if
+    nothing refers to them and they aren't named for their table.
+    """
+    column = table.by_name[choice.columns[0]]
+    if column.position == 0 or referred.get(column.name) or column.own_key_score >= NAMED_AS_KEY:
+        return False
+    words = set(column.parsed_name.bare)
+    is_label = bool(words & (UNLIKELY_WORDS | LABEL_WORDS | _TECHNICAL_WORDS))
+    return is_label or column.name in referring
+
+
+def identifies_before(
+    table: MeasuredTable, choice: KeyChoice, single: KeyChoice, referring: Collection[str]
+) -> bool:
+    """Return whether a key of several columns comes before a single one and only has identifiers.
+
+    These are references, codes, line numbers and languages.
+    """
+    columns = _columns(table, choice.columns)
+    position = table.by_name[single.columns[0]].position
+    return all(
+        column.position < position
+        and (
+            column.name in referring
+            or column.parsed_name.has_key_word
+            or is_line(column)
+            or bool(_LANGUAGE_WORDS & set(column.parsed_name.bare))
+        )
+        for column in columns
+    )
 
 
 def _describe_single(column: MeasuredColumn) -> str:
@@ -152,10 +204,37 @@ def _score_composite(
     if any(column.name not in referring and is_quantity(column) for column in columns):
         return None
     size = len(columns)
-    score = sum(score_part(column, column.name in referring, weights) for column in columns) / size
+    lines = [column for column in columns if _counts_rows(column, columns, referring)]
+    score = sum(score_part(column, column.name in referring, weights) for column in columns)
+    score += weights.column_numbers_rows * sum(not is_line(column) for column in lines)
+    score /= size
+    if _leads(table, columns, lines):
+        score += weights.leading_columns
     score += weights.more_columns * (size - 2)
     score += weights.later_column * sum(column.position for column in columns) / size
     return KeyChoice(key, score, _describe_composite(columns, referring))
+
+
+def _counts_rows(
+    column: MeasuredColumn, key: Sequence[MeasuredColumn], referring: Collection[str]
+) -> bool:
+    """Return whether a column of a key counts the rows of the others, by its name or its values."""
+    if is_line(column) or column.name in referring or len(key) > 2:
+        return is_line(column)
+    parent = key[0] if column is key[1] else key[1]
+    return numbers_rows(column, parent)
+
+
+def _leads(
+    table: MeasuredTable, key: Sequence[MeasuredColumn], lines: Sequence[MeasuredColumn]
+) -> bool:
+    """Return whether a key is the first columns of its table, those of a single value aside.
+
+    A line number may come later, since it's there for the key only.
+    """
+    others = [column for column in key if column not in lines] or key
+    varied = (column for column in table.columns if column.stats.distinct > 1)
+    return set(islice(varied, len(others))) == set(others)
 
 
 def score_part(column: MeasuredColumn, is_reference: bool, weights: PrimaryKeyWeights) -> float:
@@ -166,15 +245,23 @@ def score_part(column: MeasuredColumn, is_reference: bool, weights: PrimaryKeyWe
         score += weights.column_reference
     elif column.parsed_name.has_key_word:
         score += weights.column_key_word
-    if words & _LINE_WORDS or (column.own_key_score >= NAMED_AS_KEY and not is_reference):
+    if is_line(column) or (_is_own_line(column) and not is_reference):
         score += weights.column_line
     elif words & _ORDINAL_WORDS:
         score += weights.column_ordinal
     if column.stats.kind == "temporal" or "date" in words:
         score += weights.column_date
-    if words & (UNLIKELY_WORDS | LABEL_WORDS):
+    if words & _LANGUAGE_WORDS:
+        score += weights.column_language
+    if _is_unlikely(column) or words & LABEL_WORDS:
         score += weights.unlikely_word
     return score
+
+
+def _is_own_line(column: MeasuredColumn) -> bool:
+    """Return whether a column is named for its table and repeats as line numbers do."""
+    repeats = column.parsed_name.has_key_word or 2 * column.stats.distinct <= column.stats.rows
+    return column.own_key_score >= NAMED_AS_KEY and repeats
 
 
 def _best(choices: Iterable[KeyChoice]) -> KeyChoice | None:

@@ -491,6 +491,12 @@ class PrimaryKeyWeights:
     second_column: float = 0.2
     """If it is the second one, after a load date or a tenant."""
 
+    first_of_few_rows: float = 0.4
+    """On top if there are few rows: nearly every column is unique then, and the place says most."""
+
+    technical: float = -1.4
+    """For a UUID after the first column: systems exchange it, and people use the key before it."""
+
     unlikely_word: float = -0.8
     """For a name that says description, amount, e-mail, timestamp: unique, but not what rows are
     known by. It outweighs the key word."""
@@ -539,6 +545,16 @@ class PrimaryKeyWeights:
 
     column_date: float = 0.3
     """Of several columns: for a date, which distinguishes the rows of a history."""
+
+    column_numbers_rows: float = 0.6
+    """Of several columns: for one that counts from one for each value of the others, as line
+    numbers do, whatever its name says."""
+
+    column_language: float = 0.6
+    """Of several columns: for the language of a translated text."""
+
+    leading_columns: float = 0.5
+    """If the key is the first columns of its table, where people put keys; as for one column."""
 
     more_columns: float = -0.25
     """For each column beyond two: of two keys, the shorter one is meant."""

@@ -158,3 +158,45 @@ def test_an_amount_is_not_part_of_a_key(balance: str) -> None:
     assert history_key(columns, 60) is None
     dated = f"{columns}, DATE '2001-01-01' + CAST(i % 2 AS INTEGER) AS day"
     assert history_key(dated, 60) == ("staff_id", "day")
+
+
+_LANGUAGES = (
+    "CREATE TABLE language AS SELECT 1 + i AS language_id, 'l' || i AS name FROM range(3) t(i);"
+)
+_COLOURS = "CREATE TABLE colour AS SELECT 1 + i AS colour_id, 'c' || i AS code FROM range(20) t(i);"
+_TRANSLATIONS = "1 + i % 20 AS colour_id, 1 + i // 20 AS language_id, 'n' || i AS name"
+
+
+def test_a_unique_name_gives_way_to_the_references_before_it() -> None:
+    """In a table of translations, no name repeats by chance."""
+    script = (
+        f"{_LANGUAGES} {_COLOURS} CREATE TABLE text AS SELECT {_TRANSLATIONS} FROM range(60) t(i)"
+    )
+    assert profiled(script).table("text").primary_key == ("colour_id", "language_id")
+
+
+def test_the_key_of_people_is_preferred_to_a_uuid_after_it() -> None:
+    """Systems exchange UUIDs, also of rows that have a name of their own."""
+    columns = "'V' || i AS visit, i % 3 AS state, md5('a' || i)::UUID AS uuid"
+    assert key_of(columns, 30) == ("visit",)
+
+
+def test_the_leading_columns_are_preferred_as_a_key() -> None:
+    """Of several sets of columns that are unique, the first ones are the key."""
+    columns = (
+        "'D' || i // 20 AS domain, 'V' || i % 20 AS fixed, 'x' || i % 7 AS note_a,"
+        " 'D' || i // 20 || 'z' AS domain_text, 'V' || i % 20 || 'z' AS fixed_text"
+    )
+    assert key_of(columns, 100) == ("domain", "fixed")
+
+
+def test_a_column_that_counts_the_rows_of_the_others_completes_a_key() -> None:
+    """Whatever it is called, a line number starts at one for each parent."""
+    columns = "100 + i // 3 AS receipt_id, 7 + i * 7 % 150 AS article, 1 + i % 3 AS poz"
+    assert key_of(columns) == ("receipt_id", "poz")
+
+
+def test_the_first_column_of_a_few_rows_is_their_key() -> None:
+    """Where nearly every column is unique, its place says most."""
+    columns = "'t' || i AS table_name, 5 + i * 7 AS recs"
+    assert key_of(columns, 6) == ("table_name",)
