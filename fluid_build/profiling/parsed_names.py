@@ -26,7 +26,12 @@ from fluid_build.profiling.schema_habits import (
     find_modules,
     short_first_words,
 )
-from fluid_build.profiling.shared_prefixes import common_prefix_words, glued_prefix, hump_prefix
+from fluid_build.profiling.shared_prefixes import (
+    common_prefix_words,
+    glued_letter,
+    glued_prefix,
+    hump_prefix,
+)
 from fluid_build.profiling.vocabulary import (
     COMMON_WORDS,
     GLUED_LEADING_KEY_WORDS,
@@ -243,7 +248,7 @@ def _column_words(names: Sequence[str]) -> list[tuple[Words, Words]]:
     first_words = Counter(phrase[:1] for phrase in phrases)
     shared = bool(humps) or common_prefix_words(names) > 0
     prefix = first_words.most_common(1)[0][0] if shared and first_words else ()
-    glued = "" if shared else glued_prefix(names)
+    glued = "" if shared else glued_prefix(names) or glued_letter(names)
     return [
         (full, _without_prefix(name, full, prefix, glued))
         for name, full in zip(names, phrases, strict=True)

@@ -5,9 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from fluid_build.profiling.names import words
+from fluid_build.profiling.vocabulary import COMMON_WORDS, GENERIC_WORDS, KEY_WORDS, LABEL_WORDS
 
 _HUMP = re.compile("[a-z][A-Z]")
 """Where a word begins in camel case; a prefix of such names ends there too."""
+_PLAIN_WORDS = KEY_WORDS | COMMON_WORDS | LABEL_WORDS | GENERIC_WORDS
+_FEWEST_WITH_LETTER = 3
+"""Fewer names begin with one letter by accident."""
 _PREFIX_SHARE = 0.9
 """The share of a table's columns that must begin with a word for it to be their prefix; a few
 columns added later often lack it."""
@@ -40,6 +44,20 @@ def glued_prefix(names: Sequence[str]) -> str:
     if size < 2 or any(len(name) <= size for name in lowered):
         return ""
     return prefix if prefix.isalpha() else ""
+
+
+def glued_letter(names: Sequence[str]) -> str:
+    """Return the letter in front of all of three or more names in lower case, or "".
+
+    One must be a plain word without it (``cname``), since many words just begin alike.
+    """
+    letters = {name[:1] for name in names}
+    if len(names) < _FEWEST_WITH_LETTER or len(letters) > 1 or not "".join(names).isalpha():
+        return ""
+    if not all(name.islower() for name in names):
+        return ""
+    is_prefix = any(name[1:] in _PLAIN_WORDS and name not in _PLAIN_WORDS for name in names)
+    return letters.pop() if is_prefix else ""
 
 
 def _is_break(name: str, place: int) -> bool:

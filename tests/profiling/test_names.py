@@ -294,3 +294,14 @@ def test_a_plural_can_have_a_word_glued_to_it() -> None:
     """``debtorsmaster`` is the table of debtors."""
     parsed = parse_names([("debtorsmaster", ["debtorno"]), ("debtortrans", ["debtorno"])])
     assert parsed[0].table.entity == ("debtor",)
+
+
+def test_a_letter_glued_to_all_columns_is_removed() -> None:
+    """``c`` in front of every column of a table says nothing, if a plain word is behind it."""
+    parsed = named("customer", "ccustkey", "cname", "cnationkey").columns
+    assert [name.entity for name in parsed] == [("cust",), ("name",), ("nation",)]
+
+
+def test_words_that_begin_alike_share_no_letter_as_a_prefix() -> None:
+    """``price``, ``plan`` and ``position`` are words."""
+    assert column("price", "plan", "position").entity == ("price",)
