@@ -163,7 +163,9 @@ class _KeyMatcher:
             inclusion = measure_inclusion(self.cache, columns, key)
             if inclusion.share < self.weights.least_share:
                 continue
-            features = composite_features(columns, key, score, inclusion, self.referring, taken)
+            features = composite_features(
+                columns, key, score, inclusion, self.targets, self.referring, taken
+            )
             odds = score_composite(features, self.weights)
             reference = CompositeReference(columns, key, features, inclusion, odds)
             self.judged.append(reference)

@@ -109,6 +109,7 @@ def score_composite(features: CompositeFeatures, weights: CompositeWeights) -> f
         _parent_name_term(features, weights),
         _shared_grain_term(features, weights),
         weights.date if features.has_date else 0.0,
+        weights.single if features.has_single else 0.0,
         weights.column_taken * features.taken_columns,
     ):
         odds += term
@@ -121,7 +122,22 @@ def _parent_name_term(features: CompositeFeatures, weights: CompositeWeights) ->
         return odds
     if features.shares_word and features.has_own_column:
         return odds + weights.related_parent
-    return odds + weights.unnamed_parent
+    return odds + (weights.bridge if _is_bridge(features, weights) else weights.unnamed_parent)
+
+
+def _is_bridge(features: CompositeFeatures, weights: CompositeWeights) -> bool:
+    """Return whether the parent is a bridge whose pairs the child's rows repeat, without orphans.
+
+    Tables that describe the same pairs have about a row for each, and their names are related.
+    """
+    return (
+        not features.has_own_column
+        and not features.shares_word
+        and features.share == 1.0
+        and features.coverage >= weights.bridge_coverage
+        and features.rows_a_tuple >= weights.bridge_rows
+        and weights.evidence * features.evidence >= weights.evidence_most
+    )
 
 
 def _shared_grain_term(features: CompositeFeatures, weights: CompositeWeights) -> float:

@@ -4,7 +4,7 @@ The features of a pair of columns are computed here; ``foreign_key_scores`` judg
 """
 
 import math
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -146,7 +146,10 @@ class CompositeFeatures:
     ``has_own_column`` says that a column of the key refers nowhere else. ``names_parent`` says that
     the parent's name occurs in such a column, is in the child's name as a whole, or is made of the
     key's columns; ``shares_word`` that the two tables' names have a word in common.
-    ``taken_columns`` are the child's columns that another composite reference uses already.
+    ``names_parent`` also if a column of the child refers, by itself, to its key column, which
+    ``has_single`` says. ``rows_a_tuple`` are the child's rows for each of its tuples.
+    ``taken_columns`` are the child's columns that another composite reference uses already; those
+    with a single value aren't counted, for a tenant is part of every key.
     """
 
     name: float
@@ -157,8 +160,10 @@ class CompositeFeatures:
     names_parent: bool
     shares_word: bool
     has_date: bool
+    has_single: bool
     is_child_key: bool
     shows_direction: bool
+    rows_a_tuple: float
     taken_columns: int
 
 
@@ -167,30 +172,37 @@ def composite_features(
     parent: Sequence[MeasuredColumn],
     name_score: float,
     inclusion: Inclusion,
+    targets: Mapping[int, MeasuredColumn],
     referring: Container[int],
     taken: Container[int],
 ) -> CompositeFeatures:
     """Return the features of columns that pair up with those of a composite key.
 
-    ``referring`` are the ids of columns that refer to a key by themselves.
+    ``targets`` are the columns that single columns refer to, by the referring column's id;
+    ``referring`` are the ids of columns that refer to a key, by themselves or with others.
     """
     own = [key for key in parent if id(key) not in referring]
     names = {column.name for column in child}
+    has_single = any(targets.get(id(c)) is key for c, key in zip(child, parent, strict=True))
     return CompositeFeatures(
         name=name_score,
         evidence=inclusion.distinct_matched * _nats_a_tuple(parent, inclusion),
         share=inclusion.share,
         coverage=inclusion.coverage,
         has_own_column=bool(own),
-        names_parent=len(own) == len(parent) or _names_parent(child, parent, own),
+        names_parent=has_single or len(own) == len(parent) or _names_parent(child, parent, own),
         shares_word=bool(
             set(parent[0].table.parsed_name.entity) & set(child[0].table.parsed_name.entity)
         ),
         has_date=any(key.key_kind == "date" for key in parent),
+        has_single=has_single,
         is_child_key=any(set(key) <= names for key in child[0].table.candidates.keys),
         shows_direction=_show_direction(child, parent)
         or _best_own_key(parent) > _best_own_key(child),
-        taken_columns=sum(1 for column in child if id(column) in taken),
+        rows_a_tuple=inclusion.rows / max(inclusion.distinct, 1),
+        taken_columns=sum(
+            1 for column in child if id(column) in taken and column.stats.distinct > 1
+        ),
     )
 
 

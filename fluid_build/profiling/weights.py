@@ -414,6 +414,19 @@ class CompositeWeights:
     """Instead if the tables' names share a word (``store_returns``, ``store_sales``) and the key
     has a column of its own."""
 
+    bridge: float = -3.0
+    """Instead if the parent is a bridge, and the child has several rows for many of its pairs: what
+    is in stock, who attends a class."""
+
+    bridge_rows: float = 2.0
+    """The rows for each pair from which that applies; parallel facts have one or little more."""
+
+    bridge_coverage: float = 0.25
+    """The share of the bridge's pairs from which it applies."""
+
+    single: float = 1.5
+    """If a column of the child refers by itself to its key column, which is then unique, too."""
+
     child_key: float = -4.5
     """If the columns are a key of the child too and cover the parent: two tables of one grain, and
     nothing says which refers to which."""

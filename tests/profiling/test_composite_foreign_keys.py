@@ -117,3 +117,29 @@ def test_a_part_of_a_composite_key_may_be_referred_to_one_to_one() -> None:
     assert [(key.from_table, key.from_columns, key.to_table) for key in profile.foreign_keys] == [
         ("shipment", ("order_id", "pos"), "order_line")
     ]
+
+
+def test_rows_refer_to_a_bridge_whose_pairs_they_repeat() -> None:
+    """Nothing names the stock of a warehouse, but every line takes from one of its pairs."""
+    profile = profiled(
+        """
+        CREATE TABLE warehouse AS SELECT 500 + i * 3 AS warehouse_id, 'W' || i AS name
+            FROM range(20) t(i);
+        CREATE TABLE item AS SELECT 9000 + i * 7 AS item_id, 'I' || i AS name FROM range(300) t(i);
+        CREATE TABLE stock AS SELECT 500 + (i % 20) * 3 AS warehouse_id,
+            9000 + (i // 20) * 7 * (1 + i % 2) AS item_id, pick(i, 1, 90) AS pieces
+            FROM range(1200) t(i);
+        CREATE TABLE line AS SELECT 1 + i AS line_id, 500 + (pick(i, 2, 1000) % 20) * 3 AS
+            warehouse_id, 9000 + (pick(i, 2, 1000) // 20) * 7 * (1 + pick(i, 2, 1000) % 2) AS
+            item_id, pick(i, 3, 9) AS pieces FROM range(4000) t(i);
+        """
+    )
+    assert references(profile) == {
+        "stock(warehouse_id) -> warehouse(warehouse_id)",
+        "stock(item_id) -> item(item_id)",
+        "line(warehouse_id, item_id) -> stock(warehouse_id, item_id)",
+    }
+    assert implied(profile) == {
+        "line(warehouse_id) -> warehouse(warehouse_id)",
+        "line(item_id) -> item(item_id)",
+    }
