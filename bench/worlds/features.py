@@ -10,13 +10,9 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from bench.accuracy import (
-    Score,
-    profile_database,
-    renaming,
-    score_foreign_keys,
-    score_primary_keys,
-)
+from bench.keys.databases import profile_database
+from bench.keys.naming import renaming
+from bench.keys.scores import Score, score_foreign_keys, score_primary_keys
 from fluid_build.profiling.profile import Profile
 
 
