@@ -4,10 +4,12 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
-from fluid_build.profiling.name_similarity import (
-    ending_similarity,
+from fluid_build.profiling.name_references import (
     meant_words,
     reference_score,
+)
+from fluid_build.profiling.name_similarity import (
+    ending_similarity,
     synonyms,
 )
 from fluid_build.profiling.names import Words

@@ -13,7 +13,7 @@ from typing import Literal
 from fluid_build.profiling.candidate_keys import CandidateKeys
 from fluid_build.profiling.column_stats import ColumnStats, TableStats
 from fluid_build.profiling.key_plausibility import reads_like_prose
-from fluid_build.profiling.name_similarity import own_key_score
+from fluid_build.profiling.name_references import own_key_score
 from fluid_build.profiling.parsed_names import ParsedColumnName, ParsedTableName, parse_names
 from fluid_build.profiling.semantic_types.name_concepts import read_concepts
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, NameWeights

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from fluid_build.profiling.foreign_key_scores import score_reference
 from fluid_build.profiling.inclusion import Inclusion
 from fluid_build.profiling.measured_tables import MeasuredColumn, group_by_table
-from fluid_build.profiling.name_similarity import (
+from fluid_build.profiling.name_references import (
     extends_name,
     hierarchy_score,
     is_same_name,
     meant_words,
     reference_score,
     score_between,
-    synonyms,
 )
+from fluid_build.profiling.name_similarity import synonyms
 from fluid_build.profiling.parsed_names import ParsedColumnName
 from fluid_build.profiling.probing import Prober
 from fluid_build.profiling.reference_features import reference_features

@@ -16,7 +16,7 @@ from fluid_build.profiling.evidence import (
 )
 from fluid_build.profiling.key_selection import SelectedKeys
 from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
-from fluid_build.profiling.name_similarity import role_name
+from fluid_build.profiling.name_references import role_name
 from fluid_build.profiling.primary_keys import KeyChoice
 from fluid_build.profiling.profile import (
     Candidate,

@@ -10,7 +10,7 @@ from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Se
 
 from fluid_build.profiling.foreign_keys import ColumnReference, ReferenceSearch
 from fluid_build.profiling.measured_tables import MeasuredColumn
-from fluid_build.profiling.name_similarity import extends_name
+from fluid_build.profiling.name_references import extends_name
 from fluid_build.profiling.vocabulary import ACTING_WORDS
 from fluid_build.profiling.weights import ReferenceWeights
 

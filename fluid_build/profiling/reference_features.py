@@ -10,8 +10,8 @@ from itertools import permutations
 
 from fluid_build.profiling.inclusion import Inclusion
 from fluid_build.profiling.measured_tables import MeasuredColumn
+from fluid_build.profiling.name_references import is_hierarchical
 from fluid_build.profiling.name_similarity import (
-    is_hierarchical,
     phrase_similarity,
     word_similarity,
 )

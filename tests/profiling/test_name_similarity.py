@@ -6,16 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.profiling.name_similarity import (
-    abbreviates,
-    ending_similarity,
+from fluid_build.profiling.name_references import (
     hierarchy_score,
     is_hierarchical,
     own_key_score,
-    phrase_similarity,
     reference_score,
     role_name,
     score_between,
+)
+from fluid_build.profiling.name_similarity import (
+    abbreviates,
+    ending_similarity,
+    phrase_similarity,
     word_similarity,
 )
 from fluid_build.profiling.parsed_names import ParsedColumnName, ParsedTableName, parse_names
