@@ -106,3 +106,16 @@ def test_a_tenant_column_belongs_to_keys_though_there_is_one_tenant() -> None:
         "stock(client_id, site_code) -> site(client_id, site_code)",
         "stock(client_id, item_code) -> item(client_id, item_code)",
     }
+
+
+def test_the_column_that_starts_most_tables_is_their_key_whatever_is_referred_to() -> None:
+    """A system that numbers the rows of every table does so in those that have another key too."""
+    details = " ".join(
+        f"CREATE TABLE {name} AS SELECT 1 + i AS row_id, 500 + i % 40 AS stay_id,"
+        f" {index} + i * 7 % 90 AS level FROM range(90) t(i);"
+        for index, name in enumerate(["fluids", "labs", "notes", "orders", "scores"])
+    )
+    stays = "CREATE TABLE stays AS SELECT 1 + i AS row_id, 500 + i AS stay_id FROM range(40) t(i);"
+    profile = profiled(stays + details)
+    assert profile.table("stays").primary_key == ("row_id",)
+    assert "labs(stay_id) -> stays(stay_id)" in references(profile)
