@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from fluid_build.profiling.names import Words, singular, words
 
@@ -103,9 +102,6 @@ def find_modules(entities: Sequence[Words]) -> frozenset[str]:
 def find_heads(entities: Sequence[Words]) -> frozenset[str]:
     """Return the last words that only one table of several words has."""
     lasts = Counter(entity[-1] for entity in entities if entity)
-    others = Counter(chain.from_iterable(set(entity[:-1]) for entity in entities))
     return frozenset(
-        entity[-1]
-        for entity in entities
-        if len(entity) > 1 and lasts[entity[-1]] == 1 and not others[entity[-1]]
+        entity[-1] for entity in entities if len(entity) > 1 and lasts[entity[-1]] == 1
     )

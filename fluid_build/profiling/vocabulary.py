@@ -27,7 +27,9 @@ TECHNICAL_WORDS = frozenset(
 IRREGULAR = {
     "people": "person", "men": "man", "women": "woman", "children": "child", "feet": "foot",
     "indices": "index", "indexes": "index", "statuses": "status", "series": "series",
-    "addresses": "address", "species": "species", "data": "data", "media": "media", "news": "news",
+    "addresses": "address", "species": "species", "data": "data",
+    "movies": "movie", "cookies": "cookie", "ties": "tie", "rookies": "rookie", "zombies": "zombie",
+    "calories": "calorie", "media": "media", "news": "news",
 }  # fmt: skip
 
 COMMON_WORDS = frozenset(

@@ -73,7 +73,13 @@ def test_any_name_can_be_parsed(name: str) -> None:
         *[("customers", "customer"), ("categories", "category"), ("boxes", "box")],
         *[("addresses", "address"), ("classes", "class"), ("branches", "branch")],
         *[("people", "person"), ("children", "child"), ("series", "series")],
-        *[("buses", "bus"), ("houses", "house"), ("journaux", "journal"), ("bureaux", "bureau")],
+        *[
+            ("buses", "bus"),
+            ("houses", "house"),
+            ("journaux", "journal"),
+            ("movies", "movie"),
+            ("bureaux", "bureau"),
+        ],
     ],
 )
 def test_plurals_become_singular(plural: str, one: str) -> None:
