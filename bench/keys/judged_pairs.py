@@ -44,7 +44,7 @@ def _roles(profile: Profile) -> Iterator[tuple[Role, ForeignKey | Candidate]]:
             yield "composite" if len(key.from_columns) > 1 else "single", key
     for candidate in profile.candidates:
         role: Role = "composite" if len(candidate.from_columns) > 1 else "single"
-        yield "rival" if candidate.rival else role, candidate
+        yield "ruled_out" if candidate.ruled_out else role, candidate
 
 
 @dataclass(frozen=True)

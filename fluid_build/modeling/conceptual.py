@@ -125,15 +125,16 @@ class CandidateRelationship(Element):
     """A possible relationship that isn't believed: a question to a person.
 
     Attributes pair by position. ``confidence`` is the probability that it's meant after all;
-    ``reason`` says why it isn't believed, ``evidence.reason`` what names and values say. ``rival``
-    means that another relationship was chosen instead.
+    ``reason`` says why it isn't believed, ``evidence.reason`` what names and values say.
+    ``ruled_out`` means that another relationship was chosen instead, or that the rest of the schema
+    contradicts it.
     """
 
     from_entity: str
     from_attributes: tuple[str, ...]
     to_entity: str
     to_attributes: tuple[str, ...]
-    rival: bool = False
+    ruled_out: bool = False
     confidence: float
     evidence: ForeignKeyEvidence
 

@@ -261,7 +261,7 @@ def _candidate_relationship(candidate: Candidate) -> CandidateRelationship:
         from_attributes=candidate.from_columns,
         to_entity=candidate.to_table,
         to_attributes=candidate.to_columns,
-        rival=candidate.rival,
+        ruled_out=candidate.ruled_out,
         confidence=candidate.confidence,
         evidence=candidate.evidence,
         mapped_source_tables=tuple(dict.fromkeys((candidate.from_table, candidate.to_table))),

@@ -13,9 +13,9 @@ from typing import Literal, TypeAlias
 
 from fluid_build.profiling.foreign_key_scores import confidence
 
-Role = Literal["single", "composite", "rival"]
-"""A judged reference of one column or of several, or one that a chosen reference rules out: that
-one is hardly ever right, however high its log odds."""
+Role = Literal["single", "composite", "ruled_out"]
+"""A judged reference of one column or of several, or one that another reference or the rest of the
+schema rules out: that one is hardly ever right, however high its log odds."""
 
 Table: TypeAlias = Sequence[tuple[float, float]]
 """Log odds and probabilities, both ascending."""

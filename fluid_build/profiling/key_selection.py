@@ -87,8 +87,8 @@ def select_keys(
     composites = find_composite_references(cache, tables, selected.references, repeats, weights)
     selected.composites = composites.chosen
     selected.unchosen = [
-        *unchosen_references(search.judged, selected.references),
-        *unchosen_composites(composites.judged, composites.chosen),
+        *unchosen_references(search.judged, selected.references, weights.reference),
+        *unchosen_composites(composites.judged, composites.chosen, weights.composite),
     ]
     _prefer_referring_keys(selected)
     _follow_habit(tables, selected)

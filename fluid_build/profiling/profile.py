@@ -167,7 +167,8 @@ class Candidate(_Frozen):
     """A possible foreign key that was judged and isn't believed: a question, not a claim.
 
     Columns pair by position. ``confidence`` is the probability that it's meant after all, and
-    ``reason`` why it isn't believed. ``rival`` says that another reference was chosen instead.
+    ``reason`` why it isn't believed. ``ruled_out`` says that another reference was chosen instead,
+    or that the rest of the schema contradicts it.
     """
 
     from_table: str
@@ -175,7 +176,7 @@ class Candidate(_Frozen):
     to_table: str
     to_columns: tuple[str, ...]
     confidence: float
-    rival: bool = False
+    ruled_out: bool = False
     reason: str
     evidence: ForeignKeyEvidence
 

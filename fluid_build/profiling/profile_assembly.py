@@ -117,7 +117,7 @@ def _candidate(unchosen: UnchosenReference, calibration: Calibration) -> Candida
         to_table=parent[0].table.name,
         to_columns=tuple(column.name for column in parent),
         confidence=round(confidence, 4),
-        rival=unchosen.rival is not None,
+        ruled_out=unchosen.is_ruled_out,
         reason=unchosen.reason,
         evidence=_evidence(unchosen.reference),
     )

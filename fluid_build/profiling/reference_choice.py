@@ -212,13 +212,20 @@ def _without_contested(
     for reference in chosen:
         if reference.features.name < weights.value_only:
             rivals = [
-                rival.log_odds
+                rival
                 for rival in by_child.get(id(reference.child), ())
                 if rival.parent is not reference.parent
                 and rival.features.name < weights.value_only
                 and onward.get(id(rival.parent)) is not reference.parent
             ]
-            reference.log_odds -= math.log1p(sum(map(math.exp, rivals)))
+            _share_odds([reference, *rivals])
         if reference.confidence >= weights.accepted:
             remaining.append(reference)
     return remaining
+
+
+def _share_odds(references: Sequence[ColumnReference]) -> None:
+    """Lower the odds of each reference by those of the others: only one of them can be meant."""
+    total = sum(math.exp(reference.log_odds) for reference in references)
+    for reference in references:
+        reference.log_odds -= math.log1p(max(total - math.exp(reference.log_odds), 0.0))

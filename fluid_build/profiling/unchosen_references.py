@@ -11,6 +11,7 @@ from fluid_build.profiling.calibration import Role
 from fluid_build.profiling.composite_foreign_keys import CompositeReference
 from fluid_build.profiling.foreign_keys import ColumnReference
 from fluid_build.profiling.measured_tables import MeasuredColumn
+from fluid_build.profiling.weights import CompositeWeights, ReferenceWeights
 
 Reference: TypeAlias = ColumnReference | CompositeReference
 _AnyReference = TypeVar("_AnyReference", ColumnReference, CompositeReference)
@@ -18,21 +19,31 @@ _AnyReference = TypeVar("_AnyReference", ColumnReference, CompositeReference)
 
 @dataclass(frozen=True, slots=True)
 class UnchosenReference:
-    """A judged reference that isn't believed; ``rival`` is the one that was chosen instead."""
+    """A judged reference that isn't believed; ``rival`` is the one that was chosen instead.
+
+    ``is_credible`` says that its own evidence would be enough.
+    """
 
     reference: Reference
     rival: Reference | None
+    is_credible: bool
+
+    @property
+    def is_ruled_out(self) -> bool:
+        """Return whether something other than its own evidence speaks against it."""
+        return self.rival is not None or self.is_credible
 
     @property
     def role(self) -> Role:
         """Return the role in which the judgement is calibrated."""
-        return "rival" if self.rival is not None else role_of(self.reference)
+        return "ruled_out" if self.is_ruled_out else role_of(self.reference)
 
     @property
     def reason(self) -> str:
         """Return why it isn't believed, as a clause."""
         if self.rival is None:
-            return "the evidence isn't strong enough"
+            speaks_against = "the rest of the schema contradicts it"
+            return speaks_against if self.is_credible else "the evidence isn't strong enough"
         parent = reference_columns(self.reference)[1]
         rival_child, rival_parent = reference_columns(self.rival)
         if set(rival_parent) == set(parent):
@@ -57,7 +68,9 @@ def role_of(reference: Reference) -> Role:
 
 
 def unchosen_references(
-    judged: Iterable[ColumnReference], chosen: Sequence[ColumnReference]
+    judged: Iterable[ColumnReference],
+    chosen: Sequence[ColumnReference],
+    weights: ReferenceWeights,
 ) -> list[UnchosenReference]:
     """Return the best reference of each column that was judged and not chosen."""
     by_child = {id(reference.child): reference for reference in chosen}
@@ -72,13 +85,16 @@ def unchosen_references(
             reference,
             by_child.get(id(reference.child))
             or by_parent.get((id(reference.child), id(reference.parent))),
+            reference.confidence >= weights.accepted,
         )
         for reference in best.values()
     ]
 
 
 def unchosen_composites(
-    judged: Iterable[CompositeReference], chosen: Sequence[CompositeReference]
+    judged: Iterable[CompositeReference],
+    chosen: Sequence[CompositeReference],
+    weights: CompositeWeights,
 ) -> list[UnchosenReference]:
     """Return the best reference of each group of columns that was judged and not chosen."""
     chosen_pairs = {_pairs(reference) for reference in chosen}
@@ -87,7 +103,11 @@ def unchosen_composites(
         if _pairs(reference) not in chosen_pairs:
             _keep_better(best, frozenset(map(id, reference.child)), reference)
     return [
-        UnchosenReference(reference, _composite_rival(reference, chosen))
+        UnchosenReference(
+            reference,
+            _composite_rival(reference, chosen),
+            reference.log_odds >= weights.accepted,
+        )
         for reference in best.values()
     ]
 

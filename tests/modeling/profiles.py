@@ -226,7 +226,7 @@ def foreign_keys(draw: st.DrawFn, tables_: tuple[TableProfile, ...]) -> ForeignK
 @st.composite
 def candidates(draw: st.DrawFn, tables_: tuple[TableProfile, ...]) -> Candidate:
     facts = draw(foreign_keys(tables_)).model_dump(include=set(Candidate.model_fields))
-    return Candidate(**facts, rival=draw(st.booleans()), reason=draw(NAMES))
+    return Candidate(**facts, ruled_out=draw(st.booleans()), reason=draw(NAMES))
 
 
 @st.composite

@@ -16,7 +16,7 @@ PAIRS = st.lists(
     st.builds(
         JudgedPair,
         database=st.sampled_from(["a", "b", "c"]),
-        role=st.sampled_from(["single", "rival"]),
+        role=st.sampled_from(["single", "ruled_out"]),
         confidence=st.floats(0.0, 1.0),
         is_true=st.booleans(),
     ),

@@ -87,14 +87,14 @@ def test_chosen_references_and_candidates_are_judged_pairs() -> None:
         ],
         candidates=[
             candidate("line", "item_id", "item", "item_id"),
-            candidate("line", "order_id", "item", "item_id", rival=True),
+            candidate("line", "order_id", "item", "item_id", ruled_out=True),
         ],
     )
     pairs = judged_pairs(measured, TRUTH, AS_IS)
     assert [(pair.role, pair.is_true) for pair in pairs] == [
         ("single", True),
         ("single", True),
-        ("rival", False),
+        ("ruled_out", False),
     ]
 
 

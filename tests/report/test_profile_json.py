@@ -47,6 +47,7 @@ def test_candidates_are_left_out() -> None:
     """What isn't believed is in the model, and the JSON of a profile keeps its shape."""
     made = profiled(
         "CREATE TABLE country AS SELECT 1 + i AS country_id FROM range(60) t(i);"
+        "CREATE TABLE colour AS SELECT 1 + i AS colour_id FROM range(60) t(i);"
         "CREATE TABLE visit AS SELECT 7 * i AS visit_id, 1 + pick(i, 1, 60) AS origin_id"
         " FROM range(500) t(i)"
     )
