@@ -47,6 +47,9 @@ def _key_word_term(features: ReferenceFeatures, weights: ReferenceWeights) -> fl
 
 
 def _coverage_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
+    if features.child_is_primary:
+        # Two keys of one grain cover each other, whichever of them refers.
+        return 0.0
     full = weights.full_coverage if features.coverage == 1.0 else 0.0
     return weights.coverage * features.coverage + full
 

@@ -65,6 +65,7 @@ class ReferenceSearch:
         self.prober = Prober(cache, self.columns)
         self.judged: list[ColumnReference] = []
         self._inclusions: dict[tuple[int, int], Inclusion] = {}
+        self._name_scores: dict[tuple[int, int], float] = {}
 
     def candidates(self) -> list[list[ColumnReference]]:
         """Return the measured candidates of every column that has any, best first."""
@@ -96,6 +97,13 @@ class ReferenceSearch:
         self.judged.append(reference)
         return reference
 
+    def measure_candidate(
+        self, child: MeasuredColumn, parent: MeasuredColumn
+    ) -> ColumnReference | None:
+        """Measure a reference that others seemed to beat; None if it isn't a candidate."""
+        name_score = self._name_scores.get((id(child), id(parent)))
+        return None if name_score is None else self.measure(child, parent, name_score)
+
     def close(self) -> None:
         """Drop what the search keeps in the database."""
         self.prober.close()
@@ -120,6 +128,8 @@ class ReferenceSearch:
     def _measure_best(
         self, child: MeasuredColumn, candidates: Sequence[ParentCandidate]
     ) -> list[ColumnReference]:
+        for candidate in candidates:
+            self._name_scores[id(child), id(candidate.parent)] = candidate.name_score
         measured: list[ColumnReference] = []
         for candidate in candidates[:_MEASURED_CANDIDATES]:
             if _is_beaten(candidate, measured, self.weights.reference):

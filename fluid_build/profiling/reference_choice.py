@@ -20,7 +20,7 @@ def choose_references(search: ReferenceSearch, weights: ReferenceWeights) -> lis
     candidates = search.candidates()
     chosen = _best_references(candidates, weights)
     chosen += _voted_references(chosen, search, weights)
-    chosen = _lead_to_roots(chosen, candidates, weights)
+    chosen = _lead_to_roots(chosen, candidates, search, weights)
     chosen = _without_contested(chosen, candidates, weights)
     position = {id(column): index for index, column in enumerate(search.columns)}
     return sorted(chosen, key=lambda reference: position[id(reference.child)])
@@ -48,7 +48,11 @@ def _best_reference(
     measured: Sequence[ColumnReference], beaten: Container[int], weights: ReferenceWeights
 ) -> ColumnReference | None:
     measured = [reference for reference in measured if id(reference) not in beaten]
-    accepted = [reference for reference in measured if reference.confidence >= weights.accepted]
+    accepted = [
+        reference
+        for reference in measured
+        if reference.confidence >= weights.accepted and not _contains_parent(reference)
+    ]
     if not accepted:
         return None
     clean = [reference for reference in accepted if reference.inclusion.orphans == 0]
@@ -58,6 +62,13 @@ def _best_reference(
             reference.log_odds = max(reference.log_odds, best.log_odds)
             best = reference
     return best
+
+
+def _contains_parent(reference: ColumnReference) -> bool:
+    """Return whether a key has all of another's values and more: then that one refers to it."""
+    inclusion = reference.inclusion
+    is_key = reference.child.is_primary_key
+    return is_key and inclusion.orphans > 0 and inclusion.coverage == 1.0
 
 
 def _is_more_specific(
@@ -134,6 +145,7 @@ def _acts(column: MeasuredColumn) -> bool:
 def _lead_to_roots(
     chosen: Sequence[ColumnReference],
     candidates: Sequence[Sequence[ColumnReference]],
+    search: ReferenceSearch,
     weights: ReferenceWeights,
 ) -> list[ColumnReference]:
     """Replace references to a key that is itself a reference by those to where that one leads.
@@ -144,7 +156,7 @@ def _lead_to_roots(
     by_child = {id(references[0].child): references for references in candidates}
     return [
         _nearer(reference, by_child.get(id(reference.child), ()), onward, weights)
-        or _farther(reference, by_child.get(id(reference.child), ()), onward, weights)
+        or _farther(reference, search, onward, weights)
         or reference
         for reference in chosen
     ]
@@ -152,22 +164,23 @@ def _lead_to_roots(
 
 def _farther(
     reference: ColumnReference,
-    measured: Sequence[ColumnReference],
+    search: ReferenceSearch,
     onward: Mapping[int, MeasuredColumn],
     weights: ReferenceWeights,
 ) -> ColumnReference | None:
     """Return the reference to where a reference's parent leads, if it's about as good."""
-    for farther in measured:
-        if (
-            farther.parent is onward.get(id(reference.parent))
-            and farther.confidence >= weights.accepted
-            and farther.features.name >= reference.features.name - weights.root_margin
-            and farther.inclusion.share >= reference.inclusion.share
-            and farther.parent is not farther.child
-            and not _extends_parent(reference)
-            and not _is_more_specific(reference, farther, weights)
-        ):
-            return farther
+    root = onward.get(id(reference.parent))
+    if root is None or root is reference.child or _extends_parent(reference):
+        return None
+    farther = search.measure_candidate(reference.child, root)
+    if (
+        farther is not None
+        and farther.confidence >= weights.accepted
+        and farther.features.name >= reference.features.name - weights.root_margin
+        and farther.inclusion.share >= reference.inclusion.share
+        and not _is_more_specific(reference, farther, weights)
+    ):
+        return farther
     return None
 
 
@@ -184,6 +197,7 @@ def _nearer(
     for nearer in measured:
         if (
             onward.get(id(nearer.parent)) is reference.parent
+            and nearer.parent.is_primary_key
             and nearer.confidence >= weights.accepted
             and nearer.inclusion.orphans == 0
             and _extends_parent(nearer)

@@ -15,10 +15,13 @@ from fluid_build.profiling.name_similarity import (
     phrase_similarity,
     word_similarity,
 )
+from fluid_build.profiling.parsed_names import ParsedColumnName
 from fluid_build.profiling.weights import ValueWeights
 
 _COUNTING_WORDS = frozenset("number no nr num nbr count cnt".split())
 """Last words of names that count or number something of their own row."""
+_LATEST_WORDS = frozenset("last next max min latest".split())
+"""First words of names that say how far a counter has come: ``last_batch_number``."""
 _SMALLEST_DENSITY = 1e-9
 """Keys spread thinner count as if they were this dense, which keeps the logarithm finite."""
 
@@ -69,7 +72,7 @@ def reference_features(
         coverage=inclusion.coverage,
         has_key_word=name.has_key_word,
         is_nameless=not name.full,
-        counts=bool(name.bare) and name.bare[-1] in _COUNTING_WORDS,
+        counts=_counts(name),
         same_name=name.squashed == key.squashed,
         same_bare_name=name.bare_squashed == key.bare_squashed,
         within_table=within_table,
@@ -82,6 +85,11 @@ def reference_features(
         parent_has_nulls=parent.stats.nulls > 0,
         parent_own_key=parent.own_key_score,
     )
+
+
+def _counts(name: ParsedColumnName) -> bool:
+    bare = name.bare
+    return bool(bare) and (bare[-1] in _COUNTING_WORDS or bare[0] in _LATEST_WORDS)
 
 
 def value_evidence(

@@ -2,7 +2,7 @@
 
 KEY_WORDS = frozenset(
     "id ids key sk pk fk code cd no nr num number nbr uuid guid oid ref bk hk identifier "
-    "rowid recid pkid ident "
+    "row rowid recid pkid ident "
     "cod codigo numero nro clave clef cle chave chiave codice codigos kod kode nummer "
     "schluessel".split()
 )

@@ -127,6 +127,10 @@ class NameWeights:
     extended_table: float = 0.9
     """The same name in a table whose name extends the parent's (``employee_pay_history``)."""
 
+    other_entity: float = 0.4
+    """Factor for a name that means a table, but not this column of it, which names another entity
+    and isn't the table's key."""
+
     key_column_tail: float = 0.8
     """For a column of a composite key: a name that ends in the key column's words."""
 
@@ -300,7 +304,7 @@ class ReferenceWeights:
     unique_no_key_word: float = -0.5
     """If the column is another key of its table without a key word: rather an attribute."""
 
-    not_hierarchical: float = -1.5
+    not_hierarchical: float = -2.0
     """If it refers to its own table and no word such as ``parent`` or ``manager`` says so."""
 
     orphans: float = 40.0

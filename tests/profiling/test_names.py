@@ -114,7 +114,7 @@ def test_a_phrase_is_stemmed_word_by_word() -> None:
             ("account_uuid", ("account",)),
             ("fk_store_id", ("store",)),
         ],
-        *[("id", ()), ("row_key_id", ("row",))],
+        *[("id", ()), ("raw_key_id", ("raw",))],
     ],
 )
 def test_key_suffixes_are_removed(name: str, rest: tuple[str, ...]) -> None:
