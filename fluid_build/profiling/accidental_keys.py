@@ -14,8 +14,13 @@ from fluid_build.profiling.measured_tables import MeasuredColumn
 _ENOUGH_REPEATS = 3.0
 """With so many expected repeats, finding none by chance happens in one of twenty tables (e^-3)."""
 _DATE_WORDS = frozenset("date day month year period since".split())
-_WRITE_TIME_STARTS = ("creat", "insert", "load", "modif", "updat", "chang", "edit", "sync")
+_WRITE_TIME_STARTS = (
+    "creat", "insert", "load", "modif", "updat", "chang", "edit", "sync", "exec",
+    "cree", "cread", "creac", "actualiz", "erstell", "angelegt", "geaendert",
+)  # fmt: skip
 """Beginnings of words for the time at which a row was written."""
+_GLUED_DATE_WORDS = ("date", "fecha", "data", "datum")
+"""Words for a date that such a word may be glued to (``datecreated``)."""
 _SEQUENCE_WORDS = frozenset("line seq sequence ordinal position step version revision".split())
 LINE_WORDS = frozenset(
     "line seq sequence ordinal position lineno linenumber linenum seqno seqnum itemno slot stint "
@@ -94,12 +99,20 @@ def numbers_rows(column: MeasuredColumn, parent: MeasuredColumn) -> bool:
 
 def _is_date(column: MeasuredColumn) -> bool:
     words = column.parsed_name.bare
-    if any(word.startswith(_WRITE_TIME_STARTS) for word in words):
+    if any(_without_date(word).startswith(_WRITE_TIME_STARTS) for word in words):
         return False
     measured_type = column.stats.measured_type or ""
     if column.stats.kind == "temporal" or measured_type.startswith(("DATE", "TIMESTAMP")):
         return True
     return bool(_DATE_WORDS & set(words))
+
+
+def _without_date(word: str) -> str:
+    """Return a word without a word for a date in front, if more follows."""
+    for date_word in _GLUED_DATE_WORDS:
+        if word.startswith(date_word) and word != date_word:
+            return word.removeprefix(date_word)
+    return word
 
 
 def is_quantity(column: MeasuredColumn) -> bool:

@@ -57,7 +57,8 @@ def choose_single(
         if len(key) != 1:
             continue
         column = table.by_name[key[0]]
-        if column.is_measure:
+        is_counter = column.position == 0 and column.is_dense
+        if column.is_measure and not is_counter:
             continue
         score = score_single(column, weights)
         score += weights.referred * math.log1p(referred.get(column.name, 0))
@@ -74,6 +75,8 @@ def score_single(column: MeasuredColumn, weights: PrimaryKeyWeights) -> float:
     if column.position == 0:
         score += weights.first_column
         score += weights.first_of_few_rows if column.stats.rows <= _FEW_ROWS else 0.0
+        if column.is_dense and column.parsed_name.has_key_word:
+            score += weights.surrogate
     elif column.position == 1:
         score += weights.second_column
     if _is_unlikely(column):
@@ -101,11 +104,13 @@ def is_weak_single(
     nothing refers to them and they aren't named for their table.
     """
     column = table.by_name[choice.columns[0]]
-    if column.position == 0 or referred.get(column.name) or column.own_key_score >= NAMED_AS_KEY:
+    if column.position == 0 or referred.get(column.name):
         return False
     words = set(column.parsed_name.bare)
-    is_label = bool(words & (UNLIKELY_WORDS | LABEL_WORDS | _TECHNICAL_WORDS))
-    return is_label or column.name in referring
+    if words & _TECHNICAL_WORDS:
+        return True
+    is_label = bool(words & (UNLIKELY_WORDS | LABEL_WORDS))
+    return (is_label or column.name in referring) and column.own_key_score < NAMED_AS_KEY
 
 
 def identifies_before(
@@ -270,7 +275,19 @@ def _best(choices: Iterable[KeyChoice]) -> KeyChoice | None:
 
 def _may_be_accidental(table: MeasuredTable, choice: KeyChoice, referring: Collection[str]) -> bool:
     columns = _columns(table, choice.columns)
+    if _is_bridge(table, columns, referring):
+        return False
     return only_just_holds(columns) and not has_date_or_sequence(columns, referring)
+
+
+def _is_bridge(
+    table: MeasuredTable, key: Sequence[MeasuredColumn], referring: Collection[str]
+) -> bool:
+    """Return whether a key is the references that its table is named for (``book_author``)."""
+    words = set(table.parsed_name.entity)
+    return all(
+        column.name in referring and words & set(column.parsed_name.entity) for column in key
+    )
 
 
 def _columns(table: MeasuredTable, names: Iterable[str]) -> list[MeasuredColumn]:

@@ -511,6 +511,10 @@ class PrimaryKeyWeights:
     first_of_few_rows: float = 0.4
     """On top if there are few rows: nearly every column is unique then, and the place says most."""
 
+    surrogate: float = 1.1
+    """On top if it takes every number from the first to the last and has a key word: a surrogate
+    key, even next to a column called ``code``."""
+
     technical: float = -1.4
     """For a UUID after the first column: systems exchange it, and people use the key before it."""
 

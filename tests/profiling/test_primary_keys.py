@@ -125,14 +125,14 @@ def history(columns: str, rows: int) -> TableProfile:
 
 
 _FEW_JOBS = "100 + i % 8 AS staff_id, 'J' || (i % 9) AS job_id"
+_DATED = "DATE '2001-01-01' + CAST(i // 3 * 40 AS INTEGER) AS start_date"
 
 
 def test_a_date_is_preferred_to_a_reference_that_only_just_completes_a_key() -> None:
     """In a few rows, nobody being in the same job twice says little; a date says more."""
-    dated = "DATE '2001-01-01' + CAST(i // 3 * 40 AS INTEGER) AS start_date"
-    assert history_key(f"{_FEW_JOBS}, {dated}", 12) == ("staff_id", "start_date")
+    assert history_key(f"{_FEW_JOBS}, {_DATED}", 12) == ("staff_id", "start_date")
     assert "staff_id, job_id are unique too, but there are too few rows" in history_reason(
-        f"{_FEW_JOBS}, {dated}", 12
+        f"{_FEW_JOBS}, {_DATED}", 12
     )
 
 
@@ -200,3 +200,21 @@ def test_the_first_column_of_a_few_rows_is_their_key() -> None:
     """Where nearly every column is unique, its place says most."""
     columns = "'t' || i AS table_name, 5 + i * 7 AS recs"
     assert key_of(columns, 6) == ("table_name",)
+
+
+def test_a_counter_in_the_first_column_is_preferred_to_a_code() -> None:
+    """A surrogate key comes first, even if its table's name is abbreviated in another way."""
+    assert key_of("1 + i AS mct_id, 'C' || (i * 7919 % 1000) AS code", 85) == ("mct_id",)
+
+
+def test_a_bridge_between_what_its_table_is_named_for_needs_no_date() -> None:
+    """Even in a few rows, a pair is what a table of pairs is about."""
+    script = f"{_STAFF} CREATE TABLE staff_job AS SELECT {_FEW_JOBS}, {_DATED} FROM range(12) t(i)"
+    assert profiled(script).table("staff_job").primary_key == ("staff_id", "job_id")
+
+
+def test_a_uuid_gives_way_to_the_references_before_it() -> None:
+    """The pair identifies a row of a bridge; the UUID only serves to exchange it."""
+    columns = "1 + i % 20 AS colour_id, 1 + i // 20 AS language_id, md5('a' || i)::UUID AS uuid"
+    script = f"{_LANGUAGES} {_COLOURS} CREATE TABLE shade AS SELECT {columns} FROM range(60) t(i)"
+    assert profiled(script).table("shade").primary_key == ("colour_id", "language_id")
