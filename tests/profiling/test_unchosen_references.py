@@ -15,7 +15,7 @@ def test_a_column_without_a_reference_is_a_question() -> None:
         COUNTRIES
         + COLOURS
         + """
-        CREATE TABLE visit AS SELECT 1000 + 7 * i AS visit_id, 1 + pick(i, 1, 58) AS origin_id
+        CREATE TABLE visit AS SELECT 1000 + 7 * i AS visit_id, 1 + pick(i, 1, 60) AS origin_id
             FROM range(500) t(i);
         """
     )
