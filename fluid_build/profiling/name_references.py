@@ -28,6 +28,9 @@ from fluid_build.profiling.vocabulary import (
 )
 from fluid_build.profiling.weights import NameWeights
 
+_MEANT_WORDS = STAFF_WORDS.union(*MEANT_ENTITIES.values())
+"""The words of tables that a name may mean without naming them."""
+
 
 def own_key_score(key: ParsedColumnName, table: ParsedTableName, weights: NameWeights) -> float:
     """Return how well a column's name marks it as the key of its own table.
@@ -110,7 +113,9 @@ def _meaning_score(
     child: ParsedColumnName, key: ParsedColumnName, parent: ParsedTableName, weights: NameWeights
 ) -> float:
     """Score a name that means the parent's entity without naming it: an author is a user."""
-    if not parent.entity or parent.entity[-1] not in meant_words(child):
+    if not parent.entity or parent.entity[-1] not in _MEANT_WORDS:
+        return 0.0
+    if parent.entity[-1] not in meant_words(child):
         return 0.0
     if not LABEL_WORDS.isdisjoint(key.bare[-1:]):
         return 0.0
@@ -152,8 +157,10 @@ def _table_name_score(
         weights.parent_ending * ending_similarity(entity, phrase),
         _front_score(child, entity, weights),
     )
-    best = max(best, weights.head * ending_similarity(phrase, parent.head))
-    if parent.module and best < weights.other_module:
+    if parent.head:
+        best = max(best, weights.head * ending_similarity(phrase, parent.head))
+    # The first letters are compared first, since most pairs have nothing in common.
+    if parent.module and best < weights.other_module and phrase[-1][0] == entity[-1][0]:
         best = max(best, weights.other_module * _similarity_in_module(child, parent, weights))
     if best < weights.stem:
         best = max(best, weights.stem * _shares_stem(phrase, entity))
