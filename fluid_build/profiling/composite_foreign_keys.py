@@ -12,10 +12,16 @@ from fluid_build.profiling.inclusion import Inclusion, measure_inclusion
 from fluid_build.profiling.key_column_matches import KeyColumnSearch
 from fluid_build.profiling.key_repeats import KeyRepeats
 from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
+from fluid_build.profiling.name_references import hierarchy_score, is_hierarchical
 from fluid_build.profiling.probing import probe_tuples
 from fluid_build.profiling.reference_features import CompositeFeatures, composite_features
 from fluid_build.profiling.value_cache import ValueCache
-from fluid_build.profiling.weights import DEFAULT_WEIGHTS, CompositeWeights, Weights
+from fluid_build.profiling.weights import (
+    DEFAULT_WEIGHTS,
+    CompositeWeights,
+    NameWeights,
+    Weights,
+)
 
 Matches: TypeAlias = Sequence[tuple[float, MeasuredColumn]]
 """The columns of one table that may refer to one column of a key, with scores, best first."""
@@ -75,6 +81,9 @@ def find_composite_references(
         matches = [search.matches(column) if column.key_kind else {} for column in key]
         for index in sorted(set.intersection(*map(set, matches))):
             composites += matcher.references(index, [by_table[index] for by_table in matches], key)
+        within = [_matches_within(column, targets, weights.names) for column in key]
+        if any(id(column) not in targets for column in key):
+            composites += matcher.references(key[0].table.index, within, key)
     return CompositeReferences(_without_reverse(_one_parent_each(composites)), matcher.judged)
 
 
@@ -100,6 +109,32 @@ def _composite_keys(
     most, key = max(counted, key=lambda choice: choice[0], default=(0, ()))
     if most >= _FEWEST_REPEATS:
         yield key
+
+
+def _matches_within(
+    key_column: MeasuredColumn, targets: Mapping[int, MeasuredColumn], weights: NameWeights
+) -> list[tuple[float, MeasuredColumn]]:
+    """Return the columns by which rows may refer to others of their own table, best first.
+
+    A row shares what its key refers to with the other, such as the tenant, unless a column says
+    that of the other row.
+    """
+    table, is_reference = key_column.table, id(key_column) in targets
+    matches = [
+        (score, column)
+        for column in table.columns
+        if column is not key_column and column.key_kind == key_column.key_kind
+        if column.stats.present and is_hierarchical(column.parsed_name, table.parsed_name)
+        if targets.get(id(column)) is targets.get(id(key_column))
+        if (score := _role_score(column, key_column, weights)) >= weights.key_column_least
+    ]
+    matches.sort(key=lambda match: (-match[0], match[1].position))
+    return matches or [(1.0, key_column)] * is_reference
+
+
+def _role_score(column: MeasuredColumn, key_column: MeasuredColumn, weights: NameWeights) -> float:
+    name, key, table = column.parsed_name, key_column.parsed_name, key_column.table.parsed_name
+    return hierarchy_score(name, key, table, weights)
 
 
 def _is_named(key: Iterable[MeasuredColumn]) -> bool:
@@ -166,12 +201,25 @@ class _KeyMatcher:
             features = composite_features(
                 columns, key, score, inclusion, self.targets, self.referring, taken
             )
+            if _has_own_key(columns) and not _is_plain(features, self.weights):
+                continue
             odds = score_composite(features, self.weights)
             reference = CompositeReference(columns, key, features, inclusion, odds)
             self.judged.append(reference)
             if best is None or odds > best.log_odds:
                 best = reference
         return best if best is not None and best.log_odds >= self.weights.accepted else None
+
+
+def _has_own_key(columns: Sequence[MeasuredColumn]) -> bool:
+    """Return whether columns have their table's key and more, which seldom adds to it."""
+    key = set(columns[0].table.primary_key)
+    return bool(key) and key < {column.name for column in columns}
+
+
+def _is_plain(features: CompositeFeatures, weights: CompositeWeights) -> bool:
+    """Return whether the names leave no doubt: few rows may be unique in less than their key."""
+    return features.names_parent and features.name >= weights.same_names
 
 
 def _combinations(
@@ -201,7 +249,11 @@ def _one_parent_each(composites: Sequence[CompositeReference]) -> list[Composite
 
 def _without_reverse(composites: Sequence[CompositeReference]) -> list[CompositeReference]:
     """Keep the more credible of two references between the same tables, one in each direction."""
-    by_tables = {(id(r.child[0].table), id(r.parent[0].table)): r for r in composites}
+    by_tables = {
+        (id(r.child[0].table), id(r.parent[0].table)): r
+        for r in composites
+        if r.child[0].table is not r.parent[0].table
+    }
     remaining = []
     for reference in composites:
         child, parent = reference.child[0], reference.parent[0]

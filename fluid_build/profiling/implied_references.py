@@ -22,7 +22,7 @@ def find_implied(
     for composite in composites:
         for child, key_column in zip(composite.child, composite.parent, strict=True):
             reference = by_child.get(id(child))
-            if reference is None:
+            if reference is None or child is key_column:
                 continue
             onward = by_child.get(id(key_column))
             same_parent = reference.parent is key_column or (

@@ -16,6 +16,9 @@ _MOST_MEASURED = 5
 """Tables that are measured for one key at most: each costs a join."""
 _FEWEST_WIDER = 2
 """Tables that must repeat a wider key: one may have copied a column for another reason."""
+_LEAST_WIDER_SCORE = 0.7
+"""The name score of columns that repeat a key or a wider one: ``city`` repeats a city's ``name``.
+Columns that aren't meant are rarely left out of the one and not of the other."""
 
 
 class KeyRepeats:
@@ -50,22 +53,25 @@ class KeyRepeats:
 
     def are_wider(self, key: Sequence[MeasuredColumn], wider: Sequence[MeasuredColumn]) -> bool:
         """Return whether most of the tables that repeat a key repeat the wider one."""
-        narrow = [child for child in self._namesakes(key) if self._holds(child, key)]
+        least = _LEAST_WIDER_SCORE
+        narrow = [child for child in self._namesakes(key, least) if self._holds(child, key)]
         repeating = {child[0].table.index for child in narrow}
         wide = [
             child
-            for child in self._namesakes(wider)
+            for child in self._namesakes(wider, least)
             if child[0].table.index in repeating and self._holds(child, wider)
         ]
         return len(wide) >= _FEWEST_WIDER and len(wide) > len(narrow) / 2
 
-    def _namesakes(self, key: Sequence[MeasuredColumn]) -> list[tuple[MeasuredColumn, ...]]:
-        """Return the columns of other tables that have the names of a key's."""
+    def _namesakes(
+        self, key: Sequence[MeasuredColumn], least: float = 1.0
+    ) -> list[tuple[MeasuredColumn, ...]]:
+        """Return the columns of other tables that have the names of a key's, or similar ones."""
         matches = [self._matches(column) for column in key]
         return [
             tuple(by_table[index][0][1] for by_table in matches)
             for index in sorted(set.intersection(*map(set, matches)))
-            if all(by_table[index][0][0] == 1.0 for by_table in matches)
+            if all(by_table[index][0][0] >= least for by_table in matches)
         ]
 
     def _matches(self, column: MeasuredColumn) -> dict[int, list[tuple[float, MeasuredColumn]]]:

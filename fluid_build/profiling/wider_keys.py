@@ -7,10 +7,12 @@ from fluid_build.profiling.candidate_keys import MAX_COLUMNS
 from fluid_build.profiling.foreign_keys import ColumnReference
 from fluid_build.profiling.key_likelihood import DISTINGUISHING_WORDS
 from fluid_build.profiling.key_repeats import KeyRepeats
-from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
+from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
 
 _FEWEST_TENANT_TABLES = 5
 """Tables that a tenant column must lead: a few may begin with the same constant by chance."""
+_NAMED_LIKE_LABEL = 0.5
+"""The least ``own_key_score`` of a key's column: a plain ``name`` may be its table's key."""
 _FEWEST_TENANT_ROWS = 2
 """Rows from which it says something that a column has a single value."""
 
@@ -25,6 +27,7 @@ class KeyWidening:
         repeats: KeyRepeats,
     ) -> None:
         self.repeats = repeats
+        self.references = {id(reference.child) for reference in references}
         self.tenants = _tenant_columns(tables, references)
         self.referring: dict[int, list[MeasuredColumn]] = defaultdict(list)
         for reference in references:
@@ -57,7 +60,7 @@ class KeyWidening:
         With the team and the year, the league is known, and yet every table that refers to the team
         has all three.
         """
-        if not any(column.own_key_score >= NAMED_AS_KEY for column in key):
+        if not any(column.own_key_score >= _NAMED_LIKE_LABEL for column in key):
             return key
         for column in key[0].table.columns:
             last = max(part.position for part in key)
@@ -65,13 +68,17 @@ class KeyWidening:
                 break
             if column in key or column.stats.nulls or column.is_measure or not column.key_kind:
                 continue
-            words = set(column.parsed_name.bare)
-            if not column.parsed_name.has_key_word and not words & DISTINGUISHING_WORDS:
+            if not self._may_be_part(column):
                 continue
             wider = tuple(sorted((*key, column), key=lambda part: part.position))
             if self.repeats.are_wider(key, wider):
                 key = wider
         return key
+
+    def _may_be_part(self, column: MeasuredColumn) -> bool:
+        name = column.parsed_name
+        is_named = name.has_key_word or not DISTINGUISHING_WORDS.isdisjoint(name.bare)
+        return is_named or id(column) in self.references
 
 
 def _tenant_columns(

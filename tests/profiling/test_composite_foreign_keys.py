@@ -143,3 +143,20 @@ def test_rows_refer_to_a_bridge_whose_pairs_they_repeat() -> None:
         "line(warehouse_id) -> warehouse(warehouse_id)",
         "line(item_id) -> item(item_id)",
     }
+
+
+def test_rows_refer_to_others_of_their_own_table_within_a_tenant() -> None:
+    """A manager is an employee of the same company, so both share the column of the company."""
+    profile = profiled(
+        """
+        CREATE TABLE company AS SELECT 70 + i * 4 AS company_id, 'C' || i AS name
+            FROM range(8) t(i);
+        CREATE TABLE employee AS SELECT 70 + (i % 8) * 4 AS company_id, 1 + i // 8 AS employee_no,
+            CASE WHEN i >= 16 THEN 1 + pick(i, 1, i // 8) END AS manager_no,
+            'E' || i AS name FROM range(400) t(i);
+        """
+    )
+    assert references(profile) == {
+        "employee(company_id) -> company(company_id)",
+        "employee(company_id, manager_no) -> employee(company_id, employee_no)",
+    }

@@ -119,3 +119,26 @@ def test_the_column_that_starts_most_tables_is_their_key_whatever_is_referred_to
     profile = profiled(stays + details)
     assert profile.table("stays").primary_key == ("row_id",)
     assert "labs(stay_id) -> stays(stay_id)" in references(profile)
+
+
+def test_a_key_is_widened_to_the_references_that_others_repeat_with_it() -> None:
+    """Towns have unique names in a region, and others say the country with them, too."""
+    profile = profiled(
+        """
+        CREATE TABLE country AS SELECT 'K' || chr(65 + i::INTEGER) AS code, 'Land ' || i AS name
+            FROM range(5) t(i);
+        CREATE TABLE town AS SELECT 'Town ' || (i % 90) AS name, 'K' || chr(65 + i::INTEGER // 120)
+            AS country, 'Region ' || (i // 60) AS region, pick(i, 1, 99) AS population
+            FROM range(600) t(i);
+        CREATE TABLE port AS SELECT 1 + i AS port_id, name AS town, country, region
+            FROM (SELECT *, row_number() OVER (ORDER BY region, name) AS i FROM town)
+            WHERE i % 3 = 0;
+        CREATE TABLE bridge AS SELECT 1 + i AS bridge_id, name AS town, country, region
+            FROM (SELECT *, row_number() OVER (ORDER BY region, name) AS i FROM town)
+            WHERE i % 4 = 0;
+        """
+    )
+    assert {shown for shown in references(profile) if ", " in shown} == {
+        "port(town, country, region) -> town(name, country, region)",
+        "bridge(town, country, region) -> town(name, country, region)",
+    }
