@@ -10,8 +10,7 @@ from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Se
 
 from fluid_build.profiling.foreign_keys import ColumnReference, ReferenceSearch
 from fluid_build.profiling.measured_tables import MeasuredColumn
-from fluid_build.profiling.name_references import extends_name
-from fluid_build.profiling.vocabulary import ACTING_WORDS
+from fluid_build.profiling.name_references import extends_name, is_acting
 from fluid_build.profiling.weights import ReferenceWeights
 
 
@@ -121,7 +120,7 @@ def _voted_references(
         if parent is child or 2 * most <= counts.total():
             continue
         name_score = weights.voted_name if most > 1 else weights.voted_name_once
-        if most > 1 and _acts(child):
+        if most > 1 and is_acting(child.parsed_name):
             name_score = weights.voted_act
         reference = search.measure(child, parent, name_score)
         if reference.confidence >= weights.accepted and reference.inclusion.orphans == 0:
@@ -131,15 +130,11 @@ def _voted_references(
 def _meaning(column: MeasuredColumn) -> Hashable:
     """Return what columns of the same meaning have in common: the name, or that people act."""
     name = column.parsed_name
-    if _acts(column):
+    if is_acting(column.parsed_name):
         return column.key_kind, "acting"
     if name.is_generic:
         return id(column)
     return column.key_kind, name.bare_squashed
-
-
-def _acts(column: MeasuredColumn) -> bool:
-    return not ACTING_WORDS.isdisjoint(column.parsed_name.bare[-2:])
 
 
 def _lead_to_roots(

@@ -18,7 +18,7 @@ from fluid_build.profiling.name_similarity import (
 from fluid_build.profiling.parsed_names import ParsedColumnName
 from fluid_build.profiling.weights import ValueWeights
 
-_COUNTING_WORDS = frozenset("number no nr num nbr count cnt".split())
+_COUNTING_WORDS = frozenset("number no nr num nbr nmbr count cnt".split())
 """Last words of names that count or number something of their own row."""
 _LATEST_WORDS = frozenset("last next max min latest".split())
 """First words of names that say how far a counter has come: ``last_batch_number``."""

@@ -1,7 +1,7 @@
 """The words that names are made of in databases of any domain, as sets with a reason each."""
 
 KEY_WORDS = frozenset(
-    "id ids key sk pk fk code cd no nr num number nbr uuid guid oid ref bk hk identifier "
+    "id ids key sk pk fk code cd no nr num number nbr nmbr uuid guid oid ref bk hk identifier "
     "row rowid recid pkid ident "
     "cod codigo numero nro clave clef cle chave chiave codice codigos kod kode nummer "
     "schluessel".split()
@@ -62,15 +62,15 @@ ROLE_WORDS = frozenset(
 """Words that say which of several references a column is, behind the parent's name too."""
 
 STRUCTURE_WORDS = frozenset(
-    "parent ancestor predecessor previous prev next successor original replaces replaced "
+    "parent prnt ancestor predecessor previous prev prvs next successor original replaces replaced "
     "duplicate master root reply superior prereq prerequisite "
     "father mother sire dam spouse padre madre vater mutter".split()
 )
 """Words for another row of the same table, whatever it is about."""
 LONG_STRUCTURE_WORDS = tuple(sorted(word for word in STRUCTURE_WORDS if len(word) >= 6))
 LEADER_WORDS = frozenset(
-    "manager mgr mngr boss supervisor reports reportsto head lead leader sponsor mentor coach "
-    "chief referrer chair chairman chairperson director jefe jefa gerente responsable tutor leiter "
+    "manager mgr mngr boss supervisor spvr sprv reports rprt reportsto head lead leader sponsor mentor "
+    "coach chief referrer chair chairman chairperson director jefe jefa gerente responsable tutor leiter "
     "kierownik capo chef".split()
 )
 """Words for a person who leads: another of the same table, if that is about people."""
