@@ -42,7 +42,7 @@ def _evidence_term(features: ReferenceFeatures, weights: ReferenceWeights) -> fl
 
 def _key_word_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
     if features.is_nameless:
-        return weights.nameless
+        return 0.0 if features.within_table else weights.nameless
     return weights.key_word if features.has_key_word else weights.no_key_word
 
 

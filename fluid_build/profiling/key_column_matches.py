@@ -28,6 +28,8 @@ def match_score(name: ParsedColumnName, key_column: MeasuredColumn, weights: Nam
     key of its own.
     """
     key = key_column.parsed_name
+    if not name.full or not key.full:
+        return 0.0
     is_generic = KEY_WORDS.issuperset(key.bare)
     if name.squashed == key.squashed or name.bare_squashed == key.squashed:
         return 1.0

@@ -69,9 +69,9 @@ STRUCTURE_WORDS = frozenset(
 """Words for another row of the same table, whatever it is about."""
 LONG_STRUCTURE_WORDS = tuple(sorted(word for word in STRUCTURE_WORDS if len(word) >= 6))
 LEADER_WORDS = frozenset(
-    "manager mgr mngr boss supervisor spvr sprv reports rprt reportsto head lead leader sponsor mentor "
-    "coach chief referrer chair chairman chairperson director jefe jefa gerente responsable tutor leiter "
-    "kierownik capo chef".split()
+    "manager mgr mngr boss supervisor spvr sprv reports rprt reportsto head lead leader sponsor "
+    "mentor coach chief referrer chair chairman chairperson director jefe jefa gerente "
+    "responsable tutor leiter kierownik capo chef".split()
 )
 """Words for a person who leads: another of the same table, if that is about people."""
 ACTING_WORDS = frozenset(
