@@ -33,7 +33,9 @@ _FIRST_NUMBERS = frozenset({0, 1, 10})
 """Where people start counting rows; by tens to leave room for more."""
 _QUANTITY_CONCEPTS = frozenset({"money", "measure", "percent"})
 _QUANTITY_WORDS = frozenset(
-    "bal discount margin population profit saldo stock tax total vat".split()
+    "bal discount margin population profit saldo stock tax total vat "
+    "latitude longitude lat lon lng altitude elevation budget capacity dose royalty abundance "
+    "volume weight wins losses points goals".split()
 )
 
 

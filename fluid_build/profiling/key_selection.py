@@ -23,6 +23,7 @@ from fluid_build.profiling.primary_keys import (
     choose_single,
     identifies_before,
     is_weak_single,
+    may_be_only_key,
 )
 from fluid_build.profiling.reference_choice import choose_references
 from fluid_build.profiling.unchosen_references import (
@@ -140,7 +141,7 @@ def _choose_key(
 ) -> KeyChoice | None:
     """Return the better of the best keys of one and of several columns, if it is good enough.
 
-    A table's only candidate needn't look like a key. A name that happens to be unique gives way to
+    A table's only candidate needn't look like a key, unless it's a description. A name that happens to be unique gives way to
     several columns that identify rows before it.
     """
     single = choose_single(table, referred, weights)
@@ -152,8 +153,9 @@ def _choose_key(
         is_clear = composite is not None and composite.score >= weights.clear_composite
         is_before = composite and identifies_before(table, composite, single, referring)
         return composite if is_clear and is_before else single
+    only = single or composite
     if len(table.candidates.keys) == 1:
-        return single or composite
+        return only if only and may_be_only_key(table, only) else None
     least = weights.clear_composite if single is not None else weights.fair_composite
     is_clear = composite is not None and composite.score >= least
     if composite is not None and is_clear and (single is None or single.score < composite.score):

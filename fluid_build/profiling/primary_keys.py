@@ -32,6 +32,10 @@ _LANGUAGE_WORDS = frozenset("language lang locale culture langue idioma lingua s
 """Words for the language of a text, which completes the key of what is translated."""
 _TECHNICAL_WORDS = frozenset("uuid guid rowguid".split())
 """Words for an identifier that machines exchange, next to the key that people use."""
+_FIRST_COLUMNS = 3
+"""Columns among which a code of the row is, if there is one."""
+_LONGEST_SHORT_CODE = 4
+"""Letters of codes such as those of countries and currencies."""
 _FEW_ROWS = 10
 """Rows in which most columns are unique, whatever they hold."""
 
@@ -87,12 +91,38 @@ def score_single(column: MeasuredColumn, weights: PrimaryKeyWeights) -> float:
         score += weights.label
     if column.stats.kind == "temporal":
         score += weights.temporal
+    if _has_code(column):
+        score += weights.has_code
     return score
+
+
+def _has_code(column: MeasuredColumn) -> bool:
+    """Return whether a table has a short code for each of a text column's values of any length.
+
+    ``country`` holds names if there is a unique code of two letters next to it.
+    """
+    if column.stats.kind != "text" or column.parsed_name.has_key_word:
+        return False
+    neighbours = column.table.columns[:_FIRST_COLUMNS]
+    return not _is_short_code(column) and any(map(_is_short_code, neighbours))
+
+
+def _is_short_code(column: MeasuredColumn) -> bool:
+    stats = column.stats
+    length = stats.max_length or 0
+    is_fixed = 0 < length <= _LONGEST_SHORT_CODE and stats.min_length == length
+    return stats.kind == "text" and stats.is_key and is_fixed
 
 
 def _is_unlikely(column: MeasuredColumn) -> bool:
     words = UNLIKELY_WORDS & set(column.parsed_name.bare)
     return bool(words - AMOUNT_WORDS if column.stats.kind == "text" else words)
+
+
+def may_be_only_key(table: MeasuredTable, choice: KeyChoice) -> bool:
+    """Return whether a table's only candidate may be its key: descriptions and amounts may not."""
+    columns = _columns(table, choice.columns)
+    return all(column.parsed_name.has_key_word or not _is_unlikely(column) for column in columns)
 
 
 def is_weak_single(

@@ -515,6 +515,10 @@ class PrimaryKeyWeights:
     """On top if it takes every number from the first to the last and has a key word: a surrogate
     key, even next to a column called ``code``."""
 
+    has_code: float = -1.8
+    """For a text without a key word next to a unique code of a few letters: it outweighs that the
+    text is named for its table."""
+
     technical: float = -1.4
     """For a UUID after the first column: systems exchange it, and people use the key before it."""
 

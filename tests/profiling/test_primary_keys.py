@@ -218,3 +218,15 @@ def test_a_uuid_gives_way_to_the_references_before_it() -> None:
     columns = "1 + i % 20 AS colour_id, 1 + i // 20 AS language_id, md5('a' || i)::UUID AS uuid"
     script = f"{_LANGUAGES} {_COLOURS} CREATE TABLE shade AS SELECT {columns} FROM range(60) t(i)"
     assert profiled(script).table("shade").primary_key == ("colour_id", "language_id")
+
+
+def test_a_short_code_is_preferred_to_the_name_next_to_it() -> None:
+    """Countries are known by their codes, even if their names are in a column called ``visit``."""
+    columns = "'Land ' || i AS visit, printf('X%02d', i) AS abbreviation"
+    assert key_of(columns, 60) == ("abbreviation",)
+
+
+def test_a_description_is_no_part_of_an_only_candidate() -> None:
+    """That no two rows are described in the same words doesn't identify them."""
+    columns = "i // 10 AS day, 'd' || i % 10 AS description"
+    assert key_of(columns, 90) is None
