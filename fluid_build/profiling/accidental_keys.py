@@ -81,6 +81,8 @@ def has_date_or_sequence(key: Iterable[MeasuredColumn], referring: Iterable[str]
 
 def is_line(column: MeasuredColumn) -> bool:
     """Return whether a name says that the column numbers the rows below a parent."""
+    if column.key_kind != "integer":
+        return False
     words = column.parsed_name.bare
     return any(word in LINE_WORDS or word.endswith(_LINE_ENDINGS) for word in words)
 
@@ -95,6 +97,9 @@ def numbers_rows(column: MeasuredColumn, parent: MeasuredColumn) -> bool:
     if stats.bounds is None or stats.bounds[0] not in _FIRST_NUMBERS or stats.kind != "integer":
         return False
     if not column.table.stats.is_complete or 2 * stats.distinct > stats.rows:
+        return False
+    is_flag = stats.bounds == (0, 1)
+    if is_flag:
         return False
     return dict(stats.values).get(str(stats.bounds[0])) == parent.stats.distinct
 

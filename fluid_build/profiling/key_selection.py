@@ -141,8 +141,8 @@ def _choose_key(
 ) -> KeyChoice | None:
     """Return the better of the best keys of one and of several columns, if it is good enough.
 
-    A table's only candidate needn't look like a key, unless it's a description. A name that happens to be unique gives way to
-    several columns that identify rows before it.
+    A table's only candidate needn't look like a key, unless it's a description. A name that
+    happens to be unique gives way to several columns that identify rows before it.
     """
     single = choose_single(table, referred, weights)
     is_clear_single = single is not None and single.score >= weights.clear_single

@@ -131,16 +131,27 @@ def is_weak_single(
     """Return whether a column may well be unique without being what the rows are known by.
 
     That goes for names, technical identifiers and references that come after other columns, if
-    nothing refers to them and they aren't named for their table.
+    nothing refers to them and they aren't named for their table. It also goes for what comes after
+    an id that repeats, as it does in tables of several tenants or versions.
     """
     column = table.by_name[choice.columns[0]]
     if column.position == 0 or referred.get(column.name):
         return False
     words = set(column.parsed_name.bare)
-    if words & _TECHNICAL_WORDS:
+    if words & _TECHNICAL_WORDS or _has_repeating_id(table, column):
         return True
     is_label = bool(words & (UNLIKELY_WORDS | LABEL_WORDS))
     return (is_label or column.name in referring) and column.own_key_score < NAMED_AS_KEY
+
+
+def _has_repeating_id(table: MeasuredTable, column: MeasuredColumn) -> bool:
+    return any(
+        earlier.own_key_score >= NAMED_AS_KEY
+        and earlier.key_kind == "integer"
+        and earlier.parsed_name.has_key_word
+        and not earlier.stats.is_unique
+        for earlier in table.columns[: column.position]
+    )
 
 
 def identifies_before(

@@ -230,3 +230,14 @@ def test_a_description_is_no_part_of_an_only_candidate() -> None:
     """That no two rows are described in the same words doesn't identify them."""
     columns = "i // 10 AS day, 'd' || i % 10 AS description"
     assert key_of(columns, 90) is None
+
+
+def test_a_code_after_an_id_that_repeats_gives_way_to_the_columns_before_it() -> None:
+    """Where each tenant has its own ids, the tenant and the id are the key."""
+    tenants = "CREATE TABLE tenant AS SELECT 'T' || i AS tenant_id FROM range(3) t(i);"
+    columns = (
+        "'T' || i % 3 AS tenant_id, 1 + i // 3 AS id, 'x' || i % 7 AS status,"
+        " 'C' || (i * 7919 % 1000) AS code"
+    )
+    script = f"{tenants} CREATE TABLE material AS SELECT {columns} FROM range(90) t(i)"
+    assert profiled(script).table("material").primary_key == ("tenant_id", "id")
