@@ -166,28 +166,51 @@ class _KeyMatcher:
     ) -> list[CompositeReference]:
         """Return every group of a table's columns that refers to a key, the best first.
 
-        Each group is a role of its own: no column is in two of them.
+        Each group is a role of its own. Roles may share what the key refers to elsewhere, or what
+        its own column depends on: the winner and the loser of one year.
         """
         roles: list[CompositeReference] = []
-        used: set[int] = set()
-        while best := self._best_match(matches, key, self.taken[table_index], used):
+        taken = self.taken[table_index]
+        while best := self._best_role(matches, key, taken, roles):
             roles.append(best)
-            used.update(map(id, best.child))
-            self.taken[table_index].update(map(id, best.child))
+            taken.update(map(id, best.child))
             self.referring.update(map(id, best.child))
         return roles
 
-    def _best_match(
+    def _best_role(
         self,
         matches: Sequence[Matches],
         key: tuple[MeasuredColumn, ...],
         taken: Collection[int],
-        used: Collection[int],
+        roles: Sequence[CompositeReference],
     ) -> CompositeReference | None:
-        """Return the group of unused columns that refers best to a key, if one does."""
+        """Return the best group with columns that no role has, or the best that shares some."""
+        used = {id(column) for role in roles for column in role.child}
         unused = [[match for match in options if id(match[1]) not in used] for options in matches]
+        best = self._best_match(_combinations(unused), key, taken)
+        if best is not None or not roles:
+            return best
+        own = max(column.own_key_score for column in key)
+        may_share = [id(c) in self.targets or c.own_key_score < own for c in key]
+        shared = [
+            [m for m in options if id(m[1]) not in used or (may and m[0] == 1.0 and m[1] in parts)]
+            for may, options, *parts in zip(
+                may_share, matches, *(role.child for role in roles), strict=True
+            )
+        ]
+        combinations = [c for c in _combinations(shared) if not {id(m[1]) for m in c} <= used]
+        best = self._best_match(combinations, key, taken)
+        return best if best is not None and best.inclusion.orphans == 0 else None
+
+    def _best_match(
+        self,
+        combinations: Iterable[tuple[tuple[float, MeasuredColumn], ...]],
+        key: tuple[MeasuredColumn, ...],
+        taken: Collection[int],
+    ) -> CompositeReference | None:
+        """Return the best of the first combinations, if it refers to a key."""
         best: CompositeReference | None = None
-        for combination in islice(_combinations(unused), _MOST_COMBINATIONS):
+        for combination in islice(combinations, _MOST_COMBINATIONS):
             columns = tuple(column for _, column in combination)
             if any(column.is_primary_key for column in columns):
                 # Its own key identifies the row already; the other columns add nothing.

@@ -160,3 +160,20 @@ def test_rows_refer_to_others_of_their_own_table_within_a_tenant() -> None:
         "employee(company_id) -> company(company_id)",
         "employee(company_id, manager_no) -> employee(company_id, employee_no)",
     }
+
+
+def test_roles_share_the_column_that_says_within_what_they_are() -> None:
+    """The winner and the loser of a series are teams of the same year."""
+    profile = profiled(
+        """
+        CREATE TABLE team AS SELECT 2000 + i // 20 AS year, 'T' || (10 + i % 20 * (1 + i // 20))
+            AS team_id, pick(i, 1, 99) AS wins FROM range(200) t(i);
+        CREATE TABLE series AS SELECT 1 + i AS series_id, 2000 + i // 30 AS year,
+            'T' || (10 + pick(i, 2, 20) * (1 + i // 30)) AS winner_team_id,
+            'T' || (10 + pick(i, 3, 20) * (1 + i // 30)) AS loser_team_id FROM range(300) t(i);
+        """
+    )
+    assert references(profile) == {
+        "series(year, winner_team_id) -> team(year, team_id)",
+        "series(year, loser_team_id) -> team(year, team_id)",
+    }
