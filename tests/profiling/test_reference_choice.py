@@ -1,0 +1,119 @@
+"""References are chosen over the whole schema: a parent of one column depends on others."""
+
+from fluid_build.profiling.profile import Profile
+from tests.profiling.databases import profiled, references
+
+STAFF = """
+    CREATE TABLE staff AS SELECT 500 + 3 * i AS staff_id, 's' || i AS name FROM range(400) t(i);
+"""
+FACULTY = """
+    CREATE TABLE faculty AS SELECT staff_id, 'f' || staff_id AS title FROM staff
+        WHERE staff_id < 900;
+"""
+
+
+def test_a_reference_leads_to_the_table_where_the_key_is_at_home() -> None:
+    """A detail of a person refers to the person, not to another detail with the same key."""
+    profile = profiled(
+        """
+        CREATE TABLE person AS SELECT 500 + 3 * i AS person_id, 'p' || i AS name
+            FROM range(400) t(i);
+        CREATE TABLE person_address AS SELECT person_id, 'street ' || person_id AS street
+            FROM person;
+        CREATE TABLE person_attribute AS SELECT 1 + i AS person_attribute_id,
+            500 + 3 * pick(i, 1, 400) AS person_id, 'v' || pick(i, 2, 50) AS note
+            FROM range(2000) t(i);
+        """
+    )
+    assert "person_attribute(person_id) -> person(person_id)" in references(profile)
+
+
+def test_a_table_that_extends_a_relay_refers_to_it() -> None:
+    """``faculty_subject`` refers to ``faculty``, though that refers on to ``staff``."""
+    profile = profiled(
+        STAFF
+        + FACULTY
+        + """
+        CREATE TABLE faculty_subject AS SELECT 1 + i AS faculty_subject_id,
+            500 + 3 * pick(i, 1, 133) AS staff_id, 'x' || pick(i, 2, 9) AS subject
+            FROM range(900) t(i);
+        """
+    )
+    assert "faculty_subject(staff_id) -> faculty(staff_id)" in references(profile)
+
+
+def test_of_two_keys_the_smaller_refers_to_the_larger() -> None:
+    """A key that has all of another's values and more doesn't refer to it."""
+    profile = profiled(STAFF + FACULTY)
+    assert references(profile) == {"faculty(staff_id) -> staff(staff_id)"}
+
+
+def test_columns_of_one_name_mean_the_same() -> None:
+    """A column whose few values prove nothing refers to what its namesakes refer to."""
+    tables = "".join(
+        f"CREATE TABLE {table} AS SELECT 7000 + 11 * i AS {table}_id, 1 + pick(i, {salt}, {users})"
+        f" AS changed_by FROM range({rows}) t(i);"
+        for table, salt, users, rows in (
+            ("visit", 1, 60, 900),
+            ("drug", 2, 60, 700),
+            ("ward", 3, 1, 4),
+        )
+    )
+    profile = profiled(
+        "CREATE TABLE users AS SELECT 1 + i AS user_id, 'u' || i AS name FROM range(60) t(i);"
+        + tables
+    )
+    assert "ward(changed_by) -> users(user_id)" in references(profile)
+
+
+def test_without_names_a_column_that_takes_all_values_of_a_key_refers_to_it() -> None:
+    """That unrelated numbers end just where a key does hardly ever happens."""
+    profile = profiled(
+        """
+        CREATE TABLE t0 AS SELECT 1 + i AS f0, 'a' || i AS f1 FROM range(700) t(i);
+        CREATE TABLE t1 AS SELECT 9000 + 7 * i AS f0, 1 + i % 700 AS f1 FROM range(2900) t(i);
+        """
+    )
+    assert references(profile) == {"t1(f1) -> t0(f0)"}
+
+
+def test_without_names_two_equal_keys_leave_it_open() -> None:
+    """If two keys take the same values, values can't say which is meant."""
+    profile = profiled(
+        """
+        CREATE TABLE t0 AS SELECT 1 + i AS f0, 'a' || i AS f1 FROM range(700) t(i);
+        CREATE TABLE t1 AS SELECT 9000 + 7 * i AS f0, 1 + i % 700 AS f1 FROM range(2900) t(i);
+        CREATE TABLE t2 AS SELECT 1 + i AS f0, 'b' || i AS f1, i * 0.5 AS f2 FROM range(700) t(i);
+        """
+    )
+    assert "t1" not in _children(profile)
+
+
+def test_codes_are_compared_as_their_key_stores_them() -> None:
+    """Codes of digits only are text if the key that their name means is text."""
+    profile = profiled(
+        """
+        CREATE TABLE region AS SELECT printf('%02d', 1 + i) AS code, 'r' || i AS name
+            FROM range(80) t(i) UNION ALL SELECT '2A', 'corse' UNION ALL SELECT '2B', 'corse 2';
+        CREATE TABLE commune AS SELECT 'C' || (1000 + i) AS code,
+            printf('%02d', 10 + pick(i, 1, 40)) AS region FROM range(900) t(i);
+        """
+    )
+    assert references(profile) == {"commune(region) -> region(code)"}
+
+
+def test_texts_refer_to_what_their_table_extends() -> None:
+    """Any table may have a ``code``, but ``status_texts`` says whose it is."""
+    profile = profiled(
+        """
+        CREATE TABLE status AS SELECT chr(CAST(65 + i AS INTEGER)) AS code, 10 + i AS rank
+            FROM range(9) t(i);
+        CREATE TABLE status_texts AS SELECT chr(CAST(65 + i // 3 AS INTEGER)) AS code,
+            ['en', 'de', 'fr'][1 + i % 3] AS locale, 'text ' || i AS label FROM range(27) t(i);
+        """
+    )
+    assert references(profile) == {"status_texts(code) -> status(code)"}
+
+
+def _children(profile: Profile) -> set[str]:
+    return {key.from_table for key in profile.foreign_keys}
