@@ -18,7 +18,8 @@ weren't. Only the tables of the calibration are fitted (``bench/calibrate.py``);
 
 ``--names`` rewrites every name first (camel, pascal, snake, upper, glued, abbreviated) or replaces
 them by numbers (none), to show how much depends on names. ``--weight`` changes a weight of the
-judgement. ``--errors`` lists wrong and missed keys, each with its reason.
+judgement. ``--errors`` lists wrong and missed keys, each with its reason; the confidences are those
+that users see, except with ``--leave-one-out``, where they aren't calibrated.
 """
 
 import argparse
@@ -129,6 +130,8 @@ def measure(databases: Sequence[Database], options: argparse.Namespace) -> Total
     """Profile and score each database, printing a line for it."""
     totals = Totals()
     calibration = UNCALIBRATED if options.leave_one_out else CALIBRATION
+    if options.errors and options.leave_one_out:
+        print("The confidence of an error is the one before calibration.")
     print(f"{'database':22}{'foreign keys':40}{'primary keys':40}")
     for database in databases:
         truth = database.truth
