@@ -32,6 +32,8 @@ _LANGUAGE_WORDS = frozenset("language lang locale culture langue idioma lingua s
 """Words for the language of a text, which completes the key of what is translated."""
 _TECHNICAL_WORDS = frozenset("uuid guid rowguid".split())
 """Words for an identifier that machines exchange, next to the key that people use."""
+_FREE_TEXT_WORDS = frozenset("description desc comment note value".split())
+"""Words for text that is about a row."""
 _FIRST_COLUMNS = 3
 """Columns among which a code of the row is, if there is one."""
 _LONGEST_SHORT_CODE = 4
@@ -120,9 +122,13 @@ def _is_unlikely(column: MeasuredColumn) -> bool:
 
 
 def may_be_only_key(table: MeasuredTable, choice: KeyChoice) -> bool:
-    """Return whether a table's only candidate may be its key: descriptions and amounts may not."""
-    columns = _columns(table, choice.columns)
-    return all(column.parsed_name.has_key_word or not _is_unlikely(column) for column in columns)
+    """Return whether a table's only candidate may be its key: descriptions may not."""
+    return not any(
+        column.stats.kind == "text"
+        and not column.parsed_name.has_key_word
+        and _FREE_TEXT_WORDS & set(column.parsed_name.bare)
+        for column in _columns(table, choice.columns)
+    )
 
 
 def is_weak_single(
