@@ -40,6 +40,8 @@ def match_score(name: ParsedColumnName, key_column: MeasuredColumn, weights: Nam
         best = weights.key_column_tail
     if len(name.bare) > len(key.full) and _ends_in(name.bare, key.full):
         best = weights.key_column_tail
+    if _adds_role(name.full, key.full):
+        best = max(best, weights.key_column_tail)
     entity_score = weights.key_column_entity
     if best < entity_score and not is_generic and key.entity:
         best = entity_score if ending_similarity(name.entity, key.entity) else best
@@ -47,6 +49,11 @@ def match_score(name: ParsedColumnName, key_column: MeasuredColumn, weights: Nam
         name, key, key_column.table.parsed_name, key_column.own_key_score, weights
     )
     return max(best, weights.key_column_reference * reference)
+
+
+def _adds_role(phrase: Words, key: Words) -> bool:
+    """Return whether one word follows a whole key: ``team id loser``."""
+    return phrase[:-1] == key and len(key) > 1 and key[-1] in KEY_WORDS
 
 
 def _ends_in(phrase: Words, tail: Words) -> bool:
@@ -132,6 +139,7 @@ def _index_marks(name: ParsedColumnName) -> Iterator[Hashable]:
     yield "name", name.bare_squashed
     for start in range(1, len(name.bare)):
         yield "tail", name.bare[start:]
+    yield "front", name.full[:-1]
     if name.entity:
         yield "first", name.entity[0][0]
         yield "end", "".join(name.entity)[-_END_LETTERS:]
@@ -152,6 +160,7 @@ def _search_marks(key_column: MeasuredColumn) -> Iterator[Hashable]:
     yield "name", name.bare_squashed
     yield "tail", name.bare
     yield "tail", name.full
+    yield "front", name.full
     for phrase in (name.entity, name.full_entity, table, key_column.table.parsed_name.head):
         if phrase:
             letter = phrase[0][0]

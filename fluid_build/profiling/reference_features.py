@@ -10,7 +10,7 @@ from itertools import permutations
 
 from fluid_build.profiling.inclusion import Inclusion
 from fluid_build.profiling.measured_tables import MeasuredColumn
-from fluid_build.profiling.name_references import is_hierarchical
+from fluid_build.profiling.name_references import extends_name, is_hierarchical
 from fluid_build.profiling.name_similarity import (
     phrase_similarity,
     word_similarity,
@@ -243,7 +243,13 @@ def _best_own_key(columns: Sequence[MeasuredColumn]) -> float:
 
 
 def _show_direction(child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn]) -> bool:
-    """Return whether the child's names carry the parent's prefix: the child refers, then."""
+    """Return whether the child's names carry the parent's prefix: the child refers, then.
+
+    So it does if its table's name begins with the parent's: the splits of a team.
+    """
+    table, parent_table = child[0].table.parsed_name, parent[0].table.parsed_name
+    if extends_name(table, parent_table) and not extends_name(parent_table, table):
+        return True
     pairs = ((c.parsed_name, p.parsed_name) for c, p in zip(child, parent, strict=True))
     return any(
         name.bare_squashed == key.squashed

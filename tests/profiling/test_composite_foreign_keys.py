@@ -177,3 +177,31 @@ def test_roles_share_the_column_that_says_within_what_they_are() -> None:
         "series(year, winner_team_id) -> team(year, team_id)",
         "series(year, loser_team_id) -> team(year, team_id)",
     }
+
+
+def test_a_table_whose_name_begins_with_anothers_refers_to_it() -> None:
+    """Both tables have the same keys, and only one of their names is made from the other."""
+    key = "2000 + i // 20 AS year, 'T' || (10 + i % 20 * (1 + i // 20)) AS team_id"
+    profile = profiled(
+        f"CREATE TABLE team AS SELECT {key}, pick(i, 1, 99) AS wins FROM range(200) t(i);"
+        f"CREATE TABLE team_splits AS SELECT {key}, pick(i, 2, 99) AS home_wins"
+        " FROM range(200) t(i);"
+        f"CREATE TABLE rating AS SELECT 1 + i AS rating_id, {key} FROM range(90) t(i);"
+    )
+    assert references(profile) == {
+        "team_splits(year, team_id) -> team(year, team_id)",
+        "rating(year, team_id) -> team(year, team_id)",
+    }
+
+
+def test_a_role_may_follow_the_name_of_a_key_column() -> None:
+    """Where the key's word is in the middle, the role comes after it."""
+    profile = profiled(
+        """
+        CREATE TABLE team AS SELECT 2000 + i // 20 AS year, 'T' || (10 + i % 20 * (1 + i // 20))
+            AS team_id, pick(i, 1, 99) AS wins FROM range(200) t(i);
+        CREATE TABLE series AS SELECT 1 + i AS series_id, 2000 + i // 30 AS year,
+            'T' || (10 + pick(i, 2, 20) * (1 + i // 30)) AS team_id_best FROM range(300) t(i);
+        """
+    )
+    assert "series(year, team_id_best) -> team(year, team_id)" in references(profile)
