@@ -32,7 +32,7 @@ _LANGUAGE_WORDS = frozenset("language lang locale culture langue idioma lingua s
 """Words for the language of a text, which completes the key of what is translated."""
 _TECHNICAL_WORDS = frozenset("uuid guid rowguid".split())
 """Words for an identifier that machines exchange, next to the key that people use."""
-_FREE_TEXT_WORDS = frozenset("description desc comment note value".split())
+_FREE_TEXT_WORDS = frozenset("description desc comment note".split())
 """Words for text that is about a row."""
 _FIRST_COLUMNS = 3
 """Columns among which a code of the row is, if there is one."""
