@@ -190,8 +190,7 @@ class _KeyMatcher:
         best = self._best_match(_combinations(unused), key, taken)
         if best is not None or not roles:
             return best
-        own = max(column.own_key_score for column in key)
-        may_share = [id(c) in self.targets or c.own_key_score < own for c in key]
+        may_share = [self._may_be_shared(column, key) for column in key]
         shared = [
             [m for m in options if id(m[1]) not in used or (may and m[0] == 1.0 and m[1] in parts)]
             for may, options, *parts in zip(
@@ -201,6 +200,12 @@ class _KeyMatcher:
         combinations = [c for c in _combinations(shared) if not {id(m[1]) for m in c} <= used]
         best = self._best_match(combinations, key, taken)
         return best if best is not None and best.inclusion.orphans == 0 else None
+
+    def _may_be_shared(self, column: MeasuredColumn, key: Sequence[MeasuredColumn]) -> bool:
+        """Return whether several roles may agree in a key column: it isn't the key's own code."""
+        if id(column) in self.targets or not column.parsed_name.has_key_word:
+            return True
+        return column.own_key_score < max(part.own_key_score for part in key)
 
     def _best_match(
         self,
