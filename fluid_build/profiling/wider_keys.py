@@ -13,6 +13,8 @@ _FEWEST_TENANT_TABLES = 5
 """Tables that a tenant column must lead: a few may begin with the same constant by chance."""
 _NAMED_LIKE_LABEL = 0.5
 """The least ``own_key_score`` of a key's column: a plain ``name`` may be its table's key."""
+_FEW_ROWS = 50
+"""Rows up to which it says little that a code is unique."""
 _FEWEST_TENANT_ROWS = 2
 """Rows from which it says something that a column has a single value."""
 
@@ -37,6 +39,8 @@ class KeyWidening:
     def widened(self, key: tuple[MeasuredColumn, ...]) -> tuple[MeasuredColumn, ...]:
         """Return a table's key with the columns that belong to it."""
         wider = self._with_tenant(key)
+        if len(wider) == 1:
+            wider = self._with_reference_before(key[0])
         return self._with_repeated(wider) if len(wider) > 1 else wider
 
     def _with_tenant(self, key: tuple[MeasuredColumn, ...]) -> tuple[MeasuredColumn, ...]:
@@ -53,6 +57,20 @@ class KeyWidening:
             children = self.repeats.tables(key)
         with_tenant = sum(1 for index in children if index in self.tenants)
         return (tenant, *key) if 2 * with_tenant > len(children) else key
+
+    def _with_reference_before(self, code: MeasuredColumn) -> tuple[MeasuredColumn, ...]:
+        """Return a code with the reference right before it if most tables with the code have both.
+
+        In few rows, a code may be unique by chance that is numbered within what that refers to.
+        """
+        table = code.table
+        before = table.columns[code.position - 1] if code.position else None
+        if before is None or id(before) not in self.references or before.stats.nulls:
+            return (code,)
+        if table.stats.rows > _FEW_ROWS or code.parsed_name.is_generic:
+            return (code,)
+        wider = (before, code)
+        return wider if self.repeats.are_wider((code,), wider) else (code,)
 
     def _with_repeated(self, key: tuple[MeasuredColumn, ...]) -> tuple[MeasuredColumn, ...]:
         """Return a key with the columns before, within and right after it that others repeat too.

@@ -142,3 +142,24 @@ def test_a_key_is_widened_to_the_references_that_others_repeat_with_it() -> None
         "port(town, country, region) -> town(name, country, region)",
         "bridge(town, country, region) -> town(name, country, region)",
     }
+
+
+def test_a_code_in_few_rows_is_numbered_within_the_reference_before_it() -> None:
+    """Few connections have different numbers by chance; flights say the airline with each."""
+    profile = profiled(
+        """
+        CREATE TABLE airline AS SELECT 'A' || chr(65 + i::INTEGER) AS airline_id, 'Air ' || i AS
+            name
+            FROM range(6) t(i);
+        CREATE TABLE connection AS SELECT 'A' || chr(65 + i::INTEGER % 6) AS airline_id,
+            400 + i * 17 AS connection_id, 100 + pick(i, 1, 900) AS distance FROM range(14) t(i);
+        CREATE TABLE flight AS SELECT 1 + i AS flight_id, 'A' || chr(65 + (i % 14)::INTEGER % 6) AS
+            airline_id, 400 + i % 14 * 17 AS connection_id FROM range(300) t(i);
+        CREATE TABLE delay AS SELECT 1 + i AS delay_id, 'A' || chr(65 + (i % 14)::INTEGER % 6) AS
+            airline_id, 400 + i % 14 * 17 AS connection_id FROM range(90) t(i);
+        """
+    )
+    assert {shown for shown in references(profile) if ", " in shown} == {
+        "flight(airline_id, connection_id) -> connection(airline_id, connection_id)",
+        "delay(airline_id, connection_id) -> connection(airline_id, connection_id)",
+    }
