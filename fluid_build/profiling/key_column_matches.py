@@ -12,7 +12,7 @@ from fluid_build.profiling.name_similarity import (
     ending_similarity,
     synonyms,
 )
-from fluid_build.profiling.names import Words
+from fluid_build.profiling.names import Words, is_numbered
 from fluid_build.profiling.parsed_names import ParsedColumnName
 from fluid_build.profiling.vocabulary import KEY_WORDS
 from fluid_build.profiling.weights import NameWeights
@@ -28,7 +28,7 @@ def match_score(name: ParsedColumnName, key_column: MeasuredColumn, weights: Nam
     key of its own.
     """
     key = key_column.parsed_name
-    if not name.full or not key.full:
+    if not name.full:
         return 0.0
     is_generic = KEY_WORDS.issuperset(key.bare)
     if name.squashed == key.squashed or name.bare_squashed == key.squashed:
@@ -125,12 +125,21 @@ class KeyColumnSearch:
         self, key_column: MeasuredColumn
     ) -> Iterator[tuple[MeasuredColumn, float]]:
         kind = key_column.key_kind
+        if not key_column.parsed_name.full:
+            wordless = self.by_name[kind, id(key_column.parsed_name)]
+            yield from ((column, 1.0) for column in wordless if _are_namesakes(column, key_column))
+            return
         marks = set(_search_marks(key_column))
         near = {id(name): name for mark in marks for name in self.by_mark.get((kind, mark), ())}
         for name in near.values():
             score = match_score(name, key_column, self.weights)
             if score >= self.weights.key_column_least:
                 yield from ((column, score) for column in self.by_name[kind, id(name)])
+
+
+def _are_namesakes(column: MeasuredColumn, key_column: MeasuredColumn) -> bool:
+    """Return whether two names without words are equal; that both are column 3 means nothing."""
+    return column.name == key_column.name and not is_numbered(column.name)
 
 
 def _index_marks(name: ParsedColumnName) -> Iterator[Hashable]:

@@ -29,13 +29,18 @@ _NUMBERED = re.compile(r"^(c|col|column|f|field|fld|attr|var|v|x|t|tab|table)?[_
 """Names that only number their columns or tables: ``col_7``, ``f3``."""
 
 
+def is_numbered(name: str) -> bool:
+    """Return whether a name only numbers its column or table: ``col_7``."""
+    return _NUMBERED.match(name) is not None
+
+
 @lru_cache(maxsize=200_000)
 def words(name: str) -> Words:
     """Return the words of a name in lower case: ship, to, address, id of ``ShipToAddressID``.
 
     Mere numbering (``col_7``) says nothing and gives no words.
     """
-    if _NUMBERED.match(name):
+    if is_numbered(name):
         return ()
     return tuple(part.lower() for part in _BOUNDARY.findall(_without_accents(name)))
 

@@ -35,6 +35,8 @@ KEYS = (
     ("ünï", "🙂"),
 )
 """Names of the two columns that identify the rows of a table."""
+NUMBERED = (("v0", "v1"), ("c0", "c1"))
+"""Of these, names that only number their columns: equal numbers don't mean equal columns."""
 ATTRIBUTES = ("count", "rowid", "*", "per%cent")
 """Names that don't read like a key's."""
 LARGE = 120_000
@@ -102,6 +104,8 @@ def test_no_column_name_collides_with_ours(tmp_path: Path, write: Callable[[Path
     for number, key in enumerate(KEYS):
         place, visit = profile.table(f"place_{number}"), profile.table(f"visit_{number}")
         assert (place.primary_key, visit.primary_key) == (key, ("visit_id",))
+        if key in NUMBERED:
+            continue
         names = ", ".join(key)
         evidence = shown[f"visit_{number}({names}) -> place_{number}({names})"].evidence
         assert (evidence.matched, evidence.orphans) == (visit.rows, 0)
