@@ -114,7 +114,7 @@ def changed_weights(changes: Iterable[str]) -> Weights:
         group_name, _, name = path.partition(".")
         group = getattr(weights, group_name, None)
         if group is None or name not in {field.name for field in fields(group)}:
-            raise ValueError(f"There is no weight {path!r}; see fluid_build/profiling/weights.py.")
+            raise ValueError(f"There is no weight {path!r}; see fluid_build/profiling/weights/.")
         weights = replace(weights, **{group_name: replace(group, **{name: float(number)})})
     return weights
 

@@ -1,6 +1,6 @@
 """How credible a foreign key is: names, values and orphans weighed in log odds.
 
-What each sign is worth, and why, is in ``weights.py``.
+What each sign is worth, and why, is in ``weights``.
 """
 
 import math

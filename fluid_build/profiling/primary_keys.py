@@ -1,6 +1,6 @@
 """Which candidate key is the primary key, judged by names, types and what refers to what.
 
-What each sign is worth, and why, is in ``weights.py``.
+What each sign is worth, and why, is in ``weights``.
 """
 
 import math

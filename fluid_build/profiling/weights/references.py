@@ -1,0 +1,240 @@
+"""The weights of foreign keys of one column: their values, the judgement, what is measured."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ValueWeights:
+    """How unlikely it is that values match by chance, in nats (1 nat: e times less likely)."""
+
+    text_letter: float = 0.8
+    """For each character of text. Random letters would be worth 3 nats each; words and codes of one
+    domain share most of theirs."""
+
+    text_free_letters: float = 0.5
+    """Characters of text that count nothing, so that one-letter codes prove next to nothing."""
+
+    text_least: float = 0.2
+    """At least this for a matching text of any length: two columns of codes ``A`` to ``F`` are some
+    evidence."""
+
+    text_most: float = 4.0
+    """At most this for a text: long names such as cities occur in unrelated columns too."""
+
+    uuid: float = 20.0
+    """For each UUID: a match by chance is out of the question."""
+
+    date: float = 0.5
+    """For each date: all dates of a business fall into the same few years."""
+
+    full_density: float = 0.95
+    """If more of the numbers in the child's range are keys, being among them proves nothing."""
+
+    offset_most: float = 3.0
+    """At most this for a number because the keys start far from 1, where other counters don't
+    reach."""
+
+    range_least: int = 3
+    """Fewer matching values can't show that a column spans its parent's range."""
+
+    range_gaps: float = 4.0
+    """How many times the expected gap (one part in matches + 1) may be missing at the ends of the
+    range: a column drawn at random misses more in 9 of 100 cases."""
+
+    exact_span: float = 2.3
+    """Instead, if a column that repeats its values takes all of a dense key's and no other: that
+    another column of n values ends just there happens once in n times, and n may be thousands."""
+
+    span_covered: float = 0.95
+    """The share of a key's values that counts as all: distinct values may be an estimate."""
+
+    range_slack: float = 0.02
+    """The share of the range that may be missing in any case: the newest parents have no children
+    yet."""
+
+    range_match: float = 0.8
+    """Factor for the logarithm of the matches of a column that spans the range of a dense key."""
+
+    range_most: float = 4.0
+    """At most this for spanning the range: another column of 1 to n may do so as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceWeights:
+    """The judgement of a foreign key of one column, in log odds unless it says otherwise.
+
+    A full name on a primary key named for its table, with ``_id``, no orphans and all parents used,
+    adds up to 4.6 (99 %) before any value counts; values alone reach 2.5 (92 %) without ``_id``.
+    """
+
+    start: float = -4.2
+    """Before anything is known: of 67 pairs that could be compared, one is a reference."""
+
+    name: float = 6.5
+    """For a name score of 1. With ``start`` it makes 2.3, odds of ten to one, so that a good name
+    stands without any help from values and a mere hint doesn't."""
+
+    evidence: float = 0.35
+    """For each nat of value evidence, up to ``evidence_full``. Less than its face value of 1, since
+    columns of one domain aren't independent."""
+
+    evidence_full: float = 12.0
+    """Nats from which more evidence counts only by its logarithm: 4.2 in all, which makes up for
+    ``start``."""
+
+    evidence_log: float = 0.3
+    """Factor for the logarithm of the evidence beyond."""
+
+    evidence_log_most: float = 1.5
+    """At most this for the evidence beyond, however many values match."""
+
+    coverage: float = 0.8
+    """If every key of the parent is referred to, in proportion below: real references use their
+    parent, accidents hit a part of it."""
+
+    full_coverage: float = 0.4
+    """On top if not one key is left out."""
+
+    own_key: float = 0.6
+    """If the parent's key is named for its own table (``own_key_score`` of 1)."""
+
+    key_word: float = 0.5
+    """If the column's name has a key word such as ``_id``."""
+
+    no_key_word: float = -0.8
+    """If it hasn't: most columns without one hold no keys."""
+
+    nameless: float = 1.6
+    """If it has no name to go by (``f3``): that it doesn't name the parent says nothing then."""
+
+    parent_nulls: float = -0.8
+    """If the parent's column has nulls: keys that are referred to seldom have."""
+
+    not_primary: float = -1.6
+    """If the parent's column is unique but not the primary key: rare, except for codes."""
+
+    not_yet_primary: float = -0.8
+    """If the parent's table has no key yet: that it is referred to may make it one."""
+
+    not_primary_no_key_word: float = -3.0
+    """The same without a key word: names and labels that happen to be unique."""
+
+    same_name_primary: float = 1.5
+    """For the very name of the primary key, with values that chance can't explain: a shared code
+    such as ``iso_country``."""
+
+    strong_evidence: float = 30.0
+    """Nats from which chance can't explain the values (1 in 10^13)."""
+
+    counting_word: float = -4.0
+    """For a name that ends in a word such as ``number`` or ``count`` and doesn't name the parent:
+    small counts fall within any dense key."""
+
+    counting_word_name: float = 0.2
+    """The name score below which that applies."""
+
+    own_column: float = -2.0
+    """If the column is named as its own table's key and refers elsewhere; nothing if its name says
+    the parent's as well."""
+
+    key_child: float = -1.0
+    """If the column is its own table's primary key: only subtypes refer by it."""
+
+    key_child_own: float = -2.5
+    """On top if that key is named for its own table (``own_key_score`` of 1)."""
+
+    key_child_plain: float = -2.0
+    """On top if it is named so beyond doubt."""
+
+    key_child_plain_score: float = 0.9
+    """The ``own_key_score`` beyond which that applies."""
+
+    key_child_orphans: float = -4.0
+    """On top if orphans contradict it: every row of a subtype has its supertype."""
+
+    subtype_share: float = 0.98
+    """The share of rows that must match for that, allowing for a little dirt."""
+
+    unique_no_key_word: float = -0.5
+    """If the column is another key of its table without a key word: rather an attribute."""
+
+    not_hierarchical: float = -2.0
+    """If it refers to its own table and no word such as ``parent`` or ``manager`` says so."""
+
+    orphans: float = 40.0
+    """What it costs if every row is an orphan, times 1.12 if the name says nothing: 5 % orphans
+    then cost 2.2, as much as a full name is worth above ``start``."""
+
+    orphans_name: float = 1.12
+    """A name score of 1 leaves 0.12 of that cost: a dirty reference with a plain name is kept,
+    since its orphans are what people want to know."""
+
+    orphans_same_name: float = 0.4
+    """Factor on that cost for the parent's very name with strong evidence: the orphans are dirt,
+    not a sign of another meaning."""
+
+    voted_name: float = 0.6
+    """The name score of a column whose name means the parent in at least two other columns: as good
+    as half a name."""
+
+    voted_act: float = 0.85
+    """The same for what a person did (``created_by``): who acts is the same everywhere."""
+
+    voted_name_once: float = 0.45
+    """The same if there is only one such column."""
+
+    value_only: float = 0.4
+    """The name score below which a reference is chosen by its values alone, so that other keys that
+    hold them as well are just as likely."""
+
+    root_margin: float = 0.15
+    """How much better the name of a nearer key may be before it's preferred to the key that it
+    refers to itself."""
+
+    accepted: float = 0.55
+    """The confidence (0 to 1) from which a reference is reported, a little above even odds."""
+
+    far_ahead: float = 2.5
+    """How far a measured reference without orphans must lead a candidate's estimate for that to be
+    skipped: a margin for what measuring may add to an estimate."""
+
+    part_size: float = 2.0
+    """How many times larger another parent of the same name must be for the smaller to be a part
+    of it (``eu_country`` of ``country``)."""
+
+    part_evidence: float = 5.0
+    """Nats against hitting only that part by chance (1 in 150), so that the smaller is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateWeights:
+    """Which parents are worth measuring on every row; the scores are ``NameWeights``'s."""
+
+    name: float = 0.4
+    """The least name score for a primary key as parent."""
+
+    attribute_name: float = 0.6
+    """The least name score for another unique column, of which there are many more."""
+
+    convincing: float = 2.0
+    """The estimated log odds from which no parents are searched by values alone."""
+
+    least_odds: float = -1.0
+    """The estimated log odds below which a pair isn't measured: what is accepted starts at 0.2, and
+    the margin allows for what measuring may add."""
+
+    plain_name: float = 0.5
+    """The name score from which half of the sampled values may be missing."""
+
+    plain_share: float = 0.4
+    """The share of sampled values that must be keys then: dirt is allowed, nonsense isn't."""
+
+    vague_share: float = 0.85
+    """The share for a lower name score."""
+
+    unnamed_share: float = 0.999
+    """The share without a name: all of up to 48 values."""
+
+    range_slack: float = 0.05
+    """How much of a dense parent's range a column may leave out at the top to fit by values alone:
+    the newest parents have no children yet."""
