@@ -4,7 +4,7 @@ They are set by hand, from reasoning about what each sign is worth; none is fitt
 ``bench/accuracy.py --weight composite.name=6`` shows what a change does.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fluid_build.profiling.weights.composites import CompositeWeights
 from fluid_build.profiling.weights.keys import KeySearchWeights, PrimaryKeyWeights
@@ -16,9 +16,9 @@ from fluid_build.profiling.weights.references import (
 )
 
 __all__ = [
+    "DEFAULT_WEIGHTS",
     "CandidateWeights",
     "CompositeWeights",
-    "DEFAULT_WEIGHTS",
     "KeySearchWeights",
     "NameWeights",
     "PrimaryKeyWeights",
@@ -32,13 +32,13 @@ __all__ = [
 class Weights:
     """All weights; a bench passes others to ``profile_source``."""
 
-    names: NameWeights = NameWeights()
-    values: ValueWeights = ValueWeights()
-    reference: ReferenceWeights = ReferenceWeights()
-    candidate: CandidateWeights = CandidateWeights()
-    composite: CompositeWeights = CompositeWeights()
-    key_search: KeySearchWeights = KeySearchWeights()
-    primary_key: PrimaryKeyWeights = PrimaryKeyWeights()
+    names: NameWeights = field(default_factory=NameWeights)
+    values: ValueWeights = field(default_factory=ValueWeights)
+    reference: ReferenceWeights = field(default_factory=ReferenceWeights)
+    candidate: CandidateWeights = field(default_factory=CandidateWeights)
+    composite: CompositeWeights = field(default_factory=CompositeWeights)
+    key_search: KeySearchWeights = field(default_factory=KeySearchWeights)
+    primary_key: PrimaryKeyWeights = field(default_factory=PrimaryKeyWeights)
 
 
 DEFAULT_WEIGHTS = Weights()
