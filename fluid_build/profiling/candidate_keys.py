@@ -99,8 +99,7 @@ def find_candidate_keys(
         candidates.notes.extend(search.notes)
     if len(candidates.keys) > MAX_KEYS:
         candidates.notes.append(
-            f"{len(candidates.keys):,} candidate keys were found; the {MAX_KEYS} most likely are"
-            " listed."
+            f"There are more than {MAX_KEYS} candidate keys; the most likely are listed."
         )
         del candidates.keys[MAX_KEYS:]
     return candidates
@@ -146,11 +145,13 @@ class _Search:
         self.notes: list[str] = []
         self.settled: set[int] = set()
         self.pivots: set[int] = set()
+        self._ranks: dict[int, tuple[int, float, int]] = {}
 
     def run(self) -> list[tuple[str, ...]]:
         """Return the composite keys that hold, as names in table order."""
         self._learn(self._sampled_agreements())
-        while (mask := self._next_candidate()) is not None:
+        # Candidates come in the order of the list; one more than it holds shows that it's cut.
+        while len(self.verified) <= MAX_KEYS and (mask := self._next_candidate()) is not None:
             agreements = self._repeats(mask)
             if agreements is None:
                 self.open.discard(mask)
@@ -165,8 +166,10 @@ class _Search:
         return min(waiting, key=self._rank) if waiting else None
 
     def _rank(self, mask: int) -> tuple[int, float, int]:
-        indices = list(_bits(mask))
-        return len(indices), -sum(self.likelihood[i] for i in indices), mask
+        if mask not in self._ranks:
+            likelihood = sum(self.likelihood[index] for index in _bits(mask))
+            self._ranks[mask] = mask.bit_count(), -likelihood, mask
+        return self._ranks[mask]
 
     def _column_names(self, masks: set[int]) -> list[tuple[str, ...]]:
         order = {column.name: index for index, column in enumerate(self.stats.columns)}

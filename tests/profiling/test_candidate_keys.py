@@ -178,11 +178,11 @@ def test_duplicate_rows_leave_no_key() -> None:
 
 
 def test_the_number_of_keys_is_limited_with_a_note() -> None:
-    """Of more keys than anyone reads, the list is cut and a note gives the number."""
+    """Of more keys than anyone reads, the list is cut and a note says so."""
     columns = ", ".join(f"i + {n} AS c{n}" for n in range(MAX_KEYS + 20))
     result = candidates(f"CREATE TABLE t AS SELECT {columns} FROM range(50) t(i)")
     assert len(result.keys) == MAX_KEYS
-    assert str(MAX_KEYS + 20) in result.notes[-1]
+    assert f"more than {MAX_KEYS} candidate keys" in result.notes[-1]
 
 
 def test_the_columns_searched_are_limited_with_a_note() -> None:
