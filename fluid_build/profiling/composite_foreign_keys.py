@@ -1,5 +1,6 @@
 """Foreign keys of several columns, matched to a parent's composite key column by column."""
 
+import math
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -84,7 +85,7 @@ def find_composite_references(
         within = [_matches_within(column, targets, weights.names) for column in key]
         if any(id(column) not in targets for column in key):
             composites += matcher.references(key[0].table.index, within, key)
-    return CompositeReferences(_without_reverse(_one_parent_each(composites)), matcher.judged)
+    return CompositeReferences(without_reverse(_one_parent_each(composites)), matcher.judged)
 
 
 def _composite_keys(
@@ -275,20 +276,23 @@ def _one_parent_each(composites: Sequence[CompositeReference]) -> list[Composite
     return list(best.values())
 
 
-def _without_reverse(composites: Sequence[CompositeReference]) -> list[CompositeReference]:
-    """Keep the more credible of two references between the same tables, one in each direction."""
-    by_tables = {
-        (id(r.child[0].table), id(r.parent[0].table)): r
-        for r in composites
-        if r.child[0].table is not r.parent[0].table
-    }
-    remaining = []
+def without_reverse(composites: Sequence[CompositeReference]) -> list[CompositeReference]:
+    """Keep the references between two tables in the direction of the most credible one."""
+    best: dict[tuple[int, int], tuple[float, str]] = {}
     for reference in composites:
-        child, parent = reference.child[0], reference.parent[0]
-        reverse = by_tables.get((id(parent.table), id(child.table)))
-        if reverse is None or (reverse.log_odds, str(reverse.child[0])) <= (
-            reference.log_odds,
-            str(child),
-        ):
-            remaining.append(reference)
-    return remaining
+        tables = _tables(reference)
+        best[tables] = max(_credibility(reference), best.get(tables, _credibility(reference)))
+    return [
+        reference
+        for reference in composites
+        for child, parent in [_tables(reference)]
+        if child == parent or best[child, parent] >= best.get((parent, child), (-math.inf, ""))
+    ]
+
+
+def _tables(reference: CompositeReference) -> tuple[int, int]:
+    return reference.child[0].table.index, reference.parent[0].table.index
+
+
+def _credibility(reference: CompositeReference) -> tuple[float, str]:
+    return reference.log_odds, str(reference.child[0])

@@ -123,6 +123,7 @@ class ReferenceSearch:
         }
         if best["text"] >= _PLAIN_NAME and best["text"] > best["integer"]:
             child.key_kind = "text"
+            self.cache.forget(child.table)
             self.prober.probe_again(child)
 
     def _measure_best(

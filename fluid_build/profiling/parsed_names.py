@@ -200,7 +200,7 @@ def _parse_table_name(
 
 
 def _without_repeats(phrase: Words) -> Words:
-    """Return a phrase without repeated words: ``menu_menu`` holds the menus of its module."""
+    """Return a phrase without repeated words: ``club_club`` holds the clubs of its module."""
     return tuple(word for word, _ in groupby(phrase))
 
 

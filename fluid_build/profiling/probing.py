@@ -65,6 +65,9 @@ class Prober:
         """Replace the probes of a column that is compared in another form now."""
         self.probes[id(column)] = probes_of(column)
         self.numbers.pop(id(column), None)
+        # What was looked up before was so without the column.
+        self.close()
+        self._hits.clear()
 
     def share(self, child: MeasuredColumn, parent: MeasuredColumn) -> float:
         """Return the share of the child's probes that are keys of the parent."""

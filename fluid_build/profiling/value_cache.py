@@ -1,7 +1,7 @@
 """A cache of column values: a few thousand compare faster as Python sets than in a query."""
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
@@ -63,7 +63,7 @@ class ValueCache:
         self.connection = connection
         self._most_cells = most_cells
         self._cells = 0
-        self._entries: OrderedDict[Hashable, _CacheEntry] = OrderedDict()
+        self._entries: OrderedDict[tuple[int, ...], _CacheEntry] = OrderedDict()
 
     def can_hold(self, columns: Sequence[MeasuredColumn]) -> bool:
         """Return whether the values of columns of one table are few enough, and exact in Python."""
@@ -79,12 +79,17 @@ class ValueCache:
         if not table.stats.is_complete:
             key = (table.index, *positions)
             return self._entry(key, lambda: self._count_values(columns[0])).counts[positions]
-        entry = self._entry(table.index, lambda: self._read_table(table))
+        entry = self._entry((table.index,), lambda: self._read_table(table))
         if positions not in entry.counts:
             entry.counts[positions] = _count_rows([entry.columns[place] for place in positions])
         return entry.counts[positions]
 
-    def _entry(self, key: Hashable, read: Callable[[], _CacheEntry]) -> _CacheEntry:
+    def forget(self, table: MeasuredTable) -> None:
+        """Drop the values of a table that has a column to be compared in another form now."""
+        for key in [key for key in self._entries if key[0] == table.index]:
+            self._cells -= self._entries.pop(key).cells
+
+    def _entry(self, key: tuple[int, ...], read: Callable[[], _CacheEntry]) -> _CacheEntry:
         if key not in self._entries:
             entry = self._entries[key] = read()
             self._cells += entry.cells

@@ -2,7 +2,18 @@
 
 import pytest
 
-from tests.profiling.databases import database, implied, profiled, reference, references
+from fluid_build.profiling.composite_foreign_keys import CompositeReference, without_reverse
+from fluid_build.profiling.inclusion import Inclusion
+from fluid_build.profiling.measured_tables import MeasuredColumn
+from fluid_build.profiling.reference_features import composite_features
+from tests.profiling.databases import (
+    database,
+    implied,
+    profiled,
+    reference,
+    references,
+    tables_of,
+)
 
 ORDERS = """
     CREATE TABLE orders AS SELECT 9000 + i * 2 AS order_id, DATE '2024-01-01' + pick(i, 1, 300) AS
@@ -205,3 +216,24 @@ def test_a_role_may_follow_the_name_of_a_key_column() -> None:
         """
     )
     assert "series(year, team_id_best) -> team(year, team_id)" in references(profile)
+
+
+def test_references_between_two_tables_lead_in_one_direction() -> None:
+    """The most credible reference decides, even if a weaker one of its direction comes last."""
+    with database(
+        "CREATE TABLE a AS SELECT 1 AS x, 2 AS y; CREATE TABLE b AS SELECT 1 AS x, 2 AS y"
+    ) as source:
+        a, b = (tuple(table.columns) for table in tables_of(source))
+        best, reverse, weak = (
+            _judged(child, parent, odds)
+            for child, parent, odds in ((a, b, 3.0), (b, a, 2.0), (a, b, 1.0))
+        )
+        assert without_reverse([best, reverse, weak]) == [best, weak]
+
+
+def _judged(
+    child: tuple[MeasuredColumn, ...], parent: tuple[MeasuredColumn, ...], odds: float
+) -> CompositeReference:
+    inclusion = Inclusion(1, 1, 1, 1, 1, 1)
+    features = composite_features(child, parent, 1.0, inclusion, {}, (), ())
+    return CompositeReference(child, parent, features, inclusion, odds)

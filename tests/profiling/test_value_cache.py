@@ -104,3 +104,15 @@ def test_evicted_tables_are_read_again() -> None:
         for _ in range(2):
             counts = [len(cache.values([table.by_name["a"]]).counts) for table in tables]
             assert counts == [50 + n for n in range(6)]
+
+
+@pytest.mark.parametrize("rows", [300, 6000], ids=["small", "large"])
+def test_a_column_compared_in_another_form_is_read_again(rows: int) -> None:
+    """Text of digits was read as numbers and is read as text once its table is forgotten."""
+    with database(table_sql(rows, a="CAST(i % 7 AS VARCHAR)")) as source:
+        (column,) = columns_of(source, "a")
+        cache = ValueCache(source.connection)
+        assert set(cache.values([column]).counts) == set(range(7))
+        column.key_kind = "text"
+        cache.forget(column.table)
+        assert set(cache.values([column]).counts) == set("0123456")

@@ -32,7 +32,7 @@ class CompositeWeights:
     one grain agree in their keys without referring to each other."""
 
     related_parent: float = -1.0
-    """Instead if the tables' names share a word (``store_returns``, ``store_sales``) and the key
+    """Instead if the tables' names share a word (``shop_returns``, ``shop_sales``) and the key
     has a column of its own."""
 
     bridge: float = -3.0
