@@ -1,6 +1,6 @@
 """References that follow from others, so that a model needn't hold them twice."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from fluid_build.profiling.composite_foreign_keys import CompositeReference
 from fluid_build.profiling.foreign_keys import ColumnReference
@@ -12,10 +12,9 @@ def find_implied(
 ) -> set[int]:
     """Return the ids of the references that follow from others.
 
-    One does if its column is part of a composite reference whose key column is, or refers to, the
-    same key;
-    if a wider composite reference, followed by another, says the same; or if it leads to an
-    attribute of a table that another column already refers to.
+    One does if its column is part of a composite reference whose key column is, or leads to, the
+    same key; if a wider composite reference, followed by another, says the same; or if it leads to
+    an attribute of a table that another column already refers to.
     """
     by_child = {id(reference.child): reference for reference in references}
     implied: set[int] = set()
@@ -28,7 +27,7 @@ def find_implied(
             same_parent = reference.parent is key_column or (
                 onward is not None and onward.parent is reference.parent
             )
-            if same_parent or _reaches(key_column, reference.parent, references, composites):
+            if same_parent or _reaches(key_column, reference, references, composites):
                 implied.add(id(reference))
     implied.update(id(c) for c in composites if _follows_from_wider(c, composites))
     implied.update(id(r) for r in references if _copies_attribute(r, references))
@@ -37,23 +36,38 @@ def find_implied(
 
 def _reaches(
     key_column: MeasuredColumn,
-    target: MeasuredColumn,
+    reference: ColumnReference,
     references: Sequence[ColumnReference],
     composites: Sequence[CompositeReference],
 ) -> bool:
-    """Return whether a key's column leads to ``target`` along composite references."""
-    for composite in composites:
-        for child, parent in zip(composite.child, composite.parent, strict=True):
-            if child is key_column and (
-                parent is target
-                or any(r.child is parent and r.parent is target for r in references)
-                or (
-                    parent.table is not key_column.table
-                    and _reaches(parent, target, references, composites)
-                )
+    """Return whether a key's column leads along composite references to where a reference does.
+
+    The way may not lead in a circle, through the reference's own column.
+    """
+    target = reference.parent
+    waiting, seen = [key_column], {id(key_column), id(reference.child)}
+    while waiting:
+        column = waiting.pop()
+        for parent in _composite_parents(column, composites):
+            if id(parent) in seen:
+                continue
+            seen.add(id(parent))
+            if parent is target or any(
+                onward.child is parent and onward.parent is target for onward in references
             ):
                 return True
+            if parent.table is not column.table:
+                waiting.append(parent)
     return False
+
+
+def _composite_parents(
+    column: MeasuredColumn, composites: Sequence[CompositeReference]
+) -> Iterator[MeasuredColumn]:
+    for composite in composites:
+        for child, parent in zip(composite.child, composite.parent, strict=True):
+            if child is column:
+                yield parent
 
 
 def _follows_from_wider(

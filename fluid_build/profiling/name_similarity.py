@@ -114,14 +114,15 @@ def _abbreviates_phrase(short: str, phrase: Words) -> bool:
 
 
 def _is_glued_from(letters: str, phrase: Words) -> bool:
-    if not phrase:
-        return not letters
-    word, rest = phrase[0], phrase[1:]
-    longest = min(len(letters), len(word))
-    return any(
-        letters[:size] == word[:size] and _is_glued_from(letters[size:], rest)
-        for size in range(longest, 0, -1)
-    )
+    ends = {0}
+    for word in phrase:
+        ends = {
+            end + size
+            for end in ends
+            for size in range(1, len(word) + 1)
+            if letters.startswith(word[:size], end)
+        }
+    return len(letters) in ends
 
 
 @lru_cache(maxsize=200_000)

@@ -24,6 +24,7 @@ from fluid_build.text import counted
 _MOST_NOTICES_OF_A_KIND = 10
 _MOST_COLUMNS_LISTED = 1_500
 _MOST_QUESTIONS = 40
+"""Questions that are listed: more are for a program to read."""
 _ORIGINS = {"declared": "declared", "measured": "inferred", "llm": "proposed by a model"}
 
 

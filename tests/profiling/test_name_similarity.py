@@ -315,6 +315,12 @@ def test_a_numbered_column_is_not_its_tables_key() -> None:
     assert own_key_score(parsed.column, parsed.table, WEIGHTS) == 0.0
 
 
+def test_repeated_letters_are_compared_at_once() -> None:
+    """A long name that can be cut in countless ways costs no more than another."""
+    assert phrase_similarity(("a" * 60 + "b",), ("aaaaaa",) * 12) == 0.0
+    assert phrase_similarity(("a" * 60,), ("aaaaaa",) * 12) > 0.0
+
+
 ANY = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
 
 

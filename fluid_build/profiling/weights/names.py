@@ -123,10 +123,6 @@ class NameWeights:
     extended_table: float = 0.9
     """The same name in a table whose name extends the parent's (``employee_pay_history``)."""
 
-    other_entity: float = 0.4
-    """Factor for a name that means a table, but not this column of it, which names another entity
-    and isn't the table's key."""
-
     key_column_tail: float = 0.8
     """For a column of a composite key: a name that ends in the key column's words."""
 
