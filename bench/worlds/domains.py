@@ -172,7 +172,7 @@ _DOMAINS = {
     coach master | country? | name birth-date
     referee master | country? | name
     team-season wide:team,#year | league? coach? | rank
-    player-season wide:player,#year,#stint | team-season position? |
+    player-season wide:player,#year,#passage | team-season position? |
     game event | season home+team away+team stadium? referee? | date home-score away-score
     game-event of:game,#sequence | player? team type? | minutes
     type lookup | | name

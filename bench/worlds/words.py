@@ -322,7 +322,7 @@ start debut inicio beginn inicio inizio begin
 station station estacion station estacao stazione station
 status statut estado status situacao stato status
 step etape paso schritt etapa passo stap
-stint passage etapa einsatz passagem periodo periode
+passage passage etapa einsatz passagem periodo periode
 stock stock existencia bestand estoque giacenza voorraad
 stop arret parada halt parada fermata halte
 storage stockage almacenaje lager armazenagem deposito opslag

@@ -23,7 +23,7 @@ _GLUED_DATE_WORDS = ("date", "fecha", "data", "datum")
 """Words for a date that such a word may be glued to (``datecreated``)."""
 _SEQUENCE_WORDS = frozenset("line seq sequence ordinal position step version revision".split())
 LINE_WORDS = frozenset(
-    "line seq sequence ordinal position lineno linenumber linenum seqno seqnum itemno slot stint "
+    "line seq sequence ordinal position lineno linenumber linenum seqno seqnum itemno slot "
     "ligne zeile linea renglon linha riga regel radek wiersz lp lfdnr posnr".split()
 )
 """Words that number the rows below a parent and mean nothing else."""
@@ -34,7 +34,7 @@ _FIRST_NUMBERS = frozenset({0, 1, 10})
 _QUANTITY_CONCEPTS = frozenset({"money", "measure", "percent"})
 _QUANTITY_WORDS = frozenset(
     "bal discount margin population profit saldo stock tax total vat "
-    "latitude longitude lat lon lng altitude elevation budget capacity dose royalty abundance "
+    "latitude longitude lat lon lng altitude elevation budget capacity dose "
     "volume weight wins losses points goals".split()
 )
 

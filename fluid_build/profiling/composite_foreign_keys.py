@@ -30,6 +30,9 @@ Matches: TypeAlias = Sequence[tuple[float, MeasuredColumn]]
 _MOST_COMBINATIONS = 4
 """Combinations of columns that are measured for one key in one table, the best names first: each
 costs a join, and the right one is hardly ever further down."""
+_MOST_SHARING = 20
+"""Tables that may share the columns of a key that nothing names for its table. Of more, which one
+the others refer to can't be told, and each of them would be compared with all others."""
 _MATCHES_COMBINED = 3
 """Columns that are combined for each column of a key, so that wide tables stay cheap."""
 _MOST_ALTERNATIVES = 20
@@ -80,7 +83,10 @@ def find_composite_references(
     keys.sort(key=lambda key: (not _is_named(key), -len(key), key[0].table.index))
     for key in keys:
         matches = [search.matches(column) if column.key_kind else {} for column in key]
-        for index in sorted(set.intersection(*map(set, matches))):
+        sharing = sorted(set.intersection(*map(set, matches)))
+        if len(sharing) > _MOST_SHARING and not _is_named(key):
+            continue
+        for index in sharing:
             composites += matcher.references(index, [by_table[index] for by_table in matches], key)
         within = [_matches_within(column, targets, weights.names) for column in key]
         if any(id(column) not in targets for column in key):

@@ -14,7 +14,7 @@ from fluid_build.profiling.weights import KeySearchWeights
 
 DISTINGUISHING_WORDS = frozenset(
     "line seq sequence ordinal position pos index idx step version revision lineno linenumber "
-    "date day month year period week quarter since season semester term stint round".split()
+    "date day month year period week quarter since season semester term round".split()
 )
 """Words that number the rows below a parent or place them in time."""
 UNLIKELY_WORDS = frozenset(

@@ -14,6 +14,8 @@ _MOST_REPEATS = 3
 """Tables that count at most, so that the tables of one star don't outweigh everything else."""
 _MOST_MEASURED = 5
 """Tables that are measured for one key at most: each costs a join."""
+_MOST_COMPARED = 30
+"""Tables that are asked whether they repeat a wider key: enough for a majority."""
 _FEWEST_WIDER = 2
 """Tables that must repeat a wider key: one may have copied a column for another reason."""
 _LEAST_WIDER_SCORE = 0.7
@@ -54,7 +56,8 @@ class KeyRepeats:
     def are_wider(self, key: Sequence[MeasuredColumn], wider: Sequence[MeasuredColumn]) -> bool:
         """Return whether most of the tables that repeat a key repeat the wider one."""
         least = _LEAST_WIDER_SCORE
-        narrow = [child for child in self._namesakes(key, least) if self._holds(child, key)]
+        namesakes = self._namesakes(key, least)[:_MOST_COMPARED]
+        narrow = [child for child in namesakes if self._holds(child, key)]
         repeating = {child[0].table.index for child in narrow}
         wide = [
             child
