@@ -23,6 +23,10 @@ from fluid_build.profiling.weights import ReferenceWeights, Weights
 _MEASURED_CANDIDATES = 6
 """Candidates of a column that are measured at most: the right one is hardly ever further down, and
 each may cost a join."""
+_CONTACT_WORDS = frozenset(
+    "phone tel telephone telefono telefon telefone fax mobile cell email mail password".split()
+)
+"""Words for values that are unique to whoever has them, and that nothing refers to."""
 _PLAIN_NAME = 0.6
 """The name score from which a key is plainly meant (see ``NameWeights``)."""
 
@@ -142,7 +146,9 @@ class ReferenceSearch:
 def _possible_parents(tables: Iterable[MeasuredTable]) -> Iterable[MeasuredColumn]:
     for table in tables:
         for column in table.columns:
-            if column.key_kind and column.stats.is_unique and not column.is_measure:
+            if not column.key_kind or not column.stats.is_unique or column.is_measure:
+                continue
+            if column.is_primary_key or _CONTACT_WORDS.isdisjoint(column.parsed_name.bare):
                 yield column
 
 

@@ -44,6 +44,9 @@ def own_key_score(key: ParsedColumnName, table: ParsedTableName, weights: NameWe
     if not table.entity or key.bare[-1].isdigit():
         return 0.0
     similarity = phrase_similarity(key.entity, table.entity)
+    if similarity < 1.0 and key.names_table:
+        # It's called like another table, and belongs to that one.
+        similarity = 0.0
     if similarity:
         return similarity if key.has_key_word else weights.own_key_without_key_word * similarity
     partly = max(
@@ -83,7 +86,7 @@ def reference_score(
     suffix = (
         1.0 if child.has_key_word else weights.without_key_word * _attribute_factor(child, weights)
     )
-    if child.has_key_word or own_key:
+    if child.has_key_word or own_key or child.entity == parent.entity:
         is_key = own_key or key.has_key_word
         factor = suffix if is_key else suffix * weights.unrelated_key
         best = max(best, factor * _table_name_score(child, parent, weights))

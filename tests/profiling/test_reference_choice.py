@@ -117,3 +117,28 @@ def test_texts_refer_to_what_their_table_extends() -> None:
 
 def _children(profile: Profile) -> set[str]:
     return {key.from_table for key in profile.foreign_keys}
+
+
+def test_a_column_called_like_a_table_refers_to_its_key() -> None:
+    """``physician`` means the table of that name, whatever its key is called."""
+    profile = profiled(
+        """
+        CREATE TABLE physician AS SELECT 1 + i AS employee_id, 'p' || i AS name FROM range(9) t(i);
+        CREATE TABLE visit AS SELECT 700 + 3 * i AS visit_id, 1 + pick(i, 1, 9) AS physician
+            FROM range(60) t(i);
+        """
+    )
+    assert references(profile) == {"visit(physician) -> physician(employee_id)"}
+
+
+def test_nothing_refers_to_a_phone_number() -> None:
+    """Two tables of people may share numbers without one meaning the other."""
+    profile = profiled(
+        """
+        CREATE TABLE dairy AS SELECT 1 + i AS dairy_id, '0532-' || (1000 + i) AS phone
+            FROM range(80) t(i);
+        CREATE TABLE client AS SELECT 900 + 7 * i AS client_id, '0532-' || (1000 + pick(i, 1, 80))
+            AS phone FROM range(60) t(i);
+        """
+    )
+    assert references(profile) == set()

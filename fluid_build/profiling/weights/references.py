@@ -202,8 +202,8 @@ class ReferenceWeights:
     """How many times larger another parent of the same name must be for the smaller to be a part
     of it (``eu_country`` of ``country``)."""
 
-    part_evidence: float = 5.0
-    """Nats against hitting only that part by chance (1 in 150), so that the smaller is chosen."""
+    part_evidence: float = 8.0
+    """Nats against hitting only that part by chance (1 in 3,000), so that the smaller is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
