@@ -22,9 +22,9 @@ UNLIKELY_WORDS = frozenset(
     "total qty quantity cost value url path created updated modified timestamp comment note".split()
 )
 """Words for columns that are unique by chance or by technique, and identify nothing to people."""
-AMOUNT_WORDS = frozenset("amount price total qty quantity cost".split())
+PRICE_WORDS = frozenset("amount price total qty quantity cost".split())
 """Those of them that mean so only in a number: a price category is a code."""
-LABEL_WORDS = frozenset("name title label caption".split())
+CAPTION_WORDS = frozenset("name title label caption".split())
 """Words for what people call a row."""
 
 
@@ -52,7 +52,7 @@ def _likelihood(column: MeasuredColumn, tables_with_name: int, weights: KeySearc
     words = set(name.bare)
     if words & DISTINGUISHING_WORDS or column.stats.kind == "temporal":
         likelihood += weights.distinguishing
-    if words & (UNLIKELY_WORDS | LABEL_WORDS) or is_quantity(column):
+    if words & (UNLIKELY_WORDS | CAPTION_WORDS) or is_quantity(column):
         likelihood += weights.unlikely
     likelihood += weights.shared_name * min(tables_with_name - 1, weights.shared_name_most)
     return likelihood + weights.early * (1.0 - column.position / len(column.table.columns))

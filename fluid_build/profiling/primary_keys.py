@@ -15,7 +15,7 @@ from fluid_build.profiling.accidental_keys import (
     numbers_rows,
     only_just_holds,
 )
-from fluid_build.profiling.key_likelihood import AMOUNT_WORDS, LABEL_WORDS, UNLIKELY_WORDS
+from fluid_build.profiling.key_likelihood import CAPTION_WORDS, PRICE_WORDS, UNLIKELY_WORDS
 from fluid_build.profiling.key_plausibility import plausibility
 from fluid_build.profiling.key_repeats import KeyRepeats
 from fluid_build.profiling.measured_tables import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
@@ -89,7 +89,7 @@ def score_single(column: MeasuredColumn, weights: PrimaryKeyWeights) -> float:
         score += weights.unlikely_word
     elif column.position > 0 and set(column.parsed_name.bare) & _TECHNICAL_WORDS:
         score += weights.technical
-    elif set(column.parsed_name.bare) & LABEL_WORDS:
+    elif set(column.parsed_name.bare) & CAPTION_WORDS:
         score += weights.label
     if column.stats.kind == "temporal":
         score += weights.temporal
@@ -118,7 +118,7 @@ def _is_short_code(column: MeasuredColumn) -> bool:
 
 def _is_unlikely(column: MeasuredColumn) -> bool:
     words = UNLIKELY_WORDS & set(column.parsed_name.bare)
-    return bool(words - AMOUNT_WORDS if column.stats.kind == "text" else words)
+    return bool(words - PRICE_WORDS if column.stats.kind == "text" else words)
 
 
 def may_be_only_key(table: MeasuredTable, choice: KeyChoice) -> bool:
@@ -146,7 +146,7 @@ def is_weak_single(
     words = set(column.parsed_name.bare)
     if words & _TECHNICAL_WORDS or _has_repeating_id(table, column):
         return True
-    is_label = bool(words & (UNLIKELY_WORDS | LABEL_WORDS))
+    is_label = bool(words & (UNLIKELY_WORDS | CAPTION_WORDS))
     return (is_label or column.name in referring) and column.own_key_score < NAMED_AS_KEY
 
 
@@ -305,7 +305,7 @@ def score_part(column: MeasuredColumn, is_reference: bool, weights: PrimaryKeyWe
         score += weights.column_date
     if words & _LANGUAGE_WORDS:
         score += weights.column_language
-    if _is_unlikely(column) or words & LABEL_WORDS:
+    if _is_unlikely(column) or words & CAPTION_WORDS:
         score += weights.unlikely_word
     return score
 

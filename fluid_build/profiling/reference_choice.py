@@ -17,10 +17,11 @@ from fluid_build.profiling.weights import ReferenceWeights
 def choose_references(search: ReferenceSearch, weights: ReferenceWeights) -> list[ColumnReference]:
     """Return at most one reference for each column, consistent over the whole schema."""
     candidates = search.candidates()
+    by_child = {id(measured[0].child): measured for measured in candidates}
     chosen = _best_references(candidates, weights)
     chosen += _voted_references(chosen, search, weights)
-    chosen = _lead_to_roots(chosen, candidates, search, weights)
-    chosen = _without_contested(chosen, candidates, weights)
+    chosen = _lead_to_roots(chosen, by_child, search, weights)
+    chosen = _without_contested(chosen, by_child, weights)
     position = {id(column): index for index, column in enumerate(search.columns)}
     return sorted(chosen, key=lambda reference: position[id(reference.child)])
 
@@ -130,7 +131,7 @@ def _voted_references(
 def _meaning(column: MeasuredColumn) -> Hashable:
     """Return what columns of the same meaning have in common: the name, or that people act."""
     name = column.parsed_name
-    if is_acting(column.parsed_name):
+    if is_acting(name):
         return column.key_kind, "acting"
     if name.is_generic:
         return id(column)
@@ -139,7 +140,7 @@ def _meaning(column: MeasuredColumn) -> Hashable:
 
 def _lead_to_roots(
     chosen: Sequence[ColumnReference],
-    candidates: Sequence[Sequence[ColumnReference]],
+    by_child: Mapping[int, Sequence[ColumnReference]],
     search: ReferenceSearch,
     weights: ReferenceWeights,
 ) -> list[ColumnReference]:
@@ -148,7 +149,6 @@ def _lead_to_roots(
     They stay if the names speak for the nearer key, or the values for a subtype.
     """
     onward = {id(reference.child): reference.parent for reference in chosen}
-    by_child = {id(references[0].child): references for references in candidates}
     return [
         _nearer(reference, by_child.get(id(reference.child), ()), onward, weights)
         or _farther(reference, search, onward, weights)
@@ -208,7 +208,7 @@ def _extends_parent(reference: ColumnReference) -> bool:
 
 def _without_contested(
     chosen: Sequence[ColumnReference],
-    candidates: Sequence[Sequence[ColumnReference]],
+    by_child: Mapping[int, Sequence[ColumnReference]],
     weights: ReferenceWeights,
 ) -> list[ColumnReference]:
     """Leave out references by values alone if other keys may be meant just as well.
@@ -216,7 +216,6 @@ def _without_contested(
     A key that refers to the chosen one itself holds the same values, and is no rival.
     """
     onward = {id(reference.child): reference.parent for reference in chosen}
-    by_child = {id(references[0].child): references for references in candidates}
     remaining = []
     for reference in chosen:
         if reference.features.name < weights.value_only:
