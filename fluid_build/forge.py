@@ -23,6 +23,7 @@ from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.logical import LogicalModel, model_json
 from fluid_build.modeling.techniques import build_model, check_technique
+from fluid_build.observations.observe import observe
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
@@ -182,8 +183,9 @@ def _results(
             f"{profile.source_name!r} has no readable table{_reasons(profile)}",
             hint="Check that it's the right source and that you're allowed to read its tables.",
         )
+    observations = observe(source, profile, on_progress)
     _report(on_progress, "model")
-    model = build_model(profile, technique, variant)
+    model = build_model(profile, technique, variant, observations)
     plan = transform_plan(model)
     proof = build_and_prove(source, plan, model, on_progress=on_progress)
     _report(on_progress, "contract")

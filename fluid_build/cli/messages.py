@@ -17,6 +17,7 @@ _STAGES = {
     "columns": "Measuring columns",
     "keys": "Finding keys",
     "relations": "Finding relationships",
+    "observations": "Looking at how rows behave",
     "model": "Modeling",
     "contract": "Writing the contract",
     "build": "Building the model",

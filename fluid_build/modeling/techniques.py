@@ -13,6 +13,7 @@ from fluid_build.modeling.dimensional.variants import check_variant
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.modeling.semantic_layer import semantic_layer
+from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
 
 TECHNIQUES: tuple[Technique, ...] = get_args(Technique)
@@ -41,11 +42,15 @@ def check_technique(technique: str, variant: str | None = None) -> tuple[Techniq
 
 
 def build_model(
-    profile: Profile, technique: str = "flat", variant: str | None = None
+    profile: Profile,
+    technique: str = "flat",
+    variant: str | None = None,
+    observations: Observations = NO_OBSERVATIONS,
 ) -> LogicalModel:
     """Build the logical model of a profile; raise UsageError for an unknown technique or variant.
 
-    Every technique shares the conceptual and the semantic layer. The flat one has no other.
+    Every technique shares the conceptual and the semantic layer. The flat one has no other. With
+    ``observations`` of the same source, decisions rest on more than names and the profile.
     """
     known, requested_variant = check_technique(technique, variant)
     conceptual = _conceptual_model(profile, known)
@@ -54,9 +59,11 @@ def build_model(
         technique=known,
         source_kind=profile.source_kind,
         conceptual=conceptual,
-        dv2=data_vault(profile, conceptual) if known == "data_vault_2" else None,
+        dv2=data_vault(profile, conceptual, observations) if known == "data_vault_2" else None,
         dimensional=(
-            star(profile, conceptual, requested_variant) if known == "dimensional" else None
+            star(profile, conceptual, observations, requested_variant)
+            if known == "dimensional"
+            else None
         ),
         osi=semantic_layer(profile, conceptual),
     )

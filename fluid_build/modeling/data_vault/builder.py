@@ -24,17 +24,21 @@ from fluid_build.modeling.data_vault.source_tables import SourceTables, source_t
 from fluid_build.modeling.data_vault.vault_names import VaultNames
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.modeling.sql_names import SqlNames, sql_names
+from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
 
 
 def data_vault(
-    profile: Profile, conceptual: ConceptualModel, strategy: HashKeyStrategy | None = None
+    profile: Profile,
+    conceptual: ConceptualModel,
+    observations: Observations = NO_OBSERVATIONS,
+    strategy: HashKeyStrategy | None = None,
 ) -> DataVaultModel:
     """Build the Data Vault of a profile, with a reason for each element.
 
     Hash keys are made as the strategy says, without one by MD5.
     """
-    tables = source_tables(conceptual)
+    tables = source_tables(conceptual, observations)
     placed = placements(profile, tables)
     keys = hub_keys(tables, placed)
     names = sql_names(conceptual)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, EntityKey, Relationship
+from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.names import Words
 from fluid_build.profiling.parsed_names import ParsedNames, parse_names
 
@@ -18,6 +19,7 @@ class SourceTables:
     tables that have an identity, ``referrers`` the same references by the table that they lead to.
     """
 
+    observations: Observations
     parsed_names: Mapping[str, ParsedNames]
     entities: Mapping[str, Entity]
     identities: Mapping[str, EntityKey | None]
@@ -39,7 +41,9 @@ class SourceTables:
         return all(self.entities[table].attribute(column).required for column in columns)
 
 
-def source_tables(conceptual: ConceptualModel) -> SourceTables:
+def source_tables(
+    conceptual: ConceptualModel, observations: Observations = NO_OBSERVATIONS
+) -> SourceTables:
     """Return the tables of a model, without the references that a vault can't or needn't follow."""
     entities = {entity.name: entity for entity in conceptual.entities}
     identities = {name: _identity(entity) for name, entity in entities.items()}
@@ -51,6 +55,7 @@ def source_tables(conceptual: ConceptualModel) -> SourceTables:
             referrers[relationship.to_entity].append(relationship)
     columns = [(e.name, [a.name for a in e.attributes]) for e in conceptual.entities]
     return SourceTables(
+        observations=observations,
         parsed_names=dict(zip(entities, parse_names(columns), strict=True)),
         entities=entities,
         identities=identities,

@@ -16,14 +16,18 @@ from fluid_build.modeling.dimensional.star_names import StarNames, free_column
 from fluid_build.modeling.dimensional.variants import galaxy_reason, suggested_variant
 from fluid_build.modeling.dimensional.wide_facts import widened
 from fluid_build.modeling.sql_names import sql_names
+from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
 
 
 def star(
-    profile: Profile, conceptual: ConceptualModel, requested: Variant | None = None
+    profile: Profile,
+    conceptual: ConceptualModel,
+    observations: Observations = NO_OBSERVATIONS,
+    requested: Variant | None = None,
 ) -> DimensionalModel:
     """Build the dimensional model of a profile, in the requested variant or the suggested one."""
-    graph = reference_graph(profile, conceptual)
+    graph = reference_graph(profile, conceptual, observations)
     roles = entity_roles(graph)
     suggested, reason = suggested_variant(graph, roles)
     names = StarNames(sql_names(conceptual))

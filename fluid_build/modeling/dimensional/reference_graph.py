@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, Relationship
 from fluid_build.modeling.measures import value_bounds
+from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile, TableProfile
 
 AttributeNames = tuple[str, ...]
@@ -25,6 +26,7 @@ class ReferenceGraph:
     all sets of attributes that identify a row.
     """
 
+    observations: Observations
     entities: Mapping[str, Entity]
     keys: Mapping[str, AttributeNames]
     parents: Mapping[str, tuple[Relationship, ...]]
@@ -60,7 +62,9 @@ class ReferenceGraph:
         return {attribute.name for attribute in self.entities[entity].attributes}
 
 
-def reference_graph(profile: Profile, conceptual: ConceptualModel) -> ReferenceGraph:
+def reference_graph(
+    profile: Profile, conceptual: ConceptualModel, observations: Observations = NO_OBSERVATIONS
+) -> ReferenceGraph:
     """Return the references of a profiled source that a star can follow."""
     unique = {
         table.name: _unique_sets(table, conceptual.entity(table.name)) for table in profile.tables
@@ -70,6 +74,7 @@ def reference_graph(profile: Profile, conceptual: ConceptualModel) -> ReferenceG
     loops = [r for r in usable if r.from_entity == r.to_entity and not r.implied]
     between = [r for r in usable if r.from_entity != r.to_entity]
     return ReferenceGraph(
+        observations=observations,
         entities={entity.name: entity for entity in conceptual.entities},
         keys={
             entity.name: _natural_key(entity, usable) or _key_without_rows(entity, profile)

@@ -1,0 +1,1 @@
+"""How rows behave: figures that modelling decisions rest on, and that a profile doesn't need."""

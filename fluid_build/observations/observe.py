@@ -1,0 +1,22 @@
+"""Every observation of a profiled source."""
+
+from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
+from fluid_build.observations.observed_tables import observed_tables
+from fluid_build.observations.same_moment import same_moments
+from fluid_build.profiling.profile import Profile
+from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.sources.base import Source
+
+
+def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) -> Observations:
+    """Return what the rows of a profiled source show; nothing where there is only structure.
+
+    Nothing is written to the source. A table that a query fails on has fewer observations.
+    """
+    if not profile.has_data:
+        return NO_OBSERVATIONS
+    on_progress(Progress("observations", 0, 1))
+    tables = list(observed_tables(source, profile).values())
+    observed = Observations(same_moments=tuple(same_moments(source.connection, tables)))
+    on_progress(Progress("observations", 1, 1))
+    return observed

@@ -1,0 +1,19 @@
+"""What was observed of a source: one tuple for each kind of observation."""
+
+from dataclasses import dataclass
+
+from fluid_build.observations.same_moment import SameMoment
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """All observations of a source, each about tables and columns by their names there.
+
+    An absent observation says nothing: it may not have been looked for.
+    """
+
+    same_moments: tuple[SameMoment, ...] = ()
+
+
+NO_OBSERVATIONS = Observations()
+"""For a source without rows, and for models of a profile alone."""

@@ -1,0 +1,73 @@
+"""Tables as observations query them: the relation to read, and each column as a typed value."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import duckdb
+
+from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
+from fluid_build.sources.base import Source
+from fluid_build.sources.engine import DUCKDB_ERRORS
+from fluid_build.sources.sql import literal, quote
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedTable:
+    """A profiled table that can be queried: ``relation`` may follow FROM on the connection.
+
+    ``aliases`` are the names of its columns inside the relation, by their names at the source.
+    """
+
+    profile: TableProfile
+    relation: str
+    aliases: Mapping[str, str]
+
+    def value(self, column: str) -> str:
+        """Return SQL for a column's values, typed as measured; null where a value has no type."""
+        return _typed(quote(self.aliases[column]), self.profile.column(column))
+
+
+def value_type(column: ColumnProfile) -> str:
+    """Return DuckDB's name of the type of a column's values, as measured."""
+    return (column.measured_type or column.type).partition(" (")[0]
+
+
+def observed_tables(source: Source, profile: Profile) -> dict[str, ObservedTable]:
+    """Return the tables of a profile that have rows, by name."""
+    relations = {table.name: table for table in source.tables}
+    return {
+        table.name: ObservedTable(
+            profile=table,
+            relation=relations[table.name].relation,
+            aliases={column.name: column.alias for column in relations[table.name].columns},
+        )
+        for table in profile.tables
+        if table.rows and table.name in relations
+    }
+
+
+@contextmanager
+def unless_unreadable() -> Iterator[None]:
+    """Leave the block without a result where DuckDB can't run a query of it.
+
+    A profiled table can be read, so this is a query that its files or types don't support. An
+    observation is then absent, and the model is built by names and figures of the profile.
+    """
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise
+    except DUCKDB_ERRORS:
+        return
+
+
+def _typed(name: str, column: ColumnProfile) -> str:
+    if column.measured_type is None:
+        return name
+    to_type, _, spelled = column.measured_type.partition(" (")
+    date_format = spelled.removesuffix(")")
+    if not date_format:
+        return f"TRY_CAST({name} AS {to_type})"
+    text = f"trim(CAST({name} AS VARCHAR))"
+    return f"CAST(try_strptime({text}, {literal(date_format)}) AS {to_type})"
