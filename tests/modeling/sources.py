@@ -89,7 +89,7 @@ def conceptual(measured: Profile) -> ConceptualModel:
 
 
 def vault(measured: Profile, strategy: HashKeyStrategy | None = None) -> DataVaultModel:
-    return data_vault(measured, conceptual_model(measured), strategy)
+    return data_vault(measured, conceptual_model(measured), strategy=strategy)
 
 
 def star(measured: Profile, variant: str | None = None) -> DimensionalModel:

@@ -132,7 +132,7 @@ def vault(
     profile = with_keys(profile, keys or {})
     model = build_model(profile, "data_vault_2")
     if strategy is not None:
-        layer = data_vault(profile, model.conceptual, strategy)
+        layer = data_vault(profile, model.conceptual, strategy=strategy)
         model = model.model_copy(update={"dv2": layer})
     plan = transform_plan(model)
     with loaded(file, tables, plan) as result:
