@@ -30,6 +30,25 @@ class Element(ModelPart):
     reason: str = ""
 
 
+class Alternative(ModelPart):
+    """What else an element could have been, and why it isn't.
+
+    ``choice`` is a noun phrase and ``reason`` a clause: "a dimension", "each row has a date".
+    """
+
+    choice: str
+    reason: str
+
+
+class DecidedElement(Element):
+    """An element that a judgement made what it is; ``alternatives`` are the choices that lost.
+
+    Nothing stands there where an expert would see no other choice.
+    """
+
+    alternatives: tuple[Alternative, ...] = ()
+
+
 def source_columns(table: str, columns: tuple[str, ...]) -> tuple[SourceColumn, ...]:
     """Return columns of one table, as the sources of an element."""
     return tuple(_source_column(table, column) for column in columns)

@@ -1,13 +1,20 @@
 """The elements of a model by kind: each with its facts, its reason and where it comes from."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TypeAlias
 
 from fluid_build.modeling.data_vault.elements import DataVaultModel, HubReference, Satellite
-from fluid_build.modeling.dimensional.elements import DimensionalModel, DimensionReference, Fact
-from fluid_build.modeling.element import Element, SourceColumn
+from fluid_build.modeling.dimensional.elements import (
+    Dimension,
+    DimensionalModel,
+    DimensionReference,
+    Fact,
+    ScdType,
+)
+from fluid_build.modeling.element import DecidedElement, Element, SourceColumn
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.transform.plan.elements import Renaming, TransformPlan
 
@@ -224,6 +231,14 @@ def _dimensional_groups(model: DimensionalModel) -> Iterator[ElementGroup]:
             for dimension in model.dimensions
         ),
     )
+    versioned = tuple(dimension for dimension in model.dimensions if dimension.history)
+    if versioned:
+        yield ElementGroup(
+            ("When a dimension's columns change",),
+            text="SCD type 0 never changes, type 1 is overwritten, type 2 keeps all versions.",
+            headings=("Dimension", "SCD type", "Columns", "Why"),
+            elements=tuple(chain.from_iterable(map(_changes_of_columns, versioned))),
+        )
     yield ElementGroup(
         ("Bridges",),
         headings=("Bridge", "Between", "And", "Why"),
@@ -234,11 +249,20 @@ def _dimensional_groups(model: DimensionalModel) -> Iterator[ElementGroup]:
     )
 
 
+def _changes_of_columns(dimension: Dimension) -> Iterator[ElementView]:
+    """Return the columns of a dimension, those with the same type and reason together."""
+    columns: dict[tuple[ScdType, str], list[str]] = defaultdict(list)
+    for attribute in dimension.attributes:
+        columns[attribute.scd_type, attribute.reason].append(attribute.name)
+    for (scd_type, reason), names in sorted(columns.items(), key=lambda item: -item[0][0]):
+        yield ElementView(dimension.name, ((str(scd_type),), _names(names)), reason)
+
+
 def _fact_groups(fact: Fact) -> Iterator[ElementGroup]:
     kind = fact.fact_type.replace("_", " ").capitalize()
     yield ElementGroup(
         (Name(fact.name),),
-        text=f"{kind} fact. {fact.grain} {fact.reason}",
+        text=f"{kind} fact. {fact.grain} {_why(fact)}",
         headings=("Dimension", "Role", "By", "Why"),
         elements=tuple(map(_dimension_reference, fact.dimensions)),
     )
@@ -258,7 +282,15 @@ def _dimension_reference(reference: DimensionReference) -> ElementView:
 
 
 def _view(element: Element, name: str, *facts: Prose) -> ElementView:
-    return ElementView(name, facts, element.reason, element.source_columns)
+    return ElementView(name, facts, _why(element), element.source_columns)
+
+
+def _why(element: Element) -> str:
+    """Return the reason for an element, and the choices that lost."""
+    if not isinstance(element, DecidedElement):
+        return element.reason
+    choices = (f"Not {other.choice}: {other.reason}." for other in element.alternatives)
+    return " ".join(filter(None, (element.reason, *choices)))
 
 
 def _names(names: Iterable[str]) -> Prose:

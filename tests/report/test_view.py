@@ -2,6 +2,7 @@
 
 import pytest
 
+from fluid_build.modeling.element import Alternative
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile
 from fluid_build.report.model_elements import ElementView, Name, plain
@@ -109,3 +110,34 @@ def test_prose_is_plain_text_without_its_marks() -> None:
 def test_a_confidence_is_rounded_down(confidence: float, label: str) -> None:
     """What isn't certain never shows as certain, and a hundredth that is there stays."""
     assert confidence_label(confidence) == label
+
+
+def test_the_choices_that_lost_follow_the_reason_of_an_element() -> None:
+    """A reader sees what else an element could have been, and why it isn't."""
+    model = build_model(shop(), "data_vault_2")
+    assert model.dv2 is not None
+    first, *others = model.dv2.hubs
+    decided = first.model_copy(
+        update={
+            "reason": "It has a key.",
+            "alternatives": (Alternative(choice="a link", reason="others refer to it"),),
+        }
+    )
+    vault = model.dv2.model_copy(update={"hubs": (decided, *others)})
+    view = source_view(shop(), model.model_copy(update={"dv2": vault}))
+    (hub,) = (element for element in elements(view) if element.name == first.name)
+    assert hub.reason == "It has a key. Not a link: others refer to it."
+
+
+def test_a_versioned_dimension_says_what_happens_to_each_of_its_columns() -> None:
+    """Every column of it is listed once, with its SCD type."""
+    model = build_model(shop(), "dimensional")
+    assert model.dimensional is not None
+    (customers,) = (d for d in model.dimensional.dimensions if d.entity_name == "customers")
+    history = customers.model_copy(update={"history": "dim_customers_history"})
+    star = model.dimensional.model_copy(update={"dimensions": (history,)})
+    view = source_view(shop(), model.model_copy(update={"dimensional": star}))
+    assert view.model is not None
+    (changes,) = (g for g in view.model.groups if g.headings[1:2] == ("SCD type",))
+    columns = [plain(element.facts[1]) for element in changes.elements]
+    assert sorted(", ".join(columns).split(", ")) == sorted(a.name for a in customers.attributes)

@@ -10,7 +10,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from fluid_build.modeling.element import Element, ModelPart
+from fluid_build.modeling.element import DecidedElement, ModelPart
 from fluid_build.profiling.profile import Evidence, Origin
 
 BusinessKeyKind = Literal["natural", "surrogate"]
@@ -80,7 +80,7 @@ class HubReference(ModelPart):
     lookup: Lookup | None = None
 
 
-class Hub(Element):
+class Hub(DecidedElement):
     """The list of all business keys of one entity.
 
     ``business_key_columns`` are columns of the entity's own table. With ``has_ghost`` it also
@@ -98,7 +98,7 @@ class Hub(Element):
     evidence: Evidence
 
 
-class Link(Element):
+class Link(DecidedElement):
     """A relationship between hubs, as one source table has it.
 
     ``dependent_child_keys`` tell rows apart that share all of the hubs.
@@ -113,7 +113,7 @@ class Link(Element):
     hash_key: str
 
 
-class Satellite(Element):
+class Satellite(DecidedElement):
     """What one source table says about a hub or link, with its history and its deletions.
 
     ``via`` says how the table's rows reach the parent where that is a hub. ``columns`` are the
@@ -133,7 +133,7 @@ class Satellite(Element):
     rate_of_change: RateOfChange = "unknown"
 
 
-class ReferenceTable(Element):
+class ReferenceTable(DecidedElement):
     """A small code list with its history, under its own code and without a hub."""
 
     name: str
@@ -143,7 +143,7 @@ class ReferenceTable(Element):
     columns: tuple[str, ...]
 
 
-class KeylessTable(Element):
+class KeylessTable(DecidedElement):
     """A table whose rows nothing identifies: stored by row hash, with how often each row occurs.
 
     ``hubs`` are the ones that its rows refer to.

@@ -9,7 +9,7 @@ Names of tables and columns are those of the built relations; ``attribute``, ``c
 
 from typing import Literal
 
-from fluid_build.modeling.element import Element, ModelPart
+from fluid_build.modeling.element import DecidedElement, Element, ModelPart
 from fluid_build.modeling.measures import Additivity, Aggregation
 
 Variant = Literal["star", "snowflake", "galaxy", "wide"]
@@ -88,7 +88,7 @@ class FactDate(ModelPart):
     attribute: str
 
 
-class Fact(Element):
+class Fact(DecidedElement):
     """A measured event or state. ``grain`` says in words what one row is.
 
     ``grain_columns`` identify a row; they're empty where nothing does. ``degenerate_dimensions``
@@ -140,7 +140,7 @@ class DimensionLink(ModelPart):
     reason: str = ""
 
 
-class Dimension(Element):
+class Dimension(DecidedElement):
     """What facts are grouped and filtered by.
 
     ``conformed`` means that several facts share it; ``roles`` are the roles in which they do. A
@@ -173,7 +173,7 @@ class Dimension(Element):
         return self.durable_key or self.surrogate_key
 
 
-class Bridge(Element):
+class Bridge(DecidedElement):
     """A many-to-many relationship between a fact or dimension and a dimension.
 
     ``references`` are its ends that are dimensions. Where the left end is a fact, ``attributes``
