@@ -22,6 +22,7 @@ from fluid_build.cli.options import (
     Diff,
     Force,
     Json,
+    Name,
     Out,
     Schemas,
     Target,
@@ -40,6 +41,7 @@ from fluid_build.report.terminal.printing import show
 from fluid_build.secrets import redact
 from fluid_build.sources.kinds import DDL
 from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.source_names import check_name
 from fluid_build.sources.uri import Address, locate
 from fluid_build.transform.dbt.targets import check_target
 
@@ -54,6 +56,7 @@ def from_source(
     schema: Schemas = None,
     decimal: Decimal = None,
     date_order: DateOrder = None,
+    name: Name = None,
     technique: Technique = "flat",
     variant: Variant = None,
     target: Target = "duckdb",
@@ -65,7 +68,7 @@ def from_source(
 ) -> int:
     """Generate a model, a contract and a dbt project from a database or from files.
 
-    Everything is written to a folder, by default NAME-model after the source's name. The model is
+    Everything is written to a folder, by default NAME-model after the product's name. The model is
     built and compared with the source; exit code 1 means that something was lost. Files in the
     folder that you edited since the last run are kept and listed.
 
@@ -85,7 +88,7 @@ def from_source(
             command=f"fluid forge data-model from-ddl {shlex.quote(redact(uri))}",
         )
     options = OpenOptions(schemas=tuple(schema or ()), conventions=answers)
-    requested = _Requested(technique, variant, target, out, force)
+    requested = _Requested(_checked(name), technique, variant, target, out, force)
     return _run(address, options, context.obj, requested, diff=diff, json=json)
 
 
@@ -93,6 +96,7 @@ def from_ddl(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A SQL file.")],
     dialect: Dialect = None,
+    name: Name = None,
     technique: Technique = "flat",
     variant: Variant = None,
     target: Target = "duckdb",
@@ -118,7 +122,7 @@ def from_ddl(
             f"{redact(file)} isn't a SQL file.",
             hint="Pass a .sql file, or use `from-source` for data.",
         )
-    requested = _Requested(technique, variant, target, out, force)
+    requested = _Requested(_checked(name), technique, variant, target, out, force)
     options = OpenOptions(dialect=dialect)
     return _run(address, options, context.obj, requested, diff=diff, json=json)
 
@@ -127,6 +131,7 @@ def from_ddl(
 class _Requested:
     """What to make of a source, and where to write it."""
 
+    name: str | None
     technique: str
     variant: str | None
     target: str
@@ -152,6 +157,7 @@ def _run(
             schemas=options.schemas,
             dialect=options.dialect,
             conventions=options.conventions,
+            name=requested.name,
             on_progress=on_progress,
         ) as source,
     ):
@@ -168,6 +174,10 @@ def _run(
     if isinstance(result, Preview):
         return _report_preview(out, result, json=json)
     return _report(out, result, address, requested.target, json=json)
+
+
+def _checked(name: str | None) -> str | None:
+    return None if name is None else check_name(name)
 
 
 def _file_name(name: str) -> str:

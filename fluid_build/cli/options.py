@@ -33,6 +33,15 @@ DateOrder: TypeAlias = Annotated[
         help="dmy or mdy, if dates in text such as 01/02/2024 are ambiguous.",
     ),
 ]
+Name: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--name",
+        metavar="NAME",
+        help="Name of the product; by default a catalog's or contract's in the source, else that of"
+        " the database, file or folder.",
+    ),
+]
 Technique: TypeAlias = Annotated[
     str,
     typer.Option(

@@ -23,6 +23,7 @@ def source_session(
     schemas: Sequence[str] = (),
     dialect: str | None = None,
     conventions: Conventions = NO_ANSWERS,
+    name: str | None = None,
     on_tables: OnTables = any_tables,
     on_progress: OnProgress,
 ) -> Iterator[Source]:
@@ -36,6 +37,7 @@ def source_session(
             schemas=schemas,
             dialect=dialect,
             conventions=conventions,
+            name=name,
             on_tables=on_tables,
             on_progress=on_progress,
         ) as source,

@@ -25,6 +25,7 @@ def open_source(
     schemas: Sequence[str] = (),
     dialect: str | None = None,
     conventions: Conventions = NO_ANSWERS,
+    name: str | None = None,
     memory_limit: str | None = None,
     on_tables: OnTables = any_tables,
     on_progress: OnProgress = ignore,
@@ -34,7 +35,8 @@ def open_source(
     ``place`` is a URI, a path, or an address that ``locate`` returned. ``schemas`` picks schemas of
     a database that has several (default: all that hold tables). ``dialect`` is the SQL dialect of
     a DDL file (default: detected). ``conventions`` answer how numbers and dates in text are
-    written where the data leaves that open. ``memory_limit`` bounds DuckDB's memory (``"2GB"``).
+    written where the data leaves that open. ``name`` is what to call the source (default: what a
+    catalog, its file or its folder calls it). ``memory_limit`` bounds DuckDB's memory (``"2GB"``).
     ``on_tables`` is told the tables once they are known, before their rows are read, and may
     raise. Raises a SourceError that says what is wrong with the place, or UsageError for an
     option that the kind of source has no use for.
@@ -44,6 +46,7 @@ def open_source(
     _check_option(address, "dialect", dialect is not None, "--dialect")
     _check_option(address, "conventions", conventions != NO_ANSWERS, "--decimal and --date-order")
     from fluid_build.sources.base import OpenedAs
+    from fluid_build.sources.source_names import check_name
 
     options = OpenOptions(
         schemas=tuple(schemas),
@@ -57,6 +60,8 @@ def open_source(
     opened: Source = getattr(importlib.import_module(module), function)(address.place, options)
     opened.opened_as = OpenedAs(address, options)
     opened.conventions = conventions
+    if name is not None:
+        opened.name = check_name(name)
     return opened
 
 

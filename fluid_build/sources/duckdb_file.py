@@ -16,6 +16,7 @@ from fluid_build.sources.kinds import DUCKDB, SQLITE
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import InDatabase
 from fluid_build.sources.schemas import chosen_schemas, no_tables
+from fluid_build.sources.source_names import name_of_path
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.table_choice import OnTables, TableName
 from fluid_build.sources.uri import database_kind
@@ -58,7 +59,7 @@ def open_duckdb(place: str, options: OpenOptions) -> OpenSource:
             raise no_tables(path.name, options.schemas, views=views, export=_EXPORT)
         return OpenSource(
             kind="duckdb",
-            name=path.stem,
+            name=name_of_path(path, path.stem),
             connection=connection,
             tables=tables,
             skipped=skipped,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from fluid_build.sources.catalog_files import is_catalog
 from fluid_build.sources.endings import COMPRESSIONS, FORMATS, Format, uncompressed
 from fluid_build.sources.unread_formats import lake_table
 from fluid_build.sources.uri import matches
@@ -107,7 +108,10 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 
 def _data_files(paths: Sequence[Path], columns: Columns) -> tuple[list[Path], list[Path]]:
-    """Return files that hold a table, and the others. A .txt file does if it has columns."""
+    """Return files that hold a table, and the others.
+
+    A .txt file does if it has columns. A catalog's description of the data does not.
+    """
     data_files: list[Path] = []
     ignored: list[Path] = []
     for path in paths:
@@ -115,7 +119,8 @@ def _data_files(paths: Sequence[Path], columns: Columns) -> tuple[list[Path], li
         is_prose = (
             uncompressed(path).suffix.lower() == ".txt" and len(columns(path, "csv") or ()) < 2
         )
-        (ignored if kind is None or is_prose else data_files).append(path)
+        is_other = kind is None or is_prose or is_catalog(path)
+        (ignored if is_other else data_files).append(path)
     return data_files, ignored
 
 

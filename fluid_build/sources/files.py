@@ -17,6 +17,7 @@ from fluid_build.errors import (
 from fluid_build.progress import OnProgress, Progress
 from fluid_build.sources import json_files, parquet_files
 from fluid_build.sources.base import Column, OpenSource, Skipped, Table
+from fluid_build.sources.catalog_files import catalog_name
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.delimited import files as csv_files
@@ -26,6 +27,7 @@ from fluid_build.sources.file_layout import Layout, TableFiles, is_compressed, l
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.query_progress import following
+from fluid_build.sources.source_names import name_of_path
 from fluid_build.sources.sql import quote
 from fluid_build.sources.staged_views import COPIED, stage_view
 from fluid_build.sources.table_choice import TableName
@@ -152,11 +154,11 @@ def _size(path: Path) -> int:
 def _name(place: str) -> str:
     path = Path(place)
     if path.is_file():
-        return stem(path)
-    if path.is_dir():
-        return path.resolve().name or "files"
-    plain = [part for part in path.resolve().parts if not is_glob(part)]
-    return Path(*plain).name or "files"
+        return name_of_path(path, stem(path))
+    if not path.is_dir():
+        path = Path(*(part for part in path.resolve().parts if not is_glob(part)))
+    folder = path.resolve()
+    return catalog_name(folder) or name_of_path(folder, folder.name) or "files"
 
 
 def _notes(layout: Layout, tables: Sequence[Table]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from fluid_build.sources.ddl.script import count_statements, list_faults, read_s
 from fluid_build.sources.ddl.tables import DeclaredTables, declared_tables
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.engine import starting
+from fluid_build.sources.source_names import name_of_path
 from fluid_build.sources.sql import quote
 
 _VIEW = re.compile(r"\bCREATE\s{1,9}(?:[A-Z]{1,20}\s{1,9}){0,3}VIEW\b", re.IGNORECASE)
@@ -92,7 +93,8 @@ def _list_unknown_types(declared: DeclaredTables) -> list[str]:
 def _name(path: str | Path) -> str:
     place = Path(path)
     name = place.name if place.is_dir() else place.name.split(".")[0].strip("*?[]")
-    return name or place.resolve().name.split(".")[0] or "ddl"
+    name = name or place.resolve().name.split(".")[0] or "ddl"
+    return name_of_path(place, name)
 
 
 def _open(

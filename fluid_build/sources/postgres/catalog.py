@@ -31,9 +31,13 @@ CatalogTable: TypeAlias = ServerTable[CatalogColumn]
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A server's schemas with tables, and what is left out of them, counted by kind."""
+    """A server's schemas with tables, and what is left out of them, counted by kind.
+
+    ``comment`` is what its owner says of the database, "" if nothing.
+    """
 
     name: str
+    comment: str
     schemas: tuple[str, ...]
     left_out: tuple[tuple[str, int], ...]
 
@@ -52,7 +56,10 @@ _TABLES = """
 
 def overview(query: Query) -> Overview:
     """Return the database's name, its users' schemas, and how many relations aren't read."""
-    (name,) = query("SELECT pg_catalog.current_database()::text AS name")[0]
+    name, comment = query("""
+        SELECT d.datname::text AS name,
+               coalesce(pg_catalog.shobj_description(d.oid, 'pg_database'), '')::text AS comment
+        FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()""")[0]
     schemas = query(f"SELECT DISTINCT n.nspname::text AS schema {_TABLES} ORDER BY 1")
     left_out = query("""
         SELECT CASE c.relkind WHEN 'v' THEN 'views' WHEN 'm' THEN 'materialized views'
@@ -66,6 +73,7 @@ def overview(query: Query) -> Overview:
         GROUP BY 1 ORDER BY 1""")
     return Overview(
         name=str(name),
+        comment=str(comment),
         schemas=tuple(str(row[0]) for row in schemas),
         left_out=tuple((str(kind), int(str(number))) for kind, number in left_out),
     )

@@ -25,6 +25,7 @@ from fluid_build.sources.postgres.catalog import (
 from fluid_build.sources.postgres.types import PostgresDialect
 from fluid_build.sources.schemas import chosen_schemas, no_tables
 from fluid_build.sources.server_staging import ORIGIN, ServerStaging
+from fluid_build.sources.source_names import database_name
 from fluid_build.sources.sql import literal
 
 _EXPORT = "\\copy (SELECT * FROM my_view) TO 'views/my_view.csv' CSV HEADER in psql."
@@ -69,7 +70,7 @@ def open_postgres(dsn: str, options: OpenOptions) -> OpenSource:
             )
         return OpenSource(
             kind=POSTGRES.name,
-            name=database.name,
+            name=database_name(database.name, comment=database.comment, schemas=schemas),
             connection=connection,
             tables=tables,
             skipped=skipped,

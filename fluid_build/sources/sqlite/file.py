@@ -28,6 +28,7 @@ from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.query_progress import following
 from fluid_build.sources.schemas import no_tables
+from fluid_build.sources.source_names import name_of_path
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.sqlite.catalog import (
     CatalogTable,
@@ -84,7 +85,7 @@ def open_sqlite(place: str, options: OpenOptions) -> OpenSource:
             )
         return OpenSource(
             kind="sqlite",
-            name=path.stem,
+            name=name_of_path(path, path.stem),
             connection=engine.connection,
             tables=settle_foreign_keys(tables),
             skipped=tuple(skipped),
