@@ -1,0 +1,144 @@
+"""The elements of a logical model, in the form in which they're compared with the expected ones."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from bench.expected_models.elements import BuiltElement, Column
+from fluid_build.modeling.data_vault.elements import DataVaultModel, Link
+from fluid_build.modeling.dimensional.elements import (
+    Bridge,
+    DimensionalModel,
+    Fact,
+    Join,
+)
+from fluid_build.modeling.element import Element
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.sql_names import SqlNames, sql_names
+
+
+def built_elements(model: LogicalModel) -> list[BuiltElement]:
+    """Return the elements of a star or a vault."""
+    if model.dimensional is not None:
+        return list(_star_elements(model, model.dimensional))
+    if model.dv2 is not None:
+        return list(_vault_elements(model.dv2))
+    raise ValueError(f"A {model.technique} model has no elements to compare.")
+
+
+def _star_elements(model: LogicalModel, star: DimensionalModel) -> Iterator[BuiltElement]:
+    names = sql_names(model.conceptual)
+    for fact in star.facts:
+        yield _fact(fact, names)
+    for bridge in star.bridges:
+        yield BuiltElement(bridge.entity_name, "bridge", grain=_grain(bridge, names))
+    event_tables = {fact.entity_name for fact in star.facts}
+    primary_keys = {
+        entity.name: set(entity.primary_key.attributes)
+        for entity in model.conceptual.entities
+        if entity.primary_key is not None
+    }
+    for dimension in star.dimensions:
+        # Its columns are copied into the dimensions that refer to it; it only keeps members that
+        # none refers to.
+        if dimension.dimension_type == "outrigger":
+            continue
+        if dimension.dimension_type == "date":
+            yield BuiltElement(dimension.entity_name, "date")
+            continue
+        columns = _columns(dimension)
+        is_derived = dimension.entity_name in event_tables and not (
+            primary_keys.get(dimension.entity_name, set()) & {column.name for column in columns}
+        )
+        yield BuiltElement(
+            dimension.entity_name, "dimension", columns=columns if is_derived else frozenset()
+        )
+
+
+def _fact(fact: Fact, names: SqlNames) -> BuiltElement:
+    date = None
+    if fact.dated_by is not None:
+        table = _joined_entity(fact.joins, fact.dated_by.source) or fact.entity_name
+        date = Column(table, fact.dated_by.attribute)
+    return BuiltElement(
+        fact.entity_name,
+        "fact",
+        type=fact.fact_type,
+        grain=_grain(fact, names),
+        date=date,
+        # A measure that is calculated of several columns is an expert's bonus, not a column.
+        measures={
+            next(iter(columns)): measure.additivity
+            for measure in fact.measures
+            if len(columns := _columns(measure)) == 1
+        },
+    )
+
+
+def _joined_entity(joins: Iterable[Join], name: str) -> str:
+    return next((join.entity for join in joins if join.name == name), "")
+
+
+def _grain(element: Fact | Bridge, names: SqlNames) -> frozenset[str]:
+    """Return the columns of the source that identify a row of a fact or bridge."""
+    sources = {
+        built: column for column, built in names.columns.get(element.entity_name, {}).items()
+    }
+    return frozenset(sources.get(column, column) for column in element.grain_columns)
+
+
+def _columns(element: Element) -> frozenset[Column]:
+    return frozenset(Column(column.table, column.column) for column in element.source_columns)
+
+
+def _vault_elements(vault: DataVaultModel) -> Iterator[BuiltElement]:
+    hub_tables = {hub.name: hub.entity_name for hub in vault.hubs}
+    links: dict[str, list[Link]] = {}
+    for hub in vault.hubs:
+        yield BuiltElement(hub.entity_name, "hub", key=frozenset(hub.business_key_columns))
+    for link in vault.links:
+        # A hub's references to other hubs follow from its foreign keys.
+        if link.table not in hub_tables.values():
+            links.setdefault(link.table, []).append(link)
+    for table, own_links in links.items():
+        yield BuiltElement(
+            table,
+            "link",
+            type=own_links[0].link_type.replace("-", "_"),
+            parents=_link_parents([[h.hub for h in link.hubs] for link in own_links], hub_tables),
+        )
+    link_tables = {link.name: link.table for link in vault.links}
+    yield from _satellites(vault, {**hub_tables, **link_tables})
+    for reference in vault.reference_tables:
+        yield BuiltElement(reference.table, "reference")
+    for table in vault.keyless_tables:
+        yield BuiltElement(table.table, "keyless")
+
+
+def _link_parents(links: list[list[str]], hub_tables: dict[str, str]) -> tuple[str, ...]:
+    """Return the tables whose hubs the links of one table connect, each role once."""
+    roles: dict[tuple[str, int], None] = {}
+    for hubs in links:
+        for position, hub in enumerate(hubs):
+            roles[hub, hubs[:position].count(hub)] = None
+    return tuple(hub_tables[hub] for hub, _ in roles)
+
+
+def _satellites(vault: DataVaultModel, parent_tables: Mapping[str, str]) -> Iterator[BuiltElement]:
+    """Return the satellites that aren't simply what a table says about its own hub or link.
+
+    A table of which a hub and its descriptions are made is one element, unless the descriptions are
+    many for each key. A payload that is divided among several satellites counts once.
+    """
+    shapes: dict[tuple[str, str], bool] = {}
+    for satellite in vault.satellites:
+        parent = parent_tables[satellite.parent]
+        is_multi_active = bool(satellite.multi_active_keys)
+        if satellite.kind == "descriptive" and (parent != satellite.table or is_multi_active):
+            place = (satellite.table, parent)
+            shapes[place] = shapes.get(place, False) or is_multi_active
+    for (table, parent), is_multi_active in shapes.items():
+        yield BuiltElement(
+            table,
+            "satellite",
+            type="multi_active" if is_multi_active else "standard",
+            parents=(parent,),
+        )
