@@ -21,6 +21,7 @@ from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.contract.write.from_model import contract_from_model
 from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import EmptySourceError
+from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, CalendarSettings
 from fluid_build.modeling.logical import LogicalModel, model_json
 from fluid_build.modeling.techniques import build_model, check_technique
 from fluid_build.observations.observe import observe
@@ -98,6 +99,7 @@ def forge(
     *,
     technique: str = "flat",
     variant: str | None = None,
+    calendar: CalendarSettings = DEFAULT_CALENDAR,
     target: str = "duckdb",
     out: Path | None = None,
     overwrite: bool = False,
@@ -113,7 +115,7 @@ def forge(
     be written. The bytes of the files depend on the source, the options, and the path from ``out``
     to the source. A model that loses something is written too, and its proof says so.
     """
-    results = _results(source, technique, variant, target, on_progress)
+    results = _results(source, technique, variant, calendar, target, on_progress)
     if out is None:
         return results.forged
     with _contents(results, source, out, on_progress) as contents:
@@ -141,6 +143,7 @@ def preview(
     out: Path,
     technique: str = "flat",
     variant: str | None = None,
+    calendar: CalendarSettings = DEFAULT_CALENDAR,
     target: str = "duckdb",
     overwrite: bool = False,
     on_progress: OnProgress = ignore,
@@ -149,7 +152,7 @@ def preview(
 
     The parameters and errors are the same.
     """
-    results = _results(source, technique, variant, target, on_progress)
+    results = _results(source, technique, variant, calendar, target, on_progress)
     with _contents(results, source, out, on_progress) as contents:
         files = contents.files
         changes = folder_changes(out, files, overwrite=overwrite)
@@ -173,9 +176,14 @@ class _Results:
 
 
 def _results(
-    source: Source, technique: str, variant: str | None, target: str, on_progress: OnProgress
+    source: Source,
+    technique: str,
+    variant: str | None,
+    calendar: CalendarSettings,
+    target: str,
+    on_progress: OnProgress,
 ) -> _Results:
-    check_technique(technique, variant)
+    check_technique(technique, variant, calendar)
     warehouse = check_target(target)
     profile = profile_source(source, on_progress=on_progress)
     if not profile.tables:
@@ -185,7 +193,7 @@ def _results(
         )
     observations = observe(source, profile, on_progress)
     _report(on_progress, "model")
-    model = build_model(profile, technique, variant, observations)
+    model = build_model(profile, technique, variant, observations, calendar)
     plan = transform_plan(model)
     proof = build_and_prove(source, plan, model, on_progress=on_progress)
     _report(on_progress, "contract")

@@ -20,8 +20,10 @@ from fluid_build.cli.options import (
     Decimal,
     Dialect,
     Diff,
+    FiscalYearStart,
     Force,
     Json,
+    Locale,
     Name,
     Out,
     Schemas,
@@ -36,6 +38,8 @@ from fluid_build.errors import UsageError
 from fluid_build.forge import Forged, Preview
 from fluid_build.forge import forge as forge_source
 from fluid_build.forge import preview as preview_source
+from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
+from fluid_build.modeling.dimensional.elements import CalendarSettings
 from fluid_build.modeling.techniques import check_technique
 from fluid_build.report.terminal.printing import show
 from fluid_build.secrets import redact
@@ -59,6 +63,8 @@ def from_source(
     name: Name = None,
     technique: Technique = "flat",
     variant: Variant = None,
+    fiscal_year_start: FiscalYearStart = None,
+    locale: Locale = None,
     target: Target = "duckdb",
     out: Out = None,
     force: Force = False,
@@ -75,7 +81,8 @@ def from_source(
     \b
     Example:  fluid forge data-model from-source --uri shop.db --technique dv2 -o shop-model
     """
-    check_technique(technique, variant)
+    calendar = calendar_settings(fiscal_year_start, locale)
+    check_technique(technique, variant, calendar)
     check_target(target)
     answers = conventions(decimal, date_order)
     address = check_kind(source, uri)
@@ -88,7 +95,7 @@ def from_source(
             command=f"fluid forge data-model from-ddl {shlex.quote(redact(uri))}",
         )
     options = OpenOptions(schemas=tuple(schema or ()), conventions=answers)
-    requested = _Requested(_checked(name), technique, variant, target, out, force)
+    requested = _Requested(_checked(name), technique, variant, calendar, target, out, force)
     return _run(address, options, context.obj, requested, diff=diff, json=json)
 
 
@@ -99,6 +106,8 @@ def from_ddl(
     name: Name = None,
     technique: Technique = "flat",
     variant: Variant = None,
+    fiscal_year_start: FiscalYearStart = None,
+    locale: Locale = None,
     target: Target = "duckdb",
     out: Out = None,
     force: Force = False,
@@ -114,7 +123,8 @@ def from_ddl(
     \b
     Example:  fluid forge data-model from-ddl schema.sql --dialect postgres -o shop-model
     """
-    check_technique(technique, variant)
+    calendar = calendar_settings(fiscal_year_start, locale)
+    check_technique(technique, variant, calendar)
     check_target(target)
     address = locate(file)
     if address.kind is not DDL:
@@ -122,7 +132,7 @@ def from_ddl(
             f"{redact(file)} isn't a SQL file.",
             hint="Pass a .sql file, or use `from-source` for data.",
         )
-    requested = _Requested(_checked(name), technique, variant, target, out, force)
+    requested = _Requested(_checked(name), technique, variant, calendar, target, out, force)
     options = OpenOptions(dialect=dialect)
     return _run(address, options, context.obj, requested, diff=diff, json=json)
 
@@ -134,6 +144,7 @@ class _Requested:
     name: str | None
     technique: str
     variant: str | None
+    calendar: CalendarSettings
     target: str
     out: Path | None
     overwrite: bool
@@ -166,6 +177,7 @@ def _run(
             source,
             technique=requested.technique,
             variant=requested.variant,
+            calendar=requested.calendar,
             target=requested.target,
             out=out,
             overwrite=requested.overwrite,

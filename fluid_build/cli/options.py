@@ -58,6 +58,22 @@ Variant: TypeAlias = Annotated[
         help="Shape of a dimensional model: star, snowflake, galaxy or wide; chosen by default.",
     ),
 ]
+FiscalYearStart: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--fiscal-year-start",
+        metavar="MONTH",
+        help="Month in which the fiscal year starts, 1 to 12: adds it to the calendar.",
+    ),
+]
+Locale: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--locale",
+        metavar="NAME",
+        help="Language of the calendar's month and day names, such as de or pt_BR.",
+    ),
+]
 Target: TypeAlias = Annotated[
     str,
     typer.Option(

@@ -7,7 +7,11 @@ from fluid_build.errors import UsageError, unknown_name
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.builder import data_vault
 from fluid_build.modeling.dimensional.builder import star
-from fluid_build.modeling.dimensional.elements import Variant
+from fluid_build.modeling.dimensional.elements import (
+    DEFAULT_CALENDAR,
+    CalendarSettings,
+    Variant,
+)
 from fluid_build.modeling.dimensional.text_keys import keep_text_keys
 from fluid_build.modeling.dimensional.variants import check_variant
 from fluid_build.modeling.entities import conceptual_model
@@ -28,9 +32,21 @@ ALIASES: Mapping[str, Technique] = {
 }
 
 
-def check_technique(technique: str, variant: str | None = None) -> tuple[Technique, Variant | None]:
-    """Return the technique and the variant of these names; raise UsageError for an unknown one."""
+def check_technique(
+    technique: str,
+    variant: str | None = None,
+    calendar: CalendarSettings = DEFAULT_CALENDAR,
+) -> tuple[Technique, Variant | None]:
+    """Return the technique and the variant of these names.
+
+    Raises UsageError for an unknown one, and for settings that a technique has no calendar for.
+    """
     known = _known_technique(technique)
+    if calendar != DEFAULT_CALENDAR and known != "dimensional":
+        raise UsageError(
+            f"The technique {known} has no calendar.",
+            hint="Leave --fiscal-year-start and --locale out, or choose --technique dimensional.",
+        )
     if variant is None:
         return known, None
     if known != "dimensional":
@@ -46,13 +62,15 @@ def build_model(
     technique: str = "flat",
     variant: str | None = None,
     observations: Observations = NO_OBSERVATIONS,
+    calendar: CalendarSettings = DEFAULT_CALENDAR,
 ) -> LogicalModel:
     """Build the logical model of a profile; raise UsageError for an unknown technique or variant.
 
     Every technique shares the conceptual and the semantic layer. The flat one has no other. With
     ``observations`` of the same source, decisions rest on more than names and the profile.
+    ``calendar`` describes the generated calendar of a dimensional model.
     """
-    known, requested_variant = check_technique(technique, variant)
+    known, requested_variant = check_technique(technique, variant, calendar)
     conceptual = _conceptual_model(profile, known)
     return LogicalModel(
         name=profile.source_name,
@@ -61,7 +79,7 @@ def build_model(
         conceptual=conceptual,
         dv2=data_vault(profile, conceptual, observations) if known == "data_vault_2" else None,
         dimensional=(
-            star(profile, conceptual, observations, requested_variant)
+            star(profile, conceptual, observations, requested_variant, calendar)
             if known == "dimensional"
             else None
         ),

@@ -6,7 +6,14 @@ from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.dimensional.bridges import describe_bridges
 from fluid_build.modeling.dimensional.calendar import GeneratedCalendar, calendar_dimensions
 from fluid_build.modeling.dimensional.dimension_choice import choose_dimensions
-from fluid_build.modeling.dimensional.elements import Dimension, DimensionalModel, Fact, Variant
+from fluid_build.modeling.dimensional.elements import (
+    DEFAULT_CALENDAR,
+    CalendarSettings,
+    Dimension,
+    DimensionalModel,
+    Fact,
+    Variant,
+)
 from fluid_build.modeling.dimensional.entity_roles import entity_roles
 from fluid_build.modeling.dimensional.facts import describe_facts
 from fluid_build.modeling.dimensional.reference_graph import reference_graph
@@ -25,15 +32,19 @@ def star(
     conceptual: ConceptualModel,
     observations: Observations = NO_OBSERVATIONS,
     requested: Variant | None = None,
+    settings: CalendarSettings = DEFAULT_CALENDAR,
 ) -> DimensionalModel:
-    """Build the dimensional model of a profile, in the requested variant or the suggested one."""
+    """Build the dimensional model of a profile, in the requested variant or the suggested one.
+
+    ``settings`` are those of the generated calendar.
+    """
     graph = reference_graph(profile, conceptual, observations)
     roles = entity_roles(graph)
     suggested, reason = suggested_variant(graph, roles)
     names = StarNames(sql_names(conceptual))
     layout, dimensions = choose_dimensions(graph, roles, names, requested or suggested)
     used_relations = set(layout.dimensions.values())
-    calendar = GeneratedCalendar(free_column("dim_date", used_relations), "date_key")
+    calendar = GeneratedCalendar(free_column("dim_date", used_relations), "date_key", settings)
     described = describe_facts(layout, dimensions, calendar, used_relations)
     facts = [description.fact for description in described]
     dimensions = _with_history(layout, dimensions, facts, used_relations)

@@ -1,34 +1,59 @@
 """The generated calendar: a dimension of all days, for facts that are dated."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute, Fact
+from fluid_build.modeling.dimensional.elements import (
+    DEFAULT_CALENDAR,
+    CalendarSettings,
+    Dimension,
+    DimensionAttribute,
+    Fact,
+)
 from fluid_build.modeling.element import SourceColumn
 
 CALENDAR_DAY = "full_date"
-WIDE_CALENDAR_COLUMNS = (CALENDAR_DAY, "year_number", "month_number")
+WIDE_CALENDAR_COLUMNS = (
+    CALENDAR_DAY,
+    "year_number",
+    "month_number",
+    "fiscal_year",
+    "fiscal_period",
+)
 """The columns of a day that a wide fact carries; the others follow from these."""
 _COLUMNS: tuple[tuple[str, str, str], ...] = (
     (CALENDAR_DAY, "date", "The day."),
     ("year_number", "integer", "The year."),
     ("quarter_number", "integer", "The quarter of the year, 1 to 4."),
     ("month_number", "integer", "The month of the year, 1 to 12."),
-    ("month_name", "string", "The month's English name."),
+    ("month_name", "string", "The month's name in {language}."),
     ("day_of_month", "integer", "The day of the month."),
     ("day_of_week", "integer", "The day of the week, 1 for Monday to 7 for Sunday."),
-    ("day_name", "string", "The day's English name."),
+    ("day_name", "string", "The day's name in {language}."),
+    ("iso_year", "integer", "The year that the ISO week belongs to: that of its Thursday."),
+    ("iso_week", "integer", "The week of the ISO year, 1 to 53: its weeks start on Monday."),
     ("week_start_date", "date", "The Monday of the week."),
     ("is_weekend", "boolean", "Whether it is a Saturday or Sunday."),
+)
+_FISCAL_COLUMNS: tuple[tuple[str, str, str], ...] = (
+    (
+        "fiscal_year",
+        "integer",
+        "The fiscal year, which starts in {month}. It's named after the calendar year in which it"
+        " ends.",
+    ),
+    ("fiscal_quarter", "integer", "The quarter of the fiscal year, 1 to 4."),
+    ("fiscal_period", "integer", "The month of the fiscal year, 1 for {month} to 12."),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedCalendar:
-    """The names of the generated calendar's dimension and of its key."""
+    """The generated calendar: the names of its dimension and of its key, and its settings."""
 
     name: str
     key: str
+    settings: CalendarSettings = DEFAULT_CALENDAR
 
 
 def calendar_dimensions(
@@ -53,13 +78,22 @@ def calendar_dimensions(
                 description=description,
                 reason="A property of the day, which never changes.",
             )
-            for name, type_, description in _COLUMNS
+            for name, type_, description in _columns(calendar.settings)
         ),
         mapped_source_tables=tuple(dict.fromkeys(date.table for date in dates)),
         source_columns=dates,
         reason="All facts share one calendar, so they can be grouped by day, month and year.",
+        calendar=calendar.settings,
     )
     return (dimension,)
+
+
+def _columns(settings: CalendarSettings) -> Iterator[tuple[str, str, str]]:
+    """Yield name, type and description of each column, the fiscal ones where there is a year."""
+    start = settings.fiscal_year_start
+    month = DEFAULT_CALENDAR.month_names[start - 1] if start else ""
+    for name, type_, description in (*_COLUMNS, *(_FISCAL_COLUMNS if start else ())):
+        yield name, type_, description.format(language=settings.language, month=month)
 
 
 def _dates(calendar: GeneratedCalendar, facts: Sequence[Fact]) -> tuple[SourceColumn, ...]:

@@ -7,7 +7,9 @@ Names of tables and columns are those of the built relations; ``attribute``, ``c
 ``source`` names the join to that entity; "" is the element's own entity.
 """
 
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
 
 from fluid_build.modeling.element import DecidedElement, Element, ModelPart
 from fluid_build.modeling.measures import Additivity, Aggregation
@@ -16,10 +18,34 @@ Variant = Literal["star", "snowflake", "galaxy", "wide"]
 FactType = Literal["transaction", "periodic_snapshot", "accumulating_snapshot", "factless"]
 DimensionType = Literal["standard", "date", "junk", "mini", "outrigger"]
 ScdType = Literal[0, 1, 2]
+CalendarName: TypeAlias = Annotated[str, Field(max_length=80)]
 UNKNOWN_KEY = "0" * 32
 """The surrogate key of the unknown member. No natural key ever hashes to it."""
 UNKNOWN_DATE_KEY = -1
 """The key of the unknown date, which no day of the calendar has."""
+
+
+class CalendarSettings(ModelPart):
+    """How the generated calendar names months and days, and when its fiscal year starts.
+
+    ``fiscal_year_start`` is a month; None where there is no fiscal year. A fiscal year is named
+    after the calendar year in which it ends. ``day_names`` start on Monday.
+    """
+
+    language: str
+    month_names: tuple[CalendarName, ...] = Field(min_length=12, max_length=12)
+    day_names: tuple[CalendarName, ...] = Field(min_length=7, max_length=7)
+    fiscal_year_start: Annotated[int, Field(ge=1, le=12)] | None = None
+
+
+DEFAULT_CALENDAR = CalendarSettings(
+    language="English",
+    month_names=(
+        "January", "February", "March", "April", "May", "June", "July", "August", "September",
+        "October", "November", "December",
+    ),
+    day_names=("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+)  # fmt: skip
 
 
 class Join(ModelPart):
@@ -145,7 +171,8 @@ class Dimension(DecidedElement):
 
     ``conformed`` means that several facts share it; ``roles`` are the roles in which they do. A
     dimension of a fact's own columns (junk) has that fact's entity and every combination of
-    values once. A date dimension has a day for each date in ``source_columns``.
+    values once. A date dimension has a day for each date in ``source_columns``; a generated one is
+    described by ``calendar``.
 
     Where an attribute is of SCD type 2, ``history`` is the relation that holds the versions,
     ``surrogate_key`` identifies a version and ``durable_key`` the member. Without one, the
@@ -166,6 +193,7 @@ class Dimension(DecidedElement):
     roles: tuple[str, ...] = ()
     has_unknown_member: bool = True
     history: str = ""
+    calendar: CalendarSettings | None = None
 
     @property
     def member_key(self) -> str:

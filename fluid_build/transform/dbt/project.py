@@ -80,19 +80,27 @@ def dbt_project(
         files["macros/load_date.sql"] = _LOAD_DATE_MACRO
     if any(f"{STAYS}()" in text for text in models.values()):
         files[f"macros/{STAYS}.sql"] = _STAYS_MACRO
-    files |= _semantic_files(plan, access)
+    files |= _semantic_files(plan, model, access)
     files["README.md"] = readme(plan, model, access, dialect, name, files)
     return files
 
 
-def _semantic_files(plan: TransformPlan, access: SourceAccess) -> dict[str, str]:
+def _semantic_files(
+    plan: TransformPlan, model: LogicalModel, access: SourceAccess
+) -> dict[str, str]:
     if access.schema is None:
         return {}
     document = semantic_document(plan, database=access.database, schema=access.schema)
     if document is None:
         return {}
-    spine = time_spine({build.name for build in plan.builds})
+    spine = time_spine({build.name for build in plan.builds}, _fiscal_year_start(model))
     return {f"osi/{plan.name}.json": semantic_json(document), **spine}
+
+
+def _fiscal_year_start(model: LogicalModel) -> int | None:
+    dimensions = model.dimensional.dimensions if model.dimensional is not None else ()
+    calendars = (dimension.calendar for dimension in dimensions if dimension.calendar is not None)
+    return next((calendar.fiscal_year_start for calendar in calendars), None)
 
 
 def _project(

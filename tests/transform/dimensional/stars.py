@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from fluid_build.modeling.dimensional.elements import Bridge, Dimension, DimensionalModel, Fact
+from fluid_build.modeling.dimensional.elements import (
+    DEFAULT_CALENDAR,
+    Bridge,
+    CalendarSettings,
+    Dimension,
+    DimensionalModel,
+    Fact,
+)
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
@@ -111,6 +118,7 @@ def star(
     statements: Sequence[str],
     references: Sequence[ForeignKey] | None = None,
     variant: str | None = None,
+    calendar: CalendarSettings = DEFAULT_CALENDAR,
 ) -> Iterator[Star]:
     """The star of the database that statements make, loaded once.
 
@@ -122,7 +130,7 @@ def star(
         tables = source.tables
     if references is not None:
         profile = profile.model_copy(update={"foreign_keys": tuple(references)})
-    model = build_model(profile, "dimensional", variant)
+    model = build_model(profile, "dimensional", variant, calendar=calendar)
     plan = transform_plan(model)
     with loaded(file, tables, plan) as result:
         yield Star(model, plan, result)

@@ -4,9 +4,17 @@ A date far away, such as 9999-12-31, adds its own year and not the millennia bef
 many years to fill, only the days that occur are there.
 """
 
+from collections.abc import Sequence
+
 from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY
-from fluid_build.modeling.dimensional.elements import UNKNOWN_DATE_KEY, Dimension
+from fluid_build.modeling.dimensional.elements import (
+    DEFAULT_CALENDAR,
+    UNKNOWN_DATE_KEY,
+    CalendarSettings,
+    Dimension,
+)
 from fluid_build.modeling.types import type_name
+from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.built_columns import technical
 from fluid_build.transform.plan.dimensional.mart_tests import surrogate_key_tests
 from fluid_build.transform.plan.dimensional.star import DATE_KEY_TYPE, Star
@@ -15,27 +23,21 @@ from fluid_build.transform.plan.sql_layout import select_list
 
 _MOST_YEARS = 400
 """Years that are filled with all of their days: about 146,000 rows."""
-_MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
-_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _FOR_EVER = 99_999_999
 """The key of infinity (negative: minus infinity): no day has a month 99."""
 
+_MONTH = "CAST(EXTRACT(MONTH FROM full_date) AS INTEGER)"
 _TYPES = {"date": "DATE", "integer": "INTEGER", "string": "VARCHAR", "boolean": "BOOLEAN"}
 _EXPRESSIONS = {
     CALENDAR_DAY: "full_date",
     "year_number": "CAST(EXTRACT(YEAR FROM full_date) AS INTEGER)",
     "quarter_number": "CAST(EXTRACT(QUARTER FROM full_date) AS INTEGER)",
-    "month_number": "CAST(EXTRACT(MONTH FROM full_date) AS INTEGER)",
-    "month_name": "CASE CAST(EXTRACT(MONTH FROM full_date) AS INTEGER)\n"
-    + "\n".join(f"    WHEN {n} THEN '{name}'" for n, name in enumerate(_MONTHS, 1))
-    + "\nEND",
+    "month_number": _MONTH,
     "day_of_month": "CAST(EXTRACT(DAY FROM full_date) AS INTEGER)",
     "day_of_week": "CAST(day_of_week AS INTEGER)",
-    "day_name": "CASE day_of_week\n"
-    + "\n".join(f"    WHEN {n} THEN '{name}'" for n, name in enumerate(_DAYS, 1))
-    + "\nEND",
+    "iso_year": "CAST(EXTRACT(YEAR FROM thursday) AS INTEGER)",
+    # Whole weeks before it, and one. Without the remainder, every dialect divides exactly.
+    "iso_week": "CAST((year_day_of_thursday - year_day_of_thursday % 7) / 7 AS INTEGER) + 1",
     "week_start_date": "CAST(full_date - CAST(day_of_week - 1 AS INTEGER) AS DATE)",
     "is_weekend": "day_of_week >= 6",
 }
@@ -98,9 +100,10 @@ def _sql(star: Star, dimension: Dimension) -> str:
     digits = "\n    UNION ALL ".join(
         f"SELECT {digit} AS digit" if digit == 0 else f"SELECT {digit}" for digit in range(10)
     )
+    expressions = _EXPRESSIONS | _settled_expressions(dimension.calendar or DEFAULT_CALENDAR)
     columns = [
         (_KEY, dimension.surrogate_key),
-        *((_EXPRESSIONS[column.name], column.name) for column in dimension.attributes),
+        *((expressions[column.name], column.name) for column in dimension.attributes),
     ]
     unknown = [
         (f"CAST({UNKNOWN_DATE_KEY} AS {DATE_KEY_TYPE})", dimension.surrogate_key),
@@ -150,13 +153,52 @@ weekdays AS (
         full_date,
         ((DATE_DIFF('day', DATE '1900-01-01', full_date) % 7) + 7) % 7 + 1 AS day_of_week
     FROM calendar_days
+),
+weeks AS (
+    SELECT
+        full_date,
+        day_of_week,
+        CAST(full_date + CAST(4 - day_of_week AS INTEGER) AS DATE) AS thursday
+    FROM weekdays
+),
+week_days AS (
+    SELECT
+        full_date,
+        day_of_week,
+        thursday,
+        DATE_DIFF('day', CAST(DATE_TRUNC('YEAR', thursday) AS DATE), thursday)
+            AS year_day_of_thursday
+    FROM weeks
 )
 SELECT
 {select_list(columns)}
-FROM weekdays
+FROM week_days
 UNION ALL
 SELECT
 {select_list(unknown)}"""
+
+
+def _settled_expressions(settings: CalendarSettings) -> dict[str, str]:
+    """Return the expressions of the columns that the calendar's settings decide."""
+    expressions = {
+        "month_name": _names(_MONTH, settings.month_names),
+        "day_name": _names("day_of_week", settings.day_names),
+    }
+    start = settings.fiscal_year_start
+    if start is None:
+        return expressions
+    months_before = f"({_MONTH} + {12 - start}) % 12"
+    is_next_year = f" + CASE WHEN {_MONTH} >= {start} THEN 1 ELSE 0 END" if start > 1 else ""
+    return expressions | {
+        "fiscal_year": f"{_EXPRESSIONS['year_number']}{is_next_year}",
+        "fiscal_quarter": (f"CAST(({months_before} - {months_before} % 3) / 3 AS INTEGER) + 1"),
+        "fiscal_period": f"{months_before} + 1",
+    }
+
+
+def _names(number: str, names: Sequence[str]) -> str:
+    whens = "\n".join(f"    WHEN {n} THEN {literal(name)}" for n, name in enumerate(names, 1))
+    return f"CASE {number}\n{whens}\nEND"
 
 
 _KEY = (
