@@ -7,12 +7,12 @@ from fluid_build.modeling.data_vault.elements import DataVaultModel, Link
 from fluid_build.modeling.dimensional.elements import (
     Bridge,
     DimensionalModel,
+    DimensionReference,
     Fact,
-    Join,
 )
 from fluid_build.modeling.element import Element
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.modeling.sql_names import SqlNames, sql_names
+from fluid_build.modeling.sql_names import sql_names
 
 
 def built_elements(model: LogicalModel) -> list[BuiltElement]:
@@ -25,11 +25,12 @@ def built_elements(model: LogicalModel) -> list[BuiltElement]:
 
 
 def _star_elements(model: LogicalModel, star: DimensionalModel) -> Iterator[BuiltElement]:
-    names = sql_names(model.conceptual)
     for fact in star.facts:
-        yield _fact(fact, names)
+        yield _fact(fact, model, star)
     for bridge in star.bridges:
-        yield BuiltElement(bridge.entity_name, "bridge", grain=_grain(bridge, names))
+        yield BuiltElement(
+            bridge.entity_name, "bridge", grain=_grain(bridge, bridge.references, model)
+        )
     event_tables = {fact.entity_name for fact in star.facts}
     primary_keys = {
         entity.name: set(entity.primary_key.attributes)
@@ -53,17 +54,13 @@ def _star_elements(model: LogicalModel, star: DimensionalModel) -> Iterator[Buil
         )
 
 
-def _fact(fact: Fact, names: SqlNames) -> BuiltElement:
-    date = None
-    if fact.dated_by is not None:
-        table = _joined_entity(fact.joins, fact.dated_by.source) or fact.entity_name
-        date = Column(table, fact.dated_by.attribute)
+def _fact(fact: Fact, model: LogicalModel, star: DimensionalModel) -> BuiltElement:
     return BuiltElement(
         fact.entity_name,
         "fact",
         type=fact.fact_type,
-        grain=_grain(fact, names),
-        date=date,
+        grain=_grain(fact, fact.dimensions, model),
+        date=_event_date(fact, model, star),
         # A measure that is calculated of several columns is an expert's bonus, not a column.
         measures={
             next(iter(columns)): measure.additivity
@@ -73,16 +70,30 @@ def _fact(fact: Fact, names: SqlNames) -> BuiltElement:
     )
 
 
-def _joined_entity(joins: Iterable[Join], name: str) -> str:
-    return next((join.entity for join in joins if join.name == name), "")
+def _event_date(fact: Fact, model: LogicalModel, star: DimensionalModel) -> Column | None:
+    """Return the column that dates an event; a key of a date table stands for the date there."""
+    if fact.dated_by is None:
+        return None
+    join = next((join for join in fact.joins if join.name == fact.dated_by.source), None)
+    if join is None:
+        return Column(fact.entity_name, fact.dated_by.attribute)
+    calendars = {d.entity_name for d in star.dimensions if d.dimension_type == "date"}
+    reference = next(r for r in model.conceptual.relationships if r.name == join.relationship)
+    if join.entity in calendars and len(reference.from_attributes) == 1:
+        return Column(reference.from_entity, reference.from_attributes[0])
+    return Column(join.entity, fact.dated_by.attribute)
 
 
-def _grain(element: Fact | Bridge, names: SqlNames) -> frozenset[str]:
+def _grain(
+    element: Fact | Bridge, references: Iterable[DimensionReference], model: LogicalModel
+) -> frozenset[str]:
     """Return the columns of the source that identify a row of a fact or bridge."""
-    sources = {
-        built: column for column, built in names.columns.get(element.entity_name, {}).items()
-    }
-    return frozenset(sources.get(column, column) for column in element.grain_columns)
+    names = sql_names(model.conceptual).columns.get(element.entity_name, {})
+    sources = {built: (column,) for column, built in names.items()}
+    sources |= {reference.key: reference.columns for reference in references}
+    return frozenset(
+        column for built in element.grain_columns for column in sources.get(built, (built,))
+    )
 
 
 def _columns(element: Element) -> frozenset[Column]:
@@ -103,7 +114,7 @@ def _vault_elements(vault: DataVaultModel) -> Iterator[BuiltElement]:
             table,
             "link",
             type=own_links[0].link_type.replace("-", "_"),
-            parents=_link_parents([[h.hub for h in link.hubs] for link in own_links], hub_tables),
+            parents=_link_parents(own_links, hub_tables),
         )
     link_tables = {link.name: link.table for link in vault.links}
     yield from _satellites(vault, {**hub_tables, **link_tables})
@@ -113,12 +124,9 @@ def _vault_elements(vault: DataVaultModel) -> Iterator[BuiltElement]:
         yield BuiltElement(table.table, "keyless")
 
 
-def _link_parents(links: list[list[str]], hub_tables: dict[str, str]) -> tuple[str, ...]:
+def _link_parents(links: Iterable[Link], hub_tables: Mapping[str, str]) -> tuple[str, ...]:
     """Return the tables whose hubs the links of one table connect, each role once."""
-    roles: dict[tuple[str, int], None] = {}
-    for hubs in links:
-        for position, hub in enumerate(hubs):
-            roles[hub, hubs[:position].count(hub)] = None
+    roles = dict.fromkeys((hub.hub, hub.role) for link in links for hub in link.hubs)
     return tuple(hub_tables[hub] for hub, _ in roles)
 
 

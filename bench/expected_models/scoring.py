@@ -11,12 +11,13 @@ what is wrong (built, but not expected) and what is missed (expected, but not bu
 - ``measures``: columns that some fact measures; ``additivity``: these columns with their
   additivity. A measure that is calculated of several columns isn't counted.
 - ``parents``: the hubs that a link connects, or that a satellite describes, once for each role.
+  Tables that may or may not be a hub aren't counted.
 
 Of alternatives, any is right. What is optional counts neither way.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bench.expected_models.elements import (
     KINDS,
@@ -87,7 +88,7 @@ class ModelScore:
 
 def score_model(expected: Sequence[ExpectedElement], built: Sequence[BuiltElement]) -> ModelScore:
     """Compare the elements of one layer of a model with the expected ones."""
-    pairing = pair_elements(expected, built)
+    pairing = pair_elements(*_without_undecided_parents(expected, built))
     score = ModelScore()
     _score_kinds(score, pairing)
     for element, counterpart in pairing.pairs:
@@ -98,6 +99,21 @@ def score_model(expected: Sequence[ExpectedElement], built: Sequence[BuiltElemen
         _score_values(score, counterpart.kind, None, counterpart)
     _score_measures(score, pairing)
     return score
+
+
+def _without_undecided_parents(
+    expected: Sequence[ExpectedElement], built: Sequence[BuiltElement]
+) -> tuple[list[ExpectedElement], list[BuiltElement]]:
+    """Return the elements without parents of which experts may or may not draw a hub."""
+    undecided = {e.table for e in expected if "hub" in e.kinds and len(e.kinds) > 1}
+
+    def decided(parents: Sequence[str]) -> tuple[str, ...]:
+        return tuple(table for table in parents if table not in undecided)
+
+    return (
+        [replace(e, parents=tuple(map(decided, e.parents))) for e in expected],
+        [replace(b, parents=decided(b.parents)) for b in built],
+    )
 
 
 def _score_kinds(score: ModelScore, pairing: Pairing) -> None:
@@ -144,7 +160,8 @@ def _compare(score: Score, label: str, alternatives: Sequence[frozenset], built:
     score.wrong += len(built - expected)
     score.missed += len(expected - built)
     if expected != built:
-        score.errors.append(_difference(label, map(_text, expected), map(_text, built)))
+        missed, wrong = map(_text, expected - built), map(_text, built - expected)
+        score.errors.append(_difference(label, missed, wrong))
 
 
 def _expected_values(element: ExpectedElement, aspect: str) -> list[frozenset]:
