@@ -14,6 +14,11 @@ from fluid_build.modeling.element import Element
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import sql_names
 
+_UNSCORED = frozenset({"outrigger", "junk"})
+"""Types of dimensions that aren't elements of their own. The columns of an outrigger are copied
+into dimensions that refer to it; it only keeps members that none refers to. Whether flags make a
+junk dimension or stay in the fact is a matter of taste."""
+
 
 def built_elements(model: LogicalModel) -> list[BuiltElement]:
     """Return the elements of a star or a vault."""
@@ -38,9 +43,7 @@ def _star_elements(model: LogicalModel, star: DimensionalModel) -> Iterator[Buil
         if entity.primary_key is not None
     }
     for dimension in star.dimensions:
-        # Its columns are copied into the dimensions that refer to it; it only keeps members that
-        # none refers to.
-        if dimension.dimension_type == "outrigger":
+        if dimension.dimension_type in _UNSCORED:
             continue
         if dimension.dimension_type == "date":
             yield BuiltElement(dimension.entity_name, "date")

@@ -1,6 +1,6 @@
 """Expected models as written in YAML; ``tests/modeling/expected/README.md`` has the format."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import yaml
@@ -22,7 +22,7 @@ _TYPES = {
     "satellite": frozenset({"standard", "multi_active"}),
 }
 _ADDITIVITIES = frozenset({"additive", "semi-additive", "non-additive"})
-_FIELDS = frozenset("table kind why columns type grain date measures key parents into".split())
+_FIELDS = frozenset("table kind why columns type grain date measures key parents".split())
 
 
 class ExpectationError(ValueError):
@@ -43,14 +43,19 @@ def read_expected_model(path: Path) -> ExpectedModel:
         return ExpectedModel(
             database=document["database"],
             literature=tuple(document["literature"]),
-            star=tuple(_element("star", entry) for entry in document["star"]),
-            vault=tuple(_element("vault", entry) for entry in document["vault"]),
+            star=_elements("star", document["star"]),
+            vault=_elements("vault", document["vault"]),
         )
     except ExpectationError as error:
         raise ExpectationError(f"{path.name}: {error}") from error
 
 
-def _element(layer: Layer, entry: Mapping) -> ExpectedElement:
+def _elements(layer: Layer, entries: Sequence[Mapping]) -> tuple[ExpectedElement, ...]:
+    tables = {entry.get("table", "") for entry in entries}
+    return tuple(_element(layer, entry, tables) for entry in entries)
+
+
+def _element(layer: Layer, entry: Mapping, tables: Collection[str]) -> ExpectedElement:
     table, kinds = entry.get("table", ""), tuple(_listed(entry["kind"]))
     label = f"{layer} {table or kinds}"
     _check(label, entry.keys(), _FIELDS)
@@ -63,13 +68,10 @@ def _element(layer: Layer, entry: Mapping) -> ExpectedElement:
         table=table,
         kinds=kinds,
         why=entry["why"],
-        columns=frozenset(_column(table, name) for name in entry.get("columns", ())),
+        columns=frozenset(Column(table, name) for name in entry.get("columns", ())),
         types=types,
         grains=tuple(map(frozenset, _alternatives(entry.get("grain", ())))),
-        dates=tuple(
-            None if name == "none" else _column(table, name)
-            for name in _listed(entry.get("date", ()))
-        ),
+        dates=tuple(_event_date(table, name, tables) for name in _listed(entry.get("date", ()))),
         measures=tuple(_measures(label, table, entry.get("measures", {}))),
         keys=tuple(map(frozenset, _alternatives(entry.get("key", ())))),
         parents=tuple(map(tuple, _alternatives(entry.get("parents", ())))),
@@ -81,13 +83,15 @@ def _measures(label: str, table: str, entries: Mapping) -> Iterator[ExpectedMeas
         listed = set(_listed(words))
         additivities = tuple(word for word in _listed(words) if word != "optional")
         _check(label, additivities, _ADDITIVITIES)
-        yield ExpectedMeasure(_column(table, name), additivities, "optional" in listed)
+        yield ExpectedMeasure(Column(table, name), additivities, "optional" in listed)
 
 
-def _column(table: str, name: str) -> Column:
+def _event_date(table: str, name: str, tables: Collection[str]) -> Column | None:
     """Return a column of the table, or of another one where the name is ``table.column``."""
-    other, _, column = name.rpartition(".")
-    return Column(other or table, column)
+    if name == "none":
+        return None
+    other, _, column = name.partition(".")
+    return Column(other, column) if other in tables else Column(table, name)
 
 
 def _listed(value: str | list[str] | tuple[str, ...]) -> Iterable[str]:
