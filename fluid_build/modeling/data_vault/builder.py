@@ -19,6 +19,8 @@ from fluid_build.modeling.data_vault.hub_references import resolved_references
 from fluid_build.modeling.data_vault.links import links
 from fluid_build.modeling.data_vault.own_hubs import hub_keys, own_hubs
 from fluid_build.modeling.data_vault.placements import Placement, placements
+from fluid_build.modeling.data_vault.reference_lists import calendars
+from fluid_build.modeling.data_vault.references_through_links import through_links
 from fluid_build.modeling.data_vault.satellites import satellites
 from fluid_build.modeling.data_vault.source_tables import SourceTables, source_tables
 from fluid_build.modeling.data_vault.vault_names import VaultNames
@@ -38,7 +40,8 @@ def data_vault(
 
     Hash keys are made as the strategy says, without one by MD5.
     """
-    tables = source_tables(conceptual, observations)
+    known = source_tables(conceptual, observations)
+    tables = through_links(known, set(calendars(known)))
     placed = placements(profile, tables)
     keys = hub_keys(tables, placed)
     names = sql_names(conceptual)
@@ -95,6 +98,7 @@ def _hubs(
             hash_key=vault_names.hub_key(name),
             evidence=chosen.key.evidence,
             reason=f"{chosen.reason} {placed[entity_name].reason}",
+            alternatives=placed[entity_name].alternatives,
         )
     return hubs
 

@@ -93,6 +93,11 @@ def natural_key(entity: Entity) -> EntityKey | None:
     return next((key for key in _code_keys(entity) if not _scope(entity, key)), None)
 
 
+def is_known_by_key(entity: Entity, identity: EntityKey) -> bool:
+    """Return whether people know the rows of an entity by the code that identifies them."""
+    return len(identity.attributes) == 1 and _is_code(entity.attribute(identity.attributes[0]))
+
+
 def _code_keys(entity: Entity) -> list[EntityKey]:
     """Return the other keys that are codes: declared ones first, then in the table's order."""
     positions = {attribute.name: place for place, attribute in enumerate(entity.attributes)}

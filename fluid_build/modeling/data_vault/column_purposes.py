@@ -7,10 +7,36 @@ from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names import words
 
-_NAMING = frozenset("name title label caption".split())
+_NAMING = frozenset(
+    """
+    name title label caption
+    apellido apellidos bezeichnung cognome denominacion denominazione imie isim libelle libele naam
+    nachname namn navn nazev nazwa nazwisko nom nombre nome prenom sobrenome soyadi titel titolo
+    titre titulo tytul vorname
+    """.split()
+)
+"""Words for the name of something, in the languages that most databases are written in."""
 _SHORTEST_GLUED_WORD = 4
 """Letters that a word needs to be looked for inside another: ``no`` would be met in ``piano``."""
 _NAMING_TYPES = frozenset({"person_name", "company_name", "username"})
+_DISTINCTIVE_SHARE = 0.5
+"""Share of distinct values from which on a column names rows rather than groups of them. Names of
+people repeat, so not all values need be distinct."""
+_BOOKKEEPING = frozenset(
+    """
+    active activo actif attivo aktiv deletable directive display enabled module order ordering
+    position rank sort sortorder unassignable valid visible
+    """.split()
+)
+_STARTS = frozenset(
+    "begin beginn beginning debut desde effective from inicio inizio rozpoczecia since start"
+    " started von".split()
+)
+_ENDS = frozenset(
+    "bis end ended ende fin fine finish hasta stop through thru to until zakonczenia".split()
+)
+_STATE = frozenset("state status statut estado stato stan zustand phase stage".split())
+_STATE_OF_PLACE = frozenset("address birth city code country estate mailing name ship us".split())
 _VERB = r"""
     (?:ch(?:an)?g|creat|crtd?|edit|ins(?:ert)?|load|mod(?:if)?|refresh|sync|touch|upd(?:at|t)?)
     (?:e|ed|ied|y|ion)?
@@ -51,14 +77,14 @@ def is_technical(attribute: Attribute) -> bool:
     """Return whether an attribute is about the row as a record: a UUID, or when it was written."""
     if attribute.type == "uuid" or attribute.semantic_type == "uuid":
         return True
-    return _is_date(attribute) and bool(_WRITTEN.fullmatch(_squashed(attribute)))
+    return is_date(attribute) and bool(_WRITTEN.fullmatch(_squashed(attribute)))
 
 
 def is_change_stamp(attribute: Attribute) -> bool:
     """Return whether an attribute is the time of the last change, which every change updates."""
     squashed = _squashed(attribute)
     return (
-        _is_date(attribute)
+        is_date(attribute)
         and bool(_WRITTEN.fullmatch(squashed))
         and not _CREATED.fullmatch(squashed)
     )
@@ -66,12 +92,54 @@ def is_change_stamp(attribute: Attribute) -> bool:
 
 def is_event_date(attribute: Attribute) -> bool:
     """Return whether an attribute says when something happened."""
-    return _is_date(attribute) and not is_change_stamp(attribute)
+    return is_date(attribute) and not is_change_stamp(attribute)
 
 
-def _is_date(attribute: Attribute) -> bool:
+def is_date(attribute: Attribute) -> bool:
+    """Return whether an attribute holds days, with or without a time."""
     return family(attribute.type) in {"date", "timestamp"}
 
 
 def _squashed(attribute: Attribute) -> str:
     return "".join(words(attribute.name))
+
+
+def is_bookkeeping(attribute: Attribute) -> bool:
+    """Return whether an attribute says how a row of a list is shown: in which place, if at all."""
+    if attribute.type == "boolean":
+        return True
+    return family(attribute.type) != "text" and bool(_BOOKKEEPING & set(words(attribute.name)))
+
+
+def is_distinctive(attribute: Attribute) -> bool:
+    """Return whether most rows have a value of their own; assumed where no row was seen."""
+    evidence = attribute.evidence
+    filled, distinct = evidence.rows - evidence.nulls, evidence.distinct
+    return distinct is None or distinct >= _DISTINCTIVE_SHARE * filled
+
+
+def is_status(attribute: Attribute) -> bool:
+    """Return whether an attribute says how far a process has come; it changes on the way."""
+    if family(attribute.type) not in {"text", "integer", "boolean"} or attribute.pii:
+        return False
+    if (attribute.evidence.distinct or 2) < 2:
+        return False
+    word = last_word(attribute.name, _STATE)
+    if word == "state":
+        # A state of a country isn't a state of a process.
+        name_words = words(attribute.name)
+        return len(name_words) > 1 and not _STATE_OF_PLACE & set(name_words)
+    return bool(word)
+
+
+def is_period(attributes: Collection[Attribute]) -> bool:
+    """Return whether attributes say from when to when something holds."""
+    dates = [set(words(attribute.name)) for attribute in attributes if is_date(attribute)]
+    return any(_STARTS & date for date in dates) and any(_ENDS & date for date in dates)
+
+
+def is_filled_later(attribute: Attribute) -> bool:
+    """Return whether a date is still missing in some rows, as that of a step to come is."""
+    evidence = attribute.evidence
+    is_partly_null = evidence.rows > evidence.nulls > 0
+    return is_event_date(attribute) and is_partly_null

@@ -10,6 +10,9 @@ from fluid_build.modeling.data_vault.hub_references import (
     own_reference,
     resolved_references,
 )
+from fluid_build.modeling.data_vault.placements import Placement
+from fluid_build.modeling.data_vault.relating import is_about_record
+from fluid_build.modeling.data_vault.table_names import names_hierarchy
 from fluid_build.modeling.data_vault.vault_names import LINK_PREFIXES
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.profiling.names import words
@@ -64,17 +67,22 @@ def _link_type(decisions: VaultDecisions, table: str, reference: ResolvedReferen
 
 def _link_of_table(decisions: VaultDecisions, entity: Entity) -> Link:
     placement = decisions.placements[entity.name]
-    link_type: LinkType = "transactional" if placement.kind == "transaction" else "standard"
     identity = decisions.tables.identity(entity.name)
     # The references in the key come first: they're what the link is about.
     references = sorted(
-        resolved_references(decisions, entity.name),
+        (
+            reference
+            for reference in resolved_references(decisions, entity.name)
+            if not is_about_record(decisions.tables, reference.relationship)
+            or set(reference.relationship.from_attributes) <= set(identity)
+        ),
         key=lambda reference: not set(reference.relationship.from_attributes) <= set(identity),
     )
     parents = dict.fromkeys(reference.relationship.to_entity for reference in references)
     hubs = tuple(_with_ghost(decisions, entity, reference.hub) for reference in references)
     in_hubs = {column for hub in hubs if hub.lookup is None for column in hub.columns}
     dependent_child_keys = tuple(column for column in identity if column not in in_hubs)
+    link_type = _type_of_table(placement, hubs)
     name = decisions.vault_names.relation(
         LINK_PREFIXES[link_type], decisions.names.table(entity.name)
     )
@@ -93,7 +101,17 @@ def _link_of_table(decisions: VaultDecisions, entity: Entity) -> Link:
             *source_columns(entity.name, dependent_child_keys),
         ),
         reason=f"{placement.reason}{_lookup_note(hubs)}",
+        alternatives=placement.alternatives,
     )
+
+
+def _type_of_table(placement: Placement, hubs: Sequence[HubReference]) -> LinkType:
+    """Return the type of a table's link: hierarchical where it relates wholes and their parts."""
+    if placement.kind == "transaction":
+        return "transactional"
+    is_hierarchy = len(hubs) == 2 and len({hub.hub for hub in hubs}) == 1
+    columns = [column for hub in hubs for column in hub.columns]
+    return "hierarchical" if is_hierarchy and names_hierarchy(columns) else "standard"
 
 
 def _with_ghost(decisions: VaultDecisions, entity: Entity, hub: HubReference) -> HubReference:

@@ -1,44 +1,85 @@
 """Where each table goes in a vault: hub, link, satellite of another table's hub, or code list.
 
-It follows from what identifies a row. A key of its own makes a hub, a key that is another table's
-makes a satellite there, a key made of several other keys makes a link. A table that others refer
-to is always a hub, because no link leads to another link.
+It follows from what identifies a row, from who refers to it, and from what becomes of it.
+
+- A *hub* lists what a business identifies. Rows that other tables refer to are identified by that.
+  Of the others, those are that have a name or a number that people know, or a life of their own: a
+  status, or dates that are filled in as things go on. So are orders, contracts and whatever else
+  a business numbers as a matter of course.
+- A *link* says which hubs belong together: a key made of several other keys, or nothing but
+  references. A number of its own that nobody refers to doesn't make it a hub. It's a dependent
+  child key of the link, which tells apart rows between the same hubs.
+- A *transactional link* is a link for what happens once and then stays as it was. Its rows are
+  measured or dated.
+- A *satellite* describes a hub: a table with another's whole key, or, as a multi-active one, a
+  table with several rows for each row of a single other table. Texts in several languages are
+  satellites of what they're about.
+- A *reference table* explains codes or days. Columns refer to it, but no link does.
+- What no key identifies, and what refers to nothing, is stored row by row.
+
+A table whose key is made of several other keys is a link even where others refer to it: they are
+then related to its hubs, because no link leads to another link.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from fluid_build.modeling.conceptual import Entity, Relationship
-from fluid_build.modeling.data_vault.business_keys import natural_key
-from fluid_build.modeling.data_vault.column_purposes import is_event_date, is_naming, is_technical
-from fluid_build.modeling.data_vault.key_types import are_written_alike, vault_type
+from fluid_build.modeling.data_vault.business_keys import is_known_by_key, natural_key
+from fluid_build.modeling.data_vault.column_purposes import (
+    is_bookkeeping,
+    is_date,
+    is_distinctive,
+    is_event_date,
+    is_filled_later,
+    is_naming,
+    is_period,
+    is_status,
+    is_technical,
+)
+from fluid_build.modeling.data_vault.reasons import name_parents, subject
+from fluid_build.modeling.data_vault.reference_lists import calendars, code_lists
+from fluid_build.modeling.data_vault.relating import (
+    ends,
+    language_part,
+    outward_references,
+    own_key_columns,
+    references_in_key,
+)
 from fluid_build.modeling.data_vault.source_tables import SourceTables
-from fluid_build.modeling.types import family
-from fluid_build.profiling.names import stem
+from fluid_build.modeling.data_vault.subtypes import (
+    only_relates,
+    relating_reason,
+    subtype_reason,
+    supertypes,
+)
+from fluid_build.modeling.data_vault.table_names import (
+    is_core_concept,
+    is_event_name,
+    is_line_name,
+    names_language,
+    names_sequence,
+)
+from fluid_build.modeling.element import Alternative
+from fluid_build.profiling.names import stem, words
 from fluid_build.profiling.profile import Profile
-from fluid_build.text import counted, listed
+from fluid_build.text import counted
 
 PlacementKind = Literal[
     "hub", "subtype", "link", "transaction", "multi-active", "reference", "keyless"
 ]
-_MOST_CODES = 300
-"""Rows of a list of text codes: countries, currencies and languages each fit with room to spare."""
-_MOST_NUMBERED = 50
-"""Rows of a list of numbered codes. A number says less than a text code that the list is closed,
-so fewer rows are taken for one."""
-_LONGEST_CODE = 10
-"""Characters of a code. What is longer is a name."""
+_PROPERTIES = frozenset(
+    "age area capacity elevation height length population seats size weight width year".split()
+)
+"""Words for measures of what lasts: the capacity of a plane is no event."""
 _MOST_DESCRIPTIVE = 2
-"""Columns that explain a code: a name and a description. With more, the table is an entity."""
-_MOST_NAMES = 3
-"""Names that a reason lists before it counts the others."""
+"""Columns that describe a relationship. With more, the table is about something of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a table goes in the vault, and why.
+    """Where a table goes in the vault, and why; ``alternatives`` are the places that lost.
 
     ``parent`` is the reference that the table's key is made of. A subtype and a multi-active
     satellite have one; both belong to the parent's hub.
@@ -47,54 +88,61 @@ class Placement:
     kind: PlacementKind
     reason: str
     parent: Relationship | None = None
+    alternatives: tuple[Alternative, ...] = ()
 
 
 def placements(profile: Profile, tables: SourceTables) -> dict[str, Placement]:
     """Return where every table goes.
 
-    What needs no look at the other tables' placements comes first: keyless tables and tables of
-    mere references. Code lists come before subtypes and hubs, which don't link to them.
+    What needs no look at the other tables' placements comes first: keyless tables, calendars and
+    tables of mere references. Code lists come before subtypes and hubs, which don't link to them.
     """
-    placed: dict[str, Placement] = {}
+    placed: dict[str, Placement] = {
+        name: Placement("reference", reason) for name, reason in calendars(tables).items()
+    }
+    days = set(placed)
     for name, entity in tables.entities.items():
         if not tables.identities[name]:
             placed[name] = Placement("keyless", f"No key identifies a row: {_no_key(entity)}.")
-        elif _has_only_references(tables, entity):
-            parents = _name_parents(tables.references[name])
+        elif name not in placed and _has_only_references(tables, entity, days):
+            parents = name_parents(tables.references[name])
             placed[name] = Placement("link", f"The table holds only references, to {parents}.")
-    # A link leads to hubs only, so its ends can't be code lists.
-    link_ends = {
-        reference.to_entity
-        for name, placement in placed.items()
-        if placement.kind == "link"
-        for reference in tables.references[name]
-    }
-    for name, entity in tables.entities.items():
-        may_be_codes = profile.has_data and name not in placed and name not in link_ends
-        if may_be_codes and _is_code_list(profile, tables, entity):
-            placed[name] = Placement("reference", _code_list_reason(entity, tables))
-    for name, relationship in _subtypes(tables, placed).items():
-        placed[name] = Placement("subtype", _subtype_reason(relationship), relationship)
-    code_lists = {name for name, placement in placed.items() if placement.kind == "reference"}
+    links = {name for name, placement in placed.items() if placement.kind == "link"}
+    for name, reason in code_lists(profile, tables, links).items():
+        placed.setdefault(name, Placement("reference", reason))
+    for name, relationship in supertypes(tables, set(placed)).items():
+        placed[name] = Placement("subtype", subtype_reason(relationship), relationship)
+    lists = {name for name, placement in placed.items() if placement.kind == "reference"}
     return {
-        name: placed.get(name) or _placement_by_key(tables, entity, code_lists)
+        name: placed.get(name) or _placement_by_key(tables, entity, lists)
         for name, entity in tables.entities.items()
     }
 
 
-def _has_only_references(tables: SourceTables, entity: Entity) -> bool:
+def _has_only_references(tables: SourceTables, entity: Entity, days: Set[str]) -> bool:
     """Return whether a table has only references to several others, flags and technical columns.
 
     Such a table is a link even if a part of its references is unique: with few rows, the data may
-    show a smaller key than the table was meant to have.
+    show a smaller key than the table was meant to have. A number of its own changes nothing.
     """
-    references = tables.references[entity.name]
-    if tables.referrers[entity.name] or _count_ends(references) < 2:
+    references = [r for r in outward_references(tables, entity.name) if r.to_entity not in days]
+    if tables.referrers[entity.name] or len(ends(references)) < 2:
         return False
-    referring = {column for r in references for column in r.from_attributes}
-    return referring.issuperset(tables.identity(entity.name)) and all(
-        a.name in referring or is_technical(a) or a.type == "boolean" for a in entity.attributes
+    referring = {c for r in tables.references[entity.name] for c in r.from_attributes}
+    key = set(tables.identity(entity.name))
+    if not key <= referring and (len(key) > 1 or key & referring):
+        return False
+    if not key <= referring and not _is_complete(tables, entity, references):
+        return False
+    return all(
+        a.name in referring | key or is_technical(a) or a.type == "boolean"
+        for a in entity.attributes
     )
+
+
+def _is_complete(tables: SourceTables, entity: Entity, references: Sequence[Relationship]) -> bool:
+    """Return whether every row has all of these references."""
+    return all(tables.is_complete(entity.name, r.from_attributes) for r in references)
 
 
 def _no_key(entity: Entity) -> str:
@@ -110,176 +158,146 @@ def _no_key(entity: Entity) -> str:
     )
 
 
-def _is_code_list(profile: Profile, tables: SourceTables, entity: Entity) -> bool:
-    """Return whether a table is a short list of codes that others look up.
-
-    It has a short key, one or two columns that explain it, and no references. Nobody's key
-    contains its key: that would make it part of a relationship, which needs a hub.
-    """
-    key = tables.identity(entity.name)
-    if len(key) != 1 or tables.references[entity.name] or not tables.referrers[entity.name]:
-        return False
-    for referrer in tables.referrers[entity.name]:
-        is_part_of_key = set(referrer.from_attributes) & set(tables.identity(referrer.from_entity))
-        if is_part_of_key or referrer.to_attributes != key:
-            return False
-    descriptive = [a for a in entity.attributes if a.name not in key and not is_technical(a)]
-    if not 1 <= len(descriptive) <= _MOST_DESCRIPTIVE or any(a.pii for a in descriptive):
-        return False
-    if not any(family(a.type) == "text" for a in descriptive):
-        return False
-    key_family = family(entity.attribute(key[0]).type)
-    if key_family == "text":
-        length = profile.table(entity.name).column(key[0]).max_length
-        is_short = length is not None and length <= _LONGEST_CODE
-        return is_short and 0 < entity.rows <= _MOST_CODES
-    return key_family in {"integer", "decimal"} and 0 < entity.rows <= _MOST_NUMBERED
-
-
-def _code_list_reason(entity: Entity, tables: SourceTables) -> str:
-    users = dict.fromkeys(r.from_entity for r in tables.referrers[entity.name])
-    return (
-        f"A code list of {counted(entity.rows, 'row')}: a short key and its meaning."
-        f" {_subject(users, 'refers', 'refer')} to it, and it refers to nothing."
-    )
-
-
-def _subtypes(tables: SourceTables, placed: Mapping[str, Placement]) -> dict[str, Relationship]:
-    """Return the tables whose whole key is another table's key, each with that reference.
-
-    Where such tables refer to each other in a circle, the one with the most rows gets the hub.
-    """
-    supertypes: dict[str, Relationship] = {}
-    for name in tables.entities:
-        candidates = [
-            reference
-            for reference in tables.references[name]
-            if _extends(tables, reference) and {name, reference.to_entity}.isdisjoint(placed)
-        ]
-        if candidates:
-            supertypes[name] = min(candidates, key=partial(_rank_as_supertype, tables))
-    for name in tables.entities:
-        circle = _circle(supertypes, name)
-        if circle:
-            del supertypes[max(circle, key=lambda table: tables.entities[table].rows)]
-    return supertypes
-
-
-def _rank_as_supertype(tables: SourceTables, reference: Relationship) -> tuple[bool, int]:
-    """Return a sort key by which declared references come first, then those to larger tables."""
-    return reference.origin != "declared", -tables.entities[reference.to_entity].rows
-
-
-def _extends(tables: SourceTables, reference: Relationship) -> bool:
-    """Return whether a reference is made of a table's whole key and leads to another's."""
-    child, parent = reference.from_entity, reference.to_entity
-    if child == parent or set(reference.from_attributes) != set(tables.identity(child)):
-        return False
-    if set(reference.to_attributes) != set(tables.identity(parent)):
-        return False
-    child_entity, parent_entity = tables.entities[child], tables.entities[parent]
-    return are_written_alike(
-        [vault_type(child_entity.attribute(column)) for column in reference.from_attributes],
-        [vault_type(parent_entity.attribute(column)) for column in reference.to_attributes],
-    )
-
-
-def _circle(supertypes: Mapping[str, Relationship], start: str) -> list[str]:
-    """Return the tables of the circle that ``start`` is part of; none where its chain ends."""
-    path = [start]
-    while path[-1] in supertypes:
-        supertype = supertypes[path[-1]].to_entity
-        if supertype == start:
-            return path
-        if supertype in path:
-            return []
-        path.append(supertype)
-    return []
-
-
-def _subtype_reason(reference: Relationship) -> str:
-    return (
-        f"A subtype of {reference.to_entity}: its key is the key of {reference.to_entity}, so each"
-        f" row extends a row of {reference.to_entity}."
-    )
-
-
-def _placement_by_key(tables: SourceTables, entity: Entity, code_lists: Set[str]) -> Placement:
+def _placement_by_key(tables: SourceTables, entity: Entity, lists: Set[str]) -> Placement:
     """Return the placement of a table whose key isn't just another table's key."""
-    name, key = entity.name, set(tables.identity(entity.name))
-    references = [r for r in tables.references[name] if r.to_entity not in code_lists]
+    name = entity.name
+    references = [r for r in outward_references(tables, name) if r.to_entity not in lists]
     users = dict.fromkeys(r.from_entity for r in tables.referrers[name] if r.from_entity != name)
     if users:
-        reason = f"The table has its own key, and {_subject(users, 'refers', 'refer')} to it."
+        reason = f"The table has its own key, and {subject(users, 'refers', 'refer')} to it."
         return Placement("hub", reason)
     if any(r.to_entity == name for r in references):
         return Placement("hub", "The table has its own key and refers to itself.")
-    in_key = [r for r in references if key.issuperset(r.from_attributes)]
-    if _count_ends(in_key) >= 2 and not _own_key_columns(tables, entity, in_key):
-        return Placement("link", f"Its key consists of the keys of {_name_parents(in_key)}.")
-    if entity_evidence := _entity_evidence(tables, entity, key):
-        return Placement("hub", f"The table has its own key, and {entity_evidence}.")
-    return _placement_by_references(tables, entity, references, in_key)
+    if any(r.to_entity not in lists for r in references_in_key(tables, name)):
+        return _placement_by_references_in_key(tables, entity, references, lists)
+    return _placement_by_own_key(tables, entity, references)
 
 
-def _placement_by_references(
-    tables: SourceTables,
-    entity: Entity,
-    references: Sequence[Relationship],
-    in_key: Sequence[Relationship],
+def _placement_by_references_in_key(
+    tables: SourceTables, entity: Entity, references: Sequence[Relationship], lists: Set[str]
 ) -> Placement:
-    """Return the placement of a table that nothing refers to and that names nothing.
-
-    ``in_key`` are the references that are part of its key.
-    """
-    own_columns = _own_key_columns(tables, entity, in_key)
-    if in_key and not own_columns:
-        parents = _name_parents(in_key)
+    """Return the placement of a table that nothing refers to, and whose key refers to others."""
+    name = entity.name
+    in_key = [r for r in references_in_key(tables, name) if r.to_entity not in lists]
+    own_columns = own_key_columns(tables, name, in_key)
+    described = language_part(tables, name)
+    if described is not None:
+        reason = f"Its texts describe rows of {described.to_entity}, in one language each."
+        return Placement("multi-active", reason, described)
+    if len(ends(in_key)) >= 2 and not own_columns:
+        return Placement("link", f"Its key consists of the keys of {name_parents(in_key)}.")
+    related = ends([*in_key, *references])
+    if not own_columns and only_relates(tables, name, lists):
+        return Placement(_link_kind(entity), relating_reason(tables, name))
+    if not own_columns:
+        parents = name_parents(in_key)
         reason = f"Its key refers to {parents}, but to columns other than the primary key there."
         return Placement("hub", reason)
-    if in_key and _count_ends(references) == 1:
-        reason = (
-            f"Several rows belong to one row of {_name_parents(in_key)};"
-            f" {_subject(own_columns, 'distinguishes', 'distinguish')} them."
-        )
+    if len(related) == 1 and _numbers_its_rows(entity, own_columns):
+        names = _naming_columns(tables, entity)
+        if names:
+            return Placement("hub", f"The table has its own key, and {names[0]} names its rows.")
+    distinguishing = subject(own_columns, "distinguishes", "distinguish")
+    if len(related) == 1:
+        reason = f"Several rows belong to one row of {name_parents(in_key)}; {distinguishing} them."
         return Placement("multi-active", reason, in_key[0])
-    if in_key:
-        reason = (
-            f"Its rows link {_name_parents(references)};"
-            f" {_subject(own_columns, 'distinguishes', 'distinguish')} them."
+    reason = f"Its rows link {name_parents(related)}; {distinguishing} them."
+    is_dated = any(is_date(entity.attribute(column)) for column in tables.identity(name)) or any(
+        reference.to_entity in lists for reference in references_in_key(tables, name)
+    )
+    is_snapshot = is_dated and any(a.measure is not None for a in entity.attributes)
+    happens_once = is_dated and not is_period(entity.attributes)
+    is_event = is_snapshot or happens_once or _is_measured(entity)
+    kind: PlacementKind = "transaction" if is_event else "link"
+    return Placement(kind, reason)
+
+
+def _placement_by_own_key(
+    tables: SourceTables, entity: Entity, references: Sequence[Relationship]
+) -> Placement:
+    """Return the placement of a table that nothing refers to, and whose key is its own."""
+    name = entity.name
+    related = ends(references)
+    complete = [r for r in related if tables.is_complete(name, r.from_attributes)]
+    is_composite = len(tables.identity(name)) > 1 and len(related) > 1
+    if not complete and not is_composite:
+        evidence = _entity_evidence(tables, entity)
+        return Placement(
+            "hub", f"The table has its own key{f', and {evidence}' if evidence else ''}."
         )
-        return Placement("transaction" if _is_measured(entity) else "link", reason)
-    complete = [r for r in references if tables.is_complete(entity.name, r.from_attributes)]
-    if _count_ends(complete) >= 2 and _is_event(entity):
-        reason = f"Each row is an event that links {_name_parents(references)}."
-        return Placement("transaction", reason)
-    return Placement("hub", "The table has its own key.")
+    parents = [reference.to_entity for reference in related]
+    if not is_line_name(tables, name, parents) and (evidence := _entity_evidence(tables, entity)):
+        reason = f"The table has its own key, and {evidence}."
+        return Placement("hub", reason, alternatives=_relation_instead(related))
+    key = ", ".join(tables.identity(name))
+    as_hub = Alternative(choice="a hub", reason=f"{key} identifies its rows")
+    if len(related) == 1:
+        if not _is_event(entity) and _count_descriptive(tables, entity) > _MOST_DESCRIPTIVE:
+            return Placement("hub", "The table has its own key and several descriptive columns.")
+        reason = (
+            f"Several rows belong to one row of {parents[0]}; nothing refers to {key}, which tells"
+            " them apart."
+        )
+        return Placement("multi-active", reason, complete[0], (as_hub,))
+    if _is_event(entity):
+        reason = (
+            f"Each row is an event that links {name_parents(related)}; nothing refers to {key}."
+        )
+        return Placement("transaction", reason, alternatives=(as_hub,))
+    if _count_descriptive(tables, entity) > _MOST_DESCRIPTIVE:
+        return Placement("hub", "The table has its own key and several descriptive columns.")
+    reason = f"Its rows link {name_parents(related)}; nothing refers to {key}."
+    return Placement("link", reason, alternatives=(as_hub,))
 
 
-def _own_key_columns(
-    tables: SourceTables, entity: Entity, in_key: Sequence[Relationship]
-) -> list[str]:
-    """Return the columns of a table's key that aren't part of the references in it."""
-    key = set(tables.identity(entity.name))
-    return sorted(key.difference(*(reference.from_attributes for reference in in_key)))
+def _relation_instead(related: Sequence[Relationship]) -> tuple[Alternative, ...]:
+    """Return what a hub that nothing refers to could have been: a link, if it has two ends."""
+    if len(related) < 2:
+        return ()
+    return (Alternative(choice="a link", reason=f"its rows link {name_parents(related)}"),)
 
 
-def _count_ends(references: Sequence[Relationship]) -> int:
-    """Return how many ends references have: two by the same columns lead from one end."""
-    return len({frozenset(r.from_attributes) for r in references})
-
-
-def _entity_evidence(tables: SourceTables, entity: Entity, key: Set[str]) -> str:
+def _entity_evidence(tables: SourceTables, entity: Entity) -> str:
     """Return why a table that nothing refers to is an entity and no relationship, or ""."""
-    naming = [
+    names = _naming_columns(tables, entity)
+    if names:
+        return f"{names[0]} names its rows"
+    natural = natural_key(entity)
+    if natural is not None:
+        return f"people identify its rows by {natural.attributes[0]}"
+    if is_core_concept(tables, entity.name):
+        return "a business numbers and follows what it's named for"
+    if is_event_name(tables, entity.name):
+        return ""
+    identity = tables.identities[entity.name]
+    if identity is not None and is_known_by_key(entity, identity):
+        return f"people identify its rows by {identity.attributes[0]}"
+    changing = [a.name for a in entity.attributes if is_status(a) or is_filled_later(a)]
+    if changing and any(map(is_event_date, entity.attributes)):
+        return f"{changing[0]} says how far each row has come"
+    return ""
+
+
+def _naming_columns(tables: SourceTables, entity: Entity) -> list[str]:
+    """Return the columns that name the rows of a table, of its key only where that's one column."""
+    key = tables.identity(entity.name)
+    part_of_key = key if len(key) > 1 else ()
+    return [
         a.name
         for a in entity.attributes
-        if a.name not in key and is_naming(a) and not _names_another(tables, entity, a.name)
+        if a.name not in part_of_key
+        and is_naming(a)
+        and is_distinctive(a)
+        and not _names_another(tables, entity, a.name)
     ]
-    if naming:
-        return f"{naming[0]} names its rows"
-    natural = natural_key(entity)
-    return f"people identify its rows by {natural.attributes[0]}" if natural else ""
+
+
+def _numbers_its_rows(entity: Entity, own_columns: Sequence[str]) -> bool:
+    """Return whether the own part of a key identifies something, and isn't a date or a place."""
+    return not any(
+        is_date(attribute) or names_language(attribute) or names_sequence(attribute)
+        for attribute in map(entity.attribute, own_columns)
+    )
 
 
 def _names_another(tables: SourceTables, entity: Entity, column: str) -> bool:
@@ -294,31 +312,35 @@ def _names_another(tables: SourceTables, entity: Entity, column: str) -> bool:
     )
 
 
+def _count_descriptive(tables: SourceTables, entity: Entity) -> int:
+    """Return how many columns of a table neither refer, measure nor keep records."""
+    referring = {c for r in tables.references[entity.name] for c in r.from_attributes}
+    key = tables.identity(entity.name)
+    return sum(
+        a.name not in {*referring, *key}
+        and a.measure is None
+        and not is_technical(a)
+        and not is_bookkeeping(a)
+        for a in entity.attributes
+    )
+
+
+def _link_kind(entity: Entity) -> PlacementKind:
+    """Return the kind of a link: transactional where its rows are events."""
+    return "transaction" if _is_event(entity) else "link"
+
+
 def _is_event(entity: Entity) -> bool:
-    """Return whether rows are events: they're measured, or at least dated."""
-    return _is_measured(entity) or any(map(is_event_date, entity.attributes))
+    """Return whether rows are events: they're measured, or dated without holding for a period."""
+    is_dated = any(map(is_event_date, entity.attributes))
+    return _is_measured(entity) or (is_dated and not is_period(entity.attributes))
 
 
 def _is_measured(entity: Entity) -> bool:
     """Return whether a table measures more than levels, which stay until they're updated."""
     return any(
-        a.measure is not None and a.measure.additivity != "semi-additive" for a in entity.attributes
+        a.measure is not None
+        and a.measure.additivity != "semi-additive"
+        and not _PROPERTIES & set(words(a.name))
+        for a in entity.attributes
     )
-
-
-def _name_parents(references: Sequence[Relationship]) -> str:
-    return _name_a_few(dict.fromkeys(r.to_entity for r in references))
-
-
-def _subject(names: Collection[str], singular_verb: str, plural_verb: str) -> str:
-    """Return names as the subject of a sentence, with the form of the verb that goes with them."""
-    return f"{_name_a_few(names)} {singular_verb if len(names) == 1 else plural_verb}"
-
-
-def _name_a_few(names: Iterable[str]) -> str:
-    """Return names as a list in a sentence: up to three, or two and how many others."""
-    listed_names = list(names)
-    if len(listed_names) > _MOST_NAMES:
-        more = len(listed_names) - _MOST_NAMES + 1
-        listed_names = [*listed_names[: _MOST_NAMES - 1], f"{more} others"]
-    return listed(listed_names)

@@ -133,6 +133,7 @@ def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satell
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, (*keys, *columns)),
         reason=decisions.placements[entity.name].reason,
+        alternatives=decisions.placements[entity.name].alternatives,
     )
 
 

@@ -157,8 +157,11 @@ def test_lines_that_measure_are_transactions_and_levels_arent(column: str, kind:
     [
         ("amount decimal", "transaction"),
         ("sold_on date", "transaction"),
-        ("updated_at timestamp", "hub"),
+        ("updated_at timestamp", "link"),
+        ("capacity", "link"),
         ("label text", "hub"),
+        ("status text/4, sold_on date", "hub"),
+        ("sold_on date, returned_on date?", "hub"),
     ],
 )
 def test_an_event_between_two_entities_is_a_transaction(column: str, kind: str) -> None:
@@ -168,9 +171,93 @@ def test_an_event_between_two_entities_is_a_transaction(column: str, kind: str) 
     assert result.kind == kind
 
 
-def test_an_event_of_which_one_end_may_be_missing_is_a_hub() -> None:
+def test_an_event_of_which_one_end_may_be_missing_is_a_transaction() -> None:
     schema = f"{TWO_HUBS} sale *id, customer_id? > customer, product_id > product, amount decimal"
+    assert kinds(source(schema))["sale"] == "transaction"
+
+
+def test_an_event_of_which_every_end_may_be_missing_is_a_hub() -> None:
+    schema = f"{TWO_HUBS} sale *id, customer_id? > customer, product_id? > product, amount decimal"
     assert kinds(source(schema))["sale"] == "hub"
+
+
+def test_orders_are_hubs_and_payments_arent_whatever_their_columns() -> None:
+    columns = "*id, customer_id > customer, product_id > product, amount decimal, paid_on date"
+    schema = f"{TWO_HUBS} sales_order {columns}\npayment {columns}, status text/3"
+    assert kinds(source(schema))["sales_order"] == "hub"
+    assert kinds(source(schema))["payment"] == "transaction"
+
+
+def test_what_a_single_parent_has_several_of_is_multi_active_by_its_own_number() -> None:
+    result = placed(source(f"{TWO_HUBS} badge *id, customer_id > customer, earned_on date"))
+    assert result["badge"].kind == "multi-active"
+    assert result["badge"].reason == (
+        "Several rows belong to one row of customer; nothing refers to id, which tells them apart."
+    )
+    assert [alternative.choice for alternative in result["badge"].alternatives] == ["a hub"]
+
+
+def test_who_wrote_a_record_is_no_end_of_a_link() -> None:
+    schema = f"{TWO_HUBS} user *id, login text\nbadge *id, customer_id > customer"
+    assert kinds(source(f"{schema}, created_by > user"))["badge"] == "multi-active"
+    assert kinds(source(f"{schema}, sold_by > user"))["badge"] == "link"
+
+
+def test_the_only_tenant_of_a_database_is_no_end_of_a_link() -> None:
+    users = "\n".join(f"t{n} *id, tenant_id > tenant, title text" for n in range(5))
+    schema = f"{TWO_HUBS} tenant *id, title text\n{users}\n"
+    measured = source(f"{schema} badge *id, customer_id > customer, tenant_id > tenant")
+    assert kinds(measured)["badge"] == "link"
+    assert kinds(changed(measured, "tenant", rows=1))["badge"] == "multi-active"
+
+
+@pytest.mark.parametrize("language", ["*language_code text/3", "*lang_id/3 > lang"])
+def test_texts_in_several_languages_describe_what_they_are_about(language: str) -> None:
+    schema = f"{TWO_HUBS} lang *id, iso text, label text\nproduct_text *product_id > product,"
+    result = placed(source(f"{schema} {language}, title text"))
+    assert result["product_text"].kind == "multi-active"
+    assert result["product_text"].parent is not None
+    assert result["product_text"].parent.to_entity == "product"
+
+
+def test_a_calendar_is_a_reference_table_though_a_key_contains_its_key() -> None:
+    measured = source(
+        f"{TWO_HUBS} dates *id, day date, year/9, month_no/12, weekday text/7\n"
+        "stock *product_id > product, *date_id > dates, quantity 1-900"
+    )
+    result = placed(measured)
+    assert result["dates"].kind == "reference"
+    assert result["stock"].kind == "multi-active"
+
+
+def test_a_measured_key_of_one_reference_in_a_table_of_two_makes_a_link() -> None:
+    schema = f"{TWO_HUBS} pick *customer_id > customer, product_id > product, place text/9"
+    measured = source(schema)
+    assert kinds(measured)["pick"] == "subtype"
+    assert kinds(without_declared_key(measured, "pick"))["pick"] == "link"
+
+
+def without_declared_key(measured: Profile, name: str) -> Profile:
+    table = measured.table(name)
+    assert table.primary_key is not None
+    return changed(
+        measured,
+        name,
+        declared_keys=(),
+        candidate_keys=(table.primary_key,),
+        primary_key_origin="measured",
+    )
+
+
+def test_kinds_whose_keys_only_overlap_have_two_hubs() -> None:
+    measured = source(f"{TWO_HUBS} vip *customer_id > customer, lounge text")
+    key = measured.foreign_keys[0]
+    strays = key.evidence.model_copy(update={"orphans": 30, "matched": 70})
+    overlapping = measured.model_copy(
+        update={"foreign_keys": (key.model_copy(update={"evidence": strays}),)}
+    )
+    assert kinds(measured)["vip"] == "subtype"
+    assert kinds(overlapping)["vip"] == "hub"
 
 
 def test_an_event_that_others_refer_to_is_a_hub() -> None:
@@ -220,7 +307,7 @@ def test_a_list_of_numbered_codes_is_shorter(rows: int, kind: str) -> None:
         (COLOURS.replace("label text", "label text, remark text, hue text"), "hub"),
         (COLOURS.replace("label text", "label text, updated_at timestamp, hue text"), "reference"),
         (COLOURS.replace("label text", "weight decimal"), "hub"),
-        (COLOURS.split("\n")[0], "hub"),
+        (COLOURS.split("\n")[0], "reference"),
         (COLOURS.replace("*id, colour_code", "*id, *colour_code"), "hub"),
         (f"{COLOURS}\nbrand *id, name text".replace("label text", "label text, brand_id > brand"),
          "hub"),

@@ -39,8 +39,9 @@ def test_a_reference_that_is_looked_up_stays_in_the_payload() -> None:
 def test_a_composite_reference_outside_the_key_stays_in_the_payload() -> None:
     """A row that has only a part of it reaches no hub, which couldn't give the part back."""
     composite = reference("visit", "a b", "site", "region no")
-    model = vault(source("site *region, *no, label text\nvisit *id, a, b, note text", composite))
-    assert satellite(model, "sat_visit").columns == ("a", "b", "note")
+    schema = "site *region, *no, label text\nvisit *id, a, b, title text, note text"
+    model = vault(source(schema, composite))
+    assert satellite(model, "sat_visit").columns == ("a", "b", "title", "note")
 
 
 def test_a_composite_reference_inside_the_key_is_left_to_the_hub() -> None:

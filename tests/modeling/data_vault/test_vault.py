@@ -77,12 +77,12 @@ def test_a_surrogate_key_that_lost_to_a_natural_one_is_payload() -> None:
 
 def test_a_reference_to_a_surrogate_key_looks_up_the_natural_one() -> None:
     """The referring column stays in the satellite, so nothing is lost if the lookup fails."""
-    measured = source("product *id, sku text\nreview *id, product_id > product, note text")
+    measured = source("product *id, sku text\nreview *id, product_id > product, title text")
     model = vault(with_unique(measured, "product", "sku"))
     lookup = link(model, "lnk_review_product").hubs[1].lookup
     assert lookup is not None
     assert (lookup.match, lookup.found) == (("id",), ("sku",))
-    assert satellite(model, "sat_review").columns == ("product_id", "note")
+    assert satellite(model, "sat_review").columns == ("product_id", "title")
 
 
 def test_tables_that_share_a_surrogate_key_keep_it_for_their_hub() -> None:
@@ -116,24 +116,45 @@ def test_an_events_own_number_is_its_dependent_child_key() -> None:
     assert link(vault(source(schema)), "tl_sale").dependent_child_keys == ("id",)
 
 
-def test_a_relating_table_that_others_refer_to_is_a_hub_on_its_whole_key() -> None:
-    model = vault(
-        source(
-            f"""{SHOP}
-            offer *customer_id > customer, *product_id > product, price decimal
-            bid   *id, c, p, amount decimal
-            """,
-            reference("bid", "c p", "offer", "customer_id product_id"),
-        )
-    )
+OFFERS = f"""{SHOP}
+    offer *customer_id > customer, *product_id > product, price decimal
+    bid   *id, c, p, amount decimal
+"""
+
+
+def test_a_reference_to_a_link_leads_to_the_hubs_at_its_ends() -> None:
+    model = vault(source(OFFERS, reference("bid", "c p", "offer", "customer_id product_id")))
+    assert {"lnk_offer", "tl_bid"} <= relations(model)
+    assert "hub_offer" not in relations(model)
+    ends = [(end.hub, end.columns) for end in link(model, "tl_bid").hubs]
+    assert ends == [("hub_customer", ("c",)), ("hub_product", ("p",))]
+
+
+def test_a_relating_table_with_names_of_its_own_stays_a_hub_on_its_whole_key() -> None:
+    named = OFFERS.replace("price decimal", "title text")
+    model = vault(source(named, reference("bid", "c p", "offer", "customer_id product_id")))
     assert model.hub("hub_offer").business_key_columns == ("customer_id", "product_id")
-    assert {"lnk_offer_customer", "lnk_offer_product", "lnk_bid_offer"} <= relations(model)
-    assert link(model, "lnk_bid_offer").hubs[1].columns == ("c", "p")
+
+
+def test_returns_with_the_key_of_a_sale_are_related_to_the_hubs_of_the_sale() -> None:
+    measured = source(
+        f"""{SHOP}
+        store   *id, title text
+        sale    *product_id > product, *ticket, customer_id > customer, amount decimal
+        refund  *product_id, *ticket, store_id > store, amount decimal
+        """,
+        reference("refund", "product_id ticket", "sale", "product_id ticket"),
+    )
+    model = vault(changed(measured, "refund", rows=20))
+    refund = link(model, "tl_refund")
+    assert [end.hub for end in refund.hubs] == ["hub_product", "hub_store"]
+    assert refund.dependent_child_keys == ("ticket",)
+    assert "tl_sale" in relations(model)
 
 
 def test_referring_columns_are_in_the_order_of_the_business_key() -> None:
     swapped = reference("visit", "x y", "site", "no region")
-    model = vault(source("site *region, *no, label text\nvisit *id, x, y, note text", swapped))
+    model = vault(source("site *region, *no, label text\nvisit *id, x, y, title text", swapped))
     assert link(model, "lnk_visit_site").hubs[1].columns == ("y", "x")
 
 

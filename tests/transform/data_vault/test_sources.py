@@ -171,8 +171,8 @@ def test_a_parent_that_is_referred_to_three_times_has_three_links(tmp_path: Path
         "CREATE TABLE parcel (id INTEGER PRIMARY KEY, address_id INTEGER, from_address_id INTEGER,"
         " to_address_id INTEGER, name VARCHAR)",
         "INSERT INTO address SELECT i, 'c', 's', 'n' FROM range(9) r(i)",
-        "INSERT INTO parcel SELECT i, 1, i % 3, CASE WHEN i > 2 THEN i % 5 END, 'p'"
-        " FROM range(9) r(i)",
+        "INSERT INTO parcel SELECT i, 1, i % 3, CASE WHEN i > 2 THEN i % 5 END,"
+        " concat('p', i) FROM range(9) r(i)",
     ]
     references = [
         reference("parcel", "address_id", "address", "id"),

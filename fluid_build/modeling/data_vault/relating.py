@@ -1,0 +1,111 @@
+"""How a table relates others: which of its references are ends of a link, what its key adds.
+
+Not every reference relates two things of the business. Who wrote a record, and the only tenant of
+a database, are the same for rows that have nothing to do with each other. A reference whose columns
+are part of another one's says nothing beyond that one.
+"""
+
+from collections.abc import Collection, Sequence
+
+from fluid_build.modeling.conceptual import Relationship
+from fluid_build.modeling.data_vault.source_tables import SourceTables
+from fluid_build.modeling.data_vault.table_names import (
+    lists_languages,
+    names_language,
+    table_words,
+)
+from fluid_build.profiling.names import words
+from fluid_build.profiling.vocabulary import STAFF_WORDS
+
+_RECORD_STEMS = ("chang", "creat", "delet", "edit", "enter", "insert", "modif", "retir", "updat",
+                 "void")  # fmt: skip
+"""How words begin that say what somebody did to the record, not to what it's about."""
+_FEWEST_TABLES_OF_TENANT = 5
+_TENANT_SHARE = 0.1
+"""Tables, and the share of all tables, that refer to a tenant. Fewer refer to the only warehouse of
+a shop, which says something of their rows."""
+
+
+def outward_references(tables: SourceTables, table: str) -> tuple[Relationship, ...]:
+    """Return the references of a table that say something of its rows, not of its records."""
+    return tuple(r for r in tables.references[table] if not is_about_record(tables, r))
+
+
+def is_about_record(tables: SourceTables, reference: Relationship) -> bool:
+    """Return whether a reference says who wrote a record, or which tenant all records are of."""
+    if _is_tenant(tables, reference.to_entity):
+        return True
+    if not STAFF_WORDS & set(table_words(tables, reference.to_entity)):
+        return False
+    return any(
+        word.startswith(_RECORD_STEMS)
+        for column in reference.from_attributes
+        for word in words(column)
+    )
+
+
+def _is_tenant(tables: SourceTables, table: str) -> bool:
+    """Return whether a table has a single row that very many tables refer to."""
+    users = len({reference.from_entity for reference in tables.referrers[table]})
+    fewest = max(_FEWEST_TABLES_OF_TENANT, _TENANT_SHARE * len(tables.entities))
+    return tables.entities[table].rows == 1 and users >= fewest
+
+
+def ends(references: Sequence[Relationship]) -> list[Relationship]:
+    """Return the references that are ends of a link, one for each set of columns.
+
+    Two by the same columns lead from one end, and so do those by a part of another's columns.
+    """
+    columns = [frozenset(reference.from_attributes) for reference in references]
+    return [
+        reference
+        for position, (reference, own) in enumerate(zip(references, columns, strict=True))
+        if own not in columns[:position] and not any(own < other for other in columns)
+    ]
+
+
+def references_in_key(tables: SourceTables, table: str) -> tuple[Relationship, ...]:
+    """Return the references that are a part of a table's key, or all of it."""
+    key = set(tables.identity(table))
+    return tuple(r for r in tables.references[table] if key.issuperset(r.from_attributes))
+
+
+def own_key_columns(
+    tables: SourceTables, table: str, in_key: Sequence[Relationship]
+) -> tuple[str, ...]:
+    """Return the columns of a table's key that aren't part of the references in it."""
+    referring = {column for reference in in_key for column in reference.from_attributes}
+    return tuple(column for column in tables.identity(table) if column not in referring)
+
+
+def is_translation(tables: SourceTables, table: str) -> bool:
+    """Return whether a table has texts about one other table's rows, each in several languages."""
+    return language_part(tables, table) is not None
+
+
+def language_part(tables: SourceTables, table: str) -> Relationship | None:
+    """Return the reference to what a table's texts are about; None where it has no languages.
+
+    The key of such a table is that reference and a language, whether languages are listed or not.
+    """
+    in_key = ends(references_in_key(tables, table))
+    to_languages = [r for r in in_key if lists_languages(tables, r.to_entity)]
+    described = [r for r in in_key if not lists_languages(tables, r.to_entity)]
+    own = own_key_columns(tables, table, in_key)
+    entity = tables.entities[table]
+    if len(described) != 1 or len(to_languages) + len(own) != 1:
+        return None
+    if own and not names_language(entity.attribute(own[0])):
+        return None
+    relating: Collection[Relationship] = ends(outward_references(tables, table))
+    others = [r for r in relating if r not in in_key]
+    return described[0] if not others and _has_text(tables, table) else None
+
+
+def _has_text(tables: SourceTables, table: str) -> bool:
+    key = tables.identity(table)
+    return any(
+        attribute.type.startswith(("string", "varchar", "char"))
+        for attribute in tables.entities[table].attributes
+        if attribute.name not in key
+    )

@@ -1,0 +1,132 @@
+"""What a table's name says about its rows: orders, payments, lines, translations, levels.
+
+The words are general ones of business databases, in the languages that most of them are written in.
+A name only decides where columns and references leave a choice.
+"""
+
+from collections.abc import Sequence
+
+from fluid_build.modeling.conceptual import Attribute
+from fluid_build.modeling.data_vault.column_purposes import last_word
+from fluid_build.modeling.data_vault.source_tables import SourceTables
+from fluid_build.profiling.names import Words, singular, words
+
+
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_CORE_CONCEPTS = _word_set(
+    """
+    airplane aircraft asset building car client company customer device employee equipment machine
+    member party patient person plane product site staff store student supplier teacher user vehicle
+    vendor warehouse
+    account agreement appointment auftrag bestellung booking buchung case claim commande commessa
+    contract contrat contrato contratto encargo enrollment factura faktura fattura facture invoice
+    job loan mietvertrag order ordine orden pedido policy prescription prenotazione project quote
+    quotation rechnung reservation reserva reservacion reservation rezerwacja shipment siparis
+    subscription ticket umowa vertrag zamowienie
+    """
+)
+"""Whom and what a business knows, and what it numbers and follows from start to end."""
+_EVENTS = _word_set(
+    """
+    activity audit award badge bewegung change check checkin click entry event evento feedback
+    history historie impression journal like log measurement messung movement movimento movimiento
+    mouvement observation pagamento pago paiement payment platnosc posting rating reading result
+    review score scan snapshot trans transaction transaktion view visit vote zahlung
+    """
+)
+"""What happens once and stays as it was: nobody follows a vote or a payment from state to state."""
+_LINES = _word_set(
+    """
+    det detail detalle dettaglio item itm ligne linea line linha pos position posten pozycja riga
+    wiersz zeile
+    """
+)
+_LANGUAGES = _word_set(
+    "culture idioma jezyk lang language langue lengua lingua linguaggio locale spras sprache"
+)
+_LIST_WORDS = _word_set(
+    """
+    availability category class classification code condition config configuration grade group kind
+    level measure method mode option parameter period purpose rating reason role scale setting
+    severity source state status style tag term type typ tipo unit
+    categoria estado genre kategoria kategorie klasse rodzaj stan statut stato statuses
+    """
+)
+"""What lists of codes are about. Other small lists may be the customers of a shop that is new."""
+_SEQUENCES = _word_set(
+    "line lineno lnr nth num ord order ordinal pos position rank row seq sequence"
+)
+_WHOLES = _word_set(
+    """
+    ancestor assembly boss child component descendant father managed manager mother parent
+    predecessor sub subordinate successor super
+    """
+)
+"""Words for the two ends of a hierarchy: a parent and a child, an assembly and a component."""
+
+
+def is_core_concept(tables: SourceTables, table: str) -> bool:
+    """Return whether a table is named for what a business numbers and follows, such as orders."""
+    return _last_word(tables, table) in _CORE_CONCEPTS
+
+
+def is_event_name(tables: SourceTables, table: str) -> bool:
+    """Return whether a table is named for what happens once, such as payments."""
+    return bool(_EVENTS & set(table_words(tables, table)[-2:]))
+
+
+def is_line_name(tables: SourceTables, table: str, parents: Sequence[str]) -> bool:
+    """Return whether a table is named for the lines of one of its parents, such as order items."""
+    own = table_words(tables, table)
+    if len(own) < 2 or own[-1] not in _LINES:
+        return False
+    return any(set(own) & set(table_words(tables, parent)) for parent in parents)
+
+
+def is_named_for_all(tables: SourceTables, table: str, parents: Sequence[str]) -> bool:
+    """Return whether a name is made of the parents' names, such as ``customer_address``."""
+    own = table_words(tables, table)
+    squashed = "".join(own)
+    names = ["".join(table_words(tables, parent)) for parent in parents]
+    return len(set(names)) > 1 and all(
+        name in squashed and len(name) < len(squashed) for name in names
+    )
+
+
+def names_language(attribute: Attribute) -> bool:
+    """Return whether a column says which language the other columns are in."""
+    return any(singular(word) in _LANGUAGES for word in words(attribute.name))
+
+
+def lists_languages(tables: SourceTables, table: str) -> bool:
+    """Return whether a table lists languages."""
+    return _last_word(tables, table) in _LANGUAGES
+
+
+def lists_codes(tables: SourceTables, table: str) -> bool:
+    """Return whether a table is named for what lists of codes are about, such as a type."""
+    own = table_words(tables, table)
+    return bool(_LIST_WORDS & set(own)) or bool(own and last_word(own[-1], _LIST_WORDS))
+
+
+def names_sequence(attribute: Attribute) -> bool:
+    """Return whether a column only numbers the rows of one parent."""
+    return bool(_SEQUENCES & set(words(attribute.name)))
+
+
+def names_hierarchy(columns: Sequence[str]) -> bool:
+    """Return whether columns are named for the ends of a hierarchy."""
+    return any(singular(word) in _WHOLES for column in columns for word in words(column))
+
+
+def table_words(tables: SourceTables, table: str) -> Words:
+    """Return the words of a table's name, each in the singular, without prefixes of the schema."""
+    parsed = tables.parsed_names[table].table
+    return tuple(map(singular, parsed.entity or words(table)))
+
+
+def _last_word(tables: SourceTables, table: str) -> str:
+    return table_words(tables, table)[-1] if table_words(tables, table) else ""
