@@ -109,8 +109,8 @@ def _vault_elements(vault: DataVaultModel) -> Iterator[BuiltElement]:
     for hub in vault.hubs:
         yield BuiltElement(hub.entity_name, "hub", key=frozenset(hub.business_key_columns))
     for link in vault.links:
-        # A hub's references to other hubs follow from its foreign keys.
-        if link.table not in hub_tables.values():
+        # A hub's references to other hubs follow from its foreign keys, unless they're an event.
+        if link.table not in hub_tables.values() or link.link_type == "transactional":
             links.setdefault(link.table, []).append(link)
     for table, own_links in links.items():
         yield BuiltElement(

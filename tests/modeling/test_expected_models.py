@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bench.expected_models.built import built_elements
 from bench.expected_models.elements import (
     BuiltElement,
     Column,
@@ -15,7 +16,9 @@ from bench.expected_models.reading import (
     read_expected_models,
 )
 from bench.expected_models.scoring import ModelScore, score_model
+from fluid_build.modeling.techniques import build_model
 from fluid_build.sources import open_source
+from tests.modeling.sources import source as source_profile
 from tests.shared import SHARED, needs_shared
 
 FILES = sorted(Path(__file__).with_name("expected").rglob("*.yaml"))
@@ -53,6 +56,19 @@ BUILT_LINES = BuiltElement(
     measures={Column("line", "quantity"): "additive", Column("line", "price"): "non-additive"},
 )
 BUILT_PRODUCTS = BuiltElement("product", "dimension")
+
+SHOP = """
+customer *id, name text, since date
+product *id, name text/20
+sale *id, customer_id > customer, sold date
+item *sale_id > sale, *number/5 1-5, product_id > product, quantity/9, price decimal/50
+tag *product_id > product, *word text/30, note text
+"""
+
+
+def _built(technique: str) -> dict[tuple[str, str], BuiltElement]:
+    model = build_model(source_profile(SHOP, rows=1000), technique)
+    return {(element.table, element.kind): element for element in built_elements(model)}
 
 
 def _counts(score: ModelScore, aspect: str) -> tuple[int, int, int]:
@@ -208,6 +224,30 @@ def test_a_keyless_table_misses_the_kind_that_is_expected():
     link = ExpectedElement(table="visit", kinds=("link",), why="An event.")
     score = score_model([link], [BuiltElement("visit", "keyless")])
     assert _counts(score, "kinds") == (0, 0, 1)
+
+
+def test_a_fact_is_compared_by_columns_of_the_source():
+    built = _built("dimensional")
+    item = built["item", "fact"]
+    assert item.grain == {"sale_id", "number"}
+    assert item.date == Column("sale", "sold")
+    assert item.measures == {
+        Column("item", "quantity"): "additive",
+        Column("item", "price"): "non-additive",
+    }
+    assert built["customer", "dimension"] == BuiltElement("customer", "dimension")
+    assert ("", "date") in built
+
+
+def test_a_vault_is_compared_by_source_tables():
+    built = _built("data_vault_2")
+    assert built["customer", "hub"].key == {"id"}
+    assert set(built["item", "link"].parents) == {"sale", "product"}
+    assert built["tag", "satellite"].parents == ("product",)
+    assert built["tag", "satellite"].type == "multi_active"
+    # What a table says about its own hub, and its references to others, come with the hub.
+    assert ("customer", "satellite") not in built
+    assert ("sale", "link") not in built
 
 
 @pytest.mark.parametrize(
