@@ -20,30 +20,33 @@ from fluid_build.contract.validation import validate
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.contract.write.from_model import contract_from_model
 from fluid_build.contract.write.yaml_text import as_document
-from fluid_build.errors import EmptySourceError
+from fluid_build.errors import EmptySourceError, UsageError
 from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, CalendarSettings
-from fluid_build.modeling.logical import LogicalModel, model_json
-from fluid_build.modeling.techniques import build_model, check_technique
+from fluid_build.modeling.logical import LogicalModel, Technique, model_json
+from fluid_build.modeling.techniques import build_model, check_combinable, check_technique
 from fluid_build.observations.observe import observe
 from fluid_build.profiling import profile_source
+from fluid_build.profiling.combined_sources import profile_combined
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.report.markdown_document import model_document
 from fluid_build.report.profile_json import profile_json
 from fluid_build.report.view import source_view
 from fluid_build.sources.base import Source
+from fluid_build.sources.combined import CombinedSource
 from fluid_build.sources.kinds import KINDS, Kind, ServerKind
 from fluid_build.sources.origin import InDatabase
 from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.project import dbt_project
-from fluid_build.transform.dbt.source_access import source_access, write_copies
-from fluid_build.transform.dbt.targets import Target, check_target
+from fluid_build.transform.dbt.source_access import combined_access, source_access, write_copies
+from fluid_build.transform.dbt.targets import TARGET_LABELS, Target, check_target
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.plan.techniques import transform_plan
 from fluid_build.transform.proof.folder_changes import FileChange, difference, folder_changes
 from fluid_build.transform.proof.manifest import (
     MANIFEST_FILE,
     ManifestSource,
+    combined_source,
     manifest_json,
     manifest_source,
 )
@@ -183,9 +186,13 @@ def _results(
     target: str,
     on_progress: OnProgress,
 ) -> _Results:
-    check_technique(technique, variant, calendar)
+    known, _ = check_technique(technique, variant, calendar)
     warehouse = check_target(target)
-    profile = profile_source(source, on_progress=on_progress)
+    if isinstance(source, CombinedSource):
+        check_several(known, warehouse)
+        profile = profile_combined(source, on_progress=on_progress)
+    else:
+        profile = profile_source(source, on_progress=on_progress)
     if not profile.tables:
         raise EmptySourceError(
             f"{profile.source_name!r} has no readable table{_reasons(profile)}",
@@ -203,6 +210,16 @@ def _results(
         **proof_files(proof, model, plan),
     }
     return _Results(Forged(profile, model, plan, contract, proof), documents, warehouse)
+
+
+def check_several(technique: Technique, target: Target) -> None:
+    """Raise UsageError for a technique or target that takes one source only."""
+    check_combinable(technique)
+    if target != "duckdb":
+        raise UsageError(
+            f"Several sources can be built in DuckDB only, not in {TARGET_LABELS[target]}.",
+            hint="Leave --target out, or forge each source by itself.",
+        )
 
 
 def artifacts(profile: Profile, model: LogicalModel, contract: FluidContract) -> dict[str, str]:
@@ -237,14 +254,16 @@ def _contents(
 
     Copies of tables are there as long as the block lasts.
     """
-    if source.opened_as is None:
+    plan, folder = results.forged.plan, out / DBT_FOLDER
+    if isinstance(source, CombinedSource):
+        access = combined_access(source, plan, project_dir=folder)
+    elif source.opened_as is not None:
+        address = source.opened_as.address
+        access = source_access(source, plan, address, project_dir=folder, target=results.target)
+    else:
         yield _Contents(results.documents)
         return
     _report(on_progress, "project")
-    plan, folder = results.forged.plan, out / DBT_FOLDER
-    access = source_access(
-        source, plan, source.opened_as.address, project_dir=folder, target=results.target
-    )
     project = dbt_project(plan, results.forged.model, target=results.target, access=access)
     with owned_folder() as aside:
         landed = write_copies(source, plan, access, aside.path)
@@ -255,6 +274,8 @@ def _contents(
 
 
 def _origin(source: Source, out: Path) -> ManifestSource:
+    if isinstance(source, CombinedSource):
+        return combined_source({part.name: _origin(part, out) for part in source.parts})
     if source.opened_as is None:
         return ManifestSource(kind=cast("Kind", source.kind), location=None)
     options = source.opened_as.options

@@ -12,24 +12,28 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fluid_build.cli import messages
+from fluid_build.cli.source_options import named_uri
 from fluid_build.errors import NotTrustedError
 from fluid_build.secrets import redact
 from fluid_build.sources.kinds import KINDS, ServerKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.server_address import ServerAddress, server_address
-from fluid_build.transform.proof.manifest import MANIFEST_FILE, Manifest, place_of
+from fluid_build.transform.proof.manifest import MANIFEST_FILE, ManifestSource, place_of
 
 
-def allowed_place(manifest: Manifest, folder: Path, command: Sequence[str]) -> str:
+def allowed_place(
+    source: ManifestSource, folder: Path, command: Sequence[str], *, name: str = ""
+) -> str:
     """Return where a folder says its source is, if it may choose that or its user confirms it.
 
-    ``command`` is the command line that was called; the hint repeats it with ``--uri``. Raises
-    NotTrustedError, before anything is contacted, where nobody can be asked or the answer is no.
+    ``command`` is the command line that was called; the hint repeats it with ``--uri``. ``name`` is
+    that of the source where the folder has several. Raises NotTrustedError, before anything is
+    contacted, where nobody can be asked or the answer is no.
     """
-    place = place_of(manifest, folder)
-    kind = KINDS[manifest.source.kind]
+    place = place_of(source, folder)
+    kind = KINDS[source.kind]
     if isinstance(kind, ServerKind):
-        return _allowed_server(place, kind, command)
+        return _allowed_server(place, kind, command, name)
     outside = stray(place, folder)
     if outside is None:
         return place
@@ -41,7 +45,7 @@ def allowed_place(manifest: Manifest, folder: Path, command: Sequence[str]) -> s
         refusal=f"{MANIFEST_FILE} points to {path}, and a folder may only choose files in it or"
         " next to it.",
         hint="If that is where the data is, run:",
-        command=[*command, "--uri", place],
+        command=[*command, "--uri", named_uri(name, place)],
     )
     return place
 
@@ -59,7 +63,7 @@ def check_code_trusted(folder: Path, command: Sequence[str]) -> None:
     )
 
 
-def _allowed_server(place: str, kind: ServerKind, command: Sequence[str]) -> str:
+def _allowed_server(place: str, kind: ServerKind, command: Sequence[str], name: str) -> str:
     try:
         server = server_address(place, kind)
     except ValueError as error:
@@ -77,7 +81,7 @@ def _allowed_server(place: str, kind: ServerKind, command: Sequence[str]) -> str
         refusal=f"{MANIFEST_FILE} names a server ({address}), and a folder may never choose a"
         " server.",
         hint="If that is where the data is, run:",
-        command=[*command, "--uri", server.uri],
+        command=[*command, "--uri", named_uri(name, server.uri)],
     )
     return server.uri
 

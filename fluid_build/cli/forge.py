@@ -1,8 +1,8 @@
 """``fluid forge data-model``: a source's model, contract, dbt project and proof, as files."""
 
 import re
-import shlex
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,7 @@ from fluid_build.cli import failures, messages
 from fluid_build.cli.folder_edits import contradictions, preview_document, preview_screen
 from fluid_build.cli.forged_screen import forged_screen
 from fluid_build.cli.interrupts import Interrupts
-from fluid_build.cli.next_steps import after_forge
+from fluid_build.cli.next_steps import Step, after_forge
 from fluid_build.cli.options import (
     DateOrder,
     Debug,
@@ -32,17 +32,20 @@ from fluid_build.cli.options import (
     Variant,
 )
 from fluid_build.cli.profile import tell_notes
-from fluid_build.cli.source_options import CHOICES, check_kind, check_outside, conventions
-from fluid_build.cli.source_session import source_session
+from fluid_build.cli.source_options import CHOICES, check_outside, conventions, source_requests
+from fluid_build.cli.source_session import combined_session, source_session
 from fluid_build.errors import UsageError
-from fluid_build.forge import Forged, Preview
+from fluid_build.forge import Forged, Preview, check_several
 from fluid_build.forge import forge as forge_source
 from fluid_build.forge import preview as preview_source
 from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
 from fluid_build.modeling.dimensional.elements import CalendarSettings
 from fluid_build.modeling.techniques import check_technique
+from fluid_build.progress import OnProgress
 from fluid_build.report.terminal.printing import show
 from fluid_build.secrets import redact
+from fluid_build.sources.base import Source
+from fluid_build.sources.combined import CombinedSource, SourceRequest
 from fluid_build.sources.kinds import DDL
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.source_names import check_name
@@ -52,7 +55,15 @@ from fluid_build.transform.dbt.targets import check_target
 
 def from_source(
     context: typer.Context,
-    uri: Annotated[str, typer.Option("--uri", metavar="URI", help="A URI, file, folder or glob.")],
+    uri: Annotated[
+        list[str],
+        typer.Option(
+            "--uri",
+            metavar="URI",
+            help="A URI, file, folder or glob; several for one Data Vault, each with a name if you"
+            " like: NAME=URI.",
+        ),
+    ],
     source: Annotated[
         str | None,
         typer.Option("--source", metavar="KIND", help=f"The kind of source: {', '.join(CHOICES)}."),
@@ -82,21 +93,18 @@ def from_source(
     Example:  fluid forge data-model from-source --uri shop.db --technique dv2 -o shop-model
     """
     calendar = calendar_settings(fiscal_year_start, locale)
-    check_technique(technique, variant, calendar)
-    check_target(target)
+    known, _ = check_technique(technique, variant, calendar)
+    warehouse = check_target(target)
+    if len(uri) > 1:
+        check_several(known, warehouse)
     answers = conventions(decimal, date_order)
-    address = check_kind(source, uri)
-    if out is not None:
-        check_outside(out, address)
-    if address.kind is DDL:
-        raise UsageError(
-            f"{redact(uri)} is DDL, not data.",
-            hint="Run:",
-            command=f"fluid forge data-model from-ddl {shlex.quote(redact(uri))}",
-        )
     options = OpenOptions(schemas=tuple(schema or ()), conventions=answers)
+    requests = source_requests(source, uri, options)
+    for request in requests:
+        if out is not None:
+            check_outside(out, request.address)
     requested = _Requested(_checked(name), technique, variant, calendar, target, out, force)
-    return _run(address, options, context.obj, requested, diff=diff, json=json)
+    return _run(requests, None, context.obj, requested, diff=diff, json=json)
 
 
 def from_ddl(
@@ -133,8 +141,7 @@ def from_ddl(
             hint="Pass a .sql file, or use `from-source` for data.",
         )
     requested = _Requested(_checked(name), technique, variant, calendar, target, out, force)
-    options = OpenOptions(dialect=dialect)
-    return _run(address, options, context.obj, requested, diff=diff, json=json)
+    return _run([SourceRequest(address)], dialect, context.obj, requested, diff=diff, json=json)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +158,8 @@ class _Requested:
 
 
 def _run(
-    address: Address,
-    options: OpenOptions,
+    requests: Sequence[SourceRequest],
+    dialect: str | None,
     interrupts: Interrupts,
     requested: _Requested,
     *,
@@ -162,15 +169,7 @@ def _run(
     work = preview_source if diff else forge_source
     with (
         messages.progress() as on_progress,
-        source_session(
-            address,
-            interrupts,
-            schemas=options.schemas,
-            dialect=options.dialect,
-            conventions=options.conventions,
-            name=requested.name,
-            on_progress=on_progress,
-        ) as source,
+        _session(requests, dialect, requested.name, interrupts, on_progress) as source,
     ):
         out = requested.out or Path(f"{_file_name(source.name)}-model")
         result = work(
@@ -185,7 +184,35 @@ def _run(
         )
     if isinstance(result, Preview):
         return _report_preview(out, result, json=json)
-    return _report(out, result, address, requested.target, json=json)
+    steps = after_forge(out, result, _addresses(requests, source), requested.target)
+    return _report(out, result, steps, json=json)
+
+
+def _session(
+    requests: Sequence[SourceRequest],
+    dialect: str | None,
+    name: str | None,
+    interrupts: Interrupts,
+    on_progress: OnProgress,
+) -> AbstractContextManager[Source]:
+    if len(requests) > 1:
+        return combined_session(requests, interrupts, name=name, on_progress=on_progress)
+    (request,) = requests
+    return source_session(
+        request.address,
+        interrupts,
+        schemas=request.schemas,
+        dialect=dialect,
+        conventions=request.conventions,
+        name=name,
+        on_progress=on_progress,
+    )
+
+
+def _addresses(requests: Sequence[SourceRequest], source: Source) -> dict[str, Address]:
+    """Return the addresses of the sources by name, "" for the only one."""
+    names = [part.name for part in source.parts] if isinstance(source, CombinedSource) else [""]
+    return {name: request.address for name, request in zip(names, requests, strict=True)}
 
 
 def _checked(name: str | None) -> str | None:
@@ -204,13 +231,13 @@ def _report_preview(out: Path, preview: Preview, *, json: bool) -> int:
     return failures.DONE if _holds(preview.forged) else failures.CHECK_FAILED
 
 
-def _report(out: Path, forged: Forged, address: Address, target: str, *, json: bool) -> int:
+def _report(out: Path, forged: Forged, steps: Sequence[Step], *, json: bool) -> int:
     contradicting = contradictions(out, forged.kept)
     if json:
         messages.show_json(_forged_document(out, forged, contradicting))
         tell_notes(forged.profile)
     else:
-        show(forged_screen(forged, contradicting, after_forge(out, forged, address, target)))
+        show(forged_screen(forged, contradicting, steps))
     return failures.DONE if _holds(forged) and not contradicting else failures.CHECK_FAILED
 
 

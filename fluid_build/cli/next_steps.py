@@ -1,11 +1,13 @@
 """What to do next, as command lines that can be pasted as they are, one after the other."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from fluid_build.cli.invocation import dbt_command, fluid, install_command, is_dbt_installed
+from fluid_build.cli.source_options import named_uri
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.forge import CONTRACT_FILE, Forged
 from fluid_build.report.terminal.screen_parts import Copyable, Part, heading
@@ -35,16 +37,23 @@ def next_steps(steps: Sequence[Step]) -> Iterator[Part]:
             yield Copyable(step.command)
 
 
-def after_forge(folder: Path, forged: Forged, address: Address, target: str) -> tuple[Step, ...]:
-    """Return what to do with a generated folder: only what works for its source and its target."""
+def after_forge(
+    folder: Path, forged: Forged, addresses: Mapping[str, Address], target: str
+) -> tuple[Step, ...]:
+    """Return what to do with a generated folder: only what works for its sources and its target.
+
+    ``addresses`` are those of its sources by name, "" for the only one.
+    """
     if not forged.profile.has_data:
         contract = str(folder / CONTRACT_FILE)
         return (
             Step(fluid("validate", contract), "check the contract once you have completed it"),
             Step("", f"{folder / DBT_FOLDER}/README.md says how to build it once there is data."),
         )
-    verify = ("verify", str(folder), *_uri(folder, address))
-    prove = Step(fluid(*verify), f"prove again that nothing was lost{_password_remark(address)}")
+    uris = chain.from_iterable(_uri(folder, *source) for source in addresses.items())
+    verify = ("verify", str(folder), *uris)
+    remark = next(filter(None, map(_password_remark, addresses.values())), "")
+    prove = Step(fluid(*verify), f"prove again that nothing was lost{remark}")
     if target != "duckdb":
         return (
             prove,
@@ -62,16 +71,16 @@ def after_forge(folder: Path, forged: Forged, address: Address, target: str) -> 
     )
 
 
-def _uri(folder: Path, address: Address) -> tuple[str, ...]:
+def _uri(folder: Path, name: str, address: Address) -> tuple[str, ...]:
     """Return --uri where the folder may not choose the source: a server, or files far from it.
 
     A server's password is left out.
     """
     if not isinstance(address.kind, ServerKind):
         far = stray(str(Path(address.place).absolute()), folder) is not None
-        return ("--uri", address.place) if far else ()
+        return ("--uri", named_uri(name, address.place)) if far else ()
     place = surely_without_passwords(address.place)
-    return () if place is None else ("--uri", place)
+    return () if place is None else ("--uri", named_uri(name, place))
 
 
 def _password_remark(address: Address) -> str:

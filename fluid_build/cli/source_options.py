@@ -1,22 +1,41 @@
 """Options about a source, checked: its kind, its conventions, and a folder outside of it."""
 
 import glob
+import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import cast, get_args
 
 from fluid_build.errors import UsageError, unknown_name
 from fluid_build.secrets import redact
-from fluid_build.sources.conventions import Conventions, DateOrder, DecimalMark
+from fluid_build.sources.combined import SourceRequest
+from fluid_build.sources.conventions import NO_ANSWERS, Conventions, DateOrder, DecimalMark
 from fluid_build.sources.file_layout import format_of
-from fluid_build.sources.kinds import DDL, FILES, KINDS, SCHEMES
-from fluid_build.sources.uri import Address, locate
+from fluid_build.sources.kinds import COMBINED, DDL, FILES, KINDS, SCHEMES, Option
+from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.uri import Address, is_place, locate
 
 _FORMATS = {"csv": {"csv"}, "parquet": {"parquet"}, "json": {"json", "jsonl"}}
-CHOICES = (*(name for name in KINDS if name != DDL.name), *_FORMATS)
+CHOICES = (*(name for name in KINDS if name not in (DDL.name, COMBINED.name)), *_FORMATS)
 """What ``--source`` may say; the schemes of URIs are understood as well."""
+
+
+_NAMED = re.compile(r"([A-Za-z][A-Za-z0-9_]*)=(.+)", re.DOTALL)
+
+
+def split_name(text: str) -> tuple[str, str]:
+    """Return the name and the URI of ``NAME=URI``; "" and the text where that's a place itself."""
+    match = _NAMED.fullmatch(text)
+    if match is None or is_place(text):
+        return "", text
+    return match[1].lower(), match[2]
+
+
+def named_uri(name: str, uri: str) -> str:
+    """Return what ``--uri`` says of a source; ``name`` is "" for the only one."""
+    return f"{name}={uri}" if name else uri
 
 
 def check_kind(requested: str | None, uri: str) -> Address:
@@ -24,7 +43,7 @@ def check_kind(requested: str | None, uri: str) -> Address:
     if requested is None:
         return locate(uri)
     kind = FILES if requested in _FORMATS else KINDS.get(requested) or SCHEMES.get(requested)
-    if kind is None or kind is DDL:
+    if kind is None or kind in (DDL, COMBINED):
         raise unknown_name("source kind", requested, CHOICES)
     address = locate(uri)
     if kind is not address.kind:
@@ -41,6 +60,56 @@ def check_kind(requested: str | None, uri: str) -> Address:
             hint="Check the path, or leave --source out.",
         )
     return address
+
+
+def source_requests(
+    kind: str | None, uris: Sequence[str], options: OpenOptions
+) -> list[SourceRequest]:
+    """Return what to open for each ``--uri``; UsageError for DDL, or an option that none takes.
+
+    Of several sources, each gets the options that its kind takes.
+    """
+    if len(uris) == 1:
+        return [_request("", check_kind(kind, uris[0]), uris[0], options)]
+    if kind is not None:
+        raise UsageError(
+            "--source says the kind of one source, and there are several.",
+            hint="Leave --source out, or begin each URI with its kind: sqlite:///crm.db.",
+        )
+    named = [split_name(uri) for uri in uris]
+    places = [(name, locate(uri), uri) for name, uri in named]
+    for option, (is_set, spelled) in _set_options(options).items():
+        if is_set and not any(option in address.kind.options for _, address, _ in places):
+            raise UsageError(f"None of the sources takes {spelled}.", hint=f"Remove {spelled}.")
+    return [
+        _request(name, address, uri, _fitting(address, options)) for name, address, uri in places
+    ]
+
+
+def _request(name: str, address: Address, uri: str, options: OpenOptions) -> SourceRequest:
+    if address.kind is DDL:
+        raise UsageError(
+            f"{redact(uri)} is DDL, not data.",
+            hint="Run:",
+            command=f"fluid forge data-model from-ddl {shlex.quote(redact(uri))}",
+        )
+    return SourceRequest(address, name, options.schemas, options.conventions)
+
+
+def _set_options(options: OpenOptions) -> dict[Option, tuple[bool, str]]:
+    return {
+        "schemas": (bool(options.schemas), "--schema"),
+        "conventions": (options.conventions != NO_ANSWERS, "--decimal and --date-order"),
+    }
+
+
+def _fitting(address: Address, options: OpenOptions) -> OpenOptions:
+    """Return the options that a kind of source takes."""
+    takes = address.kind.options
+    return OpenOptions(
+        schemas=options.schemas if "schemas" in takes else (),
+        conventions=options.conventions if "conventions" in takes else NO_ANSWERS,
+    )
 
 
 def _files(place: str) -> Iterator[Path]:

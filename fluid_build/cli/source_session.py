@@ -9,6 +9,7 @@ from fluid_build.errors import UsageError
 from fluid_build.progress import OnProgress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
+from fluid_build.sources.combined import CombinedSource, SourceRequest, open_several
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.table_choice import OnTables, any_tables
 from fluid_build.sources.uri import Address
@@ -41,6 +42,22 @@ def source_session(
             on_tables=on_tables,
             on_progress=on_progress,
         ) as source,
+    ):
+        yield source
+
+
+@contextmanager
+def combined_session(
+    requests: Sequence[SourceRequest],
+    interrupts: Interrupts,
+    *,
+    name: str | None = None,
+    on_progress: OnProgress,
+) -> Iterator[CombinedSource]:
+    """Yield several sources as one, open as long as the block lasts."""
+    with (
+        _temporary_files(interrupts),
+        open_several(requests, name=name, on_progress=on_progress) as source,
     ):
         yield source
 

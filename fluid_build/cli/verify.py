@@ -1,6 +1,6 @@
 """``fluid verify``: whether a generated model still holds everything that its source does."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,8 @@ import typer
 from fluid_build.cli import failures, messages
 from fluid_build.cli.consent import allowed_place, check_code_trusted
 from fluid_build.cli.options import Debug, Json
-from fluid_build.cli.source_session import source_session
+from fluid_build.cli.source_options import named_uri, split_name
+from fluid_build.cli.source_session import combined_session, source_session
 from fluid_build.cli.verify_screen import (
     verified_document,
     verified_screen,
@@ -23,8 +24,10 @@ from fluid_build.progress import OnProgress
 from fluid_build.report.terminal.printing import show
 from fluid_build.secrets import redact
 from fluid_build.sources.base import Source
+from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.uri import locate
-from fluid_build.transform.proof.manifest import MANIFEST_FILE
+from fluid_build.text import listed
+from fluid_build.transform.proof.manifest import MANIFEST_FILE, ManifestSource
 from fluid_build.transform.proof.written_proof import PROOF_FILE
 from fluid_build.verification import (
     ForgedFolder,
@@ -41,11 +44,12 @@ def verify(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that fluid forge wrote.")],
     uri: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--uri",
             metavar="URI",
-            help="Where the source is: needed for a server, or if the source has moved.",
+            help="Where the source is: needed for a server, or if the source has moved."
+            " NAME=URI for one of several sources.",
         ),
     ] = None,
     dbt: Annotated[
@@ -89,16 +93,19 @@ def verify(
     """
     _check_options(dbt=dbt, warehouse=warehouse, schema=warehouse_schema)
     forged = read_folder(folder)
-    command = _command(folder, uri, warehouse, dbt=dbt, trust=trust, json=json)
+    uris = tuple(uri or ())
+    command = _command(folder, uris, warehouse, dbt=dbt, trust=trust, json=json)
     if dbt and not trust:
         check_code_trusted(folder, command)
-    place = uri if uri is not None else _place(forged, command)
-    messages.tell(f"Source: {redact(place)}")
+    moved = _moved(forged, uris)
+    places = {name: moved.get(name) or _place(forged, name, command) for name in _sources(forged)}
+    for name, place in places.items():
+        messages.tell(f"Source: {named_uri(name, redact(place))}")
     if warehouse is not None:
         return _prove_warehouse(
-            context, forged, place, warehouse=warehouse, schema=warehouse_schema, json=json
+            context, forged, places, warehouse=warehouse, schema=warehouse_schema, json=json
         )
-    verified = _verify(context, forged, place, is_named=uri is not None, dbt=dbt)
+    verified = _verify(context, forged, places, moved, dbt=dbt)
     is_refreshed = refresh_proof(folder, verified.proof)
     if json:
         messages.show_json(verified_document(verified))
@@ -110,23 +117,28 @@ def verify(
 
 
 def _verify(
-    context: typer.Context, forged: ForgedFolder, place: str, *, is_named: bool, dbt: bool
+    context: typer.Context,
+    forged: ForgedFolder,
+    places: Mapping[str, str],
+    moved: Mapping[str, str],
+    *,
+    dbt: bool,
 ) -> Verified:
     with (
         messages.progress() as on_progress,
-        _session(context, forged, place, on_progress) as source,
+        _session(context, forged, places, on_progress) as source,
     ):
         verified = verify_folder(forged, source, on_progress=on_progress)
         if not dbt:
             return verified
-        built = verify_dbt(forged, source, place if is_named else None, on_progress=on_progress)
+        built = verify_dbt(forged, source, moved, on_progress=on_progress)
         return replace(verified, dbt=built)
 
 
 def _prove_warehouse(
     context: typer.Context,
     forged: ForgedFolder,
-    place: str,
+    places: Mapping[str, str],
     *,
     warehouse: str,
     schema: str | None,
@@ -135,7 +147,7 @@ def _prove_warehouse(
     messages.tell(f"Warehouse: {redact(warehouse)}")
     with (
         messages.progress() as on_progress,
-        _session(context, forged, place, on_progress) as source,
+        _session(context, forged, places, on_progress) as source,
     ):
         verified = verify_warehouse(
             forged, source, warehouse, schema=schema, on_progress=on_progress
@@ -148,17 +160,51 @@ def _prove_warehouse(
 
 
 def _session(
-    context: typer.Context, forged: ForgedFolder, place: str, on_progress: OnProgress
+    context: typer.Context, forged: ForgedFolder, places: Mapping[str, str], on_progress: OnProgress
 ) -> AbstractContextManager[Source]:
+    sources = _sources(forged)
+    if forged.manifest.source.parts is not None:
+        requests = [
+            SourceRequest(locate(places[name]), name, source.schemas, source.conventions)
+            for name, source in sources.items()
+        ]
+        return combined_session(requests, context.obj, on_progress=on_progress)
     source = forged.manifest.source
     return source_session(
-        place,
+        places[""],
         context.obj,
         schemas=source.schemas,
         dialect=source.dialect,
         conventions=source.conventions,
         on_progress=on_progress,
     )
+
+
+def _sources(forged: ForgedFolder) -> Mapping[str, ManifestSource]:
+    """Return the sources of a folder by name, "" for the only one."""
+    source = forged.manifest.source
+    return {"": source} if source.parts is None else source.parts
+
+
+def _moved(forged: ForgedFolder, uris: Sequence[str]) -> Mapping[str, str]:
+    """Return the places that ``--uri`` gives, by source; UsageError for an unknown source."""
+    names = _sources(forged)
+    if "" in names:
+        if len(uris) > 1:
+            raise UsageError(
+                "The folder was generated from one source.", hint="Pass --uri only once."
+            )
+        return dict(zip(("",), uris, strict=False))
+    moved: dict[str, str] = {}
+    for uri in uris:
+        name, place = split_name(uri)
+        if name not in names or name in moved:
+            raise UsageError(
+                f"--uri {redact(uri)} doesn't say which of the sources it is.",
+                hint=f"Pass --uri NAME=URI, once for each of {listed(names)} that has moved.",
+            )
+        moved[name] = place
+    return moved
 
 
 def _check_options(*, dbt: bool, warehouse: str | None, schema: str | None) -> None:
@@ -174,22 +220,23 @@ def _check_options(*, dbt: bool, warehouse: str | None, schema: str | None) -> N
 
 
 def _command(
-    folder: Path, uri: str | None, warehouse: str | None, *, dbt: bool, trust: bool, json: bool
+    folder: Path, uris: Sequence[str], warehouse: str | None, *, dbt: bool, trust: bool, json: bool
 ) -> Sequence[str]:
     """Return the command line as it was called, without passwords."""
-    places = {"--uri": uri, "--warehouse": warehouse}
+    places = [*(("--uri", uri) for uri in uris), ("--warehouse", warehouse)]
     flags = {"--dbt": dbt, "--trust": trust, "--json": json}
     return (
         *("fluid", "verify", str(folder)),
-        *(part for name, place in places.items() if place for part in (name, redact(place))),
+        *(part for name, place in places if place for part in (name, redact(place))),
         *(name for name, is_set in flags.items() if is_set),
     )
 
 
-def _place(forged: ForgedFolder, command: Sequence[str]) -> str:
-    """Return where the manifest says the source is, if it may choose that and the kind is right."""
-    place = allowed_place(forged.manifest, forged.folder, command)
-    kind = forged.manifest.source.kind
+def _place(forged: ForgedFolder, name: str, command: Sequence[str]) -> str:
+    """Return where the manifest says a source is, if it may choose that and the kind is right."""
+    source = _sources(forged)[name]
+    place = allowed_place(source, forged.folder, command, name=name)
+    kind = source.kind
     try:
         actual_kind = locate(place).kind.name
     except SourceNotFoundError as error:

@@ -67,11 +67,13 @@ class EntityKey(Element):
 class Entity(Element):
     """Something that the data describes, with one row for each instance.
 
-    ``place`` is where its table is at the source, quoted for SQL.
+    ``place`` is where its table is at the source, quoted for SQL. ``source`` is the name of its
+    source where several are combined.
     """
 
     name: str
     place: str = ""
+    source: str | None = None
     description: str = ""
     rows: int
     attributes: tuple[Attribute, ...]

@@ -58,6 +58,7 @@ def _entity(table: TableProfile, keys: Set[str], has_data: bool) -> Entity:
     return Entity(
         name=table.name,
         place=table.place,
+        source=table.source,
         description=table.comment or "",
         rows=table.rows,
         attributes=tuple(_attribute(table, column, keys, has_data) for column in table.columns),

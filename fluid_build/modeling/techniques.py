@@ -21,6 +21,8 @@ from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
 
 TECHNIQUES: tuple[Technique, ...] = get_args(Technique)
+COMBINING: frozenset[Technique] = frozenset({"data_vault_2"})
+"""Techniques that bring several sources together: by their business keys."""
 ALIASES: Mapping[str, Technique] = {
     "data_vault": "data_vault_2",
     "datavault": "data_vault_2",
@@ -55,6 +57,15 @@ def check_technique(
             hint="Leave --variant out, or choose --technique dimensional.",
         )
     return known, check_variant(variant)
+
+
+def check_combinable(technique: Technique) -> None:
+    """Raise UsageError for a technique that can't model several sources as one."""
+    if technique not in COMBINING:
+        raise UsageError(
+            f"Several sources can be modelled as a Data Vault only, not as {technique}.",
+            hint="Choose --technique data_vault_2, or forge each source by itself.",
+        )
 
 
 def build_model(

@@ -4,6 +4,7 @@ They are plain SQL that DuckDB, SQLite and PostgreSQL all read. ``table`` is alw
 name as it appears in a query, quoted (``TableProfile.sql`` or ``qualified_name``).
 """
 
+from dataclasses import replace
 from typing import Literal
 
 from fluid_build.sources.base import Table
@@ -24,7 +25,13 @@ _FORMS: dict[Form, str] = {
 
 
 def qualified_name(table: Table) -> str:
-    """Return a table's quoted name at its source, with its schema unless that is the default."""
+    """Return a table's quoted name at its source, with its schema unless that is the default.
+
+    Where several sources are combined, the source's name comes first.
+    """
+    if table.source:
+        own = replace(table, name=table.own_name, source="")
+        return f"{quote(table.source)}.{qualified_name(own)}"
     for prefix, end in ((f'"{table.schema}"."', -1), (f"{table.schema}.", None)):
         if table.schema and table.name.startswith(prefix):
             return f"{quote(table.schema)}.{quote(table.name[len(prefix) : end])}"

@@ -97,7 +97,7 @@ class TableProfile(_Frozen):
     is the declared one or else the one chosen among the candidates, None if no columns identify a
     row. ``candidate_keys`` are all minimal keys of up to four columns that hold in the data.
     ``declared_keys`` are the declared primary and unique keys, including those that the data
-    violates.
+    violates. ``source`` is the name of its source where several are combined.
     """
 
     name: str
@@ -112,6 +112,7 @@ class TableProfile(_Frozen):
     declared_keys: tuple[KeyClaim, ...] = ()
     comment: str | None = None
     notes: tuple[str, ...] = ()
+    source: str | None = None
 
     @property
     def sql(self) -> str:

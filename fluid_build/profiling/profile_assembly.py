@@ -144,6 +144,7 @@ def assemble_table(
     return TableProfile(
         name=source.name,
         place=qualified_name(source),
+        source=source.source or None,
         rows=table.stats.rows,
         columns=tuple(_column_profile(table, stats) for stats in table.stats.columns),
         primary_key=choice.columns if choice else None,

@@ -56,7 +56,8 @@ class Table:
     read. ``relation`` is SQL that may follow FROM on the source's connection; its columns are the
     columns' aliases in order. ``notes`` are sentences about what was met on the way in (ragged
     lines, values that contradict a type) that a user must see. ``origin`` is where it can be read
-    again, and None where there is nothing to read.
+    again, and None where there is nothing to read. ``source`` is the name of its source where
+    several are combined, and then the first part of ``name`` too (``crm.customers``).
     """
 
     name: str
@@ -69,6 +70,12 @@ class Table:
     comment: str | None = None
     notes: tuple[str, ...] = ()
     origin: Origin | None = None
+    source: str = ""
+
+    @property
+    def own_name(self) -> str:
+        """The name inside its own source."""
+        return self.name.removeprefix(f"{self.source}.") if self.source else self.name
 
     def column(self, name: str) -> Column:
         """Return the column of that exact name; KeyError if there is none."""

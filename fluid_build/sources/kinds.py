@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal["duckdb", "sqlite", "postgres", "files", "ddl"]
+Kind: TypeAlias = Literal["duckdb", "sqlite", "postgres", "files", "ddl", "combined"]
 Option: TypeAlias = Literal["schemas", "dialect", "conventions"]
 
 
@@ -133,9 +133,21 @@ DDL = SourceKind(
     opener="fluid_build.sources.ddl:open_structure",
     options=frozenset({"dialect"}),
 )
+COMBINED = SourceKind(
+    name="combined",
+    label="several sources",
+    phrase="several sources",
+    opener="",
+    query_hint=(
+        "The queries begin each table's name with its source. To run one in DuckDB, attach each"
+        " database under that name: ATTACH 'crm.db' AS crm. Replace the name of a file's table with"
+        " the path of the file."
+    ),
+)
+"""What several sources are together; each of them has its own kind."""
 
 KINDS: Mapping[str, SourceKind] = {
-    kind.name: kind for kind in (DUCKDB, SQLITE, POSTGRES, FILES, DDL)
+    kind.name: kind for kind in (DUCKDB, SQLITE, POSTGRES, FILES, DDL, COMBINED)
 }
 """Every kind by its name."""
 

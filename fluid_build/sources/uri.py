@@ -65,6 +65,11 @@ def locate(text: str) -> Address:
     return Address(kind, place)
 
 
+def is_place(text: str) -> bool:
+    """Return whether a text is a connection string or names something that exists."""
+    return bool(_KEYWORD_DSN.match(text)) or _something_at(text)
+
+
 def _path_of(rest: str) -> str:
     """Return the path in the part of a URI after ``scheme:``.
 

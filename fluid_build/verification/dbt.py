@@ -1,5 +1,6 @@
 """What dbt builds of a forge's project, compared with the source."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from fluid_build.transform.dbt.portable_paths import (
     DSN_VARIABLE,
     PATH_VARIABLE,
     base_of,
+    of_source,
 )
 from fluid_build.transform.dbt.project_names import duckdb_database
 from fluid_build.transform.dbt.running import DbtResult, run_dbt
@@ -24,6 +26,9 @@ from fluid_build.transform.proof.manifest import read_text
 from fluid_build.transform.proof.proof import Proof, prove
 from fluid_build.verification.forged_folder import ForgedFolder
 from fluid_build.verification.untrusted_model import MOST_BYTES
+
+NO_PLACES: Mapping[str, str] = {}
+"""No source is elsewhere than the project looks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +54,15 @@ class DbtVerified:
 def verify_dbt(
     forged: ForgedFolder,
     source: Source,
-    place: str | None = None,
+    places: Mapping[str, str] = NO_PLACES,
     *,
     on_progress: OnProgress = ignore,
 ) -> DbtVerified:
     """Let dbt build a forge's project in a new database, and compare that with the source.
 
-    ``place`` is where the source is, if it isn't where the project looks for it. Raises UsageError
-    where the project isn't for DuckDB, DbtError where dbt can't be run, and BuildFailedError where
-    dbt built other relations than planned.
+    ``places`` are where sources are that aren't where the project looks for them, by name ("" for
+    the only source). Raises UsageError where the project isn't for DuckDB, DbtError where dbt can't
+    be run, and BuildFailedError where dbt built other relations than planned.
     """
     target = forged.manifest.target
     if target != "duckdb":
@@ -74,8 +79,8 @@ def verify_dbt(
     with owned_folder() as fresh:
         file = fresh.path / name
         environment = {DATABASE_VARIABLE: str(file)}
-        if place is not None:
-            environment |= _environment(place, project)
+        for source_name, place in places.items():
+            environment |= _environment(source_name, place, project)
         result = run_dbt(project, environment=environment, on_progress=on_progress)
         uses_copies = (project / COPIES_FOLDER).is_dir()
         own_database = project / name if (project / name).is_file() else None
@@ -97,8 +102,9 @@ def _check_builds_where_told(project: Path) -> None:
         )
 
 
-def _environment(place: str, project: Path) -> dict[str, str]:
+def _environment(source_name: str, place: str, project: Path) -> dict[str, str]:
     address = locate(place)
     if isinstance(address.kind, ServerKind):
-        return {DSN_VARIABLE: address.place}
-    return {PATH_VARIABLE: str(base_of(address.place, project).path)}
+        return {of_source(DSN_VARIABLE, source_name): address.place}
+    variable = of_source(PATH_VARIABLE, source_name)
+    return {variable: str(base_of(address.place, project).path)}

@@ -35,7 +35,7 @@ def test_the_source_is_named_by_its_path_from_the_folder(folder: Path) -> None:
     manifest = read_manifest(folder)
     assert (manifest.technique, manifest.target) == ("flat", "duckdb")
     assert manifest.source == ManifestSource(kind="duckdb", location="../a.duckdb")
-    assert place_of(manifest, folder) == str((folder.parent / "a.duckdb").resolve())
+    assert place_of(manifest.source, folder) == str((folder.parent / "a.duckdb").resolve())
     assert str(folder.parent) not in (folder / "forge.json").read_text()
 
 
@@ -92,7 +92,7 @@ def test_without_a_location_the_user_is_asked(folder: Path) -> None:
     manifest = read_manifest(folder)
     unknown = manifest.model_copy(update={"source": ManifestSource(kind="duckdb", location=None)})
     with pytest.raises(UsageError) as caught:
-        place_of(unknown, folder)
+        place_of(unknown.source, folder)
     assert "--uri" in (caught.value.hint or "")
 
 

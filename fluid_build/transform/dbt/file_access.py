@@ -15,11 +15,10 @@ from fluid_build.sources.uri import as_pattern
 from fluid_build.transform.dbt.file_sql import Pieces, candidates
 from fluid_build.transform.dbt.jinja import Jinja
 from fluid_build.transform.dbt.portable_paths import Base, common_folder
-from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA, duckdb_profile
-from fluid_build.transform.dbt.project_names import duckdb_database, project_name
+from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA
 from fluid_build.transform.dbt.reading_check import WHOLE_UP_TO, ReadingCheck
+from fluid_build.transform.dbt.readings import Reading
 from fluid_build.transform.dbt.source_entries import (
-    SourceAccess,
     SourceEntry,
     TableCopy,
     external,
@@ -32,25 +31,20 @@ _PACKED = 5
 """How many times larger text is once it's decompressed: a usual ratio of gzip and zstd."""
 
 
-def file_access(
+def reading_of_files(
     source: Source,
     plan: TransformPlan,
     pairs: Sequence[tuple[PlanSource, Table]],
     base: Base,
-) -> SourceAccess:
+) -> Reading:
     """Return how a project reads tables that were read from files at or below ``base``."""
-    database = duckdb_database(plan)
     reader = _FileReader(source, plan, base)
     entries = tuple(reader.entry(plan_source, table) for plan_source, table in pairs)
     live = len(reader.copies) < len(entries)
-    return SourceAccess(
-        name=plan.name,
+    return Reading(
         entries=entries,
-        profiles_yml=duckdb_profile(project_name(plan), database, None).text,
         copies=tuple(reader.copies),
         notes=tuple(reader.notes),
-        database=database,
-        schema=DUCKDB_SCHEMA,
         variables=base.variables if live else {},
     )
 

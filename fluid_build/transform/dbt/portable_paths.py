@@ -29,11 +29,12 @@ class Base:
     """The file or folder that the variable names, and its path from the project.
 
     ``relative`` has ``/`` between folders; it's None where there's no relative path (another drive
-    on Windows).
+    on Windows). ``variable`` is the environment variable that has the path of a moved source.
     """
 
     path: Path
     relative: str | None
+    variable: str = PATH_VARIABLE
 
     @property
     def jinja(self) -> Jinja:
@@ -43,16 +44,16 @@ class Base:
     @property
     def _expression(self) -> str:
         if self.relative is None:
-            return f"env_var('{PATH_VARIABLE}')"
-        return f"env_var('{PATH_VARIABLE}', {_PROJECT} ~ {jinja_string('/' + self.relative)})"
+            return f"env_var('{self.variable}')"
+        return f"env_var('{self.variable}', {_PROJECT} ~ {jinja_string('/' + self.relative)})"
 
     @property
     def variables(self) -> Mapping[str, str]:
         """The variable, and what it is for."""
         kind = "file" if self.path.is_file() else "folder"
         if self.relative is None:
-            return {PATH_VARIABLE: f"The source's {kind}; there is no relative path to it."}
-        return {PATH_VARIABLE: f"The source's {kind}, if it has moved."}
+            return {self.variable: f"The source's {kind}; there is no relative path to it."}
+        return {self.variable: f"The source's {kind}, if it has moved."}
 
     def sql(self, path: Path, *, pattern: str = "", template: bool) -> Jinja:
         """Return a path at or below this one as an SQL string, with a glob ``pattern`` below it.
@@ -97,29 +98,36 @@ def _sql_string(folder: str, below: str, *, template: bool) -> Jinja:
     return Jinja(f"'{{{{ {path} }}}}{literally(literal(below)[1:-1])}'")
 
 
-def base_of(place: str, project: Path) -> Base:
+def of_source(variable: str, name: str) -> str:
+    """Return the variable of one of several sources, by its name; "" for the only source."""
+    return f"{variable}_{name.upper()}" if name else variable
+
+
+def base_of(place: str, project: Path, variable: str = PATH_VARIABLE) -> Base:
     """Return the base of a source's path or glob: the path, or the folder that a glob starts in."""
     path = Path(place)
     if is_glob(place) and not path.exists():
         parts = path.parts
         plain = next((i for i, part in enumerate(parts) if is_glob(part)), len(parts))
         path = Path(*parts[:plain])
-    return Base(path.absolute(), path_from(project, path))
+    return Base(path.absolute(), path_from(project, path), variable)
 
 
-def connection_string(dsn: str) -> Jinja:
+def connection_string(dsn: str, name: str = DSN_VARIABLE) -> Jinja:
     """Return a server's connection string without a password, as a template that renders to it."""
-    return variable(DSN_VARIABLE, surely_without_passwords(dsn))
+    return variable(name, surely_without_passwords(dsn))
 
 
-def connection_variables(dsn: str, password_variable: str) -> Mapping[str, str]:
+def connection_variables(
+    dsn: str, password_variable: str, name: str = DSN_VARIABLE
+) -> Mapping[str, str]:
     """Return the variables by which the server is reached, each with what it is for."""
     condition = (
         "if it isn't the one that `fluid forge` read"
         if surely_without_passwords(dsn)
         else "without a password"
     )
-    variables = {DSN_VARIABLE: f"The connection string of the source, {condition}."}
+    variables = {name: f"The connection string of the source, {condition}."}
     if passwords(dsn):
         variables[password_variable] = "The password, which isn't stored in the project."
     return variables

@@ -5,14 +5,14 @@ value of one that begins with ``DBT_ENV_SECRET`` out of its logs.
 Fields: https://docs.getdbt.com/docs/core/connect-data-platform/about-core-connections.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fluid_build.block_yaml import block_yaml
 from fluid_build.sources.kinds import Scanner
 from fluid_build.transform.dbt.jinja import Jinja, literal_document
 from fluid_build.transform.dbt.portable_paths import database_file, in_project, variable
-from fluid_build.transform.dbt.scanner_plugin import PLUGIN_FOLDER, PLUGIN_MODULE
+from fluid_build.transform.dbt.scanner_plugin import PLUGIN_FOLDER, plugin_modules
 from fluid_build.transform.dbt.targets import Target
 
 DUCKDB_SCHEMA = "main"
@@ -36,7 +36,7 @@ class Profile:
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
-def duckdb_profile(name: str, database: str, attached: Attached | None) -> Profile:
+def duckdb_profile(name: str, database: str, attached: Sequence[Attached]) -> Profile:
     """Return the profile of a project that builds in ``<database>.duckdb`` in its own folder."""
     output: dict[str, object] = {
         "type": "duckdb",
@@ -45,14 +45,18 @@ def duckdb_profile(name: str, database: str, attached: Attached | None) -> Profi
         "threads": _THREADS,
         "settings": {"TimeZone": "UTC"},
     }
-    if attached is not None:
-        entry: dict[str, object] = {"path": attached.path, "alias": attached.alias}
-        if attached.scanner is not None:
-            entry["type"] = attached.scanner.name
-            output["module_paths"] = [in_project(PLUGIN_FOLDER)]
-            output["plugins"] = [{"module": PLUGIN_MODULE}]
-        output["attach"] = [entry | {"read_only": True}]
+    scanners = tuple(dict.fromkeys(each.scanner for each in attached if each.scanner is not None))
+    if scanners:
+        output["module_paths"] = [in_project(PLUGIN_FOLDER)]
+        output["plugins"] = [{"module": module} for module in plugin_modules(scanners)]
+    if attached:
+        output["attach"] = [_attachment(each) for each in attached]
     return Profile(_yaml(name, output))
+
+
+def _attachment(attached: Attached) -> Mapping[str, object]:
+    type_ = {} if attached.scanner is None else {"type": attached.scanner.name}
+    return {"path": attached.path, "alias": attached.alias, **type_, "read_only": True}
 
 
 def warehouse_profile(

@@ -17,8 +17,7 @@ def duckdb_database(plan: TransformPlan) -> str:
     return free_identifier(plan.name, _DUCKDB_DATABASES)
 
 
-def duckdb_names(plan: TransformPlan) -> tuple[str, str]:
-    """Return the names of the target's database and of the attached source, both unused so far."""
-    builds = {build.name for build in plan.builds}
-    database = duckdb_database(plan)
-    return database, free_identifier("source_data", {*builds, *_DUCKDB_DATABASES, database})
+def attached_database(plan: TransformPlan, source: str = "") -> str:
+    """Return the name that the source is attached under, or that one of several sources is."""
+    used = {*(build.name for build in plan.builds), *_DUCKDB_DATABASES, duckdb_database(plan)}
+    return free_identifier(f"{source}_data" if source else "source_data", used)

@@ -1,17 +1,18 @@
-"""How the project finds DuckDB's scanner for its source without a network.
+"""How the project finds DuckDB's scanners for its sources without a network.
 
 DuckDB would download it when such a database is attached. A wheel has it as well, and dbt-duckdb
 lets a project run its own code on each new connection. So the project looks for the wheel at run
 time, and no path of a machine is written into it.
 """
 
+from collections.abc import Mapping, Sequence
+
 import duckdb
 
 from fluid_build.sources.kinds import Scanner
 
 PLUGIN_FOLDER = "plugins"
-PLUGIN_MODULE = "fluid_scanner"
-PLUGIN_FILE = f"{PLUGIN_FOLDER}/{PLUGIN_MODULE}.py"
+_MODULE = "fluid_scanner"
 
 _PLUGIN = '''\
 """Loads DuckDB's {scanner} scanner from its wheel, where that is installed, without a network."""
@@ -53,12 +54,23 @@ def in_wheel():
 '''
 
 
-def packages(scanner: Scanner) -> tuple[str, ...]:
-    """Return the wheel of a scanner, and the DuckDB that it was made for."""
+def packages(scanners: Sequence[Scanner]) -> tuple[str, ...]:
+    """Return the wheels of scanners, and the DuckDB that they were made for."""
     version = duckdb.__version__
-    return (f"duckdb=={version}", f"{scanner.wheel}=={version}")
+    wheels = tuple(f"{scanner.wheel}=={version}" for scanner in scanners)
+    return (f"duckdb=={version}", *wheels) if wheels else ()
 
 
-def plugin(scanner: Scanner) -> str:
-    """Return the Python file of the project that loads a scanner."""
-    return _PLUGIN.format(scanner=scanner.name)
+def plugin_modules(scanners: Sequence[Scanner]) -> Mapping[str, Scanner]:
+    """Return the modules of the project that load scanners, by their names."""
+    if len(scanners) == 1:
+        return {_MODULE: scanners[0]}
+    return {f"{_MODULE}_{scanner.name}": scanner for scanner in scanners}
+
+
+def plugins(scanners: Sequence[Scanner]) -> Mapping[str, str]:
+    """Return the Python files of the project that load scanners, by their path in the project."""
+    return {
+        f"{PLUGIN_FOLDER}/{module}.py": _PLUGIN.format(scanner=scanner.name)
+        for module, scanner in plugin_modules(scanners).items()
+    }

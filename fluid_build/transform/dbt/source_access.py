@@ -1,4 +1,4 @@
-"""How the dbt project reads its source: the same rows, names and values as the forge read.
+"""How the dbt project reads its sources: the same rows, names and values as the forge read.
 
 A database is attached read-only; data files are read in place. What DuckDB would read differently
 than we did is read by a query of our own or, as a last resort, from a copy that the forge writes
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fluid_build.sources.base import Source, Table
+from fluid_build.sources.combined import CombinedSource
 from fluid_build.sources.kinds import (
     DDL,
     FILES,
@@ -22,15 +23,18 @@ from fluid_build.sources.kinds import (
 from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import Address
-from fluid_build.transform.dbt.file_access import file_access
+from fluid_build.transform.dbt.file_access import reading_of_files
 from fluid_build.transform.dbt.portable_paths import (
+    DSN_VARIABLE,
+    PATH_VARIABLE,
     base_of,
     connection_string,
     connection_variables,
+    of_source,
 )
-from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA, Attached, duckdb_profile
-from fluid_build.transform.dbt.project_names import duckdb_database, duckdb_names, project_name
-from fluid_build.transform.dbt.scanner_plugin import PLUGIN_FILE, packages, plugin
+from fluid_build.transform.dbt.profiles_yml import Attached
+from fluid_build.transform.dbt.project_names import attached_database, duckdb_database
+from fluid_build.transform.dbt.readings import Reading, duckdb_access
 from fluid_build.transform.dbt.source_entries import (
     SCHEMA_VARIABLE,
     SourceAccess,
@@ -58,15 +62,25 @@ def source_access(
     The files get only the path from the project to the source, or its connection string without a
     password. Copies are named here but not written yet: see ``write_copies``.
     """
-    tables = {table.name: table for table in source.tables}
-    pairs = [(plan_source, tables[plan_source.table]) for plan_source in plan.sources]
+    pairs = _planned_tables(source, plan)
     if target != "duckdb":
         return warehouse_access(source, plan, pairs, target)
-    if source.kind == FILES.name:
-        return file_access(source, plan, pairs, base_of(address.place, project_dir))
     if source.kind == DDL.name:
         return _without_data(plan, pairs)
-    return _from_database(source, plan, pairs, project_dir, address.place)
+    return duckdb_access(plan, [_reading(source, plan, address, project_dir)])
+
+
+def combined_access(
+    source: CombinedSource, plan: TransformPlan, *, project_dir: Path
+) -> SourceAccess:
+    """Return how a project in ``project_dir`` reads several sources, each opened at an address."""
+    readings = []
+    for part in source.parts:
+        if part.opened_as is None:
+            raise TypeError(f"{part.name} has no address")
+        address = part.opened_as.address
+        readings.append(_reading(part, plan, address, project_dir, name=part.name))
+    return duckdb_access(plan, readings)
 
 
 def write_copies(
@@ -80,37 +94,37 @@ def write_copies(
     }
 
 
-def _from_database(
-    source: Source,
-    plan: TransformPlan,
-    pairs: Sequence[tuple[PlanSource, Table]],
-    project_dir: Path,
-    place: str,
-) -> SourceAccess:
-    database, alias = duckdb_names(plan)
+def _planned_tables(source: Source, plan: TransformPlan) -> list[tuple[PlanSource, Table]]:
+    tables = {table.name: table for table in source.tables}
+    return [(each, tables[each.table]) for each in plan.sources if each.table in tables]
+
+
+def _reading(
+    source: Source, plan: TransformPlan, address: Address, project_dir: Path, *, name: str = ""
+) -> Reading:
+    """Return how the tables of a source are read; ``name`` is its own where it's one of several."""
+    pairs, place = _planned_tables(source, plan), address.place
+    if source.kind == FILES.name:
+        base = base_of(place, project_dir, of_source(PATH_VARIABLE, name))
+        return reading_of_files(source, plan, pairs, base)
     kind = KINDS[source.kind]
-    scanner = kind.scanner
+    scanner, alias = kind.scanner, attached_database(plan, name)
     notes: tuple[str, ...] = ()
     if isinstance(kind, ServerKind):
-        path = connection_string(place)
-        variables = connection_variables(place, kind.password_variable)
+        variable = of_source(DSN_VARIABLE, name)
+        path = connection_string(place, variable)
+        variables = connection_variables(place, kind.password_variable, variable)
         notes = _notes_on_postgres(pairs) if kind is POSTGRES else ()
     else:
-        base = base_of(place, project_dir)
+        base = base_of(place, project_dir, of_source(PATH_VARIABLE, name))
         path, variables = base.jinja, base.variables
         notes = _notes_on_file(kind, Path(place))
-    profile = duckdb_profile(project_name(plan), database, Attached(path, alias, scanner))
-    return SourceAccess(
-        name=plan.name,
+    return Reading(
         entries=tuple(
             _attached_entry(plan_source, table, alias, scanner) for plan_source, table in pairs
         ),
-        profiles_yml=profile.text,
-        files={PLUGIN_FILE: plugin(scanner)} if scanner else {},
-        packages=packages(scanner) if scanner else (),
+        attached=Attached(path, alias, scanner),
         notes=notes,
-        database=database,
-        schema=DUCKDB_SCHEMA,
         variables=variables,
     )
 
@@ -179,19 +193,16 @@ def _database_origin(table: Table) -> InDatabase:
 
 
 def _without_data(plan: TransformPlan, pairs: Sequence[tuple[PlanSource, Table]]) -> SourceAccess:
-    database = duckdb_database(plan)
     schema = schema_variable(plan.name)
-    return SourceAccess(
-        name=plan.name,
+    reading = Reading(
         entries=tuple(
             SourceEntry(plan_source.id, plan_source.table, inside_quotes(plan_source.table), schema)
             for plan_source, _ in pairs
         ),
-        profiles_yml=duckdb_profile(project_name(plan), database, None).text,
         notes=(
-            f"The source was DDL, which has no rows. Load its tables into {database}.duckdb, into"
-            f" the schema that the variable {SCHEMA_VARIABLE} names ({plan.name} by default).",
+            "The source was DDL, which has no rows. Load its tables into"
+            f" {duckdb_database(plan)}.duckdb, into the schema that the variable {SCHEMA_VARIABLE}"
+            f" names ({plan.name} by default).",
         ),
-        database=database,
-        schema=DUCKDB_SCHEMA,
     )
+    return duckdb_access(plan, [reading])

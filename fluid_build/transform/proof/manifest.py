@@ -7,9 +7,9 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from fluid_build import __version__
 from fluid_build.artifacts import Content
@@ -28,7 +28,7 @@ from fluid_build.sources.conventions import (
     DateOrder,
     DecimalMark,
 )
-from fluid_build.sources.kinds import KINDS, Kind, ServerKind
+from fluid_build.sources.kinds import COMBINED, KINDS, Kind, ServerKind
 from fluid_build.sources.uri import Address, path_from
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.proof.written_proof import PROOF_FILE
@@ -46,15 +46,24 @@ class ManifestSource(ModelPart):
     ``location`` is a path or glob relative to the folder, with ``/``, or a server's connection
     string without a password. None where that isn't possible (another drive on Windows, a password
     that can't be separated from the rest). ``decimal`` and ``date_order`` are the user's
-    answers on numbers and dates in text, if any were given.
+    answers on numbers and dates in text, if any were given. ``parts`` are the sources by name
+    where several are combined, each with its own location.
     """
 
     kind: Kind
-    location: str | None
+    location: str | None = None
     schemas: tuple[str, ...] = ()
     dialect: str | None = None
     decimal: DecimalMark | None = None
     date_order: DateOrder | None = None
+    parts: "dict[str, ManifestSource] | None" = None
+
+    @model_validator(mode="after")
+    def _check_parts(self) -> Self:
+        parts = self.parts or {}
+        if (self.kind == COMBINED.name) != bool(parts) or any(p.parts for p in parts.values()):
+            raise ValueError("Only several sources have parts, and none of these has parts itself.")
+        return self
 
     @property
     def conventions(self) -> Conventions:
@@ -101,6 +110,11 @@ def manifest_source(
     )
 
 
+def combined_source(parts: Mapping[str, ManifestSource]) -> ManifestSource:
+    """Return several sources, by name, as one."""
+    return ManifestSource(kind=COMBINED.name, location=None, parts=dict(parts))
+
+
 def manifest_json(
     model: LogicalModel,
     source: ManifestSource,
@@ -139,9 +153,8 @@ def read_manifest(folder: Path) -> Manifest:
         raise not_as_written(folder / MANIFEST_FILE, error) from None
 
 
-def place_of(manifest: Manifest, folder: Path) -> str:
+def place_of(source: ManifestSource, folder: Path) -> str:
     """Return the path or connection string of a folder's source; raise UsageError without one."""
-    source = manifest.source
     if source.location is None:
         raise UsageError(
             f"{folder / MANIFEST_FILE} doesn't say where the source is.",

@@ -67,8 +67,12 @@ class VaultSources:
         return {hub.name: hub for hub in self.vault.hubs}
 
     def record_source(self, table: str) -> str:
-        """Return the record source of a table's rows."""
-        return f"{self.source_name}.{table}"
+        """Return the record source of a table's rows; several sources are in its name."""
+        return table if self._are_combined else f"{self.source_name}.{table}"
+
+    @cached_property
+    def _are_combined(self) -> bool:
+        return any(entity.source for entity in self.conceptual.entities)
 
     @cached_property
     def hashed(self) -> dict[str, str]:
