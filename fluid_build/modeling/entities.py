@@ -19,7 +19,7 @@ from fluid_build.modeling.conceptual import (
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.modeling.identifiers import identifiers
 from fluid_build.modeling.key_columns import key_columns
-from fluid_build.modeling.measures import measure_role
+from fluid_build.modeling.measures import MeasureRole, TableMeasures, profile_measures
 from fluid_build.modeling.types import column_type, type_name
 from fluid_build.profiling import checks
 from fluid_build.profiling.profile import (
@@ -44,9 +44,11 @@ _FOREIGN_KEY_REASONS: Mapping[Origin, str] = {
 def conceptual_model(profile: Profile) -> ConceptualModel:
     """Return the entities, keys and relationships that a profile has evidence for."""
     keys = key_columns(profile)
+    measures = profile_measures(profile, keys)
     return ConceptualModel(
         entities=tuple(
-            _entity(table, keys[table.name], profile.has_data) for table in profile.tables
+            _entity(table, keys[table.name], measures[table.name], profile.has_data)
+            for table in profile.tables
         ),
         relationships=_relationships(profile),
         candidates=tuple(map(_candidate_relationship, profile.candidates)),
@@ -54,14 +56,17 @@ def conceptual_model(profile: Profile) -> ConceptualModel:
     )
 
 
-def _entity(table: TableProfile, keys: Set[str], has_data: bool) -> Entity:
+def _entity(table: TableProfile, keys: Set[str], measures: TableMeasures, has_data: bool) -> Entity:
     return Entity(
         name=table.name,
         place=table.place,
         source=table.source,
         description=table.comment or "",
         rows=table.rows,
-        attributes=tuple(_attribute(table, column, keys, has_data) for column in table.columns),
+        attributes=tuple(
+            _attribute(table, column, keys, measures.get(column.name), has_data)
+            for column in table.columns
+        ),
         keys=entity_keys(table, has_data),
         mapped_source_tables=(table.name,),
         reason="One entity for one source table, under its own name.",
@@ -69,7 +74,11 @@ def _entity(table: TableProfile, keys: Set[str], has_data: bool) -> Entity:
 
 
 def _attribute(
-    table: TableProfile, column: ColumnProfile, keys: Set[str], has_data: bool
+    table: TableProfile,
+    column: ColumnProfile,
+    keys: Set[str],
+    measure: MeasureRole | None,
+    has_data: bool,
 ) -> Attribute:
     required, origin, reason = _requirement(column, has_data)
     return Attribute(
@@ -79,7 +88,7 @@ def _attribute(
         conversion=_conversion(column),
         required=required,
         accepted_values=accepted_values(column, keys) or (),
-        measure=measure_role(column, keys),
+        measure=measure,
         semantic_type=column.semantic_type,
         pii=column.pii,
         description=column.comment or "",

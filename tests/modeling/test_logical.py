@@ -67,7 +67,7 @@ def test_names_in_osi_are_unique_and_expressions_quoted() -> None:
     model = document.semantic_model[0]
     metrics = model.metrics or ()
     assert len({metric.name for metric in metrics}) == len(metrics) == 2
-    assert metrics[0].expression.dialects[0].expression == 'SUM("a b"."x""; DROP")'
+    assert metrics[0].expression.dialects[0].expression == 'AVG("a b"."x""; DROP")'
 
 
 def test_the_other_layers_hold_what_their_documents_name() -> None:

@@ -84,11 +84,13 @@ def test_a_reference_is_a_relationship_with_its_figures() -> None:
 def test_a_measure_is_a_metric_that_says_how_it_adds_up() -> None:
     (result,) = semantic_model(source(SHOP)).metrics or ()
     assert result.expression.dialects[0].expression == 'SUM("orders"."freight")'
-    assert result.description == "Additive: a number, but not a key, code or date."
+    assert result.description == "Additive: 'freight' adds up along every dimension."
     assert result.name == "sum_orders_freight"
 
 
 def test_a_value_that_doesnt_add_up_is_averaged() -> None:
     (result,) = semantic_model(source("product *id, unit_price decimal")).metrics or ()
     assert result.expression.dialects[0].expression == 'AVG("product"."unit_price")'
-    assert result.description == "Non-additive: a sum of 'price' values is meaningless."
+    assert result.description == (
+        "Non-additive: 'price' is for one unit: times a quantity it would add up."
+    )

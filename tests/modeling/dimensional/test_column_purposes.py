@@ -167,11 +167,11 @@ def test_a_category_has_several_values_that_repeat(
 @pytest.mark.parametrize(
     ("text", "low", "high", "weak"),
     [
-        ("visits", 0, 100, True),
-        ("visits", 0, 101, False),
-        ("visits", -1, 10, False),
+        ("stat", 0, 100, True),
+        ("stat", 0, 101, False),
+        ("stat", -1, 10, False),
         ("quantity", 0, 10, False),
-        ("visits double", 0, 10, False),
+        ("stat double", 0, 10, False),
         ("stock", 0, 10, False),
         ("note text", 0, 10, False),
     ],

@@ -38,7 +38,7 @@ def attribute(column: str, **facts: object) -> DimensionAttribute:
         ("city text/90", {"semantic_type": "city"}, 2, "Versioned"),
         ("city text/1", {"semantic_type": "city"}, 1, "it describes single members"),
         ("grade_level/4 1-4", {}, 2, "Versioned"),
-        ("shoe/4 36-39", {}, 1, "a number that changes often"),
+        ("points/4 36-39", {}, 1, "a number that changes often"),
         ("is_vip boolean/2", {}, 2, "Versioned"),
     ],
 )

@@ -1,0 +1,22 @@
+"""Measures: which numeric columns are quantities, and how each of them adds up."""
+
+from fluid_build.modeling.measures.code_values import value_bounds
+from fluid_build.modeling.measures.column_names import (
+    holds_names,
+    is_category_name,
+    is_quantity_name,
+)
+from fluid_build.modeling.measures.profile_measures import TableMeasures, profile_measures
+from fluid_build.modeling.measures.roles import Additivity, Aggregation, MeasureRole
+
+__all__ = [
+    "Additivity",
+    "Aggregation",
+    "MeasureRole",
+    "TableMeasures",
+    "holds_names",
+    "is_category_name",
+    "is_quantity_name",
+    "profile_measures",
+    "value_bounds",
+]

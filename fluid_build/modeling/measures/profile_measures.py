@@ -1,0 +1,45 @@
+"""The measures of all tables: what a name means in one table, it means in the others."""
+
+from collections.abc import Mapping, Set
+
+from fluid_build.modeling.measures.number_names import name_words, read_number_name
+from fluid_build.modeling.measures.roles import MeasureRole, table_measures
+from fluid_build.profiling.names import Words
+from fluid_build.profiling.profile import Profile
+
+TableMeasures = Mapping[str, MeasureRole]
+"""The measures of one table, by column."""
+
+
+def profile_measures(
+    profile: Profile, key_columns: Mapping[str, Set[str]]
+) -> dict[str, TableMeasures]:
+    """Return the measures of each table, by the table's name.
+
+    ``key_columns`` are the columns of each table that are part of a key or refer to another table.
+    """
+    first = {table.name: table_measures(table, key_columns[table.name]) for table in profile.tables}
+    names = _measured_names(profile, key_columns, first)
+    if not names:
+        return dict(first)
+    return {
+        table.name: table_measures(table, key_columns[table.name], names)
+        for table in profile.tables
+    }
+
+
+def _measured_names(
+    profile: Profile,
+    key_columns: Mapping[str, Set[str]],
+    measures: Mapping[str, TableMeasures],
+) -> set[Words]:
+    """Return names that say nothing themselves, but whose values do where they're most."""
+    largest: dict[Words, tuple[int, bool]] = {}
+    for table in profile.tables:
+        for column in table.columns:
+            is_unexplained = read_number_name(column.name).meaning == "unknown"
+            if is_unexplained and column.name not in key_columns[table.name]:
+                values = (column.rows - column.nulls, column.name in measures[table.name])
+                words = name_words(column.name)
+                largest[words] = max(values, largest.get(words, values))
+    return {words for words, (_, is_measure) in largest.items() if is_measure and words}

@@ -1,0 +1,214 @@
+"""Which columns of a table are measures, and how to add them up.
+
+A measure is a quantity: something was counted, weighed, timed, paid or read from a scale. What
+identifies, refers, classifies, orders, dates or places something isn't one, though it's written in
+digits. The name suggests (``number_names``), the values have a veto (``code_values``), and what the
+row is decides between meanings of one name (``row_context``): a quantity of stock is a level, a
+price in a sale of single pieces an amount.
+
+- *Additive*: counts, quantities, amounts, durations, distances, weights. A sum is right along every
+  dimension.
+- *Semi-additive*: balances, stock, headcount, population, pay, totals to date. A sum is right along
+  every dimension except time.
+- *Non-additive*: prices of one unit, ratios, averages and bounds, scales (temperature, score, age),
+  sizes of a piece, and readings of unknown unit. A sum is never right.
+"""
+
+from collections.abc import Set
+from typing import Literal
+
+from fluid_build.modeling.element import ModelPart
+from fluid_build.modeling.measures.code_values import (
+    is_assigned,
+    is_digit_code,
+    is_flag,
+    is_listed,
+    is_numbering,
+    is_whole,
+    value_bounds,
+)
+from fluid_build.modeling.measures.number_names import NumberName, name_words, read_number_name
+from fluid_build.modeling.measures.row_context import RowContext, row_context
+from fluid_build.modeling.measures.words import (
+    ADDABLE,
+    COUNTS,
+    EXTENTS,
+    IDENTIFYING,
+    MONEY,
+    POSITIONS,
+    QUANTITIES,
+)
+from fluid_build.modeling.types import column_type, family
+from fluid_build.profiling.names import Words
+from fluid_build.profiling.profile import ColumnProfile, TableProfile
+
+Additivity = Literal["additive", "semi-additive", "non-additive"]
+Aggregation = Literal["sum", "avg", "count", "count_distinct", "min", "max", "median"]
+
+_LARGEST_PERCENTAGE = 100
+_MEASURE_TYPES = {None, "money", "percentage"}
+_NAMED_MONEY = ("unknown", "money")
+"""A name that says money alone, such as a currency's."""
+_GREATEST = frozenset("max maximum highest peak best high maximo massimo maksymalna azami".split())
+_LEAST = frozenset("min minimum lowest worst low minimo minimalna asgari".split())
+
+
+class MeasureRole(ModelPart):
+    """How to aggregate a measure, and why."""
+
+    aggregation: Aggregation
+    additivity: Additivity
+    reason: str
+
+
+def table_measures(
+    table: TableProfile, key_columns: Set[str], measured_names: Set[Words] = frozenset()
+) -> dict[str, MeasureRole]:
+    """Return how to aggregate each measure of a table, by column.
+
+    ``key_columns`` are its columns that are part of a key or refer to another table.
+    ``measured_names`` are names that say nothing, of columns elsewhere whose values are measured.
+    """
+    context = row_context(table, key_columns)
+    roles = {
+        column.name: _role(column, context, measured_names)
+        for column in table.columns
+        if column.name not in key_columns and _may_be_measure(column)
+    }
+    return {name: role for name, role in roles.items() if role is not None}
+
+
+def _may_be_measure(column: ColumnProfile) -> bool:
+    """Return whether a column holds numbers that aren't personal and don't mean something else."""
+    if family(column_type(column)) not in {"integer", "decimal", "float"}:
+        return False
+    if column.pii or column.semantic_type not in _MEASURE_TYPES or is_digit_code(column):
+        return False
+    return not column.rows or column.nulls < column.rows
+
+
+def _role(
+    column: ColumnProfile, context: RowContext, measured_names: Set[Words]
+) -> MeasureRole | None:
+    name = read_number_name(column.name)
+    if is_whole(column):
+        if _is_code(column, name, is_measured=name_words(column.name) in measured_names):
+            return None
+    elif name.meaning == "code":
+        if name.word in IDENTIFYING | POSITIONS:
+            return None
+        name = NumberName("unknown")
+    elif name.meaning == "count" and name.word not in COUNTS | ADDABLE:
+        name = NumberName("unknown")
+    if column.semantic_type == "percentage" or _is_share(column, name):
+        return _non_additive("its values are shares: a sum of shares is meaningless")
+    if name.meaning == "share_of_money" or (name.meaning, column.semantic_type) == _NAMED_MONEY:
+        name = NumberName("addable", name.word or "money")
+    if context.is_pay and name.meaning == "addable" and name.word in MONEY:
+        name = NumberName("pay", name.word)
+    return _additive_role(name, context) or _other_role(column, name, context)
+
+
+def _is_code(column: ColumnProfile, name: NumberName, *, is_measured: bool) -> bool:
+    """Return whether whole numbers identify, classify or place something.
+
+    Where a column of the same name is measured elsewhere, few values aren't yet a code.
+    """
+    is_text = column.measured_type is not None
+    is_integer = is_text or family(column_type(column)) == "integer"
+    if name.meaning == "code" or (is_text and column.distinct == 1):
+        return True
+    if name.meaning == "unknown" or name.word == "index":
+        if is_text or is_assigned(column):
+            return True
+        return is_integer and not is_measured and is_listed(column)
+    if name.meaning == "reading":
+        return is_text or is_flag(column) or is_numbering(column)
+    if name.meaning == "count":
+        return name.word not in COUNTS and (is_text or is_numbering(column))
+    is_scale = name.meaning in {"ratio", "intensity", "extreme"}
+    return name.word not in QUANTITIES and is_flag(column, or_two_values=is_scale and is_integer)
+
+
+def _is_share(column: ColumnProfile, name: NumberName) -> bool:
+    """Return whether the values are shares of one, or whole percentages of a sum of money."""
+    low, high = value_bounds(column)
+    if name.meaning == "share_of_money" and is_whole(column):
+        return 0 <= low <= high <= _LARGEST_PERCENTAGE and high > 0
+    if name.meaning in {"unknown", "reading", "share_of_money"}:
+        return not is_whole(column) and 0 <= low < high <= 1
+    return False
+
+
+def _additive_role(name: NumberName, context: RowContext) -> MeasureRole | None:
+    """Return the role of what adds up in such a row; None where it doesn't, or not over time."""
+    if name.meaning in {"count", "addable"}:
+        if context.is_state and name.word in QUANTITIES | COUNTS:
+            return None
+        if context.has_size and name.word in EXTENTS:
+            return None
+        if name.meaning == "count":
+            return _role_of("sum", "additive", f"it counts '{name.word}', and counts add up")
+        return _role_of("sum", "additive", f"'{name.word}' adds up along every dimension")
+    if name.meaning == "pay" and context.is_period:
+        reason = f"'{name.word}' of the period that the key names, so it adds up"
+        return _role_of("sum", "additive", reason)
+    is_paid = name.meaning == "sale_price" and context.has_date
+    is_single = is_paid or (name.meaning in {"price", "sale_price"} and context.is_sale)
+    if is_single and not context.counts_units:
+        reason = "each row is a single piece, as no column counts units, so prices are amounts"
+        return _role_of("sum", "additive", reason)
+    return None
+
+
+def _other_role(column: ColumnProfile, name: NumberName, context: RowContext) -> MeasureRole:
+    """Return the role of a measure that doesn't add up along every dimension."""
+    word = name.word
+    match name.meaning:
+        case "level" | "pay":
+            return _semi_additive(f"'{word}' is a level: it adds up across everything except time")
+        case "cumulative":
+            return _semi_additive(f"'{word}' is a running total: the last one holds those before")
+        case "count" | "addable" if word in EXTENTS and context.has_size:
+            return _non_additive(f"'{word}' is of one piece or body, as its size is in the row")
+        case "count" | "addable":
+            reason = "the table holds a state, so it adds up across everything except time"
+            return _semi_additive(reason)
+        case "price" | "sale_price":
+            return _non_additive(f"'{word}' is for one unit: times a quantity it would add up")
+        case "ratio":
+            return _non_additive(f"'{word}' is a ratio: a sum of ratios is meaningless")
+        case "intensity":
+            return _non_additive(f"'{word}' is on a scale, where only an average says something")
+        case "extreme":
+            return _extreme(word)
+        case "reading":
+            return _non_additive(f"a '{word}' may be in any unit, so nothing shows that it adds up")
+    return _unexplained(column)
+
+
+def _extreme(word: str) -> MeasureRole:
+    reason = f"a sum of '{word}' values is meaningless"
+    if word in _GREATEST:
+        return _role_of("max", "non-additive", reason)
+    return _role_of("min" if word in _LEAST else "avg", "non-additive", reason)
+
+
+def _unexplained(column: ColumnProfile) -> MeasureRole:
+    """Return the role of numbers whose name says nothing."""
+    if family(column_type(column)) != "integer":
+        return _non_additive("its name says nothing, and nothing shows that it adds up")
+    values = f"{column.distinct:,} different whole numbers from {column.min} to {column.max}"
+    return _role_of("sum", "additive", f"{values} are neither a code, a numbering nor a date")
+
+
+def _semi_additive(reason: str) -> MeasureRole:
+    return _role_of("avg", "semi-additive", reason)
+
+
+def _non_additive(reason: str) -> MeasureRole:
+    return _role_of("avg", "non-additive", reason)
+
+
+def _role_of(aggregation: Aggregation, additivity: Additivity, reason: str) -> MeasureRole:
+    return MeasureRole(aggregation=aggregation, additivity=additivity, reason=reason)

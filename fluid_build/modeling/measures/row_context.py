@@ -1,0 +1,89 @@
+"""What the other columns and the name of a table say about a number in its rows."""
+
+from collections.abc import Set
+from dataclasses import dataclass
+
+from fluid_build.modeling.measures.number_names import read_number_name, split_words
+from fluid_build.modeling.measures.words import (
+    MOVEMENT_TABLES,
+    PAY_LEVELS,
+    QUANTITIES,
+    SALE_TABLES,
+    STATE_TABLES,
+)
+from fluid_build.modeling.types import column_type, family
+from fluid_build.profiling.names import Words, singular
+from fluid_build.profiling.profile import TableProfile
+
+_SIZES = frozenset(
+    """
+    height width depth diameter thickness hoehe hohe breite tiefe groesse grosse hauteur largeur
+    profondeur taille altura ancho estatura altezza larghezza profondita wzrost wysokosc szerokosc
+    boy yukseklik genislik hoogte breedte bmi
+    """.split()
+)
+"""Words for the size of one piece or body; a weight next to one is of that piece too."""
+_STATE_KINDS = frozenset("level levels snapshot snapshots status daily day position".split())
+"""Words behind stock or inventory that leave it a state; inventory items are a list of items."""
+_BEGIN_WORDS = frozenset("from start begin since valid effective von desde dal od".split())
+_PERIOD_WORDS = frozenset(
+    """
+    year month quarter week period season date day jahr monat annee mois ano mes anno mese rok yil
+    """.split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RowContext:
+    """What a row is, as far as it matters for adding up.
+
+    ``is_state``: the table holds a state (stock, balances). ``is_pay``: it holds
+    what somebody gets (salaries). ``counts_units``: a column counts the
+    units of the row. ``is_sale``: a row is a single sale or line.
+    ``has_date``: it's dated. ``has_size``: a column says how
+    large the piece or body is. ``is_period``: the key names a period (a year, a month).
+    """
+
+    is_state: bool = False
+    is_pay: bool = False
+    counts_units: bool = False
+    is_sale: bool = False
+    has_date: bool = False
+    has_size: bool = False
+    is_period: bool = False
+
+
+NO_CONTEXT = RowContext()
+
+
+def row_context(table: TableProfile, key_columns: Set[str]) -> RowContext:
+    """Return what the rest of a table says about its numbers."""
+    name_words = split_words(table.name.rsplit(".", 1)[-1])
+    table_words = {*name_words, *map(singular, name_words)}
+    names = [c.name for c in table.columns if c.name not in key_columns]
+    present = {word for name in names for word in split_words(name)}
+    has_date = any(family(column_type(column)) in {"date", "timestamp"} for column in table.columns)
+    key_words = {word for name in table.primary_key or () for word in split_words(name)}
+    return RowContext(
+        is_state=_is_state(name_words),
+        is_pay=bool(table_words & PAY_LEVELS),
+        counts_units=any(_counts_units(name) for name in names),
+        is_sale=bool(table_words & SALE_TABLES),
+        has_date=has_date,
+        has_size=bool(present & _SIZES),
+        is_period=bool(key_words & _PERIOD_WORDS) and not key_words & _BEGIN_WORDS,
+    )
+
+
+def _is_state(name_words: Words) -> bool:
+    """Return whether a table's name says stock or balances: at its end, or before what is kept."""
+    if not name_words or set(name_words) & MOVEMENT_TABLES:
+        return False
+    return name_words[-1] in STATE_TABLES or (
+        name_words[-1] in _STATE_KINDS and bool(set(name_words) & STATE_TABLES)
+    )
+
+
+def _counts_units(name: str) -> bool:
+    reading = read_number_name(name)
+    return reading.meaning in {"addable", "count"} and reading.word in QUANTITIES
