@@ -1,5 +1,6 @@
 """Every observation of a profiled source."""
 
+from fluid_build.observations.aggregates import aggregates
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.observations.observed_tables import observed_tables
 from fluid_build.observations.same_moment import same_moments
@@ -16,7 +17,11 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
     if not profile.has_data:
         return NO_OBSERVATIONS
     on_progress(Progress("observations", 0, 1))
-    tables = list(observed_tables(source, profile).values())
-    observed = Observations(same_moments=tuple(same_moments(source.connection, tables)))
+    by_name = observed_tables(source, profile)
+    tables = list(by_name.values())
+    observed = Observations(
+        same_moments=tuple(same_moments(source.connection, tables)),
+        aggregates=tuple(aggregates(source.connection, by_name, profile)),
+    )
     on_progress(Progress("observations", 1, 1))
     return observed

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from fluid_build.observations.aggregates import Aggregate
 from fluid_build.observations.same_moment import SameMoment
 
 
@@ -13,6 +14,7 @@ class Observations:
     """
 
     same_moments: tuple[SameMoment, ...] = ()
+    aggregates: tuple[Aggregate, ...] = ()
 
 
 NO_OBSERVATIONS = Observations()
