@@ -103,6 +103,7 @@ def forge(
     technique: str = "flat",
     variant: str | None = None,
     calendar: CalendarSettings = DEFAULT_CALENDAR,
+    business_vault: bool = False,
     target: str = "duckdb",
     out: Path | None = None,
     overwrite: bool = False,
@@ -113,12 +114,15 @@ def forge(
     A source that ``open_source`` didn't open has no address: it gets no dbt project, and
     ``fluid verify`` needs --uri. Files in ``out`` that were edited or added since are kept
     unless ``overwrite`` is set. Raises UsageError for an
-    unknown technique, variant or target, SourceError where the source can't be read or has no
+    unknown technique, variant or target, or a business vault of another technique than a Data
+    Vault, SourceError where the source can't be read or has no
     readable table, BuildFailedError where the model doesn't build, OutputError where ``out`` can't
     be written. The bytes of the files depend on the source, the options, and the path from ``out``
     to the source. A model that loses something is written too, and its proof says so.
     """
-    results = _results(source, technique, variant, calendar, target, on_progress)
+    results = _results(
+        source, technique, variant, calendar, target, on_progress, business_vault=business_vault
+    )
     if out is None:
         return results.forged
     with _contents(results, source, out, on_progress) as contents:
@@ -147,6 +151,7 @@ def preview(
     technique: str = "flat",
     variant: str | None = None,
     calendar: CalendarSettings = DEFAULT_CALENDAR,
+    business_vault: bool = False,
     target: str = "duckdb",
     overwrite: bool = False,
     on_progress: OnProgress = ignore,
@@ -155,7 +160,9 @@ def preview(
 
     The parameters and errors are the same.
     """
-    results = _results(source, technique, variant, calendar, target, on_progress)
+    results = _results(
+        source, technique, variant, calendar, target, on_progress, business_vault=business_vault
+    )
     with _contents(results, source, out, on_progress) as contents:
         files = contents.files
         changes = folder_changes(out, files, overwrite=overwrite)
@@ -185,8 +192,10 @@ def _results(
     calendar: CalendarSettings,
     target: str,
     on_progress: OnProgress,
+    *,
+    business_vault: bool,
 ) -> _Results:
-    known, _ = check_technique(technique, variant, calendar)
+    known, _ = check_technique(technique, variant, calendar, business_vault=business_vault)
     warehouse = check_target(target)
     if isinstance(source, CombinedSource):
         check_several(known, warehouse)
@@ -200,7 +209,9 @@ def _results(
         )
     observations = observe(source, profile, on_progress)
     _report(on_progress, "model")
-    model = build_model(profile, technique, variant, observations, calendar)
+    model = build_model(
+        profile, technique, variant, observations, calendar, business_vault=business_vault
+    )
     plan = transform_plan(model)
     proof = build_and_prove(source, plan, model, on_progress=on_progress)
     _report(on_progress, "contract")

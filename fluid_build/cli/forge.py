@@ -15,6 +15,7 @@ from fluid_build.cli.forged_screen import forged_screen
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.next_steps import Step, after_forge
 from fluid_build.cli.options import (
+    BusinessVault,
     DateOrder,
     Debug,
     Decimal,
@@ -76,6 +77,7 @@ def from_source(
     variant: Variant = None,
     fiscal_year_start: FiscalYearStart = None,
     locale: Locale = None,
+    business_vault: BusinessVault = False,
     target: Target = "duckdb",
     out: Out = None,
     force: Force = False,
@@ -93,7 +95,7 @@ def from_source(
     Example:  fluid forge data-model from-source --uri shop.db --technique dv2 -o shop-model
     """
     calendar = calendar_settings(fiscal_year_start, locale)
-    known, _ = check_technique(technique, variant, calendar)
+    known, _ = check_technique(technique, variant, calendar, business_vault=business_vault)
     warehouse = check_target(target)
     if len(uri) > 1:
         check_several(known, warehouse)
@@ -103,7 +105,9 @@ def from_source(
     for request in requests:
         if out is not None:
             check_outside(out, request.address)
-    requested = _Requested(_checked(name), technique, variant, calendar, target, out, force)
+    requested = _Requested(
+        _checked(name), technique, variant, calendar, business_vault, target, out, force
+    )
     return _run(requests, None, context.obj, requested, diff=diff, json=json)
 
 
@@ -116,6 +120,7 @@ def from_ddl(
     variant: Variant = None,
     fiscal_year_start: FiscalYearStart = None,
     locale: Locale = None,
+    business_vault: BusinessVault = False,
     target: Target = "duckdb",
     out: Out = None,
     force: Force = False,
@@ -132,7 +137,7 @@ def from_ddl(
     Example:  fluid forge data-model from-ddl schema.sql --dialect postgres -o shop-model
     """
     calendar = calendar_settings(fiscal_year_start, locale)
-    check_technique(technique, variant, calendar)
+    check_technique(technique, variant, calendar, business_vault=business_vault)
     check_target(target)
     address = locate(file)
     if address.kind is not DDL:
@@ -140,7 +145,9 @@ def from_ddl(
             f"{redact(file)} isn't a SQL file.",
             hint="Pass a .sql file, or use `from-source` for data.",
         )
-    requested = _Requested(_checked(name), technique, variant, calendar, target, out, force)
+    requested = _Requested(
+        _checked(name), technique, variant, calendar, business_vault, target, out, force
+    )
     return _run([SourceRequest(address)], dialect, context.obj, requested, diff=diff, json=json)
 
 
@@ -152,6 +159,7 @@ class _Requested:
     technique: str
     variant: str | None
     calendar: CalendarSettings
+    business_vault: bool
     target: str
     out: Path | None
     overwrite: bool
@@ -177,6 +185,7 @@ def _run(
             technique=requested.technique,
             variant=requested.variant,
             calendar=requested.calendar,
+            business_vault=requested.business_vault,
             target=requested.target,
             out=out,
             overwrite=requested.overwrite,

@@ -82,6 +82,13 @@ Target: TypeAlias = Annotated[
         help="Where dbt builds: duckdb, postgres, snowflake, bigquery or databricks.",
     ),
 ]
+BusinessVault: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--business-vault",
+        help="With dv2: add point-in-time and bridge tables, which make queries faster.",
+    ),
+]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print JSON on stdout, and everything else on stderr.")
 ]

@@ -6,6 +6,8 @@ from typing import get_args
 from fluid_build.errors import UsageError, unknown_name
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.builder import data_vault
+from fluid_build.modeling.data_vault.business_vault import with_business_vault
+from fluid_build.modeling.data_vault.elements import DataVaultModel
 from fluid_build.modeling.dimensional.builder import star
 from fluid_build.modeling.dimensional.elements import (
     DEFAULT_CALENDAR,
@@ -38,12 +40,20 @@ def check_technique(
     technique: str,
     variant: str | None = None,
     calendar: CalendarSettings = DEFAULT_CALENDAR,
+    *,
+    business_vault: bool = False,
 ) -> tuple[Technique, Variant | None]:
     """Return the technique and the variant of these names.
 
-    Raises UsageError for an unknown one, and for settings that a technique has no calendar for.
+    Raises UsageError for an unknown one, for settings that a technique has no calendar for, and for
+    a business vault where there's no vault.
     """
     known = _known_technique(technique)
+    if business_vault and known != "data_vault_2":
+        raise UsageError(
+            f"A business vault is part of a Data Vault, and the technique is {known}.",
+            hint="Leave --business-vault out, or choose --technique dv2.",
+        )
     if calendar != DEFAULT_CALENDAR and known != "dimensional":
         raise UsageError(
             f"The technique {known} has no calendar.",
@@ -74,21 +84,29 @@ def build_model(
     variant: str | None = None,
     observations: Observations = NO_OBSERVATIONS,
     calendar: CalendarSettings = DEFAULT_CALENDAR,
+    *,
+    business_vault: bool = False,
 ) -> LogicalModel:
-    """Build the logical model of a profile; raise UsageError for an unknown technique or variant.
+    """Build the logical model of a profile; raise UsageError as ``check_technique`` does.
 
     Every technique shares the conceptual and the semantic layer. The flat one has no other. With
     ``observations`` of the same source, decisions rest on more than names and the profile.
     ``calendar`` describes the generated calendar of a dimensional model.
     """
-    known, requested_variant = check_technique(technique, variant, calendar)
+    known, requested_variant = check_technique(
+        technique, variant, calendar, business_vault=business_vault
+    )
     conceptual = _conceptual_model(profile, known)
+    vault: DataVaultModel | None = None
+    if known == "data_vault_2":
+        vault = data_vault(profile, conceptual, observations)
+        vault = with_business_vault(vault, conceptual) if business_vault else vault
     return LogicalModel(
         name=profile.source_name,
         technique=known,
         source_kind=profile.source_kind,
         conceptual=conceptual,
-        dv2=data_vault(profile, conceptual, observations) if known == "data_vault_2" else None,
+        dv2=vault,
         dimensional=(
             star(profile, conceptual, observations, requested_variant, calendar)
             if known == "dimensional"

@@ -193,6 +193,10 @@ def _element_group(group: ElementGroup) -> Iterator[str]:
             for element in group.elements
         ]
         yield table(group.headings, rows)
+    for element in group.elements:
+        if element.query:
+            yield f"A query that uses {code(element.name)}:"
+            yield fenced(element.query, "sql")
 
 
 def _prose(prose: Prose) -> str:

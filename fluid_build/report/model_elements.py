@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeAlias
 
+from fluid_build.modeling.data_vault.business_elements import BusinessVault
 from fluid_build.modeling.data_vault.elements import DataVaultModel, HubReference, Satellite
 from fluid_build.modeling.dimensional.elements import (
     Dimension,
@@ -46,12 +47,14 @@ class ElementView:
     """An element of the model. ``facts`` go with the headings of its group.
 
     ``source_columns`` are what it is made of, empty where the model has no such list of its own.
+    ``query`` shows how to use it, where that isn't plain.
     """
 
     name: str
     facts: tuple[Prose, ...]
     reason: str
     source_columns: tuple[SourceColumn, ...] = ()
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,8 @@ def model_view(model: LogicalModel, plan: TransformPlan | None = None) -> ModelV
         renamed=() if plan is None else plan.renamed,
     )
     if (vault := model.dv2) is not None:
-        groups = tuple(_vault_groups(vault))
+        business = () if vault.business_vault is None else _business_groups(vault.business_vault)
+        groups = (*_vault_groups(vault), *business)
         return replace(view, title="The vault", remark=_hashing(vault), groups=groups)
     if (star := model.dimensional) is not None:
         return replace(
@@ -125,12 +129,20 @@ def _relation_kinds(model: LogicalModel) -> Iterator[tuple[str, str]]:
         )
         yield from ((table.name, "reference table") for table in model.dv2.reference_tables)
         yield from ((table.name, "keyless table") for table in model.dv2.keyless_tables)
+        yield from _business_kinds(model.dv2.business_vault)
     if model.dimensional is not None:
         yield from ((fact.name, "fact") for fact in model.dimensional.facts)
         for dimension in model.dimensional.dimensions:
             yield dimension.name, "dimension"
             yield dimension.history, "dimension"
         yield from ((bridge.name, "bridge") for bridge in model.dimensional.bridges)
+
+
+def _business_kinds(business: BusinessVault | None) -> Iterator[tuple[str, str]]:
+    if business is not None:
+        yield business.calendar.name, "snapshot calendar"
+        yield from ((table.name, "point-in-time table") for table in business.point_in_time_tables)
+        yield from ((bridge.name, "bridge") for bridge in business.bridges)
 
 
 def _satellite_kind(satellite: Satellite) -> str:
@@ -203,6 +215,54 @@ def _vault_groups(vault: DataVaultModel) -> Iterator[ElementGroup]:
                 _view(table, table.name, (Name(table.table),), ("the whole row",))
                 for table in vault.keyless_tables
             ),
+        ),
+    )
+
+
+def _business_groups(business: BusinessVault) -> Iterator[ElementGroup]:
+    calendar, tables, bridges = (
+        business.calendar,
+        business.point_in_time_tables,
+        business.bridges,
+    )
+    if tables or bridges:
+        yield ElementGroup(
+            ("Snapshots",),
+            headings=("Calendar", "Why"),
+            elements=(_view(calendar, calendar.name),),
+        )
+    yield ElementGroup(
+        ("Point-in-time tables",),
+        text="" if tables else "No hub has two satellites or more.",
+        headings=("Table", "Of", "Satellites", "Why"),
+        elements=tuple(
+            replace(
+                _view(
+                    table,
+                    table.name,
+                    (Name(table.hub),),
+                    _names(satellite.satellite for satellite in table.satellites),
+                ),
+                query=table.query,
+            )
+            for table in tables
+        ),
+    )
+    yield ElementGroup(
+        ("Bridges",),
+        text="" if bridges else "No chain has two links or more.",
+        headings=("Bridge", "A row for each", "Links", "Why"),
+        elements=tuple(
+            replace(
+                _view(
+                    bridge,
+                    bridge.name,
+                    (Name(bridge.start),),
+                    _names(hop.link for hop in bridge.hops),
+                ),
+                query=bridge.query,
+            )
+            for bridge in bridges
         ),
     )
 

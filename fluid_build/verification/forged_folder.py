@@ -108,7 +108,7 @@ def _relations_of(plan: TransformPlan) -> dict[str, tuple[object, ...]]:
     return {
         build.name: (
             build.sql,
-            build.incremental,
+            build.next_sql,
             *((column.name, column.type) for column in build.columns),
         )
         for build in plan.builds

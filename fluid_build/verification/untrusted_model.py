@@ -90,7 +90,7 @@ def _queries(plan: TransformPlan, model: LogicalModel) -> Iterator[str]:
     for build in plan.builds:
         yield build.sql
         if build.incremental is not None:
-            yield f"{build.sql}\n{build.incremental}"
+            yield build.next_sql
     for rebuild in rebuilds(model):
         yield from (rebuild.sql, rebuild.original)
     for check in checks(model):

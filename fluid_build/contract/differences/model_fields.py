@@ -40,6 +40,7 @@ _KINDS: Mapping[str, str] = {
     "facts": "fact",
     "dimensions": "dimension",
     "bridges": "bridge",
+    "point_in_time_tables": "point-in-time table",
     "measures": "measure",
     "metrics": "metric",
 }
@@ -101,7 +102,10 @@ def _participation(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]
 
 _FIELDS = Fields(
     {
-        **dict.fromkeys(("description", "reason", "grain_reason", "variant_reason"), _WORDS),
+        **dict.fromkeys(
+            ("description", "reason", "grain_reason", "variant_reason", "query", "raw_query"),
+            _WORDS,
+        ),
         **dict.fromkeys(("evidence", "rows", "confidence", "coverage", "implied"), _FIGURES),
         **dict.fromkeys(
             (

@@ -10,6 +10,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
+from fluid_build.modeling.data_vault.business_elements import BusinessVault
 from fluid_build.modeling.element import DecidedElement, ModelPart
 from fluid_build.profiling.profile import Evidence, Origin
 
@@ -157,7 +158,7 @@ class KeylessTable(DecidedElement):
 
 
 class DataVaultModel(ModelPart):
-    """The vault as a whole."""
+    """The vault as a whole; ``business_vault`` is None unless it was asked for."""
 
     hash_key_strategy: HashKeyStrategy = HashKeyStrategy()
     hubs: tuple[Hub, ...] = ()
@@ -165,6 +166,22 @@ class DataVaultModel(ModelPart):
     satellites: tuple[Satellite, ...] = ()
     reference_tables: tuple[ReferenceTable, ...] = ()
     keyless_tables: tuple[KeylessTable, ...] = ()
+    business_vault: BusinessVault | None = None
+
+    @property
+    def relation_names(self) -> frozenset[str]:
+        """The names of all relations of the vault."""
+        business = self.business_vault
+        return frozenset(
+            (
+                *(hub.name for hub in self.hubs),
+                *(link.name for link in self.links),
+                *(satellite.name for satellite in self.satellites),
+                *(table.name for table in self.reference_tables),
+                *(table.name for table in self.keyless_tables),
+                *(() if business is None else business.relation_names),
+            )
+        )
 
     def hub(self, name: str) -> Hub:
         """Return the hub of that exact name; raise KeyError if there is none."""

@@ -11,12 +11,14 @@ FOLDERS: Mapping[Layer, str] = {
     "staging": "staging",
     "flat": "flat",
     "raw_vault": "raw_vault",
+    "business_vault": "business_vault",
     "mart": "marts",
 }
 MATERIALIZED: Mapping[Layer, Materialization] = {
     "staging": "view",
     "flat": "table",
     "raw_vault": "incremental",
+    "business_vault": "incremental",
     "mart": "table",
 }
 """How a folder's models are materialized where a file has no config of its own."""
@@ -67,8 +69,10 @@ def _body(build: Build, source: str, dialect: TargetDialect) -> str:
         return first_load
     if_exists = _AGAIN[build.materialization]
     if dialect.target == "duckdb":
-        return f"{first_load}\n{if_exists}\n{with_jinja(build.incremental)}\n{{%- endif %}}"
-    next_load = with_jinja(dialect.query(f"{build.sql}\n{build.incremental}"))
+        opening = with_jinja(build.opening) or first_load
+        clause = f"{opening}\n{if_exists}\n{with_jinja(build.incremental)}\n{{%- endif %}}"
+        return f"{clause}{first_load.removeprefix(opening)}"
+    next_load = with_jinja(dialect.query(build.next_sql))
     if next_load.startswith(f"{first_load}\n"):
         return f"{first_load}\n{if_exists}{next_load[len(first_load) :]}\n{{%- endif %}}"
     return f"{if_exists}\n{next_load}\n{{%- else %}}\n{first_load}\n{{%- endif %}}"

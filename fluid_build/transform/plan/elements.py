@@ -16,7 +16,7 @@ from fluid_build.modeling.logical import Technique
 from fluid_build.modeling.measures import MeasureRole
 from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence
 
-Layer = Literal["staging", "flat", "raw_vault", "mart"]
+Layer = Literal["staging", "flat", "raw_vault", "business_vault", "mart"]
 Materialization = Literal["view", "table", "incremental"]
 TestKind = Literal["not_null", "unique", "accepted_values", "relationships"]
 Severity = Literal["error", "warn", "info"]
@@ -103,8 +103,9 @@ class Build(Element):
     ``sql`` selects all of its rows, with the columns and types of ``columns`` in order. If the
     relation exists already, ``incremental`` follows ``sql`` on a new line and reads it as
     ``model.<its own name>``: an incremental relation then selects only the rows to add, a table all
-    rows, including those that it keeps although the source has deleted them. ``key`` identifies a
-    row, and is empty where nothing does.
+    rows, including those that it keeps although the source has deleted them. Where the clause
+    belongs inside of the query, ``opening`` is the part of ``sql`` that it follows. ``key``
+    identifies a row, and is empty where nothing does.
     """
 
     name: str
@@ -114,11 +115,20 @@ class Build(Element):
     description: str = ""
     sql: str
     incremental: str | None = None
+    opening: str = ""
     ref_models: tuple[str, ...] = ()
     ref_sources: tuple[str, ...] = ()
     columns: tuple[PlanColumn, ...]
     key: tuple[str, ...] = ()
     tests: tuple[BuildTest, ...] = ()
+
+    @property
+    def next_sql(self) -> str:
+        """The query where the relation exists already."""
+        if self.incremental is None:
+            return self.sql
+        opening = self.opening or self.sql
+        return f"{opening}\n{self.incremental}{self.sql.removeprefix(opening)}"
 
     def column(self, name: str) -> PlanColumn:
         """Return the column of that exact name; raise KeyError if there is none."""

@@ -78,10 +78,9 @@ def statement(build: Build, *, again: bool = False) -> str:
         return f"CREATE OR REPLACE VIEW {name} AS\n{build.sql}"
     if not again or build.incremental is None:
         return f"CREATE OR REPLACE TABLE {name} AS\n{build.sql}"
-    sql = f"{build.sql}\n{build.incremental}"
     if build.materialization == "incremental":
-        return f"INSERT INTO {name}\n{sql}"
-    return f"CREATE OR REPLACE TABLE {name} AS\n{sql}"
+        return f"INSERT INTO {name}\n{build.next_sql}"
+    return f"CREATE OR REPLACE TABLE {name} AS\n{build.next_sql}"
 
 
 def check_types(connection: duckdb.DuckDBPyConnection, plan: TransformPlan) -> None:

@@ -30,7 +30,8 @@ class History:
     ``keys`` identify what has a history; ``hash_key`` is the one of them that is never null.
     ``compared`` is the column that differs where a row has changed, None where a row can only be
     there or not. A row on a deletion repeats the last known values, except for ``on_deletion``:
-    columns with the SQL of their value then.
+    columns with the SQL of their value then. ``ghost`` is the SQL of the ghost record's hash key,
+    "" where there's none. The ghost record counts as deleted, so that it's never a current row.
     """
 
     name: str
@@ -39,6 +40,7 @@ class History:
     compared: str | None
     hash_key: str = ""
     on_deletion: tuple[tuple[str, str], ...] = ()
+    ghost: str = ""
 
     @property
     def recency(self) -> str:
@@ -59,7 +61,8 @@ def only_changes(history: History) -> str:
     columns: list[Column] = [*history.keys, *summary]
     incoming = query(columns, "arriving", group_by=history.keys)
     read = (*history.keys, *filter(None, (history.compared,)))
-    stored = _last_loads(history, columns, read, group_by=history.keys)
+    is_known = f"NOT is_deleted OR {history.hash_key} = {history.ghost}" if history.ghost else ""
+    stored = _last_loads(history, columns, read, is_known, group_by=history.keys)
     return "\n".join(
         (
             join("JOIN", nested(incoming), "incoming", _same_key(history, "incoming")),
@@ -99,14 +102,16 @@ def _last_loads(
     history: History,
     columns: Sequence[Column],
     read: Sequence[str],
+    is_known: str = "",
     *,
     group_by: Sequence[str] = (),
 ) -> str:
     """Return a select from the rows that the last load of each key added, unless it's deleted.
 
-    ``read`` are the columns of the relation that ``columns`` are made of.
+    ``read`` are the columns of the relation that ``columns`` are made of. ``is_known`` replaces the
+    condition that a row isn't deleted.
     """
-    where = (f"{history.recency} = 1", "NOT is_deleted")
+    where = (f"{history.recency} = 1", f"({is_known})" if is_known else "NOT is_deleted")
     return query(
         columns, f"{nested(_ranked(history, read))} AS history", where=where, group_by=group_by
     )

@@ -83,6 +83,7 @@ class Manifest(ModelPart):
     generator: str = GENERATOR
     technique: Technique
     variant: str | None = None
+    business_vault: Literal[True] | None = None
     target: Target = "duckdb"
     source: ManifestSource
     files: dict[str, str] = Field(default_factory=dict)
@@ -127,6 +128,7 @@ def manifest_json(
     manifest = Manifest(
         technique=model.technique,
         variant=model.dimensional.variant if model.dimensional is not None else None,
+        business_vault=True if model.dv2 and model.dv2.business_vault else None,
         target=target,
         source=source,
         files={name: digest(files[name]) for name in sorted(files) if name != PROOF_FILE},

@@ -20,6 +20,9 @@ HASH_DIFF = technical(
 MULTIPLICITY = technical(
     "multiplicity", "BIGINT", "How many times the row was in the source at the load date."
 )
+BEFORE_ANY_LOAD = "TIMESTAMP '1900-01-01 00:00:00'"
+"""The load date of the ghost record of a satellite: it was there before anything was loaded."""
+
 ROW_HASH = technical(
     "row_hash", "VARCHAR", "A hash of the whole row.", tags=("hash-key", "primary-key")
 )

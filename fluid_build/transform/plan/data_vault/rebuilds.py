@@ -102,7 +102,7 @@ class _Query:
             self.clauses.append(join("JOIN", rows, alias, [same]))
 
     def _read_satellite(self, satellite: Satellite, alias: str) -> None:
-        history = satellite_history(satellite, self.sources.names)
+        history = satellite_history(satellite, self.sources)
         columns = [column for column in history.columns if column not in _TECHNICAL]
         self._read_history(history, columns, alias)
         attributes = (*satellite.multi_active_keys, *satellite.columns)
@@ -133,7 +133,7 @@ class _Query:
         hub = self.sources.hub(reference.hub)
         of_table = self.sources.satellites[link.table]
         (effectivity,) = (satellite for satellite in of_table if satellite.parent == link.name)
-        history = satellite_history(effectivity, self.sources.names)
+        history = satellite_history(effectivity, self.sources)
         parts = [(f"hub.{name}", f"key_{n}") for n, name in enumerate(self._business_key(hub), 1)]
         referred = query(
             [f"link.{own.hash_key}", *parts],

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fluid_build.modeling.data_vault.elements import Hub, Link, Satellite
-from fluid_build.modeling.sql_names import SqlNames
+from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.built_columns import DELETED_COLUMN, LOAD_DATE_COLUMN
 from fluid_build.transform.plan.construction_tests import (
     every_key_exists,
@@ -12,6 +12,7 @@ from fluid_build.transform.plan.construction_tests import (
     unique,
 )
 from fluid_build.transform.plan.data_vault.columns import (
+    BEFORE_ANY_LOAD,
     HASH_DIFF,
     RECORD_SOURCE,
     in_key,
@@ -23,15 +24,18 @@ from fluid_build.transform.plan.data_vault.histories import (
     history_build,
     one_row_a_load,
 )
+from fluid_build.transform.plan.data_vault.hubs import GHOST
 from fluid_build.transform.plan.data_vault.keys import row_key
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import LOAD_DATE, Build
+from fluid_build.transform.plan.hashing import zero_key
 from fluid_build.transform.plan.history import History
-from fluid_build.transform.plan.sql_layout import query
+from fluid_build.transform.plan.sql_layout import query, select_list, union_all
 
 
-def satellite_history(satellite: Satellite, names: SqlNames) -> History:
+def satellite_history(satellite: Satellite, sources: VaultSources) -> History:
     """Return the history of a satellite's parent, or of each multi-active key of it."""
+    names = sources.names
     keys = names.columns_of(satellite.table, satellite.multi_active_keys)
     payload = names.columns_of(satellite.table, satellite.columns)
     compared = "hash_diff" if payload else None
@@ -42,7 +46,12 @@ def satellite_history(satellite: Satellite, names: SqlNames) -> History:
         keys=(satellite.hash_key, *keys),
         compared=compared,
         hash_key=satellite.hash_key,
+        ghost=zero_key(sources.vault.hash_key_strategy) if _has_ghost(sources, satellite) else "",
     )
+
+
+def _has_ghost(sources: VaultSources, satellite: Satellite) -> bool:
+    return satellite.name in sources.satellites_with_ghost
 
 
 def satellite_builds(sources: VaultSources) -> Iterator[Build]:
@@ -56,6 +65,8 @@ def satellite_builds(sources: VaultSources) -> Iterator[Build]:
 def _satellite(sources: VaultSources, satellite: Satellite, parent: Hub | Link) -> Build:
     keys = sources.columns(satellite.table, satellite.multi_active_keys)
     payload = sources.columns(satellite.table, satellite.columns)
+    if _has_ghost(sources, satellite):
+        payload = tuple(column.model_copy(update={"required": False}) for column in payload)
     columns = (
         parent_key(satellite, parent),
         in_key(LOAD_DATE_COLUMN),
@@ -70,7 +81,7 @@ def _satellite(sources: VaultSources, satellite: Satellite, parent: Hub | Link) 
     identifying = row_key(satellite, link)
     return history_build(
         satellite,
-        satellite_history(satellite, sources.names),
+        satellite_history(satellite, sources),
         arriving=_arriving(sources, satellite, link),
         staging=sources.hashed[satellite.table],
         columns=columns,
@@ -94,7 +105,7 @@ def _arriving(sources: VaultSources, satellite: Satellite, link: Link | None) ->
     names = sources.names
     payload = sources.columns(satellite.table, satellite.columns)
     may_lack_it = link is not None and sources.is_of_a_reference(link)
-    return query(
+    rows = query(
         [
             satellite.hash_key,
             (LOAD_DATE, "load_date"),
@@ -107,3 +118,20 @@ def _arriving(sources: VaultSources, satellite: Satellite, link: Link | None) ->
         f"model.{sources.hashed[satellite.table]}",
         where=[f"{satellite.hash_key} IS NOT NULL"] if may_lack_it else (),
     )
+    if not _has_ghost(sources, satellite):
+        return rows
+    return union_all(rows, _ghost(sources, satellite_history(satellite, sources)))
+
+
+def _ghost(sources: VaultSources, history: History) -> str:
+    """Return the row that point-in-time tables lead to where no other was valid."""
+    zero = zero_key(sources.vault.hash_key_strategy)
+    values = {
+        history.hash_key: zero,
+        "load_date": BEFORE_ANY_LOAD,
+        "record_source": literal(GHOST),
+        "is_deleted": "TRUE",
+        "hash_diff": zero,
+    }
+    columns = [(values.get(column, "NULL"), column) for column in history.columns]
+    return f"SELECT\n{select_list(columns)}"

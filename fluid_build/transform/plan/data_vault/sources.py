@@ -44,6 +44,18 @@ class VaultSources:
         """Return the hub of that name; KeyError if there is none."""
         return self._hubs[name]
 
+    def link(self, name: str) -> Link:
+        """Return the link of that name; KeyError if there is none."""
+        return self._links[name]
+
+    def satellite(self, name: str) -> Satellite:
+        """Return the satellite of that name; KeyError if there is none."""
+        return self._satellites[name]
+
+    def parent(self, name: str) -> Hub | Link:
+        """Return the hub or link of that name; KeyError if there is none."""
+        return self._hubs[name] if name in self._hubs else self._links[name]
+
     def reference_table(self, table: str) -> ReferenceTable | None:
         """Return the code list that a source table becomes; None where it doesn't."""
         lists = (table_ for table_ in self.vault.reference_tables if table_.table == table)
@@ -66,6 +78,14 @@ class VaultSources:
     def _hubs(self) -> dict[str, Hub]:
         return {hub.name: hub for hub in self.vault.hubs}
 
+    @cached_property
+    def _links(self) -> dict[str, Link]:
+        return {link.name: link for link in self.vault.links}
+
+    @cached_property
+    def _satellites(self) -> dict[str, Satellite]:
+        return {satellite.name: satellite for satellite in self.vault.satellites}
+
     def record_source(self, table: str) -> str:
         """Return the record source of a table's rows; several sources are in its name."""
         return table if self._are_combined else f"{self.source_name}.{table}"
@@ -77,15 +97,7 @@ class VaultSources:
     @cached_property
     def hashed(self) -> dict[str, str]:
         """The name of each table's staging with hash keys."""
-        vault = self.vault
-        used_names = {
-            *self.names.stagings.values(),
-            *(hub.name for hub in vault.hubs),
-            *(link.name for link in vault.links),
-            *(satellite.name for satellite in vault.satellites),
-            *(table.name for table in vault.reference_tables),
-            *(table.name for table in vault.keyless_tables),
-        }
+        used_names = {*self.names.stagings.values(), *self.vault.relation_names}
         names = {}
         for table in self.staged:
             names[table] = free_identifier(
@@ -93,6 +105,13 @@ class VaultSources:
             )
             used_names.add(names[table])
         return names
+
+    @cached_property
+    def satellites_with_ghost(self) -> frozenset[str]:
+        """The satellites that have a ghost record: those that point-in-time tables lead to."""
+        business = self.vault.business_vault
+        tables = () if business is None else business.point_in_time_tables
+        return frozenset(each.satellite for table in tables for each in table.satellites)
 
     @cached_property
     def references(self) -> dict[str, dict[str, HubReference]]:

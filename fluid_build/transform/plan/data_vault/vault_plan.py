@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.transform.plan.carried_tests import Carriers
+from fluid_build.transform.plan.data_vault.bridge_tables import bridge_builds
+from fluid_build.transform.plan.data_vault.business_checks import business_checks
 from fluid_build.transform.plan.data_vault.carriers import reference_tests, vault_carriers
 from fluid_build.transform.plan.data_vault.hashed_staging import hashed_staging
 from fluid_build.transform.plan.data_vault.hubs import hub_builds
 from fluid_build.transform.plan.data_vault.keyless_tables import keyless_builds
 from fluid_build.transform.plan.data_vault.keys import vault_keys
 from fluid_build.transform.plan.data_vault.links import link_builds
+from fluid_build.transform.plan.data_vault.point_in_time import point_in_time_builds
 from fluid_build.transform.plan.data_vault.rebuilds import vault_rebuilds
 from fluid_build.transform.plan.data_vault.reference_tables import reference_builds
 from fluid_build.transform.plan.data_vault.satellites import satellite_builds
+from fluid_build.transform.plan.data_vault.snapshots import calendar_builds
 from fluid_build.transform.plan.data_vault.sources import VaultSources, vault_sources
 from fluid_build.transform.plan.elements import Build, BuildTest, Check, Rebuild
 from fluid_build.transform.plan.relied_keys import ReliedKey
@@ -35,6 +39,9 @@ class VaultPlan:
             *keyless_builds(self.sources),
             *link_builds(self.sources),
             *satellite_builds(self.sources),
+            *calendar_builds(self.sources),
+            *point_in_time_builds(self.sources),
+            *bridge_builds(self.sources),
         )
 
     def relied_keys(self) -> Iterator[ReliedKey]:
@@ -54,8 +61,8 @@ class VaultPlan:
         return vault_rebuilds(self.sources)
 
     def checks(self) -> tuple[Check, ...]:
-        """Return nothing: every table comes back row by row."""
-        return ()
+        """Return the figures of the business vault; every table itself comes back row by row."""
+        return business_checks(self.sources)
 
 
 def vault_plan(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> VaultPlan:

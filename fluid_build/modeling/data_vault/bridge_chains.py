@@ -1,0 +1,149 @@
+"""The chains of links that bridges follow: from the finest grain to everything it belongs to.
+
+A link of a single reference leads from a hub's row to at most one row of another hub. A chain of
+such links never multiplies rows, so what is added up over a bridge is right.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from fluid_build.modeling.data_vault.business_elements import BridgeHop
+from fluid_build.modeling.data_vault.elements import (
+    DataVaultModel,
+    Hub,
+    HubReference,
+    Link,
+    LinkType,
+    Satellite,
+)
+from fluid_build.modeling.sql_names import free_identifier
+
+_MOST_HUBS = 12
+"""Hubs that a bridge leads to: a wider one is hard to read, and its nearest hubs are what most
+queries group by."""
+_FEWEST_LINKS = 2
+"""Links that a bridge must spare a query: one join is no chain."""
+_RECURSIVE: frozenset[LinkType] = frozenset({"hierarchical", "same-as"})
+"""Links that lead from a hub to itself: one step up isn't where their chain ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceLink:
+    """A link of a single reference: whose rows refer, and to what."""
+
+    link: Link
+    own: HubReference
+    referred: HubReference
+    satellite: Satellite
+
+
+@dataclass(frozen=True, slots=True)
+class StartOfChain:
+    """A link or hub that no link leads to, its satellite, and the hubs that it has itself."""
+
+    start: Link | Hub
+    satellite: Satellite
+    hubs: tuple[HubReference, ...] = ()
+
+
+@dataclass(frozen=True)
+class VaultGraph:
+    """The links of a vault as ways from hub to hub."""
+
+    vault: DataVaultModel
+
+    @cached_property
+    def satellites(self) -> Mapping[str, Sequence[Satellite]]:
+        """The satellites of each hub and link, without those of several rows at a time."""
+        satellites: dict[str, list[Satellite]] = defaultdict(list)
+        for satellite in self.vault.satellites:
+            if not satellite.multi_active_keys:
+                satellites[satellite.parent].append(satellite)
+        return satellites
+
+    @cached_property
+    def references(self) -> Mapping[str, Sequence[ReferenceLink]]:
+        """For each hub the links by which its rows refer to a row of another hub."""
+        references: dict[str, list[ReferenceLink]] = defaultdict(list)
+        for link in self.vault.links:
+            own = self._own_end(link)
+            satellites = self.satellites.get(link.name, ())
+            if own is None or link.link_type in _RECURSIVE or not satellites:
+                continue
+            (referred,) = (end for end in link.hubs if end.hash_key != own.hash_key)
+            references[own.hub].append(ReferenceLink(link, own, referred, satellites[0]))
+        return references
+
+    def starts(self) -> Iterator[StartOfChain]:
+        """Return where chains start: links of several hubs, and hubs that no link leads to."""
+        for link in self.vault.links:
+            satellites = self.satellites.get(link.name, ())
+            if self._own_end(link) is None and satellites:
+                yield StartOfChain(link, satellites[0], link.hubs)
+        led_to = {
+            end.hub
+            for link in self.vault.links
+            if link.link_type not in _RECURSIVE
+            for end in link.hubs
+            if end != self._own_end(link)
+        }
+        for hub in self.vault.hubs:
+            own = (s for s in self.satellites.get(hub.name, ()) if s.table == hub.entity_name)
+            satellite = next(own, None)
+            if hub.name not in led_to and satellite is not None:
+                yield StartOfChain(hub, satellite)
+
+    def _own_end(self, link: Link) -> HubReference | None:
+        """Return the end of a link that its table's own rows are; None for several hubs' link."""
+        return next((end for end in link.hubs if (link.table, end.hash_key) in self._anchors), None)
+
+    @cached_property
+    def _anchors(self) -> frozenset[tuple[str, str]]:
+        return frozenset(
+            (satellite.table, satellite.via.hash_key)
+            for satellite in self.vault.satellites
+            if satellite.via is not None and not satellite.via.optional
+        )
+
+
+def hops(graph: VaultGraph, chain: StartOfChain) -> tuple[BridgeHop, ...]:
+    """Return the links to follow from a start, the nearest hubs first; none if it isn't worth it.
+
+    A hub is reached by the shortest way, and again where a reference says in which role. The chain
+    goes on from where it reached a hub first.
+    """
+    start = chain.start
+    ends = [(end.hub, end.hash_key) for end in chain.hubs] or [(start.name, start.hash_key)]
+    used_columns = {start.hash_key, *(column for _, column in ends)}
+    reached = {hub for hub, _ in ends}
+    found: list[BridgeHop] = []
+    expanded: set[str] = set()
+    for hub, column in ends:  # It grows while it's read.
+        for reference in graph.references.get(hub, ()) if hub not in expanded else ():
+            referred = reference.referred
+            is_new_role = bool(referred.role) and referred.hash_key not in used_columns
+            if len(ends) < _MOST_HUBS and (referred.hub not in reached or is_new_role):
+                hop = _hop(reference, column, used_columns)
+                used_columns |= {hop.hash_key, hop.link_key}
+                found.append(hop)
+                ends.append((hop.hub, hop.hash_key))
+                reached.add(hop.hub)
+        expanded.add(hub)
+    links = len(found) + (1 if isinstance(start, Link) else 0)
+    return tuple(found) if found and links >= _FEWEST_LINKS else ()
+
+
+def _hop(reference: ReferenceLink, column: str, used_columns: set[str]) -> BridgeHop:
+    hash_key = free_identifier(reference.referred.hash_key, used_columns)
+    return BridgeHop(
+        link=reference.link.name,
+        satellite=reference.satellite.name,
+        own_key=reference.own.hash_key,
+        referred_key=reference.referred.hash_key,
+        hub=reference.referred.hub,
+        from_key=column,
+        hash_key=hash_key,
+        link_key=free_identifier(reference.link.hash_key, {*used_columns, hash_key}),
+    )

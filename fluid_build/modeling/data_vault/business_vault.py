@@ -1,0 +1,206 @@
+"""The business vault of a raw vault: a snapshot calendar, point-in-time tables and bridges."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from fluid_build.modeling.conceptual import ConceptualModel
+from fluid_build.modeling.data_vault.bridge_chains import StartOfChain, VaultGraph, hops
+from fluid_build.modeling.data_vault.business_elements import (
+    BridgeHop,
+    BridgeHub,
+    BridgeTable,
+    BusinessVault,
+    PointInTimeSatellite,
+    PointInTimeTable,
+    SnapshotCalendar,
+)
+from fluid_build.modeling.data_vault.business_queries import (
+    Chain,
+    RawVault,
+    bridge_query,
+    point_in_time_query,
+    raw_bridge_query,
+    raw_point_in_time_query,
+)
+from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub, Satellite
+from fluid_build.modeling.element import Element, SourceColumn
+from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier, sql_names
+from fluid_build.text import counted, listed
+
+_FEWEST_SATELLITES = 2
+"""Satellites that make a point-in-time table worth it: one alone is its own."""
+
+
+def with_business_vault(vault: DataVaultModel, conceptual: ConceptualModel) -> DataVaultModel:
+    """Return a vault with its business vault, and ghost records for what that may lead to."""
+    names = sql_names(conceptual)
+    raw = RawVault(
+        hubs={hub.name: hub for hub in vault.hubs},
+        links={link.name: link for link in vault.links},
+        satellites={satellite.name: satellite for satellite in vault.satellites},
+        names=names,
+    )
+    makers = _Makers(raw, VaultGraph(vault), _RelationNames.of(vault, names))
+    business = makers.business_vault(vault)
+    with_ghosts = {
+        *(table.hub for table in business.point_in_time_tables),
+        *(hop.hub for bridge in business.bridges for hop in bridge.hops),
+    }
+    hubs = (
+        hub.model_copy(update={"has_ghost": True}) if hub.name in with_ghosts else hub
+        for hub in vault.hubs
+    )
+    return vault.model_copy(update={"hubs": tuple(hubs), "business_vault": business})
+
+
+@dataclass
+class _RelationNames:
+    """A giver of names that no relation has."""
+
+    used: set[str]
+
+    @classmethod
+    def of(cls, vault: DataVaultModel, names: SqlNames) -> "_RelationNames":
+        return cls({*names.stagings.values(), *vault.relation_names})
+
+    def new(self, prefix: str, stem: str) -> str:
+        name = free_identifier(fit(prefix, stem), self.used)
+        self.used.add(name)
+        return name
+
+
+@dataclass(frozen=True)
+class _Makers:
+    """What makes the tables of a business vault."""
+
+    raw: RawVault
+    graph: VaultGraph
+    relation_names: _RelationNames
+
+    def business_vault(self, vault: DataVaultModel) -> BusinessVault:
+        """Return the business vault of a vault."""
+        calendar = self.relation_names.new("snapshot", "dates")
+        tables = tuple(
+            self.point_in_time_table(hub, self.graph.satellites[hub.name], calendar)
+            for hub in vault.hubs
+            if len(self.graph.satellites.get(hub.name, ())) >= _FEWEST_SATELLITES
+        )
+        bridges = tuple(self.bridges(calendar))
+        return BusinessVault(
+            calendar=SnapshotCalendar(
+                name=calendar,
+                description="Every load that changed the vault, as a moment to ask about.",
+                mapped_source_tables=_tables((*tables, *bridges)),
+                reason=(
+                    "Each load that changed something is a snapshot. Nothing changes between two"
+                    " of them, so the last one before a moment shows the vault as of that moment."
+                ),
+            ),
+            point_in_time_tables=tables,
+            bridges=bridges,
+        )
+
+    def point_in_time_table(
+        self, hub: Hub, satellites: Sequence[Satellite], calendar: str
+    ) -> PointInTimeTable:
+        """Return the point-in-time table of a hub."""
+        name = self.relation_names.new("pit", _stem(hub.name))
+        columns = tuple(_columns_of(hub, satellites))
+        return PointInTimeTable(
+            name=name,
+            description=(
+                f"For each snapshot and row of {hub.name} the row of each satellite that was valid."
+            ),
+            hub=hub.name,
+            hash_key=hub.hash_key,
+            satellites=columns,
+            query=point_in_time_query(self.raw, name, hub, columns, calendar),
+            raw_query=raw_point_in_time_query(self.raw, hub, columns),
+            mapped_source_tables=_tables((hub, *satellites)),
+            source_columns=hub.source_columns,
+            reason=(
+                f"{hub.name} has {counted(len(satellites), 'satellite')} that change at different"
+                " times. Here an equality finds the valid row of each; without it, a query ranks"
+                f" the whole history of each.{self._left_out(hub)}"
+            ),
+        )
+
+    def _left_out(self, hub: Hub) -> str:
+        multi_active = [
+            satellite.name
+            for satellite in self.raw.satellites.values()
+            if satellite.parent == hub.name and satellite.multi_active_keys
+        ]
+        if not multi_active:
+            return ""
+        verb = "isn't" if len(multi_active) == 1 else "aren't"
+        return f" {listed(multi_active)} {verb} in it: several rows are valid at a time."
+
+    def bridges(self, calendar: str) -> Iterator[BridgeTable]:
+        """Return a bridge for each start of a chain that is long enough."""
+        for chain in self.graph.starts():
+            chain_hops = hops(self.graph, chain)
+            if chain_hops:
+                yield self.bridge(chain, chain_hops, calendar)
+
+    def bridge(
+        self, chain: StartOfChain, chain_hops: tuple[BridgeHop, ...], calendar: str
+    ) -> BridgeTable:
+        """Return the bridge along a chain of links."""
+        start, satellite = chain.start, chain.satellite
+        name = self.relation_names.new("bridge", _stem(start.name))
+        hubs = tuple(BridgeHub(hub=end.hub, hash_key=end.hash_key) for end in chain.hubs)
+        parts = Chain(start, satellite.name, hubs, chain_hops)
+        columns = {start.hash_key, *(column for _, column in parts.ends)}
+        load_date = free_identifier(fit(satellite.name, "load_date"), columns)
+        links = [self.raw.links[hop.link] for hop in chain_hops]
+        return BridgeTable(
+            name=name,
+            description=(
+                f"For each snapshot and valid row of {start.name} what its links led to:"
+                f" {listed(dict.fromkeys(hub for hub, _ in parts.ends))}."
+            ),
+            start=start.name,
+            hash_key=start.hash_key,
+            satellite=satellite.name,
+            load_date=load_date,
+            hubs=hubs,
+            hops=chain_hops,
+            query=bridge_query(self.raw, name, load_date, parts, calendar),
+            raw_query=raw_bridge_query(self.raw, parts),
+            mapped_source_tables=_tables((start, *links)),
+            source_columns=_source_columns((start, *links)),
+            reason=_reason_for_bridge(chain, chain_hops),
+        )
+
+
+def _reason_for_bridge(chain: StartOfChain, chain_hops: Sequence[BridgeHop]) -> str:
+    links = counted(len(chain_hops), "link")
+    return (
+        f"Nothing is finer than {chain.start.name}, and queries group its rows by what {links} lead"
+        " to. Here they join neither these links nor their effectivity satellites. Each link leads"
+        " to at most one row, so no row is counted twice."
+    )
+
+
+def _columns_of(hub: Hub, satellites: Sequence[Satellite]) -> Iterator[PointInTimeSatellite]:
+    used = {hub.hash_key, "snapshot_date"}
+    for satellite in satellites:
+        hash_key = free_identifier(fit(satellite.name, "hk"), used)
+        load_date = free_identifier(fit(satellite.name, "load_date"), {*used, hash_key})
+        used |= {hash_key, load_date}
+        yield PointInTimeSatellite(satellite=satellite.name, hash_key=hash_key, load_date=load_date)
+
+
+def _stem(relation: str) -> str:
+    return relation.partition("_")[2]
+
+
+def _tables(elements: Iterable[Element]) -> tuple[str, ...]:
+    tables = (table for element in elements for table in element.mapped_source_tables)
+    return tuple(dict.fromkeys(tables))
+
+
+def _source_columns(elements: Iterable[Element]) -> tuple[SourceColumn, ...]:
+    columns = (column for element in elements for column in element.source_columns)
+    return tuple(dict.fromkeys(columns))

@@ -1,0 +1,175 @@
+"""The bridges: for each valid row of a link or hub and snapshot what its links led to."""
+
+from collections.abc import Iterator
+
+from fluid_build.modeling.data_vault.business_elements import BridgeHop, BridgeTable
+from fluid_build.modeling.data_vault.elements import Hub, Link
+from fluid_build.modeling.sql_names import fit
+from fluid_build.transform.plan.built_columns import technical
+from fluid_build.transform.plan.construction_tests import (
+    every_key_exists,
+    not_null,
+    reference,
+)
+from fluid_build.transform.plan.data_vault.columns import hub_key, in_key, link_key
+from fluid_build.transform.plan.data_vault.snapshots import (
+    SNAPSHOT_DATE,
+    calendar_name,
+    load_date_column,
+    new_snapshots,
+    opening_of,
+    row_reference,
+    snapshot_tests,
+    valid_at_snapshot,
+    versions,
+)
+from fluid_build.transform.plan.data_vault.sources import VaultSources
+from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn, RowScope
+from fluid_build.transform.plan.hashing import zero, zero_key
+from fluid_build.transform.plan.sql_layout import Column, indent, join, nested, query, with_ctes
+
+
+def bridge_builds(sources: VaultSources) -> Iterator[Build]:
+    """Return one build for each bridge."""
+    business = sources.vault.business_vault
+    for bridge in () if business is None else business.bridges:
+        yield _bridge(sources, bridge)
+
+
+def _bridge(sources: VaultSources, bridge: BridgeTable) -> Build:
+    snapshots, only_new = new_snapshots(sources, bridge.name)
+    sql = _sql(sources, bridge, snapshots)
+    relations = (
+        calendar_name(sources),
+        bridge.start,
+        bridge.satellite,
+        *(name for hop in bridge.hops for name in (hop.link, hop.satellite)),
+    )
+    return Build(
+        name=bridge.name,
+        layer="business_vault",
+        materialization="incremental",
+        title=bridge.name,
+        description=bridge.description,
+        sql=sql,
+        incremental=indent(only_new),
+        opening=opening_of(snapshots, sql),
+        ref_models=tuple(dict.fromkeys(relations)),
+        columns=tuple(_columns(sources, bridge)),
+        key=(bridge.hash_key, "snapshot_date"),
+        tests=tuple(_tests(sources, bridge)),
+        mapped_source_tables=bridge.mapped_source_tables,
+        source_columns=bridge.source_columns,
+        reason=bridge.reason,
+    )
+
+
+def _sql(sources: VaultSources, bridge: BridgeTable, snapshots: str) -> str:
+    key = bridge.hash_key
+    none = zero_key(sources.vault.hash_key_strategy)
+    start = fit(bridge.satellite, "versions")
+    ctes = [("snapshots", snapshots), (start, versions(bridge.satellite, key))]
+    columns: list[Column] = [
+        f"start_versions.{key}",
+        "snapshots.snapshot_date",
+        ("start_versions.valid_from", bridge.load_date),
+        *(f"start_rows.{hub.hash_key}" for hub in bridge.hubs),
+    ]
+    joins = [join("JOIN", start, "start_versions", valid_at_snapshot("start_versions"))]
+    keys = {key: f"start_versions.{key}"}
+    if bridge.hubs:
+        same_row = f"start_rows.{key} = start_versions.{key}"
+        joins.append(join("JOIN", f"model.{bridge.start}", "start_rows", [same_row]))
+        keys |= {hub.hash_key: f"start_rows.{hub.hash_key}" for hub in bridge.hubs}
+    for number, hop in enumerate(bridge.hops, start=1):
+        alias = f"hop_{number}"
+        own_key = sources.link(hop.link).hash_key
+        cte = fit(hop.link, "versions")
+        ctes.append((cte, _versions_of_link(hop, own_key)))
+        same_key = f"{alias}.{hop.own_key} = {keys[hop.from_key]}"
+        joins.append(join("LEFT JOIN", cte, alias, (same_key, *valid_at_snapshot(alias))))
+        keys[hop.hash_key] = f"COALESCE({alias}.{hop.referred_key}, {none})"
+        columns += [
+            (f"COALESCE({alias}.{own_key}, {none})", hop.link_key),
+            (keys[hop.hash_key], hop.hash_key),
+        ]
+    return with_ctes(ctes, query(columns, "snapshots", *joins))
+
+
+def _versions_of_link(hop: BridgeHop, key: str) -> str:
+    """Return the rows of a link, each with from when to when it was valid."""
+    return query(
+        [
+            f"link.{key}",
+            f"link.{hop.own_key}",
+            f"link.{hop.referred_key}",
+            "versions.valid_from",
+            "versions.valid_to",
+            "versions.is_deleted",
+        ],
+        f"model.{hop.link} AS link",
+        join(
+            "JOIN",
+            nested(versions(hop.satellite, key)),
+            "versions",
+            [f"versions.{key} = link.{key}"],
+        ),
+    )
+
+
+def _columns(sources: VaultSources, bridge: BridgeTable) -> Iterator[PlanColumn]:
+    start = sources.parent(bridge.start)
+    key = hub_key(sources, start) if isinstance(start, Hub) else link_key(start)
+    yield key.model_copy(update={"tags": ("hash-key", "primary-key", "foreign-key")})
+    yield in_key(SNAPSHOT_DATE)
+    yield load_date_column(bridge.load_date, bridge.satellite)
+    for end in bridge.hubs:
+        yield _foreign_key(end.hash_key, f"The row of {end.hub} that it refers to.", start)
+    for hop in bridge.hops:
+        link = sources.link(hop.link)
+        led = f"{hop.link} led to from {hop.from_key}"
+        yield _foreign_key(
+            hop.link_key, f"The row of {hop.link} that was valid; the zero key if none.", link
+        )
+        yield _foreign_key(
+            hop.hash_key, f"The row of {hop.hub} that {led}; the zero key if none.", link
+        )
+
+
+def _foreign_key(name: str, description: str, element: Hub | Link) -> PlanColumn:
+    tags = ("hash-key", "foreign-key")
+    return technical(name, "VARCHAR", description, tags=tags, sources=element.source_columns)
+
+
+def _tests(sources: VaultSources, bridge: BridgeTable) -> Iterator[BuildTest]:
+    name, start = bridge.name, bridge.start
+    yield from snapshot_tests(sources, name, bridge.hash_key)
+    yield reference(name, bridge.hash_key, start, bridge.hash_key, every_key_exists(start))
+    yield row_reference(
+        name,
+        (bridge.hash_key, bridge.load_date),
+        bridge.satellite,
+        bridge.hash_key,
+        f"Each row leads to the row of {bridge.satellite} that was valid.",
+    )
+    for end in bridge.hubs:
+        yield _hub_test(sources, name, end.hub, end.hash_key)
+    no_link = zero(sources.vault.hash_key_strategy)
+    for hop in bridge.hops:
+        to_link = reference(
+            name,
+            hop.link_key,
+            hop.link,
+            sources.link(hop.link).hash_key,
+            f"Where a row has a link, it's a row of {hop.link}.",
+        )
+        yield to_link.model_copy(update={"scope": RowScope(other_than=((hop.link_key, no_link),))})
+        yield _hub_test(sources, name, hop.hub, hop.hash_key)
+        yield not_null(name, hop.hash_key, "A key that a chain doesn't reach is the zero key.")
+
+
+def _hub_test(sources: VaultSources, relation: str, hub: str, column: str) -> BuildTest:
+    """Return the test that a bridge leads to a row of a hub."""
+    parent = sources.hub(hub)
+    role = column.removesuffix("_hk") if column != parent.hash_key else ""
+    return reference(relation, column, hub, parent.hash_key, every_key_exists(hub), role=role)
