@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from fluid_build.profiling.column_stats import ColumnStats, TableStats
-from fluid_build.profiling.compact_dates import COMPACT_FORMAT, may_be_compact_dates
+from fluid_build.profiling.compact_dates import COMPACT_FORMATS, is_credible
 from fluid_build.sources.conventions import (
     DATE_QUESTION,
     NO_ANSWERS,
@@ -35,7 +35,7 @@ _DATE_FORMATS = (
     ("%d.%m.%Y", re.compile(r"^\d{1,2}\.\d{1,2}\.\d{4}$")),
     ("%d-%m-%Y", re.compile(r"^\d{1,2}-\d{1,2}-\d{4}$")),
     ("%m-%d-%Y", re.compile(r"^\d{1,2}-\d{1,2}-\d{4}$")),
-    (COMPACT_FORMAT, re.compile(r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$")),
+    *COMPACT_FORMATS.items(),
     ("%d-%b-%Y", re.compile(r"^\d{1,2}-[A-Za-z]{3}-\d{4}$")),
     ("%Y/%m/%d", re.compile(r"^\d{4}/\d{1,2}/\d{1,2}$")),
 )
@@ -196,14 +196,16 @@ def _spelled_sql(type_name: str, reading: str) -> str:
 def _guess_types(stats: ColumnStats) -> list[tuple[str, str]]:
     """Return the types that all sampled values fit, each with SQL that converts a value."""
     values = [value for value, _ in stats.values]
-    if not values or (stats.kind == "integer" and not may_be_compact_dates(stats)):
+    if not values:
         return []
     if _BIT_STRING.match(stats.column.declared_type):
         return []
     name = _text_sql(stats)
-    formats = [fmt for fmt, pattern in _DATE_FORMATS if _all_match(values, pattern)]
-    if formats == [COMPACT_FORMAT] and not may_be_compact_dates(stats):
-        formats = []
+    formats = [
+        fmt
+        for fmt, pattern in _DATE_FORMATS
+        if _all_match(values, pattern) and is_credible(stats, fmt)
+    ]
     if formats or stats.kind == "integer":
         return [(f"DATE ({fmt})", _date_sql(name, fmt)) for fmt in formats]
     for type_name, pattern in _TYPE_PATTERNS:

@@ -10,7 +10,7 @@ import duckdb
 from fluid_build.profiling.calibration import CALIBRATION, Calibration
 from fluid_build.profiling.candidate_keys import CandidateKeys, find_candidate_keys
 from fluid_build.profiling.column_stats import TableStats
-from fluid_build.profiling.compact_dates import keep_references_comparable
+from fluid_build.profiling.compact_dates import adopt_notations, keep_references_comparable
 from fluid_build.profiling.declared_keys import check_declared_keys, check_declared_references
 from fluid_build.profiling.inclusion import is_settled_by_bounds
 from fluid_build.profiling.key_likelihood import key_likelihoods
@@ -222,6 +222,7 @@ def _relate(
 ) -> _RelatedTables:
     """Choose the keys and references of all tables; QueryFailedError if a query fails."""
     stats = list(measured.stats.values())
+    adopt_notations(column for table in stats for column in table.columns)
     tables = build_tables(stats, weights.names)
     for table in tables:
         table.candidates = measured.keys[table.name]

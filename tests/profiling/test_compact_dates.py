@@ -8,6 +8,8 @@ import duckdb
 import pytest
 
 from fluid_build.profiling.column_stats import ColumnStats
+from fluid_build.profiling.compact_dates import adopt_notations, keep_references_comparable
+from fluid_build.profiling.profile import ForeignKey, ForeignKeyEvidence
 from fluid_build.profiling.profiler import profile_source
 from fluid_build.profiling.table_measurement import measure_table
 from fluid_build.sources import open_source
@@ -49,7 +51,7 @@ def test_many_repeated_days_need_no_name() -> None:
     ("name", "values"),
     [
         ("order_date", [*DAYS, 20230230]),
-        ("order_date", [*DAYS, 99991231]),
+        ("order_date", [*DAYS, 29991231]),
         ("order_date", [*DAYS, 0]),
         ("order_date", DAYS[:2]),
         ("order_id", range(20240101, 20240129)),
@@ -63,6 +65,94 @@ def test_other_numbers_of_eight_digits_stay_numbers(name: str, values: Sequence[
     """One value that isn't a day, a name of ids, or a lack of repeats rules dates out."""
     assert measured(name, "INTEGER", list(values)).measured_type is None
     assert measured(name, "VARCHAR", list(values)).measured_type in (None, "BIGINT")
+
+
+def test_the_end_of_time_is_a_day() -> None:
+    assert measured("valid_to", "INTEGER", DAYS).measured_type is None
+    assert measured("end_date", "INTEGER", [*DAYS, 99991231]).measured_type == DATE
+
+
+@pytest.mark.parametrize(
+    ("name", "type_", "values", "format_"),
+    [
+        ("month", "INTEGER", [202301, 202302, 202312], "%Y%m"),
+        ("mois", "VARCHAR", ["202301", "202302", "202312"], "%Y%m"),
+        ("year_month", "VARCHAR", ["2023-01", "2023-02", "2023-12"], "%Y-%m"),
+        ("eventDate", "VARCHAR", ["2023-01", "2023-02", "2023-12"], "%Y-%m"),
+        ("birth_date", "INTEGER", [17560127, 17701216, 18330507], "%Y%m%d"),
+    ],
+)
+def test_months_and_days_long_ago_are_read_where_a_name_says_so(
+    name: str, type_: str, values: Sequence[object], format_: str
+) -> None:
+    stats = measured(name, type_, values)
+    assert (stats.measured_type, stats.reversible) == (f"DATE ({format_})", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("month", [202301, 202313, 202302]),
+        ("month", [1, 2, 12]),
+        ("batch", [202301, 202302, 202312]),
+        ("fiscal_month", [202301, 202302, 202312]),
+        ("date", [202301, 202302, 202312]),
+    ],
+    ids=["thirteenth", "of a year", "no such name", "of a fiscal year", "may be weeks"],
+)
+def test_other_numbers_of_six_digits_stay_numbers(name: str, values: Sequence[int]) -> None:
+    assert measured(name, "INTEGER", values).measured_type is None
+
+
+def types_in(*tables: str) -> dict[str, str | None]:
+    """Return the measured types of all columns of a source by ``table.column``."""
+    with duckdb.connect() as connection:
+        measured_tables = []
+        for name, select in (table.split(": ") for table in tables):
+            connection.execute(f"CREATE TABLE {name} AS {select}")
+            columns = tuple(
+                Column(str(column), str(type_))
+                for column, type_, *_ in connection.sql(f"DESCRIBE {name}").fetchall()
+            )
+            measured_tables.append(measure_table(connection, Table(name, columns, name)))
+    adopt_notations(column for table in measured_tables for column in table.columns)
+    return {
+        f"{table.table.name}.{column.name}": column.measured_type
+        for table in measured_tables
+        for column in table.columns
+    }
+
+
+def test_a_single_day_is_a_date_where_other_columns_write_dates_so() -> None:
+    """Two exceptions in a timetable prove nothing by themselves."""
+    types = types_in(
+        "service: SELECT * FROM (VALUES (1, 20240101, 20241231)) v (id, start_date, end_date)",
+        "exception: SELECT * FROM (VALUES (1, 20240704, '20240704')) v (service_id, date, day)",
+    )
+    assert types == {
+        "service.id": None,
+        "service.start_date": DATE,
+        "service.end_date": DATE,
+        "exception.service_id": None,
+        "exception.date": DATE,
+        "exception.day": DATE,
+    }
+
+
+def test_two_days_in_a_whole_source_prove_nothing() -> None:
+    assert types_in("t: SELECT 20240101 AS start_date, 20241231 AS end_date") == {
+        "t.start_date": None,
+        "t.end_date": None,
+    }
+
+
+def test_a_single_number_that_is_no_day_or_not_named_as_one_stays_a_number() -> None:
+    types = types_in(
+        "sale: SELECT unnest([20240101, 20240102, 20240103]) AS sale_date",
+        "other: SELECT 20240230 AS end_date, 20240101 AS amount, 20240101 AS id",
+    )
+    assert set(types.values()) == {DATE, None}
+    assert [name for name, type_ in types.items() if type_] == ["sale.sale_date"]
 
 
 @pytest.fixture
@@ -101,3 +191,23 @@ def test_neither_side_is_a_date_if_one_cannot_be(shop: Path, spoiled: str) -> No
     with duckdb.connect(str(shop)) as database:
         database.execute(spoiled)
     assert types(shop) == {"dim_date": None, "sales": None}
+
+
+def test_a_month_that_refers_to_a_day_is_no_date() -> None:
+    """Both sides of a reference are read in one format."""
+    month = measured("month", "INTEGER", [202301, 202302, 202312])
+    day = measured("first_day", "INTEGER", [20230101, 20230201, 20231201])
+    assert month.measured_type is not None and day.measured_type == DATE
+    reference = ForeignKey(
+        from_table="bill",
+        from_columns=("month",),
+        to_table="period",
+        to_columns=("first_day",),
+        origin="declared",
+        confidence=1.0,
+        evidence=ForeignKeyEvidence(origin="declared", rows=3),
+    )
+    keep_references_comparable(
+        [reference], {("bill", "month"): month, ("period", "first_day"): day}
+    )
+    assert (month.measured_type, day.measured_type) == (None, None)

@@ -186,7 +186,7 @@ class _FactBuilder:
                     optional=not date.required,
                     key=key,
                     to_columns=(CALENDAR_DAY,),
-                    reason=f"The day of {date.name}.",
+                    reason=f"The {_day_of(date)} of {date.name}.",
                 )
             )
             if date.type == "date":
@@ -295,3 +295,9 @@ def _join_path(fact: Fact, source: str) -> list[str]:
         path.append(source)
         source = parents[source]
     return path
+
+
+def _day_of(date: Attribute) -> str:
+    """Return what a date names: a day, or the first day of a month (``202401``)."""
+    is_month = date.conversion is not None and date.conversion.format.lower().endswith("%m")
+    return "month's first day" if is_month else "day"
