@@ -23,16 +23,16 @@ class Pairing:
 def pair_elements(expected: Sequence[ExpectedElement], built: Sequence[BuiltElement]) -> Pairing:
     """Pair the elements of one table and kind, those of the same business key first."""
     candidates = [
-        (wanted, offered)
-        for wanted in range(len(expected))
-        for offered in range(len(built))
-        if _may_be_same(expected[wanted], built[offered])
+        (i, j)
+        for i, element in enumerate(expected)
+        for j, counterpart in enumerate(built)
+        if _may_be_same(element, counterpart)
     ]
     candidates.sort(key=lambda pair: built[pair[1]].key not in expected[pair[0]].keys)
     partners: dict[int, int] = {}
-    for wanted, offered in candidates:
-        if wanted not in partners and offered not in partners.values():
-            partners[wanted] = offered
+    for i, j in candidates:
+        if i not in partners and j not in partners.values():
+            partners[i] = j
     alone = [element for i, element in enumerate(expected) if i not in partners]
     return Pairing(
         pairs=tuple((expected[i], built[j]) for i, j in sorted(partners.items())),

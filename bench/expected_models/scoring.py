@@ -16,7 +16,7 @@ what is wrong (built, but not expected) and what is missed (expected, but not bu
 Of alternatives, any is right. What is optional counts neither way.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bench.expected_models.elements import (
@@ -196,39 +196,39 @@ def _numbered(tables: Sequence[str]) -> frozenset[tuple[str, int]]:
 
 def _score_measures(score: ModelScore, pairing: Pairing) -> None:
     """Score the measures of all facts together: a header's may be measured on its lines."""
-    allowed: dict[Column, tuple[str, ...]] = {}
+    expected, optional = _expected_measures(pairing)
+    built = {
+        column: additivity
+        for element in (*(built for _, built in pairing.pairs), *pairing.wrong)
+        for column, additivity in element.measures.items()
+        if column not in optional
+    }
+    _compare(score.aspects["measures"], "measures", [frozenset(expected)], frozenset(built))
+    for column in sorted({*expected, *built}):
+        alternatives = [frozenset({a}) for a in expected.get(column, ())] or [frozenset()]
+        additivity = frozenset({built[column]} if column in built else ())
+        _compare(score.aspects["additivity"], str(column), alternatives, additivity)
+
+
+def _expected_measures(pairing: Pairing) -> tuple[dict[Column, tuple[str, ...]], set[Column]]:
+    """Return the measures by the additivities that each may have, and those that are optional.
+
+    What a table measures is optional where it was rightly built as something else than a fact.
+    """
+    kinds = [
+        *((element, counterpart.kind) for element, counterpart in pairing.pairs),
+        *((element, element.kinds[0]) for element in pairing.missed),
+        *((element, "") for element in pairing.absent),
+    ]
+    expected: dict[Column, tuple[str, ...]] = {}
     optional: set[Column] = set()
-    for element, is_fact in _measuring_elements(pairing):
+    for element, kind in kinds:
         for measure in element.measures:
-            allowed[measure.column] = measure.additivities
-            if measure.optional or not is_fact:
+            if measure.optional or kind != "fact":
                 optional.add(measure.column)
-    built: dict[Column, str] = {}
-    for element in (*(built for _, built in pairing.pairs), *pairing.wrong):
-        built.update(element.measures)
-    _compare(
-        score.aspects["measures"],
-        "measures",
-        [frozenset(allowed.keys() - optional)],
-        frozenset(built.keys() - optional),
-    )
-    required = allowed.keys() - optional
-    for column, additivities in allowed.items():
-        if column not in optional:
-            values = frozenset({built[column]} if column in built else ())
-            alternatives = [frozenset({value}) for value in additivities]
-            _compare(score.aspects["additivity"], str(column), alternatives, values)
-    score.aspects["additivity"].wrong += len(built.keys() - required - optional)
-
-
-def _measuring_elements(pairing: Pairing) -> Iterator[tuple[ExpectedElement, bool]]:
-    """Return the expected elements, and whether each has to be a fact as the model was built."""
-    for element, counterpart in pairing.pairs:
-        yield element, counterpart.kind == "fact"
-    for element in pairing.missed:
-        yield element, element.kinds[0] == "fact"
-    for element in pairing.absent:
-        yield element, False
+            else:
+                expected[measure.column] = measure.additivities
+    return expected, optional
 
 
 def _difference(label: str, expected: Iterable[str], built: Iterable[str]) -> str:
