@@ -1,6 +1,7 @@
 """Every observation of a profiled source."""
 
 from fluid_build.observations.aggregates import aggregates
+from fluid_build.observations.key_overlaps import key_overlaps
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.observations.observed_tables import observed_tables
 from fluid_build.observations.same_moment import same_moments
@@ -22,6 +23,7 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
     observed = Observations(
         same_moments=tuple(same_moments(source.connection, tables)),
         aggregates=tuple(aggregates(source.connection, by_name, profile)),
+        key_overlaps=tuple(key_overlaps(source.connection, tables)),
     )
     on_progress(Progress("observations", 1, 1))
     return observed

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from fluid_build.observations.aggregates import Aggregate
+from fluid_build.observations.key_overlaps import KeyOverlap
 from fluid_build.observations.same_moment import SameMoment
 
 
@@ -15,6 +16,7 @@ class Observations:
 
     same_moments: tuple[SameMoment, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
+    key_overlaps: tuple[KeyOverlap, ...] = ()
 
 
 NO_OBSERVATIONS = Observations()
