@@ -78,12 +78,23 @@ def check_combinable(technique: Technique) -> None:
         )
 
 
+def check_event_dates(technique: str, event_dates: Mapping[str, str] | None) -> None:
+    """Raise UsageError where dates are chosen for events, but the technique has no facts."""
+    known = _known_technique(technique)
+    if event_dates and known != "dimensional":
+        raise UsageError(
+            f"The technique {known} has no facts, so no event has a date.",
+            hint="Leave --event-date out, or choose --technique dimensional.",
+        )
+
+
 def build_model(
     profile: Profile,
     technique: str = "flat",
     variant: str | None = None,
     observations: Observations = NO_OBSERVATIONS,
     calendar: CalendarSettings = DEFAULT_CALENDAR,
+    event_dates: Mapping[str, str] | None = None,
     *,
     business_vault: bool = False,
 ) -> LogicalModel:
@@ -91,11 +102,13 @@ def build_model(
 
     Every technique shares the conceptual and the semantic layer. The flat one has no other. With
     ``observations`` of the same source, decisions rest on more than names and the profile.
-    ``calendar`` describes the generated calendar of a dimensional model.
+    ``calendar`` describes the generated calendar of a dimensional model, ``event_dates`` are the
+    dates that the user chose for its events, by table.
     """
     known, requested_variant = check_technique(
         technique, variant, calendar, business_vault=business_vault
     )
+    check_event_dates(known, event_dates)
     conceptual = _conceptual_model(profile, known)
     vault: DataVaultModel | None = None
     if known == "data_vault_2":
@@ -108,7 +121,7 @@ def build_model(
         conceptual=conceptual,
         dv2=vault,
         dimensional=(
-            star(profile, conceptual, observations, requested_variant, calendar)
+            star(profile, conceptual, observations, requested_variant, calendar, event_dates)
             if known == "dimensional"
             else None
         ),

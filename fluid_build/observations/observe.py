@@ -1,10 +1,11 @@
 """Every observation of a profiled source."""
 
 from fluid_build.observations.aggregates import aggregates
+from fluid_build.observations.date_orders import date_orders
 from fluid_build.observations.key_overlaps import key_overlaps
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.observations.observed_tables import observed_tables
-from fluid_build.observations.same_moment import same_moments
+from fluid_build.observations.same_moment import same_moments, twin_moments
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
@@ -19,11 +20,13 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
         return NO_OBSERVATIONS
     on_progress(Progress("observations", 0, 1))
     by_name = observed_tables(source, profile)
-    tables = list(by_name.values())
+    tables, connection = list(by_name.values()), source.connection
     observed = Observations(
-        same_moments=tuple(same_moments(source.connection, tables)),
-        aggregates=tuple(aggregates(source.connection, by_name, profile)),
-        key_overlaps=tuple(key_overlaps(source.connection, tables)),
+        same_moments=tuple(same_moments(connection, tables)),
+        twin_moments=tuple(twin_moments(connection, tables)),
+        date_orders=tuple(date_orders(connection, tables)),
+        aggregates=tuple(aggregates(connection, by_name, profile)),
+        key_overlaps=tuple(key_overlaps(connection, tables)),
     )
     on_progress(Progress("observations", 1, 1))
     return observed

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from fluid_build.observations.aggregates import Aggregate
+from fluid_build.observations.date_orders import DateOrder
 from fluid_build.observations.key_overlaps import KeyOverlap
-from fluid_build.observations.same_moment import SameMoment
+from fluid_build.observations.same_moment import SameMoment, TwinMoment
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,8 @@ class Observations:
     """
 
     same_moments: tuple[SameMoment, ...] = ()
+    twin_moments: tuple[TwinMoment, ...] = ()
+    date_orders: tuple[DateOrder, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     key_overlaps: tuple[KeyOverlap, ...] = ()
 

@@ -1,6 +1,6 @@
 """The star of a profile: first the roles of entities, then dimensions, facts and bridges."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.dimensional.bridges import describe_bridges
@@ -33,10 +33,12 @@ def star(
     observations: Observations = NO_OBSERVATIONS,
     requested: Variant | None = None,
     settings: CalendarSettings = DEFAULT_CALENDAR,
+    event_dates: Mapping[str, str] | None = None,
 ) -> DimensionalModel:
     """Build the dimensional model of a profile, in the requested variant or the suggested one.
 
-    ``settings`` are those of the generated calendar.
+    ``settings`` are those of the generated calendar. ``event_dates`` are the dates that the user
+    chose for events, by table.
     """
     graph = reference_graph(profile, conceptual, observations)
     roles = entity_roles(graph)
@@ -45,7 +47,7 @@ def star(
     layout, dimensions = choose_dimensions(graph, roles, names, requested or suggested)
     used_relations = set(layout.dimensions.values())
     calendar = GeneratedCalendar(free_column("dim_date", used_relations), "date_key", settings)
-    described = describe_facts(layout, dimensions, calendar, used_relations)
+    described = describe_facts(layout, dimensions, calendar, used_relations, event_dates or {})
     facts = [description.fact for description in described]
     dimensions = _with_history(layout, dimensions, facts, used_relations)
     if suggested == "star" and (shared := galaxy_reason(facts, calendar.name)):

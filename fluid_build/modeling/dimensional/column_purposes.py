@@ -3,6 +3,8 @@
 Names suggest and the data has a veto. The word lists are general English of databases.
 """
 
+import re
+
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.measures import is_category_name, is_quantity_name
 from fluid_build.modeling.types import family
@@ -13,17 +15,30 @@ _RECORD_WORD_PARTS = (
     "audit", "creat", "crtd", "etl", "ingest", "insert", "load", "modif", "sync", "updat",
 )  # fmt: skip
 """Word parts of columns that say when a record was written, not when something happened."""
+_RECORD_BEGINNINGS = ("changed", "delet", "entered", "lastchange", "stored", "storetime", "void")
+"""How words begin that say the same; inside of a word they'd say something else: ``exchanged``."""
 _CREATION_WORD_PARTS = ("creat", "crtd")
 _LIFE = frozenset(
     """
-    birth birthdate born dob death died expire expires expiration expiry founded hire hired
-    hiredate hiring join joined launch launched opened pubdate published registered registration
-    release released since
+    birth birthdate born deces dob dod death died expire expires expiration expiry founded geboren
+    geburt geburtsdatum hire hired hiredate hiring join joined launch launched muerte nacimiento
+    naissance narozeni nascimento nascita opened pubdate published registered registration release
+    released since urodzenia
     """.split()
 )
 """Dates that belong to a person or product for life: nobody counts births to see how sales go."""
 _PLANNED = ("commit", "due", "estimat", "expect", "plan", "promis", "requir", "schedul", "target")
 """How words begin that say that a date was foreseen, and isn't the day of the event."""
+_VALIDITY_STARTS = frozenset("begin dal desde effective from od since start von".split())
+_VALIDITY_ENDS = frozenset(
+    "al bis do expiration expire expires expiry hasta through thru till to until".split()
+)
+"""Words for the first and the last day on which a row applies, in the languages of Europe."""
+_PERIOD_ENDS = frozenset("end ends finish stop".split())
+"""Words for the end of a validity, but of an event too: only in a history are they the former."""
+_VALIDITY_WORDS = frozenset("effective rec record valid validity version".split())
+_HISTORY_NAME = re.compile("(^|_)hist(_|$)|histor(y|ies|ic|ia|ial|ique)(_|$)|historie")
+"""What the names of tables say that keep the past of something, glued or not."""
 _NAMING = ("name", "title", "label")
 _DESCRIBING = ("desc", "description")
 _REMARKS = frozenset("comment comments note notes remark remarks text memo".split())
@@ -62,7 +77,14 @@ def is_record_stamp(attribute: Attribute) -> bool:
     """Return whether a column is about the record: when it was written, or its technical id."""
     if attribute.semantic_type == "uuid" or attribute.type == "uuid":
         return True
-    return is_date(attribute) and _has_word_part(attribute, _RECORD_WORD_PARTS)
+    if not is_date(attribute):
+        return False
+    parts = words(attribute.name)
+    return (
+        _has_word_part(attribute, _RECORD_WORD_PARTS)
+        or any(word.startswith(_RECORD_BEGINNINGS) for word in parts)
+        or bool(_REMARKS & set(parts))
+    )
 
 
 def is_life_date(attribute: Attribute) -> bool:
@@ -86,6 +108,32 @@ def event_dates(entity: Entity) -> tuple[Attribute, ...]:
         for date in dates
         if _has_word_part(date, _CREATION_WORD_PARTS) and _varies(date, entity)
     )
+
+
+def validity_start(end: Attribute, entity: Entity) -> Attribute | None:
+    """Return the date from which a row applies if another date says until when; else None."""
+    parts = set(words(end.name))
+    ends = parts & (_VALIDITY_ENDS | _PERIOD_ENDS)
+    is_history = _HISTORY_NAME.search("_".join(words(entity.name))) is not None
+    if not ends or not (ends & _VALIDITY_ENDS or parts & _VALIDITY_WORDS or is_history):
+        return None
+    for start in filter(is_date, entity.attributes):
+        start_parts = set(words(start.name))
+        starts = start_parts & _VALIDITY_STARTS
+        if starts and start_parts - starts == parts - ends:
+            return start
+    return None
+
+
+def calendar_day(entity: Entity) -> Attribute | None:
+    """Return the attribute of a calendar of the source that holds the day; None without one."""
+    days = [
+        attribute
+        for attribute in entity.attributes
+        # A row for "no date" has no day.
+        if is_date(attribute) and (attribute.evidence.distinct or 0) >= entity.rows - 1
+    ]
+    return min(days, key=lambda day: (day.type != "date", day.evidence.nulls), default=None)
 
 
 def is_planned(attribute: Attribute) -> bool:

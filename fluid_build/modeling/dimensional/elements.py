@@ -108,10 +108,15 @@ class FactAttribute(Element):
 
 
 class FactDate(ModelPart):
-    """The date of an event, which decides the version of a member that the event refers to."""
+    """The date of an event, which decides the version of a member that the event refers to.
+
+    ``alternatives`` are the other dates that it could be, as ``--event-date`` takes them.
+    """
 
     source: str = ""
     attribute: str
+    reason: str = ""
+    alternatives: tuple[str, ...] = ()
 
 
 class Fact(DecidedElement):

@@ -1,9 +1,21 @@
-"""Which type of fact an event makes: a transaction, a snapshot, or one without measures."""
+"""Which type of fact an event makes: a transaction, a snapshot, or one without measures.
+
+An accumulating snapshot follows a process through its milestones: dates that follow each other, the
+later ones open until they're reached. Several dates that are all known once the row is written make
+none, such as those of a measurement. Nor does a date that few rows ever get: that's a remark.
+"""
 
 from collections.abc import Sequence
+from itertools import permutations
 
 from fluid_build.modeling.conceptual import Attribute, Entity
-from fluid_build.modeling.dimensional.column_purposes import is_date, is_record_stamp
+from fluid_build.modeling.dimensional.column_purposes import (
+    is_date,
+    is_planned,
+    is_record_stamp,
+    validity_start,
+)
+from fluid_build.modeling.dimensional.date_roles import holds, observed_order
 from fluid_build.modeling.dimensional.elements import FactType
 from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
 
@@ -15,6 +27,14 @@ over and over; one in five leaves room for members that come and go."""
 _OPEN_ROWS = 0.005
 """Share of rows in which a milestone must still be open, so that a few nulls by accident don't make
 one."""
+_FEWEST_REACHED = 0.25
+"""Share of rows that must have reached a milestone. Fewer have a date in case something happens,
+such as a cancellation."""
+_MOST_REACHED = 0.5
+"""The same where the open rows aren't the youngest: an open process is one that isn't finished
+yet, unless it ends for most rows."""
+_MOST_SKIPPED = 0.05
+"""Share of rows that may have reached a milestone without the one before it."""
 
 
 def fact_type(
@@ -29,14 +49,9 @@ def fact_type(
     snapshot_date = next((d for d in dates if _is_snapshot_date(graph, entity, d)), None)
     if is_measured and snapshot_date is not None:
         return "periodic_snapshot", f"Many members have measures for each {snapshot_date.name}."
-    milestone = next((date for date in dates[1:] if _is_milestone(dates[0], date)), None)
-    if milestone is not None:
-        return (
-            "accumulating_snapshot",
-            f"It has {len(dates)} milestones; {milestone.name} is filled in once it's reached.",
-        )
-    if len(dates) > 2:
-        return "accumulating_snapshot", f"It has {len(dates)} milestones."
+    milestone = _milestone(graph, entity, dates)
+    if milestone:
+        return "accumulating_snapshot", milestone
     if not is_measured:
         return "factless", "It has no measures, so its rows are counted."
     if not dates and not is_line and _is_state(graph, entity):
@@ -46,7 +61,12 @@ def fact_type(
 
 
 def _is_snapshot_date(graph: ReferenceGraph, entity: Entity, date: Attribute) -> bool:
-    """Return whether a member and the day identify a row, and most members have many days."""
+    """Return whether a member and the day identify a row, and most members have many days.
+
+    Rows that apply from one day to another record a change, however many there are.
+    """
+    if any(validity_start(end, entity) is date for end in filter(is_date, entity.attributes)):
+        return False
     days = date.evidence.distinct or 0
     # What lines refer to is an event, however regularly it happens.
     if graph.children[entity.name] or not days or entity.rows < _FEWEST_MEMBERS_A_DAY * days:
@@ -62,10 +82,41 @@ def _is_snapshot_date(graph: ReferenceGraph, entity: Entity, date: Attribute) ->
     return False
 
 
-def _is_milestone(first: Attribute, later: Attribute) -> bool:
-    """Return whether a date is still open in some rows, in clearly more than the first one is."""
-    share = later.evidence.nulls / max(1, later.evidence.rows)
-    return share >= _OPEN_ROWS and later.evidence.nulls > 2 * first.evidence.nulls
+def _milestone(graph: ReferenceGraph, entity: Entity, dates: Sequence[Attribute]) -> str:
+    """Return which date is filled in when the process reaches it; "" where none is."""
+    happened = [date for date in dates if not is_planned(date)]
+    for earlier, later in permutations(happened, 2):
+        if observed_order(graph, entity.name, earlier.name, later.name) is None:
+            is_filled_later = earlier is happened[0] and _may_be_open(earlier, later)
+        else:
+            is_filled_later = _is_reached_later(graph, entity, earlier, later)
+        if is_filled_later:
+            return (
+                f"It has {len(dates)} milestones: {later.name} is filled in once it's reached, after"
+                f" {earlier.name}."
+            )
+    return ""
+
+
+def _may_be_open(earlier: Attribute, later: Attribute) -> bool:
+    """Return whether a date is null in clearly more rows than another; undecided without rows."""
+    if not later.evidence.rows:
+        return earlier.required and not later.required
+    share = later.evidence.nulls / later.evidence.rows
+    return share >= _OPEN_ROWS and later.evidence.nulls > 2 * earlier.evidence.nulls
+
+
+def _is_reached_later(
+    graph: ReferenceGraph, entity: Entity, earlier: Attribute, later: Attribute
+) -> bool:
+    """Return whether rows get a date after another one, by what was observed of both."""
+    order = observed_order(graph, entity.name, earlier.name, later.name)
+    if order is None or order.earlier != earlier.name or not holds(order):
+        return False
+    if order.open < _OPEN_ROWS * entity.rows or order.skipped > _MOST_SKIPPED * order.both:
+        return False
+    reached = order.both / (order.both + order.open)
+    return reached >= (_FEWEST_REACHED if order.open_is_recent else _MOST_REACHED)
 
 
 def _is_state(graph: ReferenceGraph, entity: Entity) -> bool:

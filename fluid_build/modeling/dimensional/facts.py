@@ -4,12 +4,19 @@ A line also gets its header's dimensions and the header's number. The header's m
 header's own fact, since a line would add them up once per line.
 """
 
-from collections.abc import Mapping, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field, replace
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY, GeneratedCalendar
-from fluid_build.modeling.dimensional.column_purposes import event_dates, is_calendar, is_planned
+from fluid_build.modeling.dimensional.column_purposes import (
+    calendar_day,
+    is_calendar,
+    is_date,
+    is_planned,
+    is_record_stamp,
+)
+from fluid_build.modeling.dimensional.date_roles import DateRoles, date_roles, precedes
 from fluid_build.modeling.dimensional.derived_dimensions import (
     DerivedDimension,
     derived_dimensions,
@@ -19,8 +26,14 @@ from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionReference,
     Fact,
+    FactAttribute,
     FactDate,
     Join,
+)
+from fluid_build.modeling.dimensional.event_date_choice import (
+    DateCandidate,
+    DateChoice,
+    choose_event_date,
 )
 from fluid_build.modeling.dimensional.fact_columns import FactColumns
 from fluid_build.modeling.dimensional.fact_types import fact_type
@@ -36,10 +49,11 @@ is further away has little to do with the event."""
 
 @dataclass(frozen=True, slots=True)
 class DescribedFact:
-    """A fact, and the dimensions that are made of its own columns."""
+    """A fact, the dimensions that are made of its own columns, and why it has its date."""
 
     fact: Fact
     derived: tuple[DerivedDimension, ...]
+    date: DateChoice | None
 
 
 def describe_facts(
@@ -47,11 +61,15 @@ def describe_facts(
     dimensions: Mapping[str, Dimension],
     calendar: GeneratedCalendar,
     used_relations: set[str],
+    event_dates: Mapping[str, str],
 ) -> tuple[DescribedFact, ...]:
-    """Return the facts in the order of the source; ``dimensions`` are by entity."""
+    """Return the facts in the order of the source; ``dimensions`` are by entity.
+
+    ``event_dates`` are the dates that a user chose, by entity.
+    """
     facts = [name for name, role in layout.roles.items() if role.kind == "fact"]
     names = {name: free_column(f"fct_{layout.names.stem(name)}", used_relations) for name in facts}
-    context = _FactContext(layout, dimensions, calendar, names, used_relations)
+    context = _FactContext(layout, dimensions, calendar, names, used_relations, event_dates)
     return tuple(context.fact(name) for name in facts)
 
 
@@ -64,6 +82,7 @@ class _FactContext:
     calendar: GeneratedCalendar
     names: Mapping[str, str]
     used_relations: set[str]
+    event_dates: Mapping[str, str]
     facts: dict[str, DescribedFact] = field(default_factory=dict)
     begun: set[str] = field(default_factory=set)
 
@@ -79,8 +98,9 @@ class _FactContext:
                 and (parent.to_entity in self.facts or parent.to_entity not in self.begun)
             ]
             headers = [(reference, self.fact(reference.to_entity)) for reference in references]
-            builder = _FactBuilder(self, self.layout.graph.entities[entity], headers)
-            self.facts[entity] = builder.build()
+            described = self.layout.graph.entities[entity]
+            roles = date_roles(self.layout.graph, described)
+            self.facts[entity] = _FactBuilder(self, described, headers, roles).build()
         return self.facts[entity]
 
 
@@ -91,6 +111,7 @@ class _FactBuilder:
     context: _FactContext
     entity: Entity
     headers: list[tuple[Relationship, DescribedFact]]
+    roles: DateRoles
     joins: list[Join] = field(default_factory=list)
     references: list[DimensionReference] = field(default_factory=list)
     used_columns: set[str] = field(default_factory=set)
@@ -103,22 +124,31 @@ class _FactBuilder:
         derived = derived_dimensions(layout, entity, self.context.used_relations)
         self._refer_to_own_dimensions()
         self._refer_to_derived(derived)
-        dates = self._refer_to_calendar()
-        self._take_over_from_headers()
+        self._refer_to_calendar()
+        date = choose_event_date(
+            list(self._date_candidates()),
+            self.context.event_dates.get(entity.name),
+            entity.name,
+        )
+        aliases = self._take_over_from_headers(date)
+        dated_by = self._event_date(date, aliases) if date else None
         in_derived = {name for dimension in derived for name in dimension.attributes}
-        return DescribedFact(self._fact(dates, in_derived), derived)
+        return DescribedFact(self._fact(dated_by, in_derived), derived, date)
 
-    def _fact(self, dates: tuple[Attribute, ...], in_derived: Set[str]) -> Fact:
+    def _fact(self, dated_by: FactDate | None, in_derived: Set[str]) -> Fact:
         """Return the fact itself, once all of its dimensions are known."""
         layout, entity = self.context.layout, self.entity
         header_columns = {name for header, _ in self.headers for name in header.from_attributes}
         columns = FactColumns(layout, entity, header_columns, self.used_columns)
-        attributes = tuple(columns.attributes(in_derived | self.date_keys.keys()))
+        attributes = tuple(
+            self._with_reason_of_date(attribute)
+            for attribute in columns.attributes(in_derived | self.date_keys.keys())
+        )
         measures = tuple(columns.measures())
         type_, type_reason = fact_type(
             layout.graph,
             entity,
-            dates or self._source_calendar_columns(),
+            self._source_calendar_columns() or self.roles.dates,
             is_measured=bool(measures),
             is_line=bool(self.headers),
         )
@@ -136,7 +166,7 @@ class _FactBuilder:
             dimensions=tuple(self.references),
             degenerate_dimensions=tuple(a.name for a in attributes if columns.is_degenerate(a)),
             attributes=attributes,
-            dated_by=self._dated_by(dates),
+            dated_by=dated_by,
             mapped_source_tables=tuple(
                 dict.fromkeys((entity.name, *(join.entity for join in self.joins)))
             ),
@@ -167,15 +197,14 @@ class _FactBuilder:
                 )
             )
 
-    def _refer_to_calendar(self) -> tuple[Attribute, ...]:
-        """Refer to the generated calendar by each date, and return the dates.
+    def _refer_to_calendar(self) -> None:
+        """Refer to the generated calendar in each role that a date of the event has.
 
-        Where the event refers to a calendar of the source, that one is used and no date returned.
+        Where the event refers to a calendar of the source, that one is used instead.
         """
         if self._source_calendar_columns():
-            return ()
-        dates = event_dates(self.entity)
-        for date in dates:
+            return
+        for date in self.roles.dates:
             role = self.context.layout.names.date_role(self.entity.name, date.name)
             key = free_column(f"{role}_key", self.used_columns)
             self.references.append(
@@ -191,44 +220,130 @@ class _FactBuilder:
             )
             if date.type == "date":
                 self.date_keys[date.name] = key
-        return dates
 
     def _source_calendar_columns(self) -> tuple[Attribute, ...]:
         """Return the columns by which the event refers to a calendar of the source."""
-        graph = self.context.layout.graph
         return tuple(
             self.entity.attribute(name)
-            for parent in graph.parents[self.entity.name]
-            if is_calendar(graph.entities[parent.to_entity])
+            for parent in self._source_calendars()
             for name in parent.from_attributes
         )
 
-    def _take_over_from_headers(self) -> None:
+    def _source_calendars(self) -> list[Relationship]:
+        graph = self.context.layout.graph
+        return [
+            parent
+            for parent in graph.parents[self.entity.name]
+            if is_calendar(graph.entities[parent.to_entity])
+        ]
+
+    def _with_reason_of_date(self, attribute: FactAttribute) -> FactAttribute:
+        """Return the attribute, with why it has no role in the calendar if it's a date."""
+        reason = self.roles.reasons.get(attribute.attribute)
+        return attribute.model_copy(update={"reason": reason}) if reason else attribute
+
+    def _date_candidates(self) -> Iterator[DateCandidate]:
+        """Return what the event may be dated by: own columns in their order, then headers."""
+        graph, name = self.context.layout.graph, self.entity.name
+        calendars = {
+            calendar.from_attributes[-1]: calendar
+            for calendar in self._source_calendars()
+            if calendar_day(graph.entities[calendar.to_entity]) is not None
+        }
+        for attribute in self.entity.attributes:
+            calendar = calendars.get(attribute.name)
+            if attribute in self.roles.dates or (calendar and not is_date(attribute)):
+                yield DateCandidate(
+                    label=attribute.name,
+                    attribute=attribute.name,
+                    is_planned=is_planned(attribute),
+                    is_always_there=is_mandatory(calendar) if calendar else attribute.required,
+                    is_about_record=is_record_stamp(attribute),
+                    precedes=frozenset(
+                        later.name
+                        for later in self.roles.dates
+                        if precedes(graph, name, attribute.name, later.name)
+                    ),
+                    calendar=None if is_date(attribute) else calendar,
+                )
+        for header, described in self.headers:
+            if described.date is not None:
+                date = described.date.candidate
+                label = f"{header.to_entity}.{date.label}"
+                yield replace(date, label=label, header=header, precedes=frozenset())
+
+    def _event_date(self, choice: DateChoice, aliases: Mapping[str, Mapping[str, str]]) -> FactDate:
+        """Return the chosen date, with the join that leads to it.
+
+        ``aliases`` has, by header, the joins here by the header's joins.
+        """
+        chosen, layout = choice.candidate, self.context.layout
+        source, attribute = "", chosen.attribute
+        if chosen.header is not None:
+            of_header = self.context.fact(chosen.header.to_entity).fact.dated_by
+            assert of_header is not None, "only a header with a date is a candidate"
+            source = aliases[chosen.header.name][of_header.source]
+            attribute = of_header.attribute
+        elif chosen.calendar is not None:
+            calendar = layout.graph.entities[chosen.calendar.to_entity]
+            day = calendar_day(calendar)
+            assert day is not None, "only a calendar with a day is a candidate"
+            alias = prefixed(layout.names.role(chosen.calendar), layout.names.stem(calendar.name))
+            source = self._add_join(alias, calendar.name, chosen.calendar.name, parent="")
+            attribute = day.name
+        return FactDate(
+            source=source,
+            attribute=attribute,
+            reason=choice.reason,
+            alternatives=choice.alternatives,
+        )
+
+    def _take_over_from_headers(self, date: DateChoice | None) -> dict[str, Mapping[str, str]]:
         """Take over the dimensions of headers, except for those that the event has itself.
 
-        Calendars are taken over in any case: the date of the header is another date.
+        A calendar is taken over in any case: the date of the header is another date. An event with
+        a date of its own takes over only the date of the header's event, not what else the header
+        went through. Return by header the joins here by the header's joins.
         """
         own = {reference.dimension for reference in self.references}
+        is_dated = date is not None and not (date.candidate.header or date.candidate.is_planned)
         calendars = {
             d.name for d in self.context.dimensions.values() if d.dimension_type == "date"
         } | {self.context.calendar.name}
+        joined = {}
         for header, described in self.headers:
             references = [
                 reference
                 for reference in described.fact.dimensions
-                if reference.dimension not in own or reference.dimension in calendars
                 if len(_join_path(described.fact, reference.source)) < _MOST_HEADERS
+                if (
+                    not is_dated or self._is_event_date(described.fact, reference)
+                    if reference.dimension in calendars
+                    else reference.dimension not in own
+                )
             ]
-            if not references and not self._is_dated_by_header(described.fact):
-                continue
             sources = {join for r in references for join in _join_path(described.fact, r.source)}
-            aliases = self._join_header(header, described.fact, sources)
+            dated_by = described.fact.dated_by
+            if dated_by is not None and date is not None and date.candidate.header is header:
+                sources.update(_join_path(described.fact, dated_by.source))
+            elif not references:
+                continue
+            aliases = joined[header.name] = self._join_header(header, described.fact, sources)
             for reference in references:
                 self._take_over(reference, header, aliases)
+        return joined
 
-    def _is_dated_by_header(self, header: Fact) -> bool:
-        own_dates = [date for date in event_dates(self.entity) if not is_planned(date)]
-        return header.dated_by is not None and not own_dates
+    def _is_event_date(self, fact: Fact, reference: DimensionReference) -> bool:
+        """Return whether a fact refers to the day of its event by a reference to a calendar."""
+        dated = fact.dated_by
+        if dated is None:
+            return False
+        join = next((join for join in fact.joins if join.name == dated.source), None)
+        source, columns = dated.source, (dated.attribute,)
+        if join is not None and is_calendar(self.context.layout.graph.entities[join.entity]):
+            relationship = self.context.layout.graph.relationship(join.relationship)
+            source, columns = join.parent, relationship.from_attributes
+        return (reference.source, reference.columns) == (source, columns)
 
     def _join_header(
         self, reference: Relationship, header: Fact, sources: Set[str]
@@ -268,23 +383,6 @@ class _FactBuilder:
         name = free_alias(alias, {own_table, *(join.name for join in self.joins)})
         self.joins.append(Join(name=name, entity=entity, relationship=relationship, parent=parent))
         return name
-
-    def _dated_by(self, dates: tuple[Attribute, ...]) -> FactDate | None:
-        """Return the date that says which version of a member an event meets.
-
-        The first that isn't planned and never null, else the first that isn't planned, else the
-        header's, else a planned one.
-        """
-        actual = [date for date in dates if not is_planned(date)]
-        if actual:
-            first = next((date for date in actual if date.required), actual[0])
-            return FactDate(attribute=first.name)
-        for header, described in self.headers:
-            joins = [join for join in self.joins if join.relationship == header.name]
-            header_date = described.fact.dated_by
-            if header_date is not None and not header_date.source and joins:
-                return FactDate(source=joins[0].name, attribute=header_date.attribute)
-        return FactDate(attribute=dates[0].name) if dates else None
 
 
 def _join_path(fact: Fact, source: str) -> list[str]:

@@ -1,0 +1,167 @@
+"""Which dates of a fact get a key of the calendar: one for each event that the row tells of.
+
+A role is worth its key where reports group by it. These dates stay plain columns:
+
+- what belongs to a person or product for life, such as a birth;
+- what is about the record: when it was written, changed or deleted;
+- the second of two columns that say the same moment;
+- the end of a validity, which says how long a row applies and not that something happened;
+- what goes beyond ``_MOST_ROLES``.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fluid_build.modeling.conceptual import Attribute, Entity
+from fluid_build.modeling.dimensional.column_purposes import (
+    event_dates,
+    is_date,
+    is_life_date,
+    is_planned,
+    validity_start,
+)
+from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
+from fluid_build.observations.date_orders import DateOrder
+
+_MOST_ROLES = 8
+"""Calendar keys of one fact. The order pipelines of the literature have up to ten milestones; a
+fact with more keys than that is hard to read, and nobody groups by the last of them."""
+_FEWEST_TABLES = 5
+"""Tables that must have a timestamp of one name for it to be a habit of the schema."""
+_MOST_TABLES = 0.3
+"""Share of all tables that must have it. Not every table records who changed it and when."""
+_IN_ORDER = 0.95
+"""Share of rows in which the dates of a process must follow each other: a few are typed in wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateRoles:
+    """The dates of an entity: those with a role, in the order of the source, and the others.
+
+    ``reasons`` says of each other date why it has no role.
+    """
+
+    dates: tuple[Attribute, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+
+def date_roles(graph: ReferenceGraph, entity: Entity) -> DateRoles:
+    """Return which dates of a fact's entity have a role."""
+    events = _without_housekeeping(graph, event_dates(entity))
+    events = events or tuple(filter(_is_start_of_life, entity.attributes))
+    reasons = {
+        attribute.name: _reason_of_others(attribute)
+        for attribute in entity.attributes
+        if is_date(attribute) and attribute not in events
+    }
+    repeats = _repeats(graph, entity.name, events)
+    reasons |= repeats
+    dates = [date for date in events if date.name not in repeats]
+    for date in dates:
+        start = validity_start(date, entity)
+        if start is not None and start in dates:
+            reasons[date.name] = (
+                f"It ends what starts at {start.name}: it says how long the row applies, and no"
+                " report groups by it."
+            )
+    dates = [date for date in dates if date.name not in reasons]
+    most_used = set(sorted(dates, key=_rank)[:_MOST_ROLES])
+    for date in dates:
+        if date not in most_used:
+            reasons[date.name] = (
+                f"One of {len(dates)} dates: the {_MOST_ROLES} that more rows have are in the"
+                " calendar."
+            )
+    return DateRoles(tuple(date for date in dates if date in most_used), reasons)
+
+
+def precedes(graph: ReferenceGraph, entity: str, earlier: str, later: str) -> bool:
+    """Return whether one date was observed to come before another in nearly all rows."""
+    order = observed_order(graph, entity, earlier, later)
+    return order is not None and order.earlier == earlier and holds(order)
+
+
+def holds(order: DateOrder) -> bool:
+    """Return whether the order of two dates holds in nearly all rows that have both."""
+    return order.both > 0 and order.in_order >= _IN_ORDER * order.both
+
+
+def observed_order(
+    graph: ReferenceGraph, entity: str, first: str, second: str
+) -> DateOrder | None:
+    """Return the order of two dates as observed; None where it wasn't looked for."""
+    return next(
+        (
+            order
+            for order in graph.observations.date_orders
+            if order.table == entity and {order.earlier, order.later} == {first, second}
+        ),
+        None,
+    )
+
+
+def _without_housekeeping(
+    graph: ReferenceGraph, dates: tuple[Attribute, ...]
+) -> tuple[Attribute, ...]:
+    """Return the dates without those that most tables have, unless there is no other."""
+    events = tuple(date for date in dates if not _is_housekeeping(graph, date))
+    return events or dates
+
+
+def _is_housekeeping(graph: ReferenceGraph, date: Attribute) -> bool:
+    """Return whether most tables have a timestamp of this name: then it's about their records."""
+    if date.type == "date":
+        return False
+    tables = sum(
+        any(a.name == date.name and is_date(a) for a in entity.attributes)
+        for entity in graph.entities.values()
+    )
+    return tables >= max(_FEWEST_TABLES, _MOST_TABLES * len(graph.entities))
+
+
+def _is_start_of_life(attribute: Attribute) -> bool:
+    """Return whether a date begins a membership or the like; a birth is no event of a fact."""
+    return is_life_date(attribute) and attribute.semantic_type != "date_of_birth"
+
+
+def _reason_of_others(attribute: Attribute) -> str:
+    if is_life_date(attribute):
+        return "It belongs to a person or an object for life, and isn't a date of this event."
+    if attribute.evidence.rows and attribute.evidence.nulls == attribute.evidence.rows:
+        return "It's empty."
+    return "It's about the record: when it was written, not when something happened."
+
+
+def _repeats(
+    graph: ReferenceGraph, entity: str, events: Sequence[Attribute]
+) -> dict[str, str]:
+    """Return the dates that repeat the moment of another one, each with the reason."""
+    names = {date.name for date in events}
+    planned = {date.name for date in events if is_planned(date)}
+    reasons: dict[str, str] = {}
+    for kept, repeated, reason in _same_moments(graph, entity, planned):
+        if {kept, repeated} <= names and kept not in reasons:
+            reasons.setdefault(repeated, reason)
+    return reasons
+
+
+def _same_moments(
+    graph: ReferenceGraph, entity: str, planned: set[str]
+) -> Iterator[tuple[str, str, str]]:
+    """Return the dates to keep and to leave out of each pair that says the same moment, and why."""
+    for pair in graph.observations.same_moments:
+        if pair.table == entity:
+            reason = f"The time of {pair.date}, which is in the calendar: the same moment."
+            yield pair.date, pair.timestamp, reason
+    for twin in graph.observations.twin_moments:
+        if twin.table == entity:
+            kept, repeated = twin.column, twin.twin
+            if kept in planned and repeated not in planned:
+                kept, repeated = repeated, kept
+            reason = f"The same moment as {kept} in all {twin.rows:,} rows."
+            yield kept, repeated, reason
+
+
+def _rank(date: Attribute) -> tuple[bool, float]:
+    """Return how much is to be said for a role: what happened first, then what more rows have."""
+    return is_planned(date), date.evidence.nulls / max(1, date.evidence.rows)

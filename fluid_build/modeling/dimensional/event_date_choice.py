@@ -1,0 +1,120 @@
+"""The date of a fact's event, which decides the version of each member that the event meets.
+
+The date is one of the fact's own: of its columns, or of the day that a key of it leads to in a
+calendar of the source. A line without a date has its header's. It's never a date of another
+dimension: when a promotion started says nothing about when something was sold.
+
+What happened goes before what was planned, and that before when the record was written. Of several
+dates on which something happened, it's the one on which the event begins: of those that every row
+has, the one that comes first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fluid_build.errors import UsageError, unknown_name
+from fluid_build.modeling.conceptual import Relationship
+from fluid_build.text import listed
+
+
+@dataclass(frozen=True, slots=True)
+class DateCandidate:
+    """A date that an event may be dated by; ``label`` is how users name it.
+
+    ``attribute`` is a column of the fact's entity, unless ``calendar`` or ``header`` is given: the
+    reference by which the day of a calendar is found, or the one to a header with that date.
+    """
+
+    label: str
+    attribute: str
+    is_planned: bool = False
+    is_always_there: bool = False
+    is_about_record: bool = False
+    precedes: frozenset[str] = frozenset()
+    calendar: Relationship | None = None
+    header: Relationship | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DateChoice:
+    """The date that was chosen, the sentence that says why, and the other candidates."""
+
+    candidate: DateCandidate
+    reason: str
+    alternatives: tuple[str, ...] = ()
+
+
+def choose_event_date(
+    candidates: Sequence[DateCandidate], requested: str | None, entity: str
+) -> DateChoice | None:
+    """Return the date of an event: the requested one, or what the rules say; None without dates.
+
+    Raise UsageError where no candidate has the requested name.
+    """
+    labels = [candidate.label for candidate in candidates]
+    if requested is not None:
+        chosen = _requested(candidates, requested, entity)
+        reason = f"You chose {chosen.label} as the date of the event."
+    elif candidates:
+        chosen = min(candidates, key=lambda candidate: _rank(candidate, candidates))
+        reason = _reason(chosen, candidates)
+    else:
+        return None
+    alternatives = dict.fromkeys(label for label in labels if label != chosen.label)
+    return DateChoice(chosen, reason, tuple(alternatives))
+
+
+def _requested(candidates: Sequence[DateCandidate], name: str, entity: str) -> DateCandidate:
+    by_label = {candidate.label: candidate for candidate in candidates}
+    by_folded = {label.casefold(): label for label in by_label}
+    label = name if name in by_label else by_folded.get(name.casefold())
+    if label is not None:
+        return by_label[label]
+    if not by_label:
+        raise UsageError(
+            f"{entity} has no date that its events could be dated by.",
+            hint=f"Leave out --event-date {entity}={name}.",
+        )
+    raise unknown_name(f"event date of {entity}", name, list(by_label))
+
+
+def _rank(
+    candidate: DateCandidate, candidates: Sequence[DateCandidate]
+) -> tuple[int, bool, bool, int]:
+    """Return the rank of a candidate, the least first; order within a row decides at last."""
+    rivals = [other for other in candidates if other.is_always_there == candidate.is_always_there]
+    return (
+        2 if candidate.is_about_record else int(candidate.is_planned),
+        candidate.header is not None,
+        not candidate.is_always_there,
+        sum(candidate.label in other.precedes for other in rivals if not other.is_planned),
+    )
+
+
+def _reason(chosen: DateCandidate, candidates: Sequence[DateCandidate]) -> str:
+    """Return why a date was chosen before the others."""
+    if chosen.header is not None:
+        return (
+            f"The date of the header {chosen.header.to_entity}, since the row has no date of its"
+            " own on which something happened."
+        )
+    if chosen.is_planned:
+        return f"{chosen.label} is planned, but no date says when it happened."
+    if chosen.is_about_record:
+        return f"{chosen.label} says when the record was written: there is no other date."
+    of_calendar = f" It's the day in {chosen.calendar.to_entity}." if chosen.calendar else ""
+    rivals = [
+        other
+        for other in candidates
+        if other is not chosen and not (other.is_planned or other.header)
+    ]
+    if not rivals:
+        return f"{chosen.label} is the only date of the row on which something happened.{of_calendar}"
+    later = [other.label for other in rivals if other.label in chosen.precedes]
+    if later:
+        verb = "come" if len(later) > 1 else "comes"
+        return f"The event begins with {chosen.label}; {listed(later)} {verb} later.{of_calendar}"
+    missing = [other.label for other in rivals if not other.is_always_there]
+    if chosen.is_always_there and missing:
+        return f"Every row has {chosen.label}, but not {listed(missing, 'or')}.{of_calendar}"
+    return f"{chosen.label} is the first date of the row.{of_calendar}"
