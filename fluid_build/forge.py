@@ -23,7 +23,12 @@ from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import EmptySourceError, UsageError
 from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, CalendarSettings
 from fluid_build.modeling.logical import LogicalModel, Technique, model_json
-from fluid_build.modeling.techniques import build_model, check_combinable, check_technique
+from fluid_build.modeling.techniques import (
+    build_model,
+    check_combinable,
+    check_event_dates,
+    check_technique,
+)
 from fluid_build.observations.observe import observe
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.combined_sources import profile_combined
@@ -103,6 +108,7 @@ def forge(
     technique: str = "flat",
     variant: str | None = None,
     calendar: CalendarSettings = DEFAULT_CALENDAR,
+    event_dates: Mapping[str, str] | None = None,
     business_vault: bool = False,
     target: str = "duckdb",
     out: Path | None = None,
@@ -113,15 +119,22 @@ def forge(
 
     A source that ``open_source`` didn't open has no address: it gets no dbt project, and
     ``fluid verify`` needs --uri. Files in ``out`` that were edited or added since are kept
-    unless ``overwrite`` is set. Raises UsageError for an
-    unknown technique, variant or target, or a business vault of another technique than a Data
-    Vault, SourceError where the source can't be read or has no
+    unless ``overwrite`` is set. ``event_dates`` are the dates that the user chose for events, by
+    table. Raises UsageError for an unknown technique, variant, target or date, or a business vault
+    of another technique than a Data Vault, SourceError where the source can't be read or has no
     readable table, BuildFailedError where the model doesn't build, OutputError where ``out`` can't
     be written. The bytes of the files depend on the source, the options, and the path from ``out``
     to the source. A model that loses something is written too, and its proof says so.
     """
     results = _results(
-        source, technique, variant, calendar, target, on_progress, business_vault=business_vault
+        source,
+        technique,
+        variant,
+        calendar,
+        target,
+        on_progress,
+        event_dates=event_dates,
+        business_vault=business_vault,
     )
     if out is None:
         return results.forged
@@ -151,6 +164,7 @@ def preview(
     technique: str = "flat",
     variant: str | None = None,
     calendar: CalendarSettings = DEFAULT_CALENDAR,
+    event_dates: Mapping[str, str] | None = None,
     business_vault: bool = False,
     target: str = "duckdb",
     overwrite: bool = False,
@@ -161,7 +175,14 @@ def preview(
     The parameters and errors are the same.
     """
     results = _results(
-        source, technique, variant, calendar, target, on_progress, business_vault=business_vault
+        source,
+        technique,
+        variant,
+        calendar,
+        target,
+        on_progress,
+        event_dates=event_dates,
+        business_vault=business_vault,
     )
     with _contents(results, source, out, on_progress) as contents:
         files = contents.files
@@ -193,9 +214,11 @@ def _results(
     target: str,
     on_progress: OnProgress,
     *,
+    event_dates: Mapping[str, str] | None,
     business_vault: bool,
 ) -> _Results:
     known, _ = check_technique(technique, variant, calendar, business_vault=business_vault)
+    check_event_dates(technique, event_dates)
     warehouse = check_target(target)
     if isinstance(source, CombinedSource):
         check_several(known, warehouse)
@@ -210,7 +233,13 @@ def _results(
     observations = observe(source, profile, on_progress)
     _report(on_progress, "model")
     model = build_model(
-        profile, technique, variant, observations, calendar, business_vault=business_vault
+        profile,
+        technique,
+        variant,
+        observations,
+        calendar,
+        event_dates,
+        business_vault=business_vault,
     )
     plan = transform_plan(model)
     proof = build_and_prove(source, plan, model, on_progress=on_progress)

@@ -1,7 +1,7 @@
 """``fluid forge data-model``: a source's model, contract, dbt project and proof, as files."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from fluid_build.cli.options import (
     Decimal,
     Dialect,
     Diff,
+    EventDates,
     FiscalYearStart,
     Force,
     Json,
@@ -41,7 +42,7 @@ from fluid_build.forge import forge as forge_source
 from fluid_build.forge import preview as preview_source
 from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
 from fluid_build.modeling.dimensional.elements import CalendarSettings
-from fluid_build.modeling.techniques import check_technique
+from fluid_build.modeling.techniques import check_event_dates, check_technique
 from fluid_build.progress import OnProgress
 from fluid_build.report.terminal.printing import show
 from fluid_build.secrets import redact
@@ -75,6 +76,7 @@ def from_source(
     name: Name = None,
     technique: Technique = "flat",
     variant: Variant = None,
+    event_date: EventDates = None,
     fiscal_year_start: FiscalYearStart = None,
     locale: Locale = None,
     business_vault: BusinessVault = False,
@@ -96,6 +98,8 @@ def from_source(
     """
     calendar = calendar_settings(fiscal_year_start, locale)
     known, _ = check_technique(technique, variant, calendar, business_vault=business_vault)
+    dates = _event_dates(event_date or [])
+    check_event_dates(technique, dates)
     warehouse = check_target(target)
     if len(uri) > 1:
         check_several(known, warehouse)
@@ -106,7 +110,7 @@ def from_source(
         if out is not None:
             check_outside(out, request.address)
     requested = _Requested(
-        _checked(name), technique, variant, calendar, business_vault, target, out, force
+        _checked(name), technique, variant, dates, calendar, business_vault, target, out, force
     )
     return _run(requests, None, context.obj, requested, diff=diff, json=json)
 
@@ -146,7 +150,7 @@ def from_ddl(
             hint="Pass a .sql file, or use `from-source` for data.",
         )
     requested = _Requested(
-        _checked(name), technique, variant, calendar, business_vault, target, out, force
+        _checked(name), technique, variant, {}, calendar, business_vault, target, out, force
     )
     return _run([SourceRequest(address)], dialect, context.obj, requested, diff=diff, json=json)
 
@@ -158,6 +162,7 @@ class _Requested:
     name: str | None
     technique: str
     variant: str | None
+    event_dates: Mapping[str, str]
     calendar: CalendarSettings
     business_vault: bool
     target: str
@@ -184,6 +189,7 @@ def _run(
             source,
             technique=requested.technique,
             variant=requested.variant,
+            event_dates=requested.event_dates,
             calendar=requested.calendar,
             business_vault=requested.business_vault,
             target=requested.target,
@@ -226,6 +232,21 @@ def _addresses(requests: Sequence[SourceRequest], source: Source) -> dict[str, A
 
 def _checked(name: str | None) -> str | None:
     return None if name is None else check_name(name)
+
+
+def _event_dates(answers: Sequence[str]) -> dict[str, str]:
+    """Return what --event-date says, dates by table; raise UsageError for what isn't a pair."""
+    dates: dict[str, str] = {}
+    for answer in answers:
+        table, sign, date = (part.strip() for part in answer.partition("="))
+        if not (table and sign and date):
+            raise UsageError(
+                f"--event-date {answer!r} isn't a table and a date.",
+                hint="Write it as TABLE=DATE, such as --event-date orders=shipped_date.",
+            )
+        if dates.setdefault(table, date) != date:
+            raise UsageError(f"--event-date names two dates of {table}.", hint="Keep one of them.")
+    return dates
 
 
 def _file_name(name: str) -> str:

@@ -58,6 +58,15 @@ Variant: TypeAlias = Annotated[
         help="Shape of a dimensional model: star, snowflake, galaxy or wide; chosen by default.",
     ),
 ]
+EventDates: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--event-date",
+        metavar="TABLE=DATE",
+        help="The date of a fact's event, which decides the versions of its members (repeatable);"
+        " chosen by default.",
+    ),
+]
 FiscalYearStart: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -17,6 +17,7 @@ from fluid_build.modeling.dimensional.elements import (
 )
 from fluid_build.modeling.element import DecidedElement, Element, SourceColumn
 from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.text import listed
 from fluid_build.transform.plan.elements import Renaming, TransformPlan
 
 _TECHNIQUES: dict[Technique, str] = {
@@ -322,7 +323,7 @@ def _fact_groups(fact: Fact) -> Iterator[ElementGroup]:
     kind = fact.fact_type.replace("_", " ").capitalize()
     yield ElementGroup(
         (Name(fact.name),),
-        text=f"{kind} fact. {fact.grain} {_why(fact)}",
+        text=" ".join((f"{kind} fact.", fact.grain, _why(fact), *_event_date(fact))),
         headings=("Dimension", "Role", "By", "Why"),
         elements=tuple(map(_dimension_reference, fact.dimensions)),
     )
@@ -334,6 +335,21 @@ def _fact_groups(fact: Fact) -> Iterator[ElementGroup]:
             for measure in fact.measures
         ),
     )
+
+
+def _event_date(fact: Fact) -> Iterator[str]:
+    """Return which date decides the versions of members, why, and how to choose another one."""
+    date = fact.dated_by
+    if date is None:
+        yield "It has no date, so it refers to the last version of each member."
+        return
+    label = f"{date.source}.{date.attribute}" if date.source else date.attribute
+    yield f"It refers to the versions of {label}. {date.reason}"
+    if date.alternatives:
+        yield (
+            f"Another choice: --event-date {fact.entity_name}=DATE with"
+            f" {listed(date.alternatives, 'or')}."
+        )
 
 
 def _dimension_reference(reference: DimensionReference) -> ElementView:

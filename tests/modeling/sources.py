@@ -12,6 +12,7 @@ what isn't the usual (a whole number, unique in 100 rows, never null):
 """
 
 import re
+from collections.abc import Mapping
 
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.builder import data_vault
@@ -24,6 +25,7 @@ from fluid_build.modeling.data_vault.elements import (
 from fluid_build.modeling.dimensional.elements import Bridge, Dimension, DimensionalModel, Fact
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.techniques import build_model
+from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import (
     ColumnProfile,
     ForeignKey,
@@ -92,8 +94,15 @@ def vault(measured: Profile, strategy: HashKeyStrategy | None = None) -> DataVau
     return data_vault(measured, conceptual_model(measured), strategy=strategy)
 
 
-def star(measured: Profile, variant: str | None = None) -> DimensionalModel:
-    model = build_model(measured, "dimensional", variant).dimensional
+def star(
+    measured: Profile,
+    variant: str | None = None,
+    observations: Observations = NO_OBSERVATIONS,
+    event_dates: Mapping[str, str] | None = None,
+) -> DimensionalModel:
+    model = build_model(
+        measured, "dimensional", variant, observations, event_dates=event_dates
+    ).dimensional
     assert model is not None
     return model
 

@@ -46,3 +46,65 @@ def test_a_date_that_differs_once_is_another_moment(tmp_path: Path) -> None:
         """,
     )
     assert observed.same_moments == ()
+
+
+def _pairs(observed: Observations) -> list[tuple[str, str]]:
+    return [(pair.date, pair.timestamp) for pair in observed.same_moments]
+
+
+def test_a_day_written_as_a_timestamp_says_the_same_moment_where_the_time_isnt_known(
+    tmp_path: Path,
+) -> None:
+    """The names agree but for the words for day and time."""
+    observed = _observed(
+        tmp_path,
+        """
+        CREATE TABLE measurement AS
+        SELECT i AS id, TIMESTAMP '2024-01-01' + INTERVAL (i) DAY AS chartdate,
+          CASE WHEN i % 3 > 0 THEN chartdate + INTERVAL 9 HOUR END AS charttime
+        FROM range(10) AS t(i)
+        """,
+    )
+    assert _pairs(observed) == [("chartdate", "charttime")]
+
+
+def test_what_is_filled_in_later_on_the_same_day_is_another_moment(tmp_path: Path) -> None:
+    """Orders that are shipped within a day are still ordered and shipped."""
+    observed = _observed(
+        tmp_path,
+        """
+        CREATE TABLE orders AS
+        SELECT i AS id, DATE '2024-01-01' + CAST(i AS INTEGER) AS ordered,
+          CASE WHEN i < 90 THEN ordered + INTERVAL 9 HOUR END AS shipped
+        FROM range(100) AS t(i)
+        """,
+    )
+    assert observed.same_moments == ()
+
+
+def test_a_moment_in_two_time_zones_is_one(tmp_path: Path) -> None:
+    """In summer the clock is put forward by an hour."""
+    observed = _observed(
+        tmp_path,
+        """
+        CREATE TABLE reading AS
+        SELECT i AS id, TIMESTAMP '2024-01-01 08:00' + INTERVAL (i) DAY AS read_utc,
+          read_utc + CASE WHEN i > 80 THEN INTERVAL 2 HOUR ELSE INTERVAL 1 HOUR END AS read_local,
+          read_utc + INTERVAL 1 HOUR AS sent
+        FROM range(100) AS t(i)
+        """,
+    )
+    assert [(twin.column, twin.twin) for twin in observed.twin_moments] == [
+        ("read_utc", "read_local")
+    ]
+
+
+def test_two_events_that_share_their_day_in_a_few_rows_are_two(tmp_path: Path) -> None:
+    """In twenty rows it's no accident."""
+    table = """
+        CREATE TABLE bill_{rows} AS
+        SELECT i AS id, DATE '2024-01-01' + CAST(i AS INTEGER) AS billed, billed AS paid
+        FROM range({rows}) AS t(i)
+    """
+    observed = _observed(tmp_path, table.format(rows=19), table.format(rows=20))
+    assert [twin.table for twin in observed.twin_moments] == ["bill_20"]

@@ -31,7 +31,7 @@ _FEWEST_TABLES = 5
 _MOST_TABLES = 0.3
 """Share of all tables that must have it. Not every table records who changed it and when."""
 _IN_ORDER = 0.95
-"""Share of rows in which the dates of a process must follow each other: a few are typed in wrong."""
+"""Share of rows in which the dates of a process must follow each other; a few are mistyped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,7 @@ def holds(order: DateOrder) -> bool:
     return order.both > 0 and order.in_order >= _IN_ORDER * order.both
 
 
-def observed_order(
-    graph: ReferenceGraph, entity: str, first: str, second: str
-) -> DateOrder | None:
+def observed_order(graph: ReferenceGraph, entity: str, first: str, second: str) -> DateOrder | None:
     """Return the order of two dates as observed; None where it wasn't looked for."""
     return next(
         (
@@ -132,9 +130,7 @@ def _reason_of_others(attribute: Attribute) -> str:
     return "It's about the record: when it was written, not when something happened."
 
 
-def _repeats(
-    graph: ReferenceGraph, entity: str, events: Sequence[Attribute]
-) -> dict[str, str]:
+def _repeats(graph: ReferenceGraph, entity: str, events: Sequence[Attribute]) -> dict[str, str]:
     """Return the dates that repeat the moment of another one, each with the reason."""
     names = {date.name for date in events}
     planned = {date.name for date in events if is_planned(date)}

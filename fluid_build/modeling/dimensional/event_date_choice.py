@@ -9,11 +9,20 @@ dates on which something happened, it's the one on which the event begins: of th
 has, the one that comes first.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from fluid_build.errors import UsageError, unknown_name
-from fluid_build.modeling.conceptual import Relationship
+from fluid_build.modeling.conceptual import Entity, Relationship
+from fluid_build.modeling.dimensional.column_purposes import (
+    calendar_day,
+    is_calendar,
+    is_date,
+    is_planned,
+    is_record_stamp,
+)
+from fluid_build.modeling.dimensional.date_roles import DateRoles, precedes
+from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph, is_mandatory
 from fluid_build.text import listed
 
 
@@ -42,6 +51,48 @@ class DateChoice:
     candidate: DateCandidate
     reason: str
     alternatives: tuple[str, ...] = ()
+
+
+def source_calendars(graph: ReferenceGraph, entity: Entity) -> list[Relationship]:
+    """Return the references by which an event leads to a day in a calendar of the source."""
+    return [
+        parent
+        for parent in graph.parents[entity.name]
+        if is_calendar(graph.entities[parent.to_entity])
+    ]
+
+
+def own_candidates(
+    graph: ReferenceGraph, entity: Entity, roles: DateRoles
+) -> Iterator[DateCandidate]:
+    """Return the own columns that an event may be dated by, in the order of the source."""
+    calendars = {
+        calendar.from_attributes[-1]: calendar
+        for calendar in source_calendars(graph, entity)
+        if calendar_day(graph.entities[calendar.to_entity]) is not None
+    }
+    for attribute in entity.attributes:
+        calendar = calendars.get(attribute.name)
+        if attribute in roles.dates or (calendar and not is_date(attribute)):
+            yield DateCandidate(
+                label=attribute.name,
+                attribute=attribute.name,
+                is_planned=is_planned(attribute),
+                is_always_there=is_mandatory(calendar) if calendar else attribute.required,
+                is_about_record=is_record_stamp(attribute),
+                precedes=frozenset(
+                    later.name
+                    for later in roles.dates
+                    if precedes(graph, entity.name, attribute.name, later.name)
+                ),
+                calendar=None if is_date(attribute) else calendar,
+            )
+
+
+def of_header(candidate: DateCandidate, header: Relationship) -> DateCandidate:
+    """Return the date of a header as a candidate of a row that refers to it."""
+    label = f"{header.to_entity}.{candidate.label}"
+    return replace(candidate, label=label, header=header, precedes=frozenset())
 
 
 def choose_event_date(
@@ -109,7 +160,9 @@ def _reason(chosen: DateCandidate, candidates: Sequence[DateCandidate]) -> str:
         if other is not chosen and not (other.is_planned or other.header)
     ]
     if not rivals:
-        return f"{chosen.label} is the only date of the row on which something happened.{of_calendar}"
+        return (
+            f"{chosen.label} is the only date of the row on which something happened.{of_calendar}"
+        )
     later = [other.label for other in rivals if other.label in chosen.precedes]
     if later:
         verb = "come" if len(later) > 1 else "comes"

@@ -92,8 +92,8 @@ def _milestone(graph: ReferenceGraph, entity: Entity, dates: Sequence[Attribute]
             is_filled_later = _is_reached_later(graph, entity, earlier, later)
         if is_filled_later:
             return (
-                f"It has {len(dates)} milestones: {later.name} is filled in once it's reached, after"
-                f" {earlier.name}."
+                f"It has {len(dates)} milestones: {later.name} is filled in once it's reached,"
+                f" after {earlier.name}."
             )
     return ""
 

@@ -4,19 +4,14 @@ A line also gets its header's dimensions and the header's number. The header's m
 header's own fact, since a line would add them up once per line.
 """
 
-from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 
+from fluid_build.errors import UsageError, unknown_name
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY, GeneratedCalendar
-from fluid_build.modeling.dimensional.column_purposes import (
-    calendar_day,
-    is_calendar,
-    is_date,
-    is_planned,
-    is_record_stamp,
-)
-from fluid_build.modeling.dimensional.date_roles import DateRoles, date_roles, precedes
+from fluid_build.modeling.dimensional.column_purposes import calendar_day, is_calendar
+from fluid_build.modeling.dimensional.date_roles import DateRoles, date_roles
 from fluid_build.modeling.dimensional.derived_dimensions import (
     DerivedDimension,
     derived_dimensions,
@@ -34,10 +29,13 @@ from fluid_build.modeling.dimensional.event_date_choice import (
     DateCandidate,
     DateChoice,
     choose_event_date,
+    of_header,
+    own_candidates,
+    source_calendars,
 )
 from fluid_build.modeling.dimensional.fact_columns import FactColumns
 from fluid_build.modeling.dimensional.fact_types import fact_type
-from fluid_build.modeling.dimensional.reference_graph import is_mandatory
+from fluid_build.modeling.dimensional.reference_graph import AttributeNames, is_mandatory
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_alias, free_column, prefixed
 from fluid_build.modeling.element import source_columns
@@ -65,12 +63,29 @@ def describe_facts(
 ) -> tuple[DescribedFact, ...]:
     """Return the facts in the order of the source; ``dimensions`` are by entity.
 
-    ``event_dates`` are the dates that a user chose, by entity.
+    ``event_dates`` are the dates that a user chose, by entity. Raise UsageError where one of them
+    isn't of a fact or isn't a date of it.
     """
     facts = [name for name, role in layout.roles.items() if role.kind == "fact"]
+    event_dates = {_known_fact(layout, facts, name): date for name, date in event_dates.items()}
     names = {name: free_column(f"fct_{layout.names.stem(name)}", used_relations) for name in facts}
     context = _FactContext(layout, dimensions, calendar, names, used_relations, event_dates)
     return tuple(context.fact(name) for name in facts)
+
+
+def _known_fact(layout: StarLayout, facts: Sequence[str], name: str) -> str:
+    """Return the entity of a fact by its name, in upper or lower case."""
+    entities = layout.graph.entities
+    by_folded = {entity.casefold(): entity for entity in entities}
+    entity = name if name in entities else by_folded.get(name.casefold())
+    if entity is None:
+        raise unknown_name("table", name, entities)
+    if entity not in facts:
+        raise UsageError(
+            f"{entity} isn't a fact in this model, so it has no event date.",
+            hint=f"The facts are: {', '.join(facts) or 'none'}.",
+        )
+    return entity
 
 
 @dataclass
@@ -225,17 +240,9 @@ class _FactBuilder:
         """Return the columns by which the event refers to a calendar of the source."""
         return tuple(
             self.entity.attribute(name)
-            for parent in self._source_calendars()
+            for parent in source_calendars(self.context.layout.graph, self.entity)
             for name in parent.from_attributes
         )
-
-    def _source_calendars(self) -> list[Relationship]:
-        graph = self.context.layout.graph
-        return [
-            parent
-            for parent in graph.parents[self.entity.name]
-            if is_calendar(graph.entities[parent.to_entity])
-        ]
 
     def _with_reason_of_date(self, attribute: FactAttribute) -> FactAttribute:
         """Return the attribute, with why it has no role in the calendar if it's a date."""
@@ -243,36 +250,13 @@ class _FactBuilder:
         return attribute.model_copy(update={"reason": reason}) if reason else attribute
 
     def _date_candidates(self) -> Iterator[DateCandidate]:
-        """Return what the event may be dated by: own columns in their order, then headers."""
-        graph, name = self.context.layout.graph, self.entity.name
-        calendars = {
-            calendar.from_attributes[-1]: calendar
-            for calendar in self._source_calendars()
-            if calendar_day(graph.entities[calendar.to_entity]) is not None
-        }
-        for attribute in self.entity.attributes:
-            calendar = calendars.get(attribute.name)
-            if attribute in self.roles.dates or (calendar and not is_date(attribute)):
-                yield DateCandidate(
-                    label=attribute.name,
-                    attribute=attribute.name,
-                    is_planned=is_planned(attribute),
-                    is_always_there=is_mandatory(calendar) if calendar else attribute.required,
-                    is_about_record=is_record_stamp(attribute),
-                    precedes=frozenset(
-                        later.name
-                        for later in self.roles.dates
-                        if precedes(graph, name, attribute.name, later.name)
-                    ),
-                    calendar=None if is_date(attribute) else calendar,
-                )
+        """Return what the event may be dated by: its own dates, then those of headers."""
+        yield from own_candidates(self.context.layout.graph, self.entity, self.roles)
         for header, described in self.headers:
             if described.date is not None:
-                date = described.date.candidate
-                label = f"{header.to_entity}.{date.label}"
-                yield replace(date, label=label, header=header, precedes=frozenset())
+                yield of_header(described.date.candidate, header)
 
-    def _event_date(self, choice: DateChoice, aliases: Mapping[str, Mapping[str, str]]) -> FactDate:
+    def _event_date(self, choice: DateChoice, aliases: Mapping[str, dict[str, str]]) -> FactDate:
         """Return the chosen date, with the join that leads to it.
 
         ``aliases`` has, by header, the joins here by the header's joins.
@@ -298,7 +282,7 @@ class _FactBuilder:
             alternatives=choice.alternatives,
         )
 
-    def _take_over_from_headers(self, date: DateChoice | None) -> dict[str, Mapping[str, str]]:
+    def _take_over_from_headers(self, date: DateChoice | None) -> dict[str, dict[str, str]]:
         """Take over the dimensions of headers, except for those that the event has itself.
 
         A calendar is taken over in any case: the date of the header is another date. An event with
@@ -310,7 +294,7 @@ class _FactBuilder:
         calendars = {
             d.name for d in self.context.dimensions.values() if d.dimension_type == "date"
         } | {self.context.calendar.name}
-        joined = {}
+        joined: dict[str, dict[str, str]] = {}
         for header, described in self.headers:
             references = [
                 reference
@@ -339,7 +323,8 @@ class _FactBuilder:
         if dated is None:
             return False
         join = next((join for join in fact.joins if join.name == dated.source), None)
-        source, columns = dated.source, (dated.attribute,)
+        source = dated.source
+        columns: AttributeNames = (dated.attribute,)
         if join is not None and is_calendar(self.context.layout.graph.entities[join.entity]):
             relationship = self.context.layout.graph.relationship(join.relationship)
             source, columns = join.parent, relationship.from_attributes

@@ -2,7 +2,11 @@
 
 import pytest
 
+from fluid_build.errors import UsageError
 from fluid_build.modeling.dimensional.elements import DimensionReference, Fact, FactDate
+from fluid_build.observations.date_orders import DateOrder
+from fluid_build.observations.observed import Observations
+from fluid_build.observations.same_moment import SameMoment, TwinMoment
 from tests.modeling.profiles import reference
 from tests.modeling.sources import changed_column, fact, source, star
 
@@ -175,21 +179,167 @@ def test_every_attribute_of_a_fact_says_why_it_is_there() -> None:
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
-        ("ordered date", FactDate(attribute="ordered")),
-        ("due_date date, ordered date", FactDate(attribute="ordered")),
-        ("paid date?, ordered date", FactDate(attribute="ordered")),
-        ("due_date date", FactDate(attribute="due_date")),
+        ("ordered date", "ordered"),
+        ("due_date date, ordered date", "ordered"),
+        ("paid date?, ordered date", "ordered"),
+        ("due_date date", "due_date"),
+        ("created_at timestamp, ordered date", "ordered"),
+        ("created_at timestamp", "created_at"),
         ("note text", None),
     ],
 )
 def test_an_event_is_dated_by_what_happened_in_every_row(
-    columns: str, expected: FactDate | None
+    columns: str, expected: str | None
 ) -> None:
-    assert fact_of(f"orders *id, amount decimal, {columns}", "fct_orders").dated_by == expected
+    dated_by = fact_of(f"orders *id, amount decimal, {columns}", "fct_orders").dated_by
+    assert (dated_by.attribute if dated_by else None) == expected
 
 
 def test_a_line_without_a_date_is_dated_by_its_header() -> None:
-    assert fact_of(SHOP, "fct_line").dated_by == FactDate(source="orders", attribute="ordered")
+    assert fact_of(SHOP, "fct_line").dated_by == FactDate(
+        source="orders",
+        attribute="ordered",
+        reason=(
+            "The date of the header orders, since the row has no date of its own on which"
+            " something happened."
+        ),
+    )
+
+
+def test_the_date_of_an_event_says_which_others_it_could_be() -> None:
+    dated_by = fact_of(SHOP, "fct_orders").dated_by
+    assert dated_by is not None
+    assert dated_by.reason == "Every row has ordered, but not shipped."
+    assert dated_by.alternatives == ("shipped",)
+
+
+CALENDAR = """
+    days  *id, day date, year/2, month/12, week/52
+    promo *id, name text, started date
+    sale  *id, amount decimal, due_day_id > days, sold_day_id > days, promo_id > promo
+"""
+
+
+def test_the_day_in_a_calendar_of_the_source_is_the_date_of_the_event() -> None:
+    """A planned day gives way, and when a promotion started is no date of the sale."""
+    sale = fact_of(CALENDAR, "fct_sale")
+    assert sale.dated_by is not None
+    (join,) = sale.joins
+    assert (join.entity, join.relationship) == ("days", "sale_sold_day_id_to_days")
+    assert (sale.dated_by.source, sale.dated_by.attribute) == (join.name, "day")
+    assert sale.dated_by.alternatives == ("due_day_id",)
+
+
+def test_a_line_is_dated_by_the_calendar_of_its_header() -> None:
+    line = fact_of(f"{CALENDAR}\nline *id, sale_id/40 > sale, quantity/9 1-900", "fct_line")
+    assert line.dated_by is not None
+    assert line.dated_by.attribute == "day"
+    assert [(join.entity, join.parent) for join in line.joins] == [("sale", ""), ("days", "sale")]
+
+
+def test_a_line_with_a_date_takes_over_only_the_date_of_the_headers_event() -> None:
+    schema = SHOP.replace("*line_no/5,", "*line_no/5, packed date,")
+    assert references(fact_of(schema, "fct_line")).keys() == {
+        "packed_date_key",
+        "product_key",
+        "customer_key",
+        "ordered_date_key",
+    }
+
+
+def test_the_event_begins_with_the_date_that_comes_first_in_nearly_all_rows() -> None:
+    measured = source("stay *id, left_at timestamp, admitted_at timestamp, amount decimal")
+    order = DateOrder("stay", "admitted_at", "left_at", 100, 98, 0, 0, open_is_recent=False)
+    stay = fact(star(measured, observations=Observations(date_orders=(order,))), "fct_stay")
+    assert stay.dated_by is not None
+    assert stay.dated_by.attribute == "admitted_at"
+    assert stay.dated_by.reason == "The event begins with admitted_at; left_at comes later."
+
+
+def test_a_user_chooses_the_date_of_an_event() -> None:
+    measured = source(SHOP)
+    orders = fact(star(measured, event_dates={"ORDERS": "Shipped"}), "fct_orders")
+    assert orders.dated_by == FactDate(
+        attribute="shipped",
+        reason="You chose shipped as the date of the event.",
+        alternatives=("ordered",),
+    )
+    line = fact(star(measured, event_dates={"orders": "shipped"}), "fct_line")
+    assert line.dated_by is not None
+    assert line.dated_by.attribute == "shipped"
+
+
+@pytest.mark.parametrize(
+    ("table", "date", "message"),
+    [
+        ("order", "ordered", "Unknown table 'order'"),
+        ("customer", "name", "customer isn't a fact"),
+        ("orders", "freight", "Unknown event date of orders 'freight'"),
+        ("line", "packed", "Unknown event date of line 'packed'"),
+    ],
+)
+def test_what_is_no_date_of_a_fact_cant_be_chosen(table: str, date: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        star(source(SHOP), event_dates={table: date})
+
+
+def test_a_date_and_its_timestamp_have_one_role() -> None:
+    """The day is in the calendar, and the time stays in the fact."""
+    measured = source("stay *id, day date, moment timestamp, amount decimal")
+    pair = SameMoment("stay", "day", "moment", rows=100)
+    stay = fact(star(measured, observations=Observations(same_moments=(pair,))), "fct_stay")
+    assert [reference.key for reference in stay.dimensions] == ["day_key"]
+    assert reasons(stay)["moment"] == (
+        "The time of day, which is in the calendar: the same moment."
+    )
+
+
+def test_the_planned_one_of_two_equal_dates_has_no_role() -> None:
+    measured = source("bill *id, due_date date, billed date, amount decimal")
+    twin = TwinMoment("bill", "due_date", "billed", rows=100)
+    bill = fact(star(measured, observations=Observations(twin_moments=(twin,))), "fct_bill")
+    assert [reference.key for reference in bill.dimensions] == ["billed_date_key"]
+    assert reasons(bill)["due_date"] == "The same moment as billed in all 100 rows."
+
+
+@pytest.mark.parametrize(
+    ("columns", "roles"),
+    [
+        ("from_date date, to_date date", ["from_date"]),
+        ("start_date date, end_date date", ["start_date", "end_date"]),
+        ("valid_start date, valid_end date", ["valid_start_date"]),
+        ("sold date, birth_date date", ["sold_date"]),
+        ("sold date, comment_date date", ["sold_date"]),
+    ],
+)
+def test_a_date_that_is_no_event_has_no_role(columns: str, roles: list[str]) -> None:
+    deal = fact_of(f"deal *id, {columns}, amount decimal", "fct_deal")
+    assert [reference.role for reference in deal.dimensions] == roles
+
+
+def test_the_end_of_a_row_in_a_history_is_no_event() -> None:
+    history = fact_of(
+        "pay_history *id, start_date date, end_date date, amount decimal", "fct_pay_history"
+    )
+    assert [reference.role for reference in history.dimensions] == ["start_date"]
+    assert reasons(history)["end_date"].startswith("It ends what starts at start_date")
+
+
+def test_a_timestamp_that_most_tables_have_is_about_their_records() -> None:
+    tables = "\n".join(f"t{n} *id, name text, tms timestamp" for n in range(6))
+    sale = fact_of(f"{tables}\nsale *id, sold date, tms timestamp, amount decimal", "fct_sale")
+    assert [reference.role for reference in sale.dimensions] == ["sold_date"]
+    assert reasons(sale)["tms"].startswith("It's about the record")
+
+
+def test_a_fact_has_eight_calendar_keys_at_most() -> None:
+    days = ", ".join(f"day_{n} date{'?' if n < 3 else ''}" for n in range(10))
+    log = fact_of(f"log *id, amount decimal, {days}", "fct_log")
+    assert [reference.role for reference in log.dimensions] == [
+        "day_0_date",
+        *(f"day_{n}_date" for n in range(3, 10)),
+    ]
+    assert "8 that more rows have" in reasons(log)["day_1"]
 
 
 def test_a_fact_says_why_it_is_one_and_of_which_type() -> None:
@@ -210,11 +360,12 @@ TYPES = """
     [
         ("*id, sold date, amount decimal", "transaction", "one event with its measures"),
         ("*id, sold date, store_id > store", "factless", "It has no measures"),
-        ("*id, a date, b date, c date, amount decimal", "accumulating_snapshot", "3 milestones"),
+        ("*id, a date, b date, c date, amount decimal", "transaction", "one event"),
+        ("*id, ordered date, due_date date?, amount decimal", "transaction", "one event"),
         (
             "*id, ordered date, shipped date?, amount decimal",
             "accumulating_snapshot",
-            "2 milestones; shipped is filled in once it's reached",
+            "2 milestones: shipped is filled in once it's reached, after ordered",
         ),
         (
             "*store_id > store, *product_id > product, price decimal",
@@ -254,3 +405,30 @@ def test_a_milestone_is_still_open_in_one_of_two_hundred_rows(nulls: int, fact_t
     measured = source("event *id, a date, b date, amount decimal", rows=1000)
     measured = changed_column(measured, "event", "b", nulls=nulls)
     assert fact(star(measured), "fct_event").fact_type == fact_type
+
+
+@pytest.mark.parametrize(
+    ("observed", "fact_type"),
+    [
+        ({"open": 20}, "accumulating_snapshot"),
+        ({"open": 75, "open_is_recent": True}, "accumulating_snapshot"),
+        ({"open": 75}, "transaction"),
+        ({"open": 76, "open_is_recent": True}, "transaction"),
+        ({"open": 0}, "transaction"),
+        ({"open": 20, "in_order": 0.94}, "transaction"),
+        ({"open": 20, "skipped": 5}, "transaction"),
+    ],
+)
+def test_milestones_follow_each_other_and_fill_up(
+    observed: dict[str, float], fact_type: str
+) -> None:
+    """The later date is reached by enough rows, in order, and is open in the youngest ones."""
+    open_rows, in_order = int(observed["open"]), observed.get("in_order", 1)
+    both = 100 - open_rows - int(observed.get("skipped", 0))
+    order = DateOrder(
+        "event", "a", "b", both, int(in_order * both), open_rows,
+        int(observed.get("skipped", 0)), open_is_recent=bool(observed.get("open_is_recent")),
+    )  # fmt: skip
+    measured = source("event *id, a date, b date?, amount decimal")
+    model = star(measured, observations=Observations(date_orders=(order,)))
+    assert fact(model, "fct_event").fact_type == fact_type
