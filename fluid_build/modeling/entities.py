@@ -21,6 +21,7 @@ from fluid_build.modeling.identifiers import identifiers
 from fluid_build.modeling.key_columns import key_columns
 from fluid_build.modeling.measures import MeasureRole, TableMeasures, profile_measures
 from fluid_build.modeling.types import column_type, type_name
+from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling import checks
 from fluid_build.profiling.profile import (
     Candidate,
@@ -41,10 +42,15 @@ _FOREIGN_KEY_REASONS: Mapping[Origin, str] = {
 }
 
 
-def conceptual_model(profile: Profile) -> ConceptualModel:
-    """Return the entities, keys and relationships that a profile has evidence for."""
+def conceptual_model(
+    profile: Profile, observations: Observations = NO_OBSERVATIONS
+) -> ConceptualModel:
+    """Return the entities, keys and relationships that a profile has evidence for.
+
+    ``observations`` of the same source show how measures add up.
+    """
     keys = key_columns(profile)
-    measures = profile_measures(profile, keys)
+    measures = profile_measures(profile, keys, observations)
     return ConceptualModel(
         entities=tuple(
             _entity(table, keys[table.name], measures[table.name], profile.has_data)

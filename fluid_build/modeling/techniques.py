@@ -109,7 +109,7 @@ def build_model(
         technique, variant, calendar, business_vault=business_vault
     )
     check_event_dates(known, event_dates)
-    conceptual = _conceptual_model(profile, known)
+    conceptual = _conceptual_model(profile, known, observations)
     vault: DataVaultModel | None = None
     if known == "data_vault_2":
         vault = data_vault(profile, conceptual, observations)
@@ -129,8 +129,10 @@ def build_model(
     )
 
 
-def _conceptual_model(profile: Profile, technique: Technique) -> ConceptualModel:
-    conceptual = conceptual_model(profile)
+def _conceptual_model(
+    profile: Profile, technique: Technique, observations: Observations
+) -> ConceptualModel:
+    conceptual = conceptual_model(profile, observations)
     return keep_text_keys(conceptual) if technique == "dimensional" else conceptual
 
 

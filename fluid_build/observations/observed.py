@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fluid_build.observations.aggregates import Aggregate
 from fluid_build.observations.date_orders import DateOrder
 from fluid_build.observations.key_overlaps import KeyOverlap
+from fluid_build.observations.row_formulas import RowFormula
 from fluid_build.observations.same_moment import SameMoment, TwinMoment
 
 
@@ -20,6 +21,7 @@ class Observations:
     date_orders: tuple[DateOrder, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     key_overlaps: tuple[KeyOverlap, ...] = ()
+    row_formulas: tuple[RowFormula, ...] = ()
 
 
 NO_OBSERVATIONS = Observations()

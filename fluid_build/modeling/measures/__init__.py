@@ -6,8 +6,8 @@ from fluid_build.modeling.measures.column_names import (
     is_category_name,
     is_quantity_name,
 )
+from fluid_build.modeling.measures.measure_role import Additivity, Aggregation, MeasureRole
 from fluid_build.modeling.measures.profile_measures import TableMeasures, profile_measures
-from fluid_build.modeling.measures.roles import Additivity, Aggregation, MeasureRole
 
 __all__ = [
     "Additivity",

@@ -2,8 +2,12 @@
 
 from collections.abc import Mapping, Set
 
+from fluid_build.modeling.measures.formula_evidence import with_formulas
+from fluid_build.modeling.measures.measure_role import MeasureRole
 from fluid_build.modeling.measures.number_names import name_words, read_number_name
-from fluid_build.modeling.measures.roles import MeasureRole, table_measures
+from fluid_build.modeling.measures.roles import table_measures
+from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
+from fluid_build.observations.row_formulas import RowFormula
 from fluid_build.profiling.names import Words
 from fluid_build.profiling.profile import Profile
 
@@ -12,18 +16,24 @@ TableMeasures = Mapping[str, MeasureRole]
 
 
 def profile_measures(
-    profile: Profile, key_columns: Mapping[str, Set[str]]
+    profile: Profile,
+    key_columns: Mapping[str, Set[str]],
+    observations: Observations = NO_OBSERVATIONS,
 ) -> dict[str, TableMeasures]:
     """Return the measures of each table, by the table's name.
 
     ``key_columns`` are the columns of each table that are part of a key or refer to another table.
+    What the rows show comes before what names and values suggest.
     """
     first = {table.name: table_measures(table, key_columns[table.name]) for table in profile.tables}
     names = _measured_names(profile, key_columns, first)
-    if not names:
-        return dict(first)
+    formulas: dict[str, list[RowFormula]] = {table.name: [] for table in profile.tables}
+    for formula in observations.row_formulas:
+        formulas[formula.table].append(formula)
     return {
-        table.name: table_measures(table, key_columns[table.name], names)
+        table.name: with_formulas(
+            table, table_measures(table, key_columns[table.name], names), formulas[table.name]
+        )
         for table in profile.tables
     }
 

@@ -15,9 +15,7 @@ price in a sale of single pieces an amount.
 """
 
 from collections.abc import Set
-from typing import Literal
 
-from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.measures.code_values import (
     is_assigned,
     is_digit_code,
@@ -27,6 +25,7 @@ from fluid_build.modeling.measures.code_values import (
     is_whole,
     value_bounds,
 )
+from fluid_build.modeling.measures.measure_role import Additivity, Aggregation, MeasureRole
 from fluid_build.modeling.measures.number_names import NumberName, name_words, read_number_name
 from fluid_build.modeling.measures.row_context import RowContext, row_context
 from fluid_build.modeling.measures.words import (
@@ -42,23 +41,12 @@ from fluid_build.modeling.types import column_type, family
 from fluid_build.profiling.names import Words
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
 
-Additivity = Literal["additive", "semi-additive", "non-additive"]
-Aggregation = Literal["sum", "avg", "count", "count_distinct", "min", "max", "median"]
-
 _LARGEST_PERCENTAGE = 100
 _MEASURE_TYPES = {None, "money", "percentage"}
 _NAMED_MONEY = ("unknown", "money")
 """A name that says money alone, such as a currency's."""
 _GREATEST = frozenset("max maximum highest peak best high maximo massimo maksymalna azami".split())
 _LEAST = frozenset("min minimum lowest worst low minimo minimalna asgari".split())
-
-
-class MeasureRole(ModelPart):
-    """How to aggregate a measure, and why."""
-
-    aggregation: Aggregation
-    additivity: Additivity
-    reason: str
 
 
 def table_measures(

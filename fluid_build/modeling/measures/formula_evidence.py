@@ -1,0 +1,122 @@
+"""What formulas between the columns of a row show of how they add up.
+
+- A product of a quantity and something else is an amount; the something else is for one unit.
+- A sum has parts that add up as it does: one that is known to be additive shows it of the others.
+- The difference of two levels is a movement, which adds up; a part of a price is for one unit too.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from fluid_build.modeling.measures.code_values import is_whole
+from fluid_build.modeling.measures.measure_role import MeasureRole
+from fluid_build.modeling.measures.number_names import Meaning, read_number_name
+from fluid_build.modeling.measures.words import COUNTS, QUANTITIES
+from fluid_build.observations.row_formulas import RowFormula
+from fluid_build.profiling.profile import ColumnProfile, TableProfile
+
+Roles = Mapping[str, MeasureRole]
+
+_PER_UNIT: frozenset[Meaning] = frozenset({"price", "sale_price"})
+_UNCERTAIN: frozenset[Meaning] = frozenset({"unknown", "reading"})
+_ADDING: frozenset[Meaning] = frozenset({"count", "addable"})
+_NEVER_AMOUNTS: frozenset[Meaning] = frozenset(
+    {"code", "ratio", "extreme", "intensity", "cumulative"}
+)
+
+
+def with_formulas(
+    table: TableProfile, roles: Roles, formulas: Sequence[RowFormula]
+) -> dict[str, MeasureRole]:
+    """Return the roles of a table's measures after its formulas, products first."""
+    judged = dict(roles)
+    for formula in formulas:
+        if formula.operation == "product":
+            judged |= _product_roles(table, judged, formula)
+    for formula in formulas:
+        if formula.operation == "sum":
+            judged |= _sum_roles(judged, formula)
+    return judged
+
+
+def _product_roles(table: TableProfile, roles: Roles, formula: RowFormula) -> Roles:
+    """Return the roles of an amount, and of what it's the product of."""
+    left, right = (table.column(name) for name in formula.operands)
+    difference = _likeness_to_quantity(left) - _likeness_to_quantity(right)
+    result = _meaning(formula.result)
+    if not difference or result in _NEVER_AMOUNTS:
+        return {}
+    quantity, price = (left, right) if difference > 0 else (right, left)
+    computed = f"{_describe(formula)} in {_counted(formula)}"
+    per_unit = MeasureRole(
+        aggregation="avg", additivity="non-additive", reason=f"for one unit, as {computed}"
+    )
+    judged = {price.name: per_unit}
+    if quantity.name not in roles or _meaning(quantity.name) in _UNCERTAIN:
+        judged[quantity.name] = _additive(f"a quantity, as {computed}")
+    of_quantity = judged.get(quantity.name) or roles[quantity.name]
+    if of_quantity.additivity == "additive":
+        judged[formula.result] = _additive(f"an amount, as {computed}")
+    elif of_quantity.additivity == "semi-additive":
+        reason = f"the amount of a level, as {computed}"
+        judged[formula.result] = of_quantity.model_copy(update={"reason": reason})
+    return judged
+
+
+def _likeness_to_quantity(column: ColumnProfile) -> int:
+    """Return how much a factor is like a quantity, rather than like a price or a share."""
+    name = read_number_name(column.name)
+    likeness = int(is_whole(column))
+    if name.meaning in _ADDING:
+        likeness += 3 if name.word in QUANTITIES | COUNTS or name.meaning == "count" else 1
+    if name.meaning in _PER_UNIT | {"ratio", "share_of_money", "extreme"}:
+        likeness -= 2
+    return likeness
+
+
+def _sum_roles(roles: Roles, formula: RowFormula) -> Roles:
+    """Return the roles of the columns of a sum that others of them settle."""
+    names = (formula.result, *formula.operands)
+    meanings = {name: _meaning(name) for name in names}
+    if "code" in meanings.values() or set(meanings.values()) & (_NEVER_AMOUNTS - {"cumulative"}):
+        return {}
+    computed = f"{_describe(formula)} in {_counted(formula)}"
+    per_unit = [name for name in names if meanings[name] in _PER_UNIT]
+    if len(per_unit) > 1:
+        role = MeasureRole(
+            aggregation="avg", additivity="non-additive", reason=f"part of a price, as {computed}"
+        )
+        return {name: role for name in names if name not in per_unit}
+    levels = [n for n in names if n in roles and roles[n].additivity == "semi-additive"]
+    if len(levels) > 1:
+        movements = (name for name in names if name not in levels)
+        return {name: _additive(f"the change of a level, as {computed}") for name in movements}
+    if levels or per_unit:
+        return {}
+    unsettled = [
+        n
+        for n in names
+        if n not in roles or (meanings[n] in _UNCERTAIN and roles[n].additivity != "additive")
+    ]
+    return {name: _additive(f"it adds up like the others, as {computed}") for name in unsettled}
+
+
+def _meaning(name: str) -> Meaning:
+    return read_number_name(name).meaning
+
+
+def _additive(reason: str) -> MeasureRole:
+    return MeasureRole(aggregation="sum", additivity="additive", reason=reason)
+
+
+def _describe(formula: RowFormula) -> str:
+    left, right = formula.operands
+    if formula.operation == "sum":
+        return f"{formula.result} is {left} plus {right}"
+    less = f", less the share {formula.discount}," if formula.discount else ""
+    return f"{formula.result} is {left} times {right}{less}"
+
+
+def _counted(formula: RowFormula) -> str:
+    if formula.matches == formula.rows:
+        return f"all {formula.rows:,} rows that show it"
+    return f"{formula.matches:,} of {formula.rows:,} rows that show it"
