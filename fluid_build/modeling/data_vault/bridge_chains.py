@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.business_elements import BridgeHop
 from fluid_build.modeling.data_vault.elements import (
     DataVaultModel,
@@ -41,7 +42,10 @@ class ReferenceLink:
 
 @dataclass(frozen=True, slots=True)
 class StartOfChain:
-    """A link or hub that no link leads to, its satellite, and the hubs that it has itself."""
+    """A link or hub that no link leads to, its satellite, and the hubs that it has itself.
+
+    A multi-active satellite starts a chain too: its rows are finer than those of its hub.
+    """
 
     start: Link | Hub
     satellite: Satellite
@@ -53,6 +57,7 @@ class VaultGraph:
     """The links of a vault as ways from hub to hub."""
 
     vault: DataVaultModel
+    conceptual: ConceptualModel
 
     @cached_property
     def satellites(self) -> Mapping[str, Sequence[Satellite]]:
@@ -77,11 +82,18 @@ class VaultGraph:
         return references
 
     def starts(self) -> Iterator[StartOfChain]:
-        """Return where chains start: links of several hubs, and hubs that no link leads to."""
+        """Return where chains start.
+
+        These are the links of several hubs, the multi-active satellites whose rows are measured,
+        and the hubs that no link leads to.
+        """
         for link in self.vault.links:
             satellites = self.satellites.get(link.name, ())
             if self._own_end(link) is None and satellites:
                 yield StartOfChain(link, satellites[0], link.hubs)
+        for satellite in self.vault.satellites:
+            if satellite.multi_active_keys and self._is_measured(satellite):
+                yield StartOfChain(self.vault.hub(satellite.parent), satellite)
         led_to = {
             end.hub
             for link in self.vault.links
@@ -91,9 +103,21 @@ class VaultGraph:
         }
         for hub in self.vault.hubs:
             own = (s for s in self.satellites.get(hub.name, ()) if s.table == hub.entity_name)
-            satellite = next(own, None)
-            if hub.name not in led_to and satellite is not None:
-                yield StartOfChain(hub, satellite)
+            first = next(own, None)
+            if hub.name not in led_to and first is not None:
+                yield StartOfChain(hub, first)
+
+    def _is_measured(self, satellite: Satellite) -> bool:
+        """Return whether a multi-active satellite has something to add up, and whole keys.
+
+        Descriptions of several rows, such as phone numbers, are read for one key at a time.
+        """
+        entity = self.conceptual.entity(satellite.table)
+        return (
+            satellite.parent in {hub.name for hub in self.vault.hubs}
+            and all(entity.attribute(key).required for key in satellite.multi_active_keys)
+            and any(entity.attribute(name).measure is not None for name in satellite.columns)
+        )
 
     def _own_end(self, link: Link) -> HubReference | None:
         """Return the end of a link that its table's own rows are; None for several hubs' link."""
@@ -131,7 +155,8 @@ def hops(graph: VaultGraph, chain: StartOfChain) -> tuple[BridgeHop, ...]:
                 ends.append((hop.hub, hop.hash_key))
                 reached.add(hop.hub)
         expanded.add(hub)
-    links = len(found) + (1 if isinstance(start, Link) else 0)
+    is_finer = isinstance(start, Link) or bool(chain.satellite.multi_active_keys)
+    links = len(found) + (1 if is_finer else 0)
     return tuple(found) if found and links >= _FEWEST_LINKS else ()
 
 

@@ -78,9 +78,10 @@ class BridgeHop(ModelPart):
 class BridgeTable(BusinessTable):
     """Which keys a row of a link or hub led to along a chain of links, at every snapshot.
 
-    It has one row for each row of ``start`` that was valid, under its hash key ``hash_key``, since
-    every hop leads to at most one row. ``load_date`` is the column that leads to the row of
-    ``satellite`` that was valid.
+    It has one row for each valid row of ``satellite``, since every hop leads to at most one row:
+    under the hash key ``hash_key`` of ``start``, which the satellite belongs to, and the
+    multi-active keys of the satellite, if it has any. ``load_date`` is the column with the load
+    date of that row.
     """
 
     start: str

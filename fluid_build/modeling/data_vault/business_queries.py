@@ -39,6 +39,11 @@ class RawVault:
             self.hubs[hub].entity_name, self.hubs[hub].business_key_columns
         )
 
+    def multi_active_keys(self, satellite: str) -> tuple[str, ...]:
+        """Return the columns that tell a multi-active satellite's rows apart; else none."""
+        columns = self.satellites[satellite].multi_active_keys
+        return self.names.columns_of(self.satellites[satellite].table, columns)
+
     def payload(self, satellite: str) -> tuple[str, ...]:
         """Return the first columns of a satellite's payload."""
         columns = self.satellites[satellite].columns[:_MOST_COLUMNS]
@@ -78,9 +83,7 @@ def raw_point_in_time_query(
     """Return the query that finds the valid row of each satellite in its history."""
     described = [each.satellite for each in satellites if vault.payload(each.satellite)]
     own = _own_satellite(vault, hub, described)
-    ctes = [
-        _valid_rows(name, hub.hash_key, (hub.hash_key, *vault.payload(name))) for name in described
-    ]
+    ctes = [_valid_rows(name, (hub.hash_key,), vault.payload(name)) for name in described]
     clauses = [f"FROM {hub.name}"]
     for name in described:
         same_key = f"{_valid(name)}.{hub.hash_key} = {hub.name}.{hub.hash_key}"
@@ -117,14 +120,14 @@ def bridge_query(vault: RawVault, table: str, load_date: str, chain: Chain, cale
         same_key = f"{alias}.{hub.hash_key} = {table}.{column}"
         clauses.append(_join("JOIN", _aliased(hub.name, alias), (same_key,)))
     columns.add_keys(vault, chain)
-    payload = vault.payload(chain.satellite)
-    if payload:
-        conditions = (
-            f"{chain.satellite}.{chain.start.hash_key} = {table}.{chain.start.hash_key}",
-            f"{chain.satellite}.load_date = {table}.{load_date}",
-        )
+    parts, payload = vault.multi_active_keys(chain.satellite), vault.payload(chain.satellite)
+    if parts or payload:
+        conditions = [
+            f"{chain.satellite}.{key} = {table}.{key}" for key in (chain.start.hash_key, *parts)
+        ]
+        conditions.append(f"{chain.satellite}.load_date = {table}.{load_date}")
         clauses.append(_join("JOIN", chain.satellite, conditions))
-        columns.add(chain.satellite, payload)
+        columns.add(chain.satellite, (*parts, *payload))
     clauses.append(_at_snapshot(table, calendar))
     return _query(columns.listed, clauses)
 
@@ -133,8 +136,8 @@ def raw_bridge_query(vault: RawVault, chain: Chain) -> str:
     """Return the query that follows each link of a bridge as it was valid."""
     key = chain.start.hash_key
     start = _alias(key) if isinstance(chain.start, Hub) else chain.start.name
-    payload = vault.payload(chain.satellite)
-    ctes = [_valid_rows(chain.satellite, key, (key, *payload))]
+    parts, payload = vault.multi_active_keys(chain.satellite), vault.payload(chain.satellite)
+    ctes = [_valid_rows(chain.satellite, (key, *parts), payload)]
     same_row = f"{_valid(chain.satellite)}.{key} = {start}.{key}"
     clauses = [
         f"FROM {_aliased(chain.start.name, start)}",
@@ -144,7 +147,7 @@ def raw_bridge_query(vault: RawVault, chain: Chain) -> str:
     keys |= {hub.hash_key: f"{start}.{hub.hash_key}" for hub in chain.hubs}
     for number, hop in enumerate(chain.hops, start=1):
         link_key, alias = vault.links[hop.link].hash_key, f"hop_{number}"
-        ctes.append(_valid_rows(hop.satellite, link_key, (link_key,)))
+        ctes.append(_valid_rows(hop.satellite, (link_key,), ()))
         ctes.append(_valid_links(alias, hop, link_key))
         same_key = f"{alias}.{hop.own_key} = {keys[hop.from_key]}"
         clauses.append(_join("LEFT JOIN", alias, (same_key,)))
@@ -156,7 +159,7 @@ def raw_bridge_query(vault: RawVault, chain: Chain) -> str:
         if column != key:
             same_key = f"{alias}.{hub.hash_key} = {keys[column]}"
             clauses.append(_join("LEFT JOIN", _aliased(hub.name, alias), (same_key,)))
-    columns.add(_valid(chain.satellite), payload)
+    columns.add(_valid(chain.satellite), (*parts, *payload))
     return _query(columns.listed, clauses, ctes)
 
 
@@ -199,16 +202,17 @@ def _described(
     return columns.listed
 
 
-def _valid_rows(satellite: str, key: str, columns: Sequence[str]) -> str:
+def _valid_rows(satellite: str, keys: Sequence[str], payload: Sequence[str]) -> str:
     """Return the rows of a satellite that were valid, as a common table expression."""
-    recency = free_identifier("recency", columns)
-    listed = ", ".join(columns)
+    recency = free_identifier("recency", (*keys, *payload))
+    listed = ", ".join((*keys, *payload))
+    by_load = f"PARTITION BY {', '.join(keys)} ORDER BY load_date DESC"
     return (
         f"{_valid(satellite)} AS (\n"
         f"    SELECT {listed}\n"
         "    FROM (\n"
         f"        SELECT {listed}, is_deleted,\n"
-        f"            RANK() OVER (PARTITION BY {key} ORDER BY load_date DESC) AS {recency}\n"
+        f"            RANK() OVER ({by_load}) AS {recency}\n"
         f"        FROM {satellite}\n"
         f"        WHERE load_date <= {AS_OF}\n"
         "    ) AS history\n"

@@ -40,7 +40,7 @@ def with_business_vault(vault: DataVaultModel, conceptual: ConceptualModel) -> D
         satellites={satellite.name: satellite for satellite in vault.satellites},
         names=names,
     )
-    makers = _Makers(raw, VaultGraph(vault), _RelationNames.of(vault, names))
+    makers = _Makers(raw, VaultGraph(vault, conceptual), _RelationNames.of(vault, names))
     business = makers.business_vault(vault)
     with_ghosts = {
         *(table.hub for table in business.point_in_time_tables),
@@ -140,7 +140,9 @@ class _Makers:
         """Return a bridge for each start of a chain that is long enough."""
         for chain in self.graph.starts():
             chain_hops = hops(self.graph, chain)
-            if chain_hops:
+            # A bridge can't hold a source column that has the name of its own.
+            is_free = "snapshot_date" not in self.raw.multi_active_keys(chain.satellite.name)
+            if chain_hops and is_free:
                 yield self.bridge(chain, chain_hops, calendar)
 
     def bridge(
@@ -148,16 +150,21 @@ class _Makers:
     ) -> BridgeTable:
         """Return the bridge along a chain of links."""
         start, satellite = chain.start, chain.satellite
-        name = self.relation_names.new("bridge", _stem(start.name))
+        finest = satellite if satellite.multi_active_keys else start
+        name = self.relation_names.new("bridge", _stem(finest.name))
         hubs = tuple(BridgeHub(hub=end.hub, hash_key=end.hash_key) for end in chain.hubs)
         parts = Chain(start, satellite.name, hubs, chain_hops)
-        columns = {start.hash_key, *(column for _, column in parts.ends)}
+        columns = {
+            start.hash_key,
+            *(column for _, column in parts.ends),
+            *self.raw.multi_active_keys(satellite.name),
+        }
         load_date = free_identifier(fit(satellite.name, "load_date"), columns)
         links = [self.raw.links[hop.link] for hop in chain_hops]
         return BridgeTable(
             name=name,
             description=(
-                f"For each snapshot and valid row of {start.name} what its links led to:"
+                f"For each snapshot and valid row of {finest.name} what its links led to:"
                 f" {listed(dict.fromkeys(hub for hub, _ in parts.ends))}."
             ),
             start=start.name,
@@ -168,16 +175,16 @@ class _Makers:
             hops=chain_hops,
             query=bridge_query(self.raw, name, load_date, parts, calendar),
             raw_query=raw_bridge_query(self.raw, parts),
-            mapped_source_tables=_tables((start, *links)),
+            mapped_source_tables=_tables((start, satellite, *links)),
             source_columns=_source_columns((start, *links)),
-            reason=_reason_for_bridge(chain, chain_hops),
+            reason=_reason_for_bridge(finest.name, chain_hops),
         )
 
 
-def _reason_for_bridge(chain: StartOfChain, chain_hops: Sequence[BridgeHop]) -> str:
+def _reason_for_bridge(finest: str, chain_hops: Sequence[BridgeHop]) -> str:
     links = counted(len(chain_hops), "link")
     return (
-        f"Nothing is finer than {chain.start.name}, and queries group its rows by what {links} lead"
+        f"Nothing is finer than {finest}, and queries group its rows by what {links} lead"
         " to. Here they join neither these links nor their effectivity satellites. Each link leads"
         " to at most one row, so no row is counted twice."
     )

@@ -11,7 +11,12 @@ from fluid_build.transform.plan.construction_tests import (
     not_null,
     reference,
 )
-from fluid_build.transform.plan.data_vault.columns import hub_key, in_key, link_key
+from fluid_build.transform.plan.data_vault.columns import (
+    hub_key,
+    in_key,
+    link_key,
+    retagged,
+)
 from fluid_build.transform.plan.data_vault.snapshots import (
     SNAPSHOT_DATE,
     calendar_name,
@@ -56,7 +61,7 @@ def _bridge(sources: VaultSources, bridge: BridgeTable) -> Build:
         opening=opening_of(snapshots, sql),
         ref_models=tuple(dict.fromkeys(relations)),
         columns=tuple(_columns(sources, bridge)),
-        key=(bridge.hash_key, "snapshot_date"),
+        key=_key(sources, bridge),
         tests=tuple(_tests(sources, bridge)),
         mapped_source_tables=bridge.mapped_source_tables,
         source_columns=bridge.source_columns,
@@ -64,13 +69,24 @@ def _bridge(sources: VaultSources, bridge: BridgeTable) -> Build:
     )
 
 
+def _key(sources: VaultSources, bridge: BridgeTable) -> tuple[str, ...]:
+    parts = (column.name for column in _multi_active_keys(sources, bridge))
+    return (bridge.hash_key, *parts, "snapshot_date")
+
+
+def _multi_active_keys(sources: VaultSources, bridge: BridgeTable) -> tuple[PlanColumn, ...]:
+    satellite = sources.satellite(bridge.satellite)
+    return sources.columns(satellite.table, satellite.multi_active_keys)
+
+
 def _sql(sources: VaultSources, bridge: BridgeTable, snapshots: str) -> str:
     key = bridge.hash_key
     none = zero_key(sources.vault.hash_key_strategy)
+    *keys_of_row, _ = _key(sources, bridge)
     start = fit(bridge.satellite, "versions")
-    ctes = [("snapshots", snapshots), (start, versions(bridge.satellite, key))]
+    ctes = [("snapshots", snapshots), (start, versions(bridge.satellite, *keys_of_row))]
     columns: list[Column] = [
-        f"start_versions.{key}",
+        *(f"start_versions.{column}" for column in keys_of_row),
         "snapshots.snapshot_date",
         ("start_versions.valid_from", bridge.load_date),
         *(f"start_rows.{hub.hash_key}" for hub in bridge.hubs),
@@ -121,6 +137,7 @@ def _columns(sources: VaultSources, bridge: BridgeTable) -> Iterator[PlanColumn]
     start = sources.parent(bridge.start)
     key = hub_key(sources, start) if isinstance(start, Hub) else link_key(start)
     yield key.model_copy(update={"tags": ("hash-key", "primary-key", "foreign-key")})
+    yield from retagged(_multi_active_keys(sources, bridge), "primary-key")
     yield in_key(SNAPSHOT_DATE)
     yield load_date_column(bridge.load_date, bridge.satellite)
     for end in bridge.hubs:
@@ -143,13 +160,13 @@ def _foreign_key(name: str, description: str, element: Hub | Link) -> PlanColumn
 
 def _tests(sources: VaultSources, bridge: BridgeTable) -> Iterator[BuildTest]:
     name, start = bridge.name, bridge.start
-    yield from snapshot_tests(sources, name, bridge.hash_key)
+    key = _key(sources, bridge)
+    yield from snapshot_tests(sources, name, key)
     yield reference(name, bridge.hash_key, start, bridge.hash_key, every_key_exists(start))
     yield row_reference(
         name,
-        (bridge.hash_key, bridge.load_date),
         bridge.satellite,
-        bridge.hash_key,
+        (*((column, column) for column in key[:-1]), (bridge.load_date, "load_date")),
         f"Each row leads to the row of {bridge.satellite} that was valid.",
     )
     for end in bridge.hubs:

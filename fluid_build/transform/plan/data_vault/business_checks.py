@@ -22,11 +22,14 @@ def _checks(sources: VaultSources) -> Iterator[Check]:
         return
     for table in business.point_in_time_tables:
         for each in table.satellites:
-            pairs = ((table.hash_key, each.hash_key), ("load_date", each.load_date))
-            yield _check(sources, table.name, each.satellite, pairs)
+            key = ((table.hash_key, each.hash_key),)
+            yield _check(sources, table.name, each.satellite, (*key, ("load_date", each.load_date)))
     for bridge in business.bridges:
-        pairs = ((bridge.hash_key, bridge.hash_key), ("load_date", bridge.load_date))
-        yield _check(sources, bridge.name, bridge.satellite, pairs)
+        satellite = sources.satellite(bridge.satellite)
+        parts = sources.names.columns_of(satellite.table, satellite.multi_active_keys)
+        keys = ((key, key) for key in (bridge.hash_key, *parts))
+        load_date = ("load_date", bridge.load_date)
+        yield _check(sources, bridge.name, bridge.satellite, (*keys, load_date))
 
 
 def _check(

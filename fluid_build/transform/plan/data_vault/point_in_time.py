@@ -102,7 +102,7 @@ def _columns(sources: VaultSources, table: PointInTimeTable, hub: Hub) -> Iterat
 
 
 def _tests(sources: VaultSources, table: PointInTimeTable, hub: Hub) -> Iterator[BuildTest]:
-    yield from snapshot_tests(sources, table.name, hub.hash_key)
+    yield from snapshot_tests(sources, table.name, (hub.hash_key, "snapshot_date"))
     yield reference(table.name, hub.hash_key, hub.name, hub.hash_key, every_key_exists(hub.name))
     for satellite in table.satellites:
         yield _leads_to_a_row(table, hub, satellite)
@@ -113,9 +113,8 @@ def _leads_to_a_row(
 ) -> BuildTest:
     return row_reference(
         table.name,
-        (satellite.hash_key, satellite.load_date),
         satellite.satellite,
-        hub.hash_key,
+        ((satellite.hash_key, hub.hash_key), (satellite.load_date, "load_date")),
         f"Each row leads to the row of {satellite.satellite} that was valid, or to its ghost"
         " record.",
     )

@@ -87,12 +87,12 @@ def calendar_name(sources: VaultSources) -> str:
     return business.calendar.name
 
 
-def versions(satellite: str, key: str) -> str:
-    """Return the rows of a satellite by their key, each with from when to when it was valid."""
-    following = f"LEAD(load_date) OVER (PARTITION BY {key} ORDER BY load_date)"
+def versions(satellite: str, *keys: str) -> str:
+    """Return the rows of a satellite by their keys, each with from when to when it was valid."""
+    following = f"LEAD(load_date) OVER (PARTITION BY {', '.join(keys)} ORDER BY load_date)"
     return query(
         [
-            key,
+            *keys,
             ("load_date", "valid_from"),
             (f"COALESCE({following}, {_FOR_GOOD})", "valid_to"),
             "is_deleted",
@@ -117,11 +117,14 @@ def opening_of(first_cte: str, sql: str) -> str:
     return opening
 
 
-def snapshot_tests(sources: VaultSources, relation: str, key: str) -> Iterator[BuildTest]:
-    """Return the tests that a table has one row for a key and snapshot, and that both exist."""
+def snapshot_tests(sources: VaultSources, relation: str, key: Sequence[str]) -> Iterator[BuildTest]:
+    """Return the tests that a table has one row for a key and snapshot, and that both exist.
+
+    ``key`` begins with a hash key and contains the snapshot.
+    """
     calendar = calendar_name(sources)
-    yield unique(relation, (key, "snapshot_date"), "Each key has one row for a snapshot.")
-    yield not_null(relation, key, "A hash key is never null.")
+    yield unique(relation, key, "Each key has one row for a snapshot.")
+    yield not_null(relation, key[0], "A hash key is never null.")
     yield reference(
         relation,
         "snapshot_date",
@@ -132,13 +135,12 @@ def snapshot_tests(sources: VaultSources, relation: str, key: str) -> Iterator[B
 
 
 def row_reference(
-    relation: str, columns: Sequence[str], satellite: str, key: str, reason: str
+    relation: str, satellite: str, pairs: Sequence[tuple[str, str]], reason: str
 ) -> BuildTest:
-    """Return the test that a hash key and load date lead to a row of a satellite."""
-    test = reference(relation, columns[0], satellite, key, reason)
-    return test.model_copy(
-        update={"columns": tuple(columns), "to_columns": (key, "load_date")},
-    )
+    """Return the test that columns lead to a row of a satellite, each paired with its column."""
+    columns, to_columns = zip(*pairs, strict=True)
+    test = reference(relation, columns[0], satellite, to_columns[0], reason)
+    return test.model_copy(update={"columns": columns, "to_columns": to_columns})
 
 
 def load_date_column(name: str, satellite: str) -> PlanColumn:
