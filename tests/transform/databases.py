@@ -29,11 +29,14 @@ class Modelled:
 
 
 @contextmanager
-def modelled(place: str | Path, technique: str = "flat") -> Iterator[Modelled]:
+def modelled(
+    place: str | Path, technique: str = "flat", *, business_vault: bool = False
+) -> Iterator[Modelled]:
     """Open a source, profile it, model it."""
     with open_source(place) as source:
         profile = profile_source(source)
-        yield Modelled(source, profile, build_model(profile, technique))
+        model = build_model(profile, technique, business_vault=business_vault)
+        yield Modelled(source, profile, model)
 
 
 def database(path: Path, *statements: str) -> Path:

@@ -119,6 +119,8 @@ def vault(
     references: Sequence[ForeignKey] | None = None,
     keys: Mapping[str, tuple[str, ...]] | None = None,
     strategy: HashKeyStrategy | None = None,
+    *,
+    business_vault: bool = False,
 ) -> Iterator[Vault]:
     """The vault of the database that statements make, loaded once.
 
@@ -130,7 +132,7 @@ def vault(
     if references is not None:
         profile = profile.model_copy(update={"foreign_keys": tuple(references)})
     profile = with_keys(profile, keys or {})
-    model = build_model(profile, "data_vault_2")
+    model = build_model(profile, "data_vault_2", business_vault=business_vault)
     if strategy is not None:
         layer = data_vault(profile, model.conceptual, strategy=strategy)
         model = model.model_copy(update={"dv2": layer})
