@@ -98,7 +98,7 @@ def _hubs(
             hash_key=vault_names.hub_key(name),
             evidence=chosen.key.evidence,
             reason=f"{chosen.reason} {placed[entity_name].reason}",
-            alternatives=placed[entity_name].alternatives,
+            alternatives=(*placed[entity_name].alternatives, *chosen.alternatives),
         )
     return hubs
 

@@ -18,6 +18,7 @@ _NAMING = frozenset(
 """Words for the name of something, in the languages that most databases are written in."""
 _SHORTEST_GLUED_WORD = 4
 """Letters that a word needs to be looked for inside another: ``no`` would be met in ``piano``."""
+_TITLES = frozenset("caption label libelle titel title titolo titre titulo tytul".split())
 _NAMING_TYPES = frozenset({"person_name", "company_name", "username"})
 _DISTINCTIVE_SHARE = 0.5
 """Share of distinct values from which on a column names rows rather than groups of them. Names of
@@ -35,6 +36,8 @@ _STARTS = frozenset(
 _ENDS = frozenset(
     "bis end ended ende fin fine finish hasta stop through thru to until zakonczenia".split()
 )
+_DATE_SUFFIX = re.compile(r"(?<=.)(?:date(?:time)?|dt|dtm|time|ts)$")
+"""Endings of words such as ``startdate``, in which the word before isn't set apart."""
 _STATE = frozenset("state status statut estado stato stan zustand phase stage".split())
 _STATE_OF_PLACE = frozenset("address birth city code country estate mailing name ship us".split())
 _VERB = r"""
@@ -71,6 +74,11 @@ def is_naming(attribute: Attribute) -> bool:
     ends_in_name = bool(last_word(attribute.name, _NAMING))
     # A file name says where something came from, not what the row is about.
     return ends_in_name and attribute.type != "boolean" and words(attribute.name)[-1] != "filename"
+
+
+def is_called_name(attribute: Attribute) -> bool:
+    """Return whether an attribute is called a name; a title may be given to several works."""
+    return bool(last_word(attribute.name, _NAMING - _TITLES))
 
 
 def is_technical(attribute: Attribute) -> bool:
@@ -134,7 +142,11 @@ def is_status(attribute: Attribute) -> bool:
 
 def is_period(attributes: Collection[Attribute]) -> bool:
     """Return whether attributes say from when to when something holds."""
-    dates = [set(words(attribute.name)) for attribute in attributes if is_date(attribute)]
+    dates = [
+        {_DATE_SUFFIX.sub("", word) for word in words(attribute.name)}
+        for attribute in attributes
+        if is_date(attribute)
+    ]
     return any(_STARTS & date for date in dates) and any(_ENDS & date for date in dates)
 
 

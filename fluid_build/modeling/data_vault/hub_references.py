@@ -74,6 +74,18 @@ def resolved_references(decisions: VaultDecisions, table: str) -> tuple[Resolved
     return tuple(references)
 
 
+def identifies_alike(decisions: VaultDecisions, reference: ResolvedReference) -> bool:
+    """Return whether a reference tells rows apart by the hub as well as by its own columns.
+
+    A lookup does so where it finds a key for every row, and another key for other columns.
+    """
+    relationship = reference.relationship
+    if reference.hub.lookup is None:
+        return True
+    is_one_to_one = not decisions.own_hubs[relationship.to_entity].rows_by
+    return is_one_to_one and relationship.from_participation == "mandatory"
+
+
 def columns_kept_by_hub(
     decisions: VaultDecisions, entity: Entity, reference: HubReference
 ) -> frozenset[str]:

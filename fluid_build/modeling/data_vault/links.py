@@ -7,6 +7,7 @@ from fluid_build.modeling.data_vault.decisions import VaultDecisions
 from fluid_build.modeling.data_vault.elements import HubReference, Link, LinkType
 from fluid_build.modeling.data_vault.hub_references import (
     ResolvedReference,
+    identifies_alike,
     own_reference,
     resolved_references,
 )
@@ -80,7 +81,12 @@ def _link_of_table(decisions: VaultDecisions, entity: Entity) -> Link:
     )
     parents = dict.fromkeys(reference.relationship.to_entity for reference in references)
     hubs = tuple(_with_ghost(decisions, entity, reference.hub) for reference in references)
-    in_hubs = {column for hub in hubs if hub.lookup is None for column in hub.columns}
+    in_hubs = {
+        column
+        for reference in references
+        if identifies_alike(decisions, reference)
+        for column in reference.hub.columns
+    }
     dependent_child_keys = tuple(column for column in identity if column not in in_hubs)
     link_type = _type_of_table(placement, hubs)
     name = decisions.vault_names.relation(

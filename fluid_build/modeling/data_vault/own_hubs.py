@@ -13,11 +13,13 @@ from fluid_build.modeling.data_vault.source_tables import SourceTables
 class OwnHub:
     """The hub that a table's rows are instances of, by the entity that the hub is named for.
 
-    ``columns`` are the table's own, in the order of the hub's business key.
+    ``columns`` are the table's own, in the order of the hub's business key. ``rows_by`` are those
+    that tell apart rows with the same key: parts or versions of what the hub lists.
     """
 
     hub_entity: str
     columns: tuple[str, ...]
+    rows_by: tuple[str, ...] = ()
 
 
 def hub_keys(tables: SourceTables, placements: Mapping[str, Placement]) -> dict[str, BusinessKey]:
@@ -30,7 +32,7 @@ def hub_keys(tables: SourceTables, placements: Mapping[str, Placement]) -> dict[
     for name, entity in tables.entities.items():
         identity = tables.identities[name]
         if placements[name].kind == "hub" and identity is not None:
-            keys[name] = business_key(entity, identity, subtypes.get(name, ()))
+            keys[name] = business_key(tables, entity, identity, subtypes.get(name, ()))
     return keys
 
 
@@ -38,7 +40,7 @@ def own_hubs(
     tables: SourceTables, placements: Mapping[str, Placement], keys: Mapping[str, BusinessKey]
 ) -> dict[str, OwnHub]:
     """Return the own hub of every table that is placed as a hub or as a subtype."""
-    hubs = {name: OwnHub(name, key.key.attributes) for name, key in keys.items()}
+    hubs = {name: OwnHub(name, key.key.attributes, key.rows_by) for name, key in keys.items()}
     for name in tables.entities:
         if placements[name].kind == "subtype":
             _add_subtype(name, placements, hubs)

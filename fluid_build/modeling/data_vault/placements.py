@@ -60,9 +60,10 @@ from fluid_build.modeling.data_vault.table_names import (
     is_line_name,
     names_language,
     names_sequence,
+    table_words,
 )
 from fluid_build.modeling.element import Alternative
-from fluid_build.profiling.names import stem, words
+from fluid_build.profiling.names import singular, stem, words
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import counted
 
@@ -298,6 +299,16 @@ def _numbers_its_rows(entity: Entity, own_columns: Sequence[str]) -> bool:
         is_date(attribute) or names_language(attribute) or names_sequence(attribute)
         for attribute in map(entity.attribute, own_columns)
     )
+
+
+def _identifies_others(tables: SourceTables, entity: Entity, own_columns: Sequence[str]) -> bool:
+    """Return whether the own part of a key identifies something that has no table here."""
+    parsed = tables.parsed_names[entity.name]
+    names = [a.name for a in entity.attributes]
+    own_words = set(table_words(tables, entity.name))
+    first = parsed.columns[names.index(own_columns[0])]
+    is_of_another = bool(first.entity) and not own_words.issuperset(map(singular, first.entity))
+    return first.has_key_word and is_of_another and _numbers_its_rows(entity, own_columns[:1])
 
 
 def _names_another(tables: SourceTables, entity: Entity, column: str) -> bool:

@@ -38,7 +38,7 @@ _LONGEST_CODE = 10
 _MOST_DESCRIPTIVE = 2
 """Columns that explain a code: a name and a description. With more, the table is an entity."""
 _DATE_PARTS = frozenset("date day dow doy dom month moy quarter qoy week weekday year".split())
-_TIME_PARTS = frozenset("hour minute second am pm meridiem".split())
+_TIME_PARTS = frozenset("am hour meridiem minute pm second time".split())
 _SHORTEST_GLUED = 4
 """Letters of a part that is looked for inside a word: ``dow`` would be met in ``download``."""
 _FEWEST_PARTS = 2

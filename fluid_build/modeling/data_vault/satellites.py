@@ -12,10 +12,13 @@ from fluid_build.modeling.data_vault.elements import (
     SatelliteKind,
 )
 from fluid_build.modeling.data_vault.hub_references import (
+    ResolvedReference,
     columns_kept_by_hub,
+    identifies_alike,
     own_reference,
     resolved_references,
 )
+from fluid_build.modeling.data_vault.own_hubs import OwnHub
 from fluid_build.modeling.data_vault.rates_of_change import fast_columns
 from fluid_build.modeling.element import source_columns
 from fluid_build.text import listed
@@ -28,7 +31,10 @@ def satellites(decisions: VaultDecisions, links: Sequence[Link]) -> Iterator[Sat
         links_by_table.setdefault(link.table, []).append(link)
     for name, placement in decisions.placements.items():
         entity, table_links = decisions.tables.entities[name], links_by_table.get(name, [])
-        if placement.kind in {"hub", "subtype"}:
+        own_hub = decisions.own_hubs.get(name)
+        if own_hub is not None and own_hub.rows_by:
+            yield _satellite_of_parts(decisions, entity, own_hub)
+        elif placement.kind in {"hub", "subtype"}:
             yield from _hub_satellites(decisions, entity, table_links)
             yield from (_reference_satellite(decisions, link) for link in table_links)
         elif placement.kind in {"link", "transaction"}:
@@ -112,9 +118,38 @@ def _hub_satellite(
     )
 
 
+def _satellite_of_parts(decisions: VaultDecisions, entity: Entity, own_hub: OwnHub) -> Satellite:
+    """Return the satellite of a table that has several rows for each key of its own hub.
+
+    It holds all references too: each row may have others, so no link could give them back.
+    """
+    via = own_reference(decisions, entity.name)
+    keys = own_hub.rows_by
+    columns = tuple(c for c in _payload(decisions, entity, (via,)) if c not in keys)
+    return Satellite(
+        name=decisions.vault_names.relation("msat", decisions.names.table(entity.name)),
+        table=entity.name,
+        kind=_kind(columns),
+        description=entity.description
+        or f"The rows of {entity.name}; several can belong to one row of {via.hub}.",
+        parent=via.hub,
+        hash_key=via.hash_key,
+        via=via,
+        columns=columns,
+        multi_active_keys=keys,
+        mapped_source_tables=(entity.name,),
+        source_columns=source_columns(entity.name, (*keys, *columns)),
+        reason=f"{entity.name} has several rows for one {listed(via.columns)};"
+        f" {listed(keys)} {'tells' if len(keys) == 1 else 'tell'} them apart.",
+    )
+
+
 def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satellite:
-    via = _parent_reference(decisions, entity)
-    in_parent = set(via.columns) if via.lookup is None else set()
+    reference = _parent_reference(decisions, entity)
+    hub = reference.hub
+    # An orphan gets the ghost record.
+    via = hub.model_copy(update={"optional": hub.lookup is not None})
+    in_parent = set(via.columns) if identifies_alike(decisions, reference) else set()
     identity = decisions.tables.identity(entity.name)
     keys = tuple(column for column in identity if column not in in_parent)
     columns = tuple(c for c in _payload(decisions, entity, (via,)) if c not in keys)
@@ -137,15 +172,15 @@ def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satell
     )
 
 
-def _parent_reference(decisions: VaultDecisions, entity: Entity) -> HubReference:
-    """Return the reference to a multi-active satellite's hub; an orphan gets the ghost record."""
+def _parent_reference(decisions: VaultDecisions, entity: Entity) -> ResolvedReference:
+    """Return the reference to a multi-active satellite's hub."""
     parent = decisions.placements[entity.name].parent
-    (hub,) = (
-        reference.hub
+    (reference,) = (
+        reference
         for reference in resolved_references(decisions, entity.name)
         if reference.relationship == parent
     )
-    return hub.model_copy(update={"optional": hub.lookup is not None})
+    return reference
 
 
 def _link_satellite(decisions: VaultDecisions, entity: Entity, link: Link) -> Satellite:

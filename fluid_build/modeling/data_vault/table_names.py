@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.data_vault.column_purposes import last_word
 from fluid_build.modeling.data_vault.source_tables import SourceTables
-from fluid_build.profiling.names import Words, singular, words
+from fluid_build.profiling.names import Words, singular, strip_key_words, words
 
 
 def _word_set(text: str) -> frozenset[str]:
@@ -47,6 +47,14 @@ _LINES = _word_set(
 _LANGUAGES = _word_set(
     "culture idioma jezyk lang language langue lengua lingua linguaggio locale spras sprache"
 )
+_SCOPED_PLACES = _word_set(
+    """
+    adres adresse address area building chapter city comuna comune commune county course district
+    floor gemeinde line location miasto municipality neighborhood neighbourhood place quarter room
+    section settlement site stadt strasse street suburb team town ulica via village ville zone
+    """
+)
+"""What shares its name with others of its kind elsewhere: there are many Springfields."""
 _LIST_WORDS = _word_set(
     """
     availability category class classification code condition config configuration grade group kind
@@ -59,6 +67,7 @@ _LIST_WORDS = _word_set(
 _SEQUENCES = _word_set(
     "line lineno lnr nth num ord order ordinal pos position rank row seq sequence"
 )
+_NUMBERED_THINGS = frozenset({"ord", "order", "position"})
 _WHOLES = _word_set(
     """
     ancestor assembly boss child component descendant father managed manager mother parent
@@ -106,6 +115,11 @@ def lists_languages(tables: SourceTables, table: str) -> bool:
     return _last_word(tables, table) in _LANGUAGES
 
 
+def is_scoped_place(tables: SourceTables, table: str) -> bool:
+    """Return whether a table is named for what is unique only within something else."""
+    return _last_word(tables, table) in _SCOPED_PLACES
+
+
 def lists_codes(tables: SourceTables, table: str) -> bool:
     """Return whether a table is named for what lists of codes are about, such as a type."""
     own = table_words(tables, table)
@@ -114,7 +128,13 @@ def lists_codes(tables: SourceTables, table: str) -> bool:
 
 def names_sequence(attribute: Attribute) -> bool:
     """Return whether a column only numbers the rows of one parent."""
-    return bool(_SEQUENCES & set(words(attribute.name)))
+    own = words(attribute.name)
+    if not own:
+        return False
+    # A line number numbers lines, but an order number identifies an order.
+    numbered = strip_key_words(own)[-1:]
+    is_numbered = bool(numbered) and numbered[0] in _SEQUENCES - _NUMBERED_THINGS
+    return own[-1] in _SEQUENCES or own[-1].endswith(("seq", "sequence")) or is_numbered
 
 
 def names_hierarchy(columns: Sequence[str]) -> bool:

@@ -3,6 +3,7 @@
 import pytest
 
 from fluid_build.modeling.data_vault.business_keys import BusinessKey, business_key, natural_key
+from fluid_build.modeling.data_vault.source_tables import source_tables
 from fluid_build.profiling.profile import Profile
 from tests.modeling.sources import changed, changed_column, conceptual, source
 
@@ -10,10 +11,10 @@ from tests.modeling.sources import changed, changed_column, conceptual, source
 def chosen(
     measured: Profile, table: str = "product", subtypes: tuple[str, ...] = ()
 ) -> BusinessKey:
-    entity = conceptual(measured).entity(table)
-    identity = entity.primary_key
+    tables = source_tables(conceptual(measured))
+    identity = tables.identities[table]
     assert identity is not None
-    return business_key(entity, identity, subtypes)
+    return business_key(tables, tables.entities[table], identity, subtypes)
 
 
 def with_unique(measured: Profile, *columns: str, table: str = "product") -> Profile:
@@ -131,3 +132,61 @@ def test_an_entity_with_subtypes_keeps_the_key_that_they_share() -> None:
 def test_a_composite_key_gives_no_way_to_a_code() -> None:
     measured = with_unique(source("product *shop, *id, sku text"), "sku")
     assert natural_key(conceptual(measured).entity("product")) is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "key"),
+    [
+        ("*customer_sk, customer_id text, city text", "customer_id"),
+        ("*AccountKey, AccountAlternateKey, city text", "AccountAlternateKey"),
+        ("*customer_sk, parent_customer_id text, city text", "customer_sk"),
+        ("*customer_sk, region_id text, city text", "customer_sk"),
+    ],
+)
+def test_a_unique_key_of_another_system_is_preferred_to_a_surrogate(columns: str, key: str) -> None:
+    measured = source(f"product {columns}")
+    other = [c.name for c in measured.tables[0].columns][1]
+    assert chosen(with_unique(measured, other)).key.attributes == (key,)
+
+
+def test_a_repeated_key_of_rows_that_hold_for_a_time_identifies_what_they_are_versions_of() -> None:
+    columns = "*item_sk, item_id text/60, size text"
+    dates = "rec_start_date date, rec_end_date date?"
+    versions = chosen(source(f"product {columns}, {dates}"))
+    assert (versions.key.attributes, versions.rows_by) == (("item_id",), ("item_sk",))
+    assert chosen(source(f"product {columns}")).key.attributes == ("item_sk",)
+
+
+@pytest.mark.parametrize(
+    ("schema", "key"),
+    [
+        ("genre *id, name text", "name"),
+        ("category *id, category text, note text", "category"),
+        ("genre *id, title text", "id"),
+        ("customer *id, name text", "id"),
+        ("city *id, name text", "id"),
+        ("payment *id, name text", "id"),
+        ("genre *id, name text, a text, b text, c text, d text", "id"),
+    ],
+    ids=["name", "own name", "title", "customer", "town", "event", "much more"],
+)
+def test_what_has_little_more_than_a_name_is_known_by_it(schema: str, key: str) -> None:
+    table, _, rest = schema.partition(" ")
+    name = rest.split(", ")[1].split()[0]
+    assert chosen(with_unique(source(schema), name, table=table), table).key.attributes == (key,)
+
+
+@pytest.mark.parametrize(
+    ("columns", "key"),
+    [
+        ("*shape_id text/9, *sequence/20, lat double", ("shape_id",)),
+        ("*product_key/20, *culture_name text/5, description text", ("product_key",)),
+        ("*account_no/20, *day date/9, total decimal", ("account_no",)),
+        ("*airline text/9, *origin text/9, stops/3", ("airline", "origin")),
+        ("*order_no/20, *customer_no/5, total decimal", ("order_no", "customer_no")),
+    ],
+)
+def test_a_key_with_a_sequence_a_day_or_a_language_identifies_parts(
+    columns: str, key: tuple[str, ...]
+) -> None:
+    assert chosen(source(f"product {columns}")).key.attributes == key

@@ -107,7 +107,39 @@ def test_a_multi_active_satellite_by_a_lookup_sends_orphans_to_the_ghost() -> No
     result = satellite(model, "msat_phone")
     assert result.via is not None and result.via.optional
     assert model.hub("hub_customer").has_ghost
+    assert result.multi_active_keys == ("kind",)
+
+
+def test_an_orphan_is_told_apart_by_the_columns_that_found_no_hub() -> None:
+    schema = f"{HUBS} phone *customer_id, *kind/3, digits text"
+    measured = source(schema, reference("phone", "customer_id", "customer", "id", orphans=3))
+    measured = changed_column(measured, "phone", "customer_id", type="VARCHAR")
+    result = satellite(vault(measured), "msat_phone")
     assert result.multi_active_keys == ("customer_id", "kind")
+
+
+def test_the_points_of_a_shape_are_a_multi_active_satellite_of_the_shape() -> None:
+    model = vault(source("shapes *shape_id text/9, *shape_pt_sequence/80, lat double, lon double"))
+    assert model.hub("hub_shapes").business_key_columns == ("shape_id",)
+    result = satellite(model, "msat_shapes")
+    assert (result.parent, result.multi_active_keys) == ("hub_shapes", ("shape_pt_sequence",))
+    assert result.columns == ("lat", "lon")
+
+
+def test_versions_are_a_multi_active_satellite_that_keeps_its_references() -> None:
+    model = vault(source(f"{HUBS} {VERSIONS} sale *item_sk > item, *ticket_no, amount decimal"))
+    assert model.hub("hub_item").business_key_columns == ("item_id",)
+    result = satellite(model, "msat_item")
+    assert result.multi_active_keys == ("item_sk",)
+    assert result.columns == ("start_date", "end_date", "customer_id", "size")
+    assert satellite(model, "msat_sale").multi_active_keys == ("item_sk", "ticket_no")
+
+
+VERSIONS = (
+    """item *item_sk, item_id text/60, start_date date/9, end_date date?/9,
+""".strip()
+    + " customer_id > customer, size text\n"
+)
 
 
 def test_a_subtypes_satellite_says_what_it_is_a_subtype_of() -> None:

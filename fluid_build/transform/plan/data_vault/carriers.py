@@ -50,6 +50,13 @@ def _histories(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
 
 def _keys(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
     names, vault = sources.names, sources.vault
+    of_parts = {
+        satellite.parent
+        for satellite in vault.satellites
+        if satellite.multi_active_keys
+        and satellite.via is not None
+        and satellite.table == sources.hub(satellite.via.hub).entity_name
+    }
     for hub in vault.hubs:
         key = zip(hub.business_key_columns, sources.business_key(hub), strict=True)
         ghost = RowScope(other_than=((hub.hash_key, zero(vault.hash_key_strategy)),))
@@ -59,6 +66,7 @@ def _keys(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
                 hub.name,
                 {name: column.name for name, column in key},
                 ghost if hub.has_ghost else EVERY_ROW,
+                is_once=hub.name not in of_parts,
             ),
         )
     for link in vault.links:

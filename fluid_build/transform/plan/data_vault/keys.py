@@ -45,11 +45,8 @@ def row_key(satellite: Satellite, link: Link | None) -> tuple[str, ...]:
     A satellite has one row at a time for its parent, or for each of its multi-active keys.
     """
     references = link.hubs if link is not None else (satellite.via,)
-    direct = (
-        column
-        for reference in references
-        if reference is not None and reference.lookup is None
-        for column in reference.columns
+    referring = (
+        column for reference in references if reference is not None for column in reference.columns
     )
     children = link.dependent_child_keys if link is not None else ()
-    return tuple(dict.fromkeys((*direct, *children, *satellite.multi_active_keys)))
+    return tuple(dict.fromkeys((*referring, *children, *satellite.multi_active_keys)))
