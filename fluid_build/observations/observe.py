@@ -2,10 +2,12 @@
 
 from fluid_build.observations.aggregates import aggregates
 from fluid_build.observations.date_orders import date_orders
+from fluid_build.observations.header_totals import header_totals
 from fluid_build.observations.key_overlaps import key_overlaps
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.observations.observed_tables import observed_tables
 from fluid_build.observations.row_formulas import row_formulas
+from fluid_build.observations.running_levels import running_levels
 from fluid_build.observations.same_moment import same_moments, twin_moments
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
@@ -28,7 +30,9 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
         date_orders=tuple(date_orders(connection, tables)),
         aggregates=tuple(aggregates(connection, by_name, profile)),
         key_overlaps=tuple(key_overlaps(connection, tables)),
+        header_totals=tuple(header_totals(connection, by_name, profile.foreign_keys)),
         row_formulas=tuple(row_formulas(connection, tables, profile.foreign_keys)),
+        running_levels=tuple(running_levels(connection, tables, profile.foreign_keys)),
     )
     on_progress(Progress("observations", 1, 1))
     return observed

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 from fluid_build.observations.aggregates import Aggregate
 from fluid_build.observations.date_orders import DateOrder
+from fluid_build.observations.header_totals import HeaderTotal
 from fluid_build.observations.key_overlaps import KeyOverlap
 from fluid_build.observations.row_formulas import RowFormula
+from fluid_build.observations.running_levels import RunningLevel
 from fluid_build.observations.same_moment import SameMoment, TwinMoment
 
 
@@ -21,7 +23,9 @@ class Observations:
     date_orders: tuple[DateOrder, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     key_overlaps: tuple[KeyOverlap, ...] = ()
+    header_totals: tuple[HeaderTotal, ...] = ()
     row_formulas: tuple[RowFormula, ...] = ()
+    running_levels: tuple[RunningLevel, ...] = ()
 
 
 NO_OBSERVATIONS = Observations()

@@ -7,7 +7,8 @@ from fluid_build.modeling.measures.column_names import (
     is_quantity_name,
 )
 from fluid_build.modeling.measures.measure_role import Additivity, Aggregation, MeasureRole
-from fluid_build.modeling.measures.profile_measures import TableMeasures, profile_measures
+from fluid_build.modeling.measures.other_rows_evidence import TableMeasures
+from fluid_build.modeling.measures.profile_measures import profile_measures
 
 __all__ = [
     "Additivity",

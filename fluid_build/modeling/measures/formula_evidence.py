@@ -17,11 +17,13 @@ from fluid_build.profiling.profile import ColumnProfile, TableProfile
 Roles = Mapping[str, MeasureRole]
 
 _PER_UNIT: frozenset[Meaning] = frozenset({"price", "sale_price"})
-_UNCERTAIN: frozenset[Meaning] = frozenset({"unknown", "reading"})
+UNCERTAIN: frozenset[Meaning] = frozenset({"unknown", "reading"})
+"""What a name says that doesn't say whether the number adds up."""
 _ADDING: frozenset[Meaning] = frozenset({"count", "addable"})
-_NEVER_AMOUNTS: frozenset[Meaning] = frozenset(
+NEVER_AMOUNTS: frozenset[Meaning] = frozenset(
     {"code", "ratio", "extreme", "intensity", "cumulative"}
 )
+"""What no formula makes an amount, since it may hold by accident."""
 
 
 def with_formulas(
@@ -40,25 +42,39 @@ def with_formulas(
 
 def _product_roles(table: TableProfile, roles: Roles, formula: RowFormula) -> Roles:
     """Return the roles of an amount, and of what it's the product of."""
+    if _meaning(formula.result) in NEVER_AMOUNTS:
+        return {}
     left, right = (table.column(name) for name in formula.operands)
+    reason = f"as {_describe(formula)} in {_counted(formula)}"
+    judged = dict(factor_roles(roles, left, right, reason))
+    if not judged:
+        return {}
+    additivities = {(judged.get(name) or roles[name]).additivity for name in formula.operands}
+    if "additive" in additivities:
+        judged[formula.result] = _additive(f"an amount, {reason}")
+    elif "semi-additive" in additivities:
+        judged[formula.result] = MeasureRole(
+            aggregation="avg", additivity="semi-additive", reason=f"the amount of a level, {reason}"
+        )
+    return judged
+
+
+def factor_roles(roles: Roles, left: ColumnProfile, right: ColumnProfile, reason: str) -> Roles:
+    """Return the roles of a quantity and of what it's multiplied with; none if it's undecided.
+
+    ``reason`` is a clause that says of what they're factors.
+    """
     difference = _likeness_to_quantity(left) - _likeness_to_quantity(right)
-    result = _meaning(formula.result)
-    if not difference or result in _NEVER_AMOUNTS:
+    if not difference:
         return {}
     quantity, price = (left, right) if difference > 0 else (right, left)
-    computed = f"{_describe(formula)} in {_counted(formula)}"
-    per_unit = MeasureRole(
-        aggregation="avg", additivity="non-additive", reason=f"for one unit, as {computed}"
-    )
-    judged = {price.name: per_unit}
-    if quantity.name not in roles or _meaning(quantity.name) in _UNCERTAIN:
-        judged[quantity.name] = _additive(f"a quantity, as {computed}")
-    of_quantity = judged.get(quantity.name) or roles[quantity.name]
-    if of_quantity.additivity == "additive":
-        judged[formula.result] = _additive(f"an amount, as {computed}")
-    elif of_quantity.additivity == "semi-additive":
-        reason = f"the amount of a level, as {computed}"
-        judged[formula.result] = of_quantity.model_copy(update={"reason": reason})
+    judged = {
+        price.name: MeasureRole(
+            aggregation="avg", additivity="non-additive", reason=f"for one unit, {reason}"
+        )
+    }
+    if quantity.name not in roles or _meaning(quantity.name) in UNCERTAIN:
+        judged[quantity.name] = _additive(f"a quantity, {reason}")
     return judged
 
 
@@ -77,7 +93,7 @@ def _sum_roles(roles: Roles, formula: RowFormula) -> Roles:
     """Return the roles of the columns of a sum that others of them settle."""
     names = (formula.result, *formula.operands)
     meanings = {name: _meaning(name) for name in names}
-    if "code" in meanings.values() or set(meanings.values()) & (_NEVER_AMOUNTS - {"cumulative"}):
+    if "code" in meanings.values() or set(meanings.values()) & (NEVER_AMOUNTS - {"cumulative"}):
         return {}
     computed = f"{_describe(formula)} in {_counted(formula)}"
     per_unit = [name for name in names if meanings[name] in _PER_UNIT]
@@ -95,7 +111,7 @@ def _sum_roles(roles: Roles, formula: RowFormula) -> Roles:
     unsettled = [
         n
         for n in names
-        if n not in roles or (meanings[n] in _UNCERTAIN and roles[n].additivity != "additive")
+        if n not in roles or (meanings[n] in UNCERTAIN and roles[n].additivity != "additive")
     ]
     return {name: _additive(f"it adds up like the others, as {computed}") for name in unsettled}
 

@@ -3,16 +3,13 @@
 from collections.abc import Mapping, Set
 
 from fluid_build.modeling.measures.formula_evidence import with_formulas
-from fluid_build.modeling.measures.measure_role import MeasureRole
 from fluid_build.modeling.measures.number_names import name_words, read_number_name
+from fluid_build.modeling.measures.other_rows_evidence import TableMeasures, with_other_rows
 from fluid_build.modeling.measures.roles import table_measures
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.observations.row_formulas import RowFormula
 from fluid_build.profiling.names import Words
 from fluid_build.profiling.profile import Profile
-
-TableMeasures = Mapping[str, MeasureRole]
-"""The measures of one table, by column."""
 
 
 def profile_measures(
@@ -30,12 +27,13 @@ def profile_measures(
     formulas: dict[str, list[RowFormula]] = {table.name: [] for table in profile.tables}
     for formula in observations.row_formulas:
         formulas[formula.table].append(formula)
-    return {
+    measures = {
         table.name: with_formulas(
             table, table_measures(table, key_columns[table.name], names), formulas[table.name]
         )
         for table in profile.tables
     }
+    return with_other_rows(profile, measures, observations)
 
 
 def _measured_names(
