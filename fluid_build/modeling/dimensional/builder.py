@@ -83,19 +83,15 @@ def _with_history(
     used_relations: set[str],
 ) -> dict[str, Dimension]:
     """Return the dimensions with the SCD type of each attribute."""
-    dated = {
-        reference.dimension
-        for fact in facts
-        if fact.dated_by is not None
-        for reference in fact.dimensions
-    }
+    used = {reference.dimension for fact in facts for reference in fact.dimensions}
     return {
         entity: with_scd_types(
             layout.graph,
             layout.names,
             dimension,
             used_relations,
-            is_dated=dimension.name in dated,
+            is_used=dimension.name in used,
+            recorded={},
         )
         for entity, dimension in dimensions.items()
     }

@@ -39,6 +39,20 @@ _PERIOD_ENDS = frozenset("end ends finish stop".split())
 _VALIDITY_WORDS = frozenset("effective rec record valid validity version".split())
 _HISTORY_NAME = re.compile("(^|_)hist(_|$)|histor(y|ies|ic|ia|ial|ique)(_|$)|historie")
 """What the names of tables say that keep the past of something, glued or not."""
+_LEVELS = frozenset(
+    "balance inventory onhand outstanding salary saldo salario salaire stipendio stock wage".split()
+)
+"""Words for a level: what a member has at a time, and not what one event adds."""
+_LEVELS_OF_TWO_WORDS = (
+    frozenset({"credit", "limit"}),
+    frozenset({"on", "hand"}),
+    frozenset({"on", "order"}),
+)
+_BOUNDS = frozenset("max maximum min minimum lower upper range reorder grade band".split())
+_RUNNING = frozenset(
+    "clicks cumulative downloads hits lifetime logins mtd qtd views visits ytd".split()
+)
+"""Words for sums over all events so far, or over those of a running period."""
 _NAMING = ("name", "title", "label")
 _DESCRIBING = ("desc", "description")
 _REMARKS = frozenset("comment comments note notes remark remarks text memo".split())
@@ -111,11 +125,22 @@ def event_dates(entity: Entity) -> tuple[Attribute, ...]:
 
 
 def validity_start(end: Attribute, entity: Entity) -> Attribute | None:
-    """Return the date from which a row applies if another date says until when; else None."""
+    """Return the date from which a row applies if another date says until when; else None.
+
+    The end of an event isn't meant: that happens, too.
+    """
+    parts = set(words(end.name))
+    is_history = _HISTORY_NAME.search("_".join(words(entity.name))) is not None
+    if not (parts & (_VALIDITY_ENDS | _VALIDITY_WORDS) or is_history):
+        return None
+    return period_start(end, entity)
+
+
+def period_start(end: Attribute, entity: Entity) -> Attribute | None:
+    """Return the date on which a period starts that ends on another date; else None."""
     parts = set(words(end.name))
     ends = parts & (_VALIDITY_ENDS | _PERIOD_ENDS)
-    is_history = _HISTORY_NAME.search("_".join(words(entity.name))) is not None
-    if not ends or not (ends & _VALIDITY_ENDS or parts & _VALIDITY_WORDS or is_history):
+    if not ends:
         return None
     for start in filter(is_date, entity.attributes):
         start_parts = set(words(start.name))
@@ -233,6 +258,32 @@ def is_numbering(attribute: Attribute) -> bool:
         or parts[-1].endswith(("number", "num"))
         or is_category_name(attribute.name)
     )
+
+
+def is_remark(attribute: Attribute) -> bool:
+    """Return whether a column holds what somebody noted."""
+    return bool(_REMARKS & set(words(attribute.name)))
+
+
+def is_level(attribute: Attribute) -> bool:
+    """Return whether a column holds a level that events change: a balance, a stock, a salary.
+
+    A bound isn't one, such as the highest salary of a job.
+    """
+    if kind(attribute) not in {"integer", "decimal", "float"} or attribute.pii:
+        return False
+    parts = {singular(word) for word in words(attribute.name)}
+    if parts & _BOUNDS or is_numbering(attribute):
+        return False
+    is_level_by_name = bool(parts & _LEVELS) or any(pair <= parts for pair in _LEVELS_OF_TWO_WORDS)
+    return is_level_by_name and (attribute.evidence.distinct or 0) != 1
+
+
+def is_running_total(attribute: Attribute) -> bool:
+    """Return whether a number is added up over all events so far."""
+    if kind(attribute) not in {"integer", "decimal", "float"}:
+        return False
+    return bool(_RUNNING & set(words(attribute.name)))
 
 
 def is_calendar(entity: Entity) -> bool:

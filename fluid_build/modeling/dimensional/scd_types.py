@@ -1,43 +1,70 @@
 """What happens when an attribute of a dimension changes: its slowly changing dimension (SCD) type.
 
-Type 0 never changes, type 1 is overwritten, type 2 is versioned. Type 2 is for what events are
-grouped by and what may change for a member: a category, a place, a reference. It pays only where a
-dated event refers to the dimension. Such attributes are versioned from the first load, because a
-past that was overwritten can't be restored.
+Type 0 never changes, type 1 is overwritten, type 2 is versioned. What describes a member is of type
+2: names, places, categories, prices, references. A past that was overwritten can't be restored, and
+a single load can't show which changes are corrections. The exceptions, each stated for its column:
+
+- type 0: what identifies the member, and dates that happened once in its life;
+- type 1: what is about the record; what identifies a person, since versions would keep what the
+  source corrects or erases; long text and documents, which nobody groups by; and what changes with
+  every event, such as the date of the last order, a running total, or a level that a snapshot fact
+  or the events themselves record.
+
+A dimension is overwritten as a whole where history is of no use: no fact refers to it, it's a code
+with its label, or the source keeps versions itself, each in a row of its own.
 """
+
+from collections.abc import Mapping
+from math import prod
 
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import (
-    is_category,
     is_date,
-    is_flag,
+    is_level,
     is_life_date,
     is_naming,
+    is_numbering,
+    is_person,
     is_record_stamp,
+    is_remark,
+    is_running_total,
     kind,
+    period_start,
 )
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute, ScdType
 from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
 from fluid_build.modeling.dimensional.star_names import StarNames, free_column
-from fluid_build.text import counted
+from fluid_build.modeling.measures import is_category_name
+from fluid_build.profiling.names import stem, strip_key_words, words
 
-_OVERWRITTEN_NUMBER = (
-    "Overwritten: it's a number that changes often, and events record its value at the time."
+_VERSIONED = (
+    "Versioned: it describes the member, and a report on the past needs what was true then. One"
+    " load can't show whether changes are corrections."
 )
-_OVERWRITTEN_NAME = (
-    "Overwritten: changes to names and dates are usually corrections, and reports rarely group by"
-    " them."
+_PERSONAL = (
+    "Overwritten: it identifies a person, and versions would keep what the source has corrected or"
+    " erased."
 )
-
-_FEWEST_MEMBERS = 10
-"""Members that a dimension needs before the values of its columns say which of them group."""
+_READ_NOT_GROUPED = (
+    "Overwritten: it's read and not grouped by, and each version would repeat all of it."
+)
+_WITH_EVENTS = "Overwritten: it changes with every event, and the events record what happened."
 _FEWEST_ATTRIBUTES = 3
 """Columns of its own that a dimension needs. A key and a label are a lookup: a new label is a
 correction."""
-_LONGEST_LABEL = 64
-"""Characters of a value that events are grouped by; longer text is a description."""
-_PLACES = frozenset({"city", "country", "country_code", "region", "region_code"})
-"""What a member may move to. It's versioned even where too many values occur to group by."""
+_LONGEST_LABEL = 255
+"""Characters of a value that describes: a usual limit of names and titles. Longer text is prose."""
+_MEDIA = frozenset("avatar blob image logo photo picture thumbnail".split())
+"""Words for what a person looks at."""
+_AREAS = frozenset({"city", "country", "country_code", "postal_code", "region", "region_code"})
+"""Areas that are too large to say who lives there."""
+_ADDRESSES = frozenset({"address", "latitude", "longitude", "street_address"})
+_LATEST = frozenset("last latest recent".split())
+"""Words for what the next event replaces, as long as they're of a date: not ``last_name``."""
+_FEWEST_ROWS = 20
+"""Rows in which a number must be unique to identify a member. In fewer, many are by accident."""
+_REPEATED_ID = 0.95
+"""Distinct values per row up to which an identifier has several rows: those are its versions."""
 
 
 def with_scd_types(
@@ -46,18 +73,21 @@ def with_scd_types(
     dimension: Dimension,
     used_relations: set[str],
     *,
-    is_dated: bool,
+    is_used: bool,
+    recorded: Mapping[str, str],
 ) -> Dimension:
     """Return the dimension with each attribute's type, and a relation for versions if it needs one.
 
-    ``is_dated`` says that a dated event refers to it.
+    ``is_used`` says that a fact refers to it; ``recorded`` are the attributes whose history is in a
+    snapshot fact, each with the name of that fact.
     """
     if dimension.dimension_type in {"junk", "date"} or not dimension.natural_key_columns:
         return dimension
     entity = graph.entities[dimension.entity_name]
-    obstacle = _obstacle(entity, dimension, is_dated)
+    obstacle = _obstacle(graph, entity, dimension, is_used=is_used)
     attributes = tuple(
-        _with_scd_type(graph, entity, attribute, obstacle) for attribute in dimension.attributes
+        _with_scd_type(graph, entity, attribute, obstacle, recorded)
+        for attribute in dimension.attributes
     )
     dimension = dimension.model_copy(update={"attributes": attributes})
     if all(attribute.scd_type != 2 for attribute in attributes):
@@ -74,28 +104,72 @@ def with_scd_types(
     )
 
 
-def _obstacle(entity: Entity, dimension: Dimension, is_dated: bool) -> str:
-    """Return why no attribute of a dimension is versioned, "" where some may be."""
-    if not is_dated:
-        return "no event with a date refers to the dimension, so nothing would use its history"
+def _obstacle(graph: ReferenceGraph, entity: Entity, dimension: Dimension, *, is_used: bool) -> str:
+    """Return why no attribute of a dimension is versioned, "" where those that may change are."""
+    if not is_used:
+        return "no fact refers to the dimension, so nothing would use its history"
     if len([a for a in dimension.attributes if not a.source]) < _FEWEST_ATTRIBUTES:
         return "it belongs to a simple lookup, so past events show the current value too"
-    if entity.rows < _FEWEST_MEMBERS:
+    if _is_combination(graph, entity):
+        return "each member is another combination of values, so a member never changes"
+    versioned_id = _versioned_id(graph, entity)
+    if versioned_id:
         return (
-            f"with {counted(entity.rows, 'member')}, there is too little data to tell which columns"
-            " are used for grouping"
+            f"the source keeps the versions itself: each has a row, and {versioned_id} is the same"
+            " in all of them"
         )
     return ""
 
 
+def _is_combination(graph: ReferenceGraph, entity: Entity) -> bool:
+    """Return whether an entity has each combination of the values of its columns in one row."""
+    columns = [a for a in entity.attributes if a.name not in graph.keys[entity.name]]
+    values = [(a.evidence.distinct or 0) + bool(a.evidence.nulls) for a in columns]
+    return len([number for number in values if number > 1]) > 1 and prod(values) == entity.rows
+
+
+def _versioned_id(graph: ReferenceGraph, entity: Entity) -> str:
+    """Return the identifier of members that have a row for each version; "" where they haven't.
+
+    Each row has a period, a key of its own, and an identifier called like it that repeats.
+    """
+    dates = [attribute for attribute in entity.attributes if is_date(attribute)]
+    key = graph.keys[entity.name]
+    if len(key) != 1 or not any(period_start(date, entity) for date in dates):
+        return ""
+    key_name = set(stem(strip_key_words(words(key[0]))))
+    for attribute in entity.attributes:
+        filled = attribute.evidence.rows - attribute.evidence.nulls
+        name = set(stem(strip_key_words(words(attribute.name))))
+        is_repeated = 1 < (attribute.evidence.distinct or 0) <= _REPEATED_ID * filled
+        if (
+            is_repeated
+            and attribute.name not in key
+            and key_name
+            and key_name <= name
+            and is_numbering(attribute)
+            and not is_category_name(attribute.name)
+            and not graph.is_referring(entity.name, attribute.name)
+        ):
+            return attribute.name
+    return ""
+
+
 def _with_scd_type(
-    graph: ReferenceGraph, entity: Entity, attribute: DimensionAttribute, obstacle: str
+    graph: ReferenceGraph,
+    entity: Entity,
+    attribute: DimensionAttribute,
+    obstacle: str,
+    recorded: Mapping[str, str],
 ) -> DimensionAttribute:
     if attribute.source:
         reason = f"{attribute.reason} Overwritten: past events show the current value too."
         return attribute.model_copy(update={"scd_type": 1, "reason": reason})
     scd_type, reason = _scd_type(graph, entity, entity.attribute(attribute.attribute))
-    if scd_type == 2 and obstacle:
+    if attribute.attribute in recorded:
+        fact = recorded[attribute.attribute]
+        scd_type, reason = 1, f"Overwritten: {fact} records its value at each load."
+    elif scd_type == 2 and obstacle:
         scd_type, reason = 1, f"Overwritten: {obstacle}."
     return attribute.model_copy(update={"scd_type": scd_type, "reason": reason})
 
@@ -107,29 +181,50 @@ def _scd_type(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> tu
         return 0, "It happened once: only a correction at the source could change it."
     if is_record_stamp(attribute):
         return 1, "Overwritten: it's about the record, not about the member."
-    if attribute.pii:
-        return 1, "Overwritten: history isn't kept for personal data."
+    if attribute.pii and not _is_place(entity, attribute):
+        return 1, _PERSONAL
     if graph.is_referring(entity.name, attribute.name):
-        return 2, "Versioned: events are grouped by it, and its value may change."
-    if attribute.measure is not None or kind(attribute) in {"decimal", "float"}:
-        return 1, _OVERWRITTEN_NUMBER
-    if is_date(attribute) or is_naming(attribute):
-        return 1, _OVERWRITTEN_NAME
-    is_short = graph.longest_texts[entity.name, attribute.name] <= _LONGEST_LABEL
-    if is_short and (_is_place(attribute) or _is_group(attribute)):
-        members = counted(attribute.evidence.rows, "member")
-        values = counted(attribute.evidence.distinct or 0, "value")
-        return 2, (
-            f"Versioned: {members} share {values}, so reports may group by it, and overwriting it"
-            " would lose the history."
-        )
-    return 1, "Overwritten: it describes single members, so reports don't group by it."
+        return 2, "Versioned: what the member belongs to may change, and events are grouped by it."
+    if _identifies(graph, entity, attribute):
+        return 0, "It identifies the member too, and never changes."
+    if is_remark(attribute) or _is_document(graph, entity, attribute):
+        return 1, _READ_NOT_GROUPED
+    if _changes_with_events(attribute):
+        return 1, _WITH_EVENTS
+    return 2, _VERSIONED
 
 
-def _is_group(attribute: Attribute) -> bool:
-    """Return whether events are grouped by a column; of whole numbers only codes are."""
-    return is_flag(attribute) if kind(attribute) == "integer" else is_category(attribute)
+def _is_place(entity: Entity, attribute: Attribute) -> bool:
+    """Return whether a column is where a member is: it may move, and reports group by it.
+
+    A street is personal where people live there, and not where a shop is.
+    """
+    if attribute.semantic_type in _AREAS:
+        return True
+    return attribute.semantic_type in _ADDRESSES and not is_person(entity)
 
 
-def _is_place(attribute: Attribute) -> bool:
-    return attribute.semantic_type in _PLACES and (attribute.evidence.distinct or 0) > 1
+def _identifies(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> bool:
+    """Return whether a column is another key of the member: a number or code that is unique."""
+    if not graph.is_unique(entity.name, (attribute.name,)) or is_naming(attribute):
+        return False
+    if attribute.semantic_type in _AREAS:
+        return False
+    is_referred_to = any(
+        child.to_attributes == (attribute.name,) for child in graph.children[entity.name]
+    )
+    return is_referred_to or (entity.rows >= _FEWEST_ROWS and is_numbering(attribute))
+
+
+def _is_document(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> bool:
+    if kind(attribute) in {"nested", "other"}:
+        return True
+    if kind(attribute) == "text" and _MEDIA & set(words(attribute.name)):
+        return True
+    return graph.longest_texts[entity.name, attribute.name] > _LONGEST_LABEL
+
+
+def _changes_with_events(attribute: Attribute) -> bool:
+    if is_date(attribute):
+        return bool(_LATEST & set(words(attribute.name)))
+    return is_running_total(attribute) or is_level(attribute)

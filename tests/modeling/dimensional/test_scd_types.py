@@ -4,7 +4,7 @@ import pytest
 
 from fluid_build.modeling.dimensional.elements import DimensionAttribute
 from fluid_build.profiling.profile import Profile
-from tests.modeling.sources import changed_column, dimension, source, star
+from tests.modeling.sources import changed, changed_column, dimension, source, star
 
 SALE = "sale *id, sold date, amount decimal, customer_id > customer"
 
@@ -24,22 +24,26 @@ def attribute(column: str, **facts: object) -> DimensionAttribute:
     ("column", "facts", "scd_type", "reason"),
     [
         ("born date", {}, 0, "It happened once"),
+        ("card_number text", {}, 2, "it describes the member"),
         ("updated_at timestamp", {}, 1, "about the record"),
         ("guid uuid", {}, 1, "about the record"),
-        ("segment text/4", {"pii": True}, 1, "history isn't kept for personal data"),
-        ("balance decimal", {}, 1, "a number that changes often"),
-        ("latitude double", {}, 1, "a number that changes often"),
-        ("full_name text", {}, 1, "changes to names and dates"),
-        ("signed date", {}, 1, "changes to names and dates"),
-        ("segment text/4", {}, 2, "Versioned: 100 members share 4 values"),
-        ("segment text/21", {}, 1, "it describes single members"),
-        ("segment text/4", {"max_length": 64}, 2, "Versioned"),
-        ("segment text/4", {"max_length": 65}, 1, "it describes single members"),
-        ("city text/90", {"semantic_type": "city"}, 2, "Versioned"),
-        ("city text/1", {"semantic_type": "city"}, 1, "it describes single members"),
-        ("grade_level/4 1-4", {}, 2, "Versioned"),
-        ("points/4 36-39", {}, 1, "a number that changes often"),
-        ("is_vip boolean/2", {}, 2, "Versioned"),
+        ("segment text/4", {"pii": True}, 1, "it identifies a person"),
+        ("city text/90", {"semantic_type": "city", "pii": True}, 2, "it describes the member"),
+        ("balance decimal", {}, 1, "it changes with every event"),
+        ("ytd_sales decimal", {}, 1, "it changes with every event"),
+        ("last_order_date date", {}, 1, "it changes with every event"),
+        ("last_grade text", {}, 2, "it describes the member"),
+        ("price decimal", {}, 2, "it describes the member"),
+        ("max_salary decimal", {}, 2, "it describes the member"),
+        ("label text", {}, 2, "it describes the member"),
+        ("signed date", {}, 2, "it describes the member"),
+        ("segment text/4", {}, 2, "it describes the member"),
+        ("is_vip boolean/2", {}, 2, "it describes the member"),
+        ("story text", {"max_length": 255}, 2, "it describes the member"),
+        ("story text", {"max_length": 256}, 1, "it's read and not grouped by"),
+        ("comment text/9", {}, 1, "it's read and not grouped by"),
+        ("photo text/9", {}, 1, "it's read and not grouped by"),
+        ("photo_count/9 1-90", {}, 2, "it describes the member"),
     ],
 )
 def test_an_attribute_is_kept_overwritten_or_versioned(
@@ -48,6 +52,25 @@ def test_an_attribute_is_kept_overwritten_or_versioned(
     result = attribute(column, **facts)
     assert result.scd_type == scd_type
     assert reason in result.reason
+
+
+def test_another_unique_number_identifies_the_member_too() -> None:
+    measured = changed(
+        source(f"customer *id, a text, card_number text\n{SALE}"),
+        "customer",
+        candidate_keys=(("id",), ("card_number",)),
+    )
+    assert attributes(measured)["card_number"].scd_type == 0
+
+
+@pytest.mark.parametrize(("name_type", "scd_type"), [("person_name", 1), ("company", 2)])
+def test_a_street_is_personal_where_people_live(name_type: str, scd_type: int) -> None:
+    measured = source(f"customer *id, name text, street text\n{SALE}")
+    measured = changed_column(measured, "customer", "name", semantic_type=name_type)
+    measured = changed_column(
+        measured, "customer", "street", semantic_type="street_address", pii=True
+    )
+    assert attributes(measured)["street"].scd_type == scd_type
 
 
 def test_the_key_never_changes() -> None:
@@ -75,36 +98,42 @@ def test_versions_have_a_relation_and_members_a_durable_key() -> None:
 
 
 def test_without_versions_the_surrogate_key_is_the_members() -> None:
-    result = dimension(star(source(f"customer *id, a text, b text\n{SALE}")), "dim_customer")
+    result = dimension(star(source(f"customer *id, a text\n{SALE}")), "dim_customer")
     assert (result.history, result.durable_key, result.member_key) == ("", "", "customer_key")
 
 
-CUSTOMER = "customer *id, a text, segment text/4"
-
-
 @pytest.mark.parametrize(
-    ("schema", "rows", "reason"),
+    ("schema", "reason"),
     [
-        (f"{CUSTOMER}\n{SALE}".replace("sold date, ", ""), 100, "no event with a date refers"),
-        (f"{CUSTOMER}\n{SALE}".replace("a text, ", ""), 100, "it belongs to a simple lookup"),
-        (f"{CUSTOMER}, is_vip boolean\n{SALE}", 9, "with 9 members, there is too little data"),
+        ("customer *id, a text, b text", "no fact refers to the dimension"),
+        (f"customer *id, a text\n{SALE}", "it belongs to a simple lookup"),
+        (f"customer *id, size/20, grade/5\n{SALE}", "another combination of values"),
+        (
+            f"customer *customer_sk, customer_id text/60, a text, start_date date, end_date date?"
+            f"\n{SALE}",
+            "the source keeps the versions itself: each has a row, and customer_id is the same",
+        ),
     ],
 )
-def test_a_dimension_may_have_nothing_to_version(schema: str, rows: int, reason: str) -> None:
-    measured = changed_column(
-        source(schema, rows=rows), "customer", "segment", semantic_type="region", distinct=4
-    )
-    result = attributes(measured)["segment"]
-    assert result.scd_type == 1
-    assert reason in result.reason
+def test_a_dimension_may_have_nothing_to_version(schema: str, reason: str) -> None:
+    other = "sale *id, sold date, amount decimal"
+    schema = schema if "sale" in schema else f"{schema}\n{other}"
+    result = dimension(star(source(schema)), "dim_customer")
+    assert result.history == ""
+    assert reason in result.attributes[1].reason
 
 
-@pytest.mark.parametrize(("rows", "scd_type"), [(10, 2), (9, 1)])
-def test_ten_members_are_enough_to_version(rows: int, scd_type: int) -> None:
-    measured = changed_column(
-        source(f"{CUSTOMER}\n{SALE}", rows=rows), "customer", "segment", semantic_type="region"
+@pytest.mark.parametrize("column", ["code/60", "customer_type text/4", "shop_id/60"])
+def test_a_code_that_repeats_is_no_identifier_of_members_with_versions(column: str) -> None:
+    columns = f"*customer_sk, {column}, a text, start_date date, end_date date?"
+    assert dimension(star(source(f"customer {columns}\n{SALE}")), "dim_customer").history
+
+
+def test_a_few_members_of_an_undated_fact_are_versioned_too() -> None:
+    measured = source(
+        "customer *id, a text, b text\nsale *id, amount decimal, customer_id > customer", rows=5
     )
-    assert attributes(measured)["segment"].scd_type == scd_type
+    assert dimension(star(measured), "dim_customer").history
 
 
 def test_a_calendar_and_a_junk_dimension_have_no_history() -> None:

@@ -1,6 +1,6 @@
 """Stars for tests: made of a DuckDB file that can be changed between two loads."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -112,6 +112,24 @@ def bridge(star: DimensionalModel, name: str) -> Bridge:
     return next(one for one in star.bridges if one.name == name)
 
 
+def without_history(model: DimensionalModel) -> DimensionalModel:
+    """The model with every dimension overwritten."""
+    dimensions = tuple(
+        dimension.model_copy(
+            update={
+                "history": "",
+                "durable_key": "",
+                "attributes": tuple(
+                    attribute.model_copy(update={"scd_type": min(1, attribute.scd_type)})
+                    for attribute in dimension.attributes
+                ),
+            }
+        )
+        for dimension in model.dimensions
+    )
+    return model.model_copy(update={"dimensions": dimensions})
+
+
 @contextmanager
 def star(
     path: Path,
@@ -119,10 +137,12 @@ def star(
     references: Sequence[ForeignKey] | None = None,
     variant: str | None = None,
     calendar: CalendarSettings = DEFAULT_CALENDAR,
+    adjust: Callable[[DimensionalModel], DimensionalModel] = lambda model: model,
 ) -> Iterator[Star]:
     """The star of the database that statements make, loaded once.
 
-    ``references`` are taken for what was found in it, where they are given.
+    ``references`` are taken for what was found in it, where they are given; ``adjust`` changes the
+    model before it's built.
     """
     file = database(path / "shop.duckdb", *statements)
     with open_source(file) as source:
@@ -131,6 +151,7 @@ def star(
     if references is not None:
         profile = profile.model_copy(update={"foreign_keys": tuple(references)})
     model = build_model(profile, "dimensional", variant, calendar=calendar)
+    model = model.model_copy(update={"dimensional": adjust(star_of(model))})
     plan = transform_plan(model)
     with loaded(file, tables, plan) as result:
         yield Star(model, plan, result)

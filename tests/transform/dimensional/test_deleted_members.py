@@ -8,7 +8,7 @@ import pytest
 from fluid_build.modeling.dimensional.elements import UNKNOWN_KEY
 from tests.modeling.profiles import reference
 from tests.transform.dimensional.shop import SHOP
-from tests.transform.dimensional.stars import Star, dimension, star
+from tests.transform.dimensional.stars import Star, star, without_history
 
 _SELLERS = (
     "CREATE TABLE seller (id INTEGER PRIMARY KEY, code VARCHAR, name VARCHAR, boss INTEGER)",
@@ -27,8 +27,7 @@ def sellers(tmp_path: Path) -> Iterator[Star]:
         reference("sale", "via", "seller", "code"),
         reference("seller", "boss", "seller", "id"),
     ]
-    with star(tmp_path, _SELLERS, references) as found:
-        assert not dimension(found.star, "dim_seller").history
+    with star(tmp_path, _SELLERS, references, adjust=without_history) as found:
         assert {one.key for one in found.star.facts[0].dimensions} == {
             "seller_key",
             "via_seller_key",

@@ -39,12 +39,13 @@ def test_a_change_of_what_is_versioned_adds_a_version(shop: Star) -> None:
 
 
 def test_a_change_of_what_is_overwritten_adds_none(shop: Star) -> None:
-    """A corrected name stands in every version at once."""
+    """A corrected address is in every version at once; the old one is kept nowhere."""
     shop.change("UPDATE shop.customer SET city = 'Bern' WHERE id = 5")
     shop.load()
-    shop.change("UPDATE shop.customer SET name = 'new name' WHERE id = 5")
+    shop.change("UPDATE shop.customer SET email = 'new@x.example' WHERE id = 5")
     assert shop.load() == {}
-    assert shop.rows("SELECT DISTINCT name FROM model.dim_customer WHERE id = 5") == [("new name",)]
+    emails = shop.rows("SELECT DISTINCT email FROM model.dim_customer WHERE id = 5")
+    assert emails == [("new@x.example",)]
 
 
 def test_an_event_meets_the_version_of_its_day(shop: Star) -> None:
