@@ -15,7 +15,6 @@ from fluid_build.modeling.data_vault.elements import (
     ReferenceTable,
     Satellite,
 )
-from fluid_build.modeling.data_vault.hub_references import resolved_references
 from fluid_build.modeling.data_vault.links import links
 from fluid_build.modeling.data_vault.own_hubs import hub_keys, own_hubs
 from fluid_build.modeling.data_vault.placements import Placement, placements
@@ -64,7 +63,7 @@ def _vault(decisions: VaultDecisions) -> DataVaultModel:
     keyless_tables = tuple(_keyless_tables(decisions))
     vault_links = tuple(links(decisions))
     vault_satellites = tuple(satellites(decisions, vault_links))
-    references = _references_by_hub(vault_links, vault_satellites, keyless_tables)
+    references = _references_by_hub(vault_links, vault_satellites)
     return DataVaultModel(
         hash_key_strategy=decisions.strategy,
         hubs=tuple(
@@ -106,13 +105,11 @@ def _hubs(
 def _references_by_hub(
     vault_links: Sequence[Link],
     vault_satellites: Sequence[Satellite],
-    keyless_tables: Sequence[KeylessTable],
 ) -> dict[str, list[tuple[str, HubReference]]]:
     """Return for each hub the tables that refer to it, and how."""
     pairs = [
         *((s.table, s.via) for s in vault_satellites if s.via is not None),
         *((link.table, hub) for link in vault_links for hub in link.hubs),
-        *((table.table, hub) for table in keyless_tables for hub in table.hubs),
     ]
     references: dict[str, list[tuple[str, HubReference]]] = {}
     for table, hub in pairs:
@@ -170,7 +167,6 @@ def _keyless_tables(decisions: VaultDecisions) -> Iterator[KeylessTable]:
             table=name,
             description=entity.description or f"The rows of {name}, and how often each occurs.",
             columns=columns,
-            hubs=tuple(reference.hub for reference in resolved_references(decisions, name)),
             mapped_source_tables=(name,),
             source_columns=source_columns(name, columns),
             reason=placement.reason,

@@ -102,7 +102,9 @@ class Hub(DecidedElement):
 class Link(DecidedElement):
     """A relationship between hubs, as one source table has it.
 
-    ``dependent_child_keys`` tell rows apart that share all of the hubs.
+    ``dependent_child_keys`` tell rows apart that share all of the hubs. A link ``of_rows`` has no
+    key: its hash key is that of whole rows, ``columns`` are the payload, which it holds itself, and
+    equal rows are counted.
     """
 
     name: str
@@ -111,6 +113,8 @@ class Link(DecidedElement):
     link_type: LinkType
     hubs: tuple[HubReference, ...]
     dependent_child_keys: tuple[str, ...] = ()
+    of_rows: bool = False
+    columns: tuple[str, ...] = ()
     hash_key: str
 
 
@@ -145,16 +149,15 @@ class ReferenceTable(DecidedElement):
 
 
 class KeylessTable(DecidedElement):
-    """A table whose rows nothing identifies: stored by row hash, with how often each row occurs.
+    """A table whose rows nothing identifies and that refers to no hub.
 
-    ``hubs`` are the ones that its rows refer to.
+    Each row is stored by its hash, with how often it occurs.
     """
 
     name: str
     table: str
     description: str = ""
     columns: tuple[str, ...]
-    hubs: tuple[HubReference, ...] = ()
 
 
 class DataVaultModel(ModelPart):

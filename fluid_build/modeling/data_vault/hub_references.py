@@ -6,6 +6,7 @@ then also stay in a satellite, so nothing is lost where the lookup finds no row.
 """
 
 from collections import Counter
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Entity, Relationship
@@ -75,15 +76,13 @@ def resolved_references(decisions: VaultDecisions, table: str) -> tuple[Resolved
 
 
 def identifies_alike(decisions: VaultDecisions, reference: ResolvedReference) -> bool:
-    """Return whether a reference tells rows apart by the hub as well as by its own columns.
+    """Return whether a link tells rows apart by the hub as well as by the referring columns.
 
-    A lookup does so where it finds a key for every row, and another key for other columns.
+    A lookup finds another key for other columns, except where several versions share a key. Where
+    it finds none, the link's hash key is made of the columns themselves.
     """
-    relationship = reference.relationship
-    if reference.hub.lookup is None:
-        return True
-    is_one_to_one = not decisions.own_hubs[relationship.to_entity].rows_by
-    return is_one_to_one and relationship.from_participation == "mandatory"
+    is_direct = reference.hub.lookup is None
+    return is_direct or not decisions.own_hubs[reference.relationship.to_entity].rows_by
 
 
 def columns_kept_by_hub(
@@ -106,6 +105,16 @@ def columns_kept_by_hub(
     ):
         return frozenset()
     return frozenset(reference.columns)
+
+
+def payload_columns(
+    decisions: VaultDecisions, entity: Entity, references: Sequence[HubReference]
+) -> tuple[str, ...]:
+    """Return the columns of a table that no hub can give back."""
+    in_hubs: Set[str] = frozenset().union(
+        *(columns_kept_by_hub(decisions, entity, reference) for reference in references)
+    )
+    return tuple(attribute.name for attribute in entity.attributes if attribute.name not in in_hubs)
 
 
 def _hub_path(decisions: VaultDecisions, reference: Relationship) -> _HubPath | None:

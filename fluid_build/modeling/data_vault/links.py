@@ -9,6 +9,7 @@ from fluid_build.modeling.data_vault.hub_references import (
     ResolvedReference,
     identifies_alike,
     own_reference,
+    payload_columns,
     resolved_references,
 )
 from fluid_build.modeling.data_vault.placements import Placement
@@ -88,6 +89,7 @@ def _link_of_table(decisions: VaultDecisions, entity: Entity) -> Link:
         for column in reference.hub.columns
     }
     dependent_child_keys = tuple(column for column in identity if column not in in_hubs)
+    payload = () if identity else payload_columns(decisions, entity, hubs)
     link_type = _type_of_table(placement, hubs)
     name = decisions.vault_names.relation(
         LINK_PREFIXES[link_type], decisions.names.table(entity.name)
@@ -100,11 +102,13 @@ def _link_of_table(decisions: VaultDecisions, entity: Entity) -> Link:
         link_type=link_type,
         hubs=hubs,
         dependent_child_keys=dependent_child_keys,
+        of_rows=not identity,
+        columns=payload,
         hash_key=decisions.vault_names.link_key(name),
         mapped_source_tables=(entity.name,),
         source_columns=(
             *_source_columns(entity.name, hubs),
-            *source_columns(entity.name, dependent_child_keys),
+            *source_columns(entity.name, (*dependent_child_keys, *payload)),
         ),
         reason=f"{placement.reason}{_lookup_note(hubs)}",
         alternatives=placement.alternatives,

@@ -15,13 +15,14 @@ It follows from what identifies a row, from who refers to it, and from what beco
   table with several rows for each row of a single other table. Texts in several languages are
   satellites of what they're about.
 - A *reference table* explains codes or days. Columns refer to it, but no link does.
-- What no key identifies, and what refers to nothing, is stored row by row.
+- Rows that no key identifies are a transactional link too, if they refer to hubs: all of their
+  values identify them. If they refer to nothing, they're stored as they are, and counted.
 
 A table whose key is made of several other keys is a link even where others refer to it: they are
 then related to its hubs, because no link leads to another link.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -65,7 +66,7 @@ from fluid_build.modeling.data_vault.table_names import (
 from fluid_build.modeling.element import Alternative
 from fluid_build.profiling.names import singular, stem, words
 from fluid_build.profiling.profile import Profile
-from fluid_build.text import counted
+from fluid_build.text import counted, listed
 
 PlacementKind = Literal[
     "hub", "subtype", "link", "transaction", "multi-active", "reference", "keyless"
@@ -114,10 +115,29 @@ def placements(profile: Profile, tables: SourceTables) -> dict[str, Placement]:
     for name, relationship in supertypes(tables, set(placed)).items():
         placed[name] = Placement("subtype", subtype_reason(relationship), relationship)
     lists = {name for name, placement in placed.items() if placement.kind == "reference"}
-    return {
+    by_key = {
         name: placed.get(name) or _placement_by_key(tables, entity, lists)
         for name, entity in tables.entities.items()
     }
+    return {name: _unless_relating(tables, by_key, name) for name in tables.entities}
+
+
+def _unless_relating(
+    tables: SourceTables, placed: Mapping[str, Placement], table: str
+) -> Placement:
+    """Return the placement of a table; a link in place of a keyless table that refers to hubs."""
+    placement = placed[table]
+    references = [
+        r for r in tables.references[table] if placed[r.to_entity].kind in {"hub", "subtype"}
+    ]
+    if placement.kind != "keyless" or not references:
+        return placement
+    reason = (
+        f"{placement.reason} Its rows link {name_parents(references)}; each is identified by all of"
+        " its values, and counted."
+    )
+    alternative = Alternative(choice="a table stored by itself", reason="no key identifies a row")
+    return Placement("transaction", reason, alternatives=(alternative,))
 
 
 def _has_only_references(tables: SourceTables, entity: Entity, days: Set[str]) -> bool:
@@ -199,6 +219,9 @@ def _placement_by_references_in_key(
         if names:
             return Placement("hub", f"The table has its own key, and {names[0]} names its rows.")
     distinguishing = subject(own_columns, "distinguishes", "distinguish")
+    if len(related) == 1 and _identifies_others(tables, entity, own_columns):
+        reason = f"Its rows link {name_parents(in_key)} with what {listed(own_columns)} identify."
+        return Placement(_link_kind(entity), reason)
     if len(related) == 1:
         reason = f"Several rows belong to one row of {name_parents(in_key)}; {distinguishing} them."
         return Placement("multi-active", reason, in_key[0])
@@ -303,12 +326,16 @@ def _numbers_its_rows(entity: Entity, own_columns: Sequence[str]) -> bool:
 
 def _identifies_others(tables: SourceTables, entity: Entity, own_columns: Sequence[str]) -> bool:
     """Return whether the own part of a key identifies something that has no table here."""
-    parsed = tables.parsed_names[entity.name]
-    names = [a.name for a in entity.attributes]
+    referring = {c for r in tables.references[entity.name] for c in r.from_attributes}
     own_words = set(table_words(tables, entity.name))
-    first = parsed.columns[names.index(own_columns[0])]
-    is_of_another = bool(first.entity) and not own_words.issuperset(map(singular, first.entity))
-    return first.has_key_word and is_of_another and _numbers_its_rows(entity, own_columns[:1])
+    parsed_columns = tables.parsed_names[entity.name].columns
+    return any(
+        parsed.has_key_word
+        and not own_words.issuperset(map(singular, parsed.entity))
+        and _numbers_its_rows(entity, [attribute.name])
+        for attribute, parsed in zip(entity.attributes, parsed_columns, strict=True)
+        if attribute.name in own_columns and attribute.name not in referring
+    )
 
 
 def _names_another(tables: SourceTables, entity: Entity, column: str) -> bool:

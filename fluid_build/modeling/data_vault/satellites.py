@@ -1,6 +1,6 @@
 """The satellites of a vault: at least one for each table whose rows have an identity."""
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.data_vault.decisions import VaultDecisions
@@ -12,10 +12,8 @@ from fluid_build.modeling.data_vault.elements import (
     SatelliteKind,
 )
 from fluid_build.modeling.data_vault.hub_references import (
-    ResolvedReference,
-    columns_kept_by_hub,
-    identifies_alike,
     own_reference,
+    payload_columns,
     resolved_references,
 )
 from fluid_build.modeling.data_vault.own_hubs import OwnHub
@@ -37,7 +35,7 @@ def satellites(decisions: VaultDecisions, links: Sequence[Link]) -> Iterator[Sat
         elif placement.kind in {"hub", "subtype"}:
             yield from _hub_satellites(decisions, entity, table_links)
             yield from (_reference_satellite(decisions, link) for link in table_links)
-        elif placement.kind in {"link", "transaction"}:
+        elif placement.kind in {"link", "transaction"} and not table_links[0].of_rows:
             yield _link_satellite(decisions, entity, table_links[0])
         elif placement.kind == "multi-active":
             yield _multi_active_satellite(decisions, entity)
@@ -49,7 +47,7 @@ def _hub_satellites(
     """Return the satellite of a table's own hub, or one of its slow and one of its fast columns."""
     via = own_reference(decisions, entity.name)
     linked_hubs = [hub for link in links for hub in link.hubs if hub.hash_key != via.hash_key]
-    columns = _payload(decisions, entity, (via, *linked_hubs))
+    columns = payload_columns(decisions, entity, (via, *linked_hubs))
     placement = decisions.placements[entity.name]
     subtype_reason = f"{placement.reason} " if placement.kind == "subtype" else ""
     fast = fast_columns([entity.attribute(column) for column in columns])
@@ -125,7 +123,7 @@ def _satellite_of_parts(decisions: VaultDecisions, entity: Entity, own_hub: OwnH
     """
     via = own_reference(decisions, entity.name)
     keys = own_hub.rows_by
-    columns = tuple(c for c in _payload(decisions, entity, (via,)) if c not in keys)
+    columns = tuple(c for c in payload_columns(decisions, entity, (via,)) if c not in keys)
     return Satellite(
         name=decisions.vault_names.relation("msat", decisions.names.table(entity.name)),
         table=entity.name,
@@ -145,14 +143,11 @@ def _satellite_of_parts(decisions: VaultDecisions, entity: Entity, own_hub: OwnH
 
 
 def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satellite:
-    reference = _parent_reference(decisions, entity)
-    hub = reference.hub
-    # An orphan gets the ghost record.
-    via = hub.model_copy(update={"optional": hub.lookup is not None})
-    in_parent = set(via.columns) if identifies_alike(decisions, reference) else set()
+    via = _parent_reference(decisions, entity)
+    in_parent = set(via.columns) if via.lookup is None else set()
     identity = decisions.tables.identity(entity.name)
     keys = tuple(column for column in identity if column not in in_parent)
-    columns = tuple(c for c in _payload(decisions, entity, (via,)) if c not in keys)
+    columns = tuple(c for c in payload_columns(decisions, entity, (via,)) if c not in keys)
     table = decisions.names.table(entity.name)
     return Satellite(
         name=decisions.vault_names.relation("msat", table),
@@ -172,21 +167,21 @@ def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satell
     )
 
 
-def _parent_reference(decisions: VaultDecisions, entity: Entity) -> ResolvedReference:
-    """Return the reference to a multi-active satellite's hub."""
+def _parent_reference(decisions: VaultDecisions, entity: Entity) -> HubReference:
+    """Return the reference to a multi-active satellite's hub; an orphan gets the ghost record."""
     parent = decisions.placements[entity.name].parent
-    (reference,) = (
-        reference
+    (hub,) = (
+        reference.hub
         for reference in resolved_references(decisions, entity.name)
         if reference.relationship == parent
     )
-    return reference
+    return hub.model_copy(update={"optional": hub.lookup is not None})
 
 
 def _link_satellite(decisions: VaultDecisions, entity: Entity, link: Link) -> Satellite:
     columns = tuple(
         column
-        for column in _payload(decisions, entity, link.hubs)
+        for column in payload_columns(decisions, entity, link.hubs)
         if column not in link.dependent_child_keys
     )
     table = decisions.names.table(entity.name)
@@ -232,13 +227,3 @@ def _kind(columns: tuple[str, ...]) -> SatelliteKind:
 
 def _prefix(columns: tuple[str, ...]) -> str:
     return "sat" if _kind(columns) == "descriptive" else "eff_sat"
-
-
-def _payload(
-    decisions: VaultDecisions, entity: Entity, references: Sequence[HubReference]
-) -> tuple[str, ...]:
-    """Return the columns of a table that no hub can give back."""
-    in_hubs: Set[str] = frozenset().union(
-        *(columns_kept_by_hub(decisions, entity, reference) for reference in references)
-    )
-    return tuple(attribute.name for attribute in entity.attributes if attribute.name not in in_hubs)

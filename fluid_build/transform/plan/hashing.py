@@ -63,6 +63,21 @@ def written_or_token(expression: str, type_: str, strategy: HashKeyStrategy) -> 
     return f"COALESCE({written(expression, type_, strategy)}, {literal(strategy.null_token)})"
 
 
+def written_or_others(
+    part: tuple[str, str], others: Sequence[tuple[str, str]], strategy: HashKeyStrategy
+) -> str:
+    """Return SQL for the text of a value, or where it's null, of the others in its place.
+
+    Two null tokens precede the others, so the value never has the same text. The null token alone
+    says that one of the others is null too. Each is SQL and its type.
+    """
+    token = literal(strategy.null_token)
+    in_place = f" || {literal(strategy.delimiter)} || ".join(
+        written(*other, strategy) for other in others
+    )
+    return f"COALESCE({written(*part, strategy)}, {token} || {token} || {in_place}, {token})"
+
+
 def hashed(parts: Sequence[str], strategy: HashKeyStrategy) -> str:
     """Return SQL for the hash of several texts, null where one of them is; one part a line."""
     function = strategy.algorithm.upper()

@@ -4,7 +4,7 @@ import pytest
 
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from tests.modeling.profiles import reference
-from tests.modeling.sources import changed_column, satellite, source, vault
+from tests.modeling.sources import changed_column, link, satellite, source, vault
 
 HUBS = """
     customer *id, name text, city text, street text
@@ -107,14 +107,6 @@ def test_a_multi_active_satellite_by_a_lookup_sends_orphans_to_the_ghost() -> No
     result = satellite(model, "msat_phone")
     assert result.via is not None and result.via.optional
     assert model.hub("hub_customer").has_ghost
-    assert result.multi_active_keys == ("kind",)
-
-
-def test_an_orphan_is_told_apart_by_the_columns_that_found_no_hub() -> None:
-    schema = f"{HUBS} phone *customer_id, *kind/3, digits text"
-    measured = source(schema, reference("phone", "customer_id", "customer", "id", orphans=3))
-    measured = changed_column(measured, "phone", "customer_id", type="VARCHAR")
-    result = satellite(vault(measured), "msat_phone")
     assert result.multi_active_keys == ("customer_id", "kind")
 
 
@@ -132,7 +124,7 @@ def test_versions_are_a_multi_active_satellite_that_keeps_its_references() -> No
     result = satellite(model, "msat_item")
     assert result.multi_active_keys == ("item_sk",)
     assert result.columns == ("start_date", "end_date", "customer_id", "size")
-    assert satellite(model, "msat_sale").multi_active_keys == ("item_sk", "ticket_no")
+    assert link(model, "tl_sale").dependent_child_keys == ("item_sk", "ticket_no")
 
 
 VERSIONS = (

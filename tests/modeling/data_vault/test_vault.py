@@ -177,10 +177,18 @@ def test_a_reference_table_has_the_codes_and_no_link_leads_to_it() -> None:
     assert satellite(model, "sat_shirt").columns == ("c", "size")
 
 
-def test_a_keyless_table_keeps_all_columns_and_the_keys_of_the_hubs_it_refers_to() -> None:
-    (table,) = vault(source(f"{SHOP} log customer_id > customer, text text")).keyless_tables
-    assert (table.name, table.columns) == ("psa_log", ("customer_id", "text"))
-    assert [(hub.hub, hub.hash_key) for hub in table.hubs] == [("hub_customer", "customer_hk")]
+def test_a_table_without_a_key_is_a_link_of_rows_with_its_payload_in_it() -> None:
+    model = vault(source(f"{SHOP} log customer_id > customer, text text"))
+    log = link(model, "tl_log")
+    assert (log.link_type, log.of_rows, log.columns) == ("transactional", True, ("text",))
+    assert [(end.hub, end.columns) for end in log.hubs] == [("hub_customer", ("customer_id",))]
+    assert not [s for s in model.satellites if s.table == "log"]
+    assert model.keyless_tables == ()
+
+
+def test_a_table_without_a_key_and_without_references_is_stored_by_itself() -> None:
+    (table,) = vault(source(f"{SHOP} log message text, text text")).keyless_tables
+    assert (table.name, table.columns) == ("psa_log", ("message", "text"))
 
 
 def test_structure_without_data_is_modelled_by_its_declarations() -> None:

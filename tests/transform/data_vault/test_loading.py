@@ -144,8 +144,11 @@ def test_rows_without_a_key_are_counted(shop: Vault) -> None:
     shop.change(
         "INSERT INTO shop.visit VALUES (1, 'page0')", "DELETE FROM shop.visit WHERE customer_id = 2"
     )
-    gone = shop.rows("SELECT count(DISTINCT row_hash) FROM model.psa_visit WHERE customer_id = 2")
-    assert shop.load() == {"psa_visit": 1 + int(str(gone[0][0]))}
+    gone = shop.rows(
+        "SELECT count(DISTINCT visit_lk) FROM model.tl_visit JOIN model.hub_customer"
+        " USING (customer_hk) WHERE id = 2"
+    )
+    assert shop.load() == {"tl_visit": 1 + int(str(gone[0][0]))}
     assert shop.lost() == {}
 
 

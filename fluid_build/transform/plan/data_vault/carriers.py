@@ -6,6 +6,7 @@ from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.data_vault.elements import Link, Satellite
 from fluid_build.modeling.sql_names import SqlNames, fit
 from fluid_build.transform.plan.carried_tests import Carrier, Carriers
+from fluid_build.transform.plan.data_vault.columns import row_key
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import EVERY_ROW, BuildTest, RowScope
 from fluid_build.transform.plan.evidence_tests import is_promised, reference_test
@@ -42,10 +43,10 @@ def _histories(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
             reference.table,
             Carrier(reference.name, columns, RowScope(latest_of=keys), keys=identifying),
         )
-    for keyless in vault.keyless_tables:
-        columns = _columns(names, keyless.table, keyless.columns)
-        scope = RowScope(latest_of=("row_hash",))
-        yield keyless.table, Carrier(keyless.name, columns, scope, is_whole=True)
+    for table, relation in sources.counted.items():
+        columns = _columns(names, table, relation.columns)
+        scope = RowScope(latest_of=(row_key(relation).name,))
+        yield table, Carrier(relation.name, columns, scope, is_whole=True)
 
 
 def _keys(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
@@ -70,6 +71,8 @@ def _keys(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
             ),
         )
     for link in vault.links:
+        if link.of_rows:
+            continue
         columns = _columns(names, link.table, link.dependent_child_keys)
         hashed = {} if sources.is_of_a_reference(link) else _never_null(link)
         yield link.table, Carrier(link.name, columns, hashed=hashed)
@@ -125,12 +128,6 @@ def _of_hubs(sources: VaultSources, relationship: Relationship) -> tuple[str, Bu
         for link in vault.links
         if link.table == relationship.from_entity
         for hub in link.hubs
-    ]
-    leading += [
-        (table.name, hub)
-        for table in vault.keyless_tables
-        if table.table == relationship.from_entity
-        for hub in table.hubs
     ]
     for relation, hub in leading:
         if hub.columns == relationship.from_attributes and hub.hub in owners:

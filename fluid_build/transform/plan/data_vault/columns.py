@@ -2,7 +2,13 @@
 
 from collections.abc import Sequence
 
-from fluid_build.modeling.data_vault.elements import Hub, HubReference, Link, Satellite
+from fluid_build.modeling.data_vault.elements import (
+    Hub,
+    HubReference,
+    KeylessTable,
+    Link,
+    Satellite,
+)
 from fluid_build.modeling.element import source_columns
 from fluid_build.text import listed
 from fluid_build.transform.plan.built_columns import technical
@@ -23,10 +29,6 @@ MULTIPLICITY = technical(
 BEFORE_ANY_LOAD = "TIMESTAMP '1900-01-01 00:00:00'"
 """The load date of the ghost record of a satellite: it was there before anything was loaded."""
 
-ROW_HASH = technical(
-    "row_hash", "VARCHAR", "A hash of the whole row.", tags=("hash-key", "primary-key")
-)
-
 
 def hub_key(sources: VaultSources, hub: Hub) -> PlanColumn:
     """Return the hash key of a hub, in the hub."""
@@ -39,6 +41,12 @@ def hub_key(sources: VaultSources, hub: Hub) -> PlanColumn:
         sources=hub.source_columns,
         reason=hub.reason,
     )
+
+
+def row_key(relation: KeylessTable | Link) -> PlanColumn:
+    """Return the hash of whole rows, in a relation that has no other key."""
+    name = relation.hash_key if isinstance(relation, Link) else "row_hash"
+    return technical(name, "VARCHAR", "A hash of the whole row.", tags=("hash-key", "primary-key"))
 
 
 def link_key(link: Link) -> PlanColumn:

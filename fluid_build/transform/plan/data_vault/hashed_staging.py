@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fluid_build.modeling.data_vault.elements import HubReference, KeylessTable, Link
+from fluid_build.modeling.data_vault.elements import HubReference, Link
 from fluid_build.modeling.types import is_number
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.data_vault.columns import (
     RECORD_SOURCE,
-    ROW_HASH,
     link_key,
     reference_key,
     retagged,
+    row_key,
 )
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Build, PlanColumn
@@ -20,6 +20,7 @@ from fluid_build.transform.plan.hashing import (
     exact,
     hashed,
     written,
+    written_or_others,
     written_or_token,
     zero_key,
 )
@@ -28,14 +29,13 @@ from fluid_build.transform.plan.sql_layout import Column, as_text, join, nested,
 
 def hashed_staging(sources: VaultSources) -> Iterator[Build]:
     """Return one table for each table of the source that has a hash key in the vault."""
-    keyless = {table.table: table for table in sources.vault.keyless_tables}
     code_lists = {table.table for table in sources.vault.reference_tables}
     for table in sources.staged:
         if table not in code_lists:
-            yield _hashed(sources, table, keyless.get(table))
+            yield _hashed(sources, table)
 
 
-def _hashed(sources: VaultSources, table: str, keyless: KeylessTable | None) -> Build:
+def _hashed(sources: VaultSources, table: str) -> Build:
     staged = sources.staged[table]
     references = tuple(sources.references[table].values())
     links = sources.links[table]
@@ -45,9 +45,10 @@ def _hashed(sources: VaultSources, table: str, keyless: KeylessTable | None) -> 
     selected += [(keys.of_link(link), link.hash_key) for link in links]
     added = [reference_key(sources, table, reference) for reference in references]
     added += [_key_of_link(sources, link) for link in links]
-    if keyless is not None:
-        selected.append((keys.of_row(), "row_hash"))
-        added.append(ROW_HASH)
+    counted = sources.counted.get(table)
+    if counted is not None:
+        selected.append((keys.of_row(), row_key(counted).name))
+        added.append(row_key(counted))
     selected.append((literal(sources.record_source(table)), "record_source"))
     return Build(
         name=sources.hashed[table],
@@ -103,7 +104,14 @@ class _Keys:
         for reference in link.hubs:
             is_present = is_of_rows or self.sources.is_anchor(self.table, reference)
             write = written_or_token if is_present else written
-            parts += [write(*part, strategy) for part in self._business_key(reference)]
+            first, *more = self._business_key(reference)
+            if is_of_rows and reference.lookup is not None:
+                # Rows that find no business key are told apart by the columns that found none.
+                own = [self._staged(column) for column in reference.columns]
+                parts.append(written_or_others(first, own, strategy))
+            else:
+                parts.append(write(*first, strategy))
+            parts += [write(*part, strategy) for part in more]
         for column in link.dependent_child_keys:
             parts.append(written_or_token(*self._staged(column), strategy))
         return hashed(parts, strategy)

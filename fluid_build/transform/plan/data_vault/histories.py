@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from fluid_build.modeling.data_vault.elements import KeylessTable, ReferenceTable, Satellite
+from fluid_build.modeling.data_vault.elements import KeylessTable, Link, ReferenceTable, Satellite
 from fluid_build.text import listed
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn
@@ -11,7 +11,7 @@ from fluid_build.transform.plan.history import History, all_rows, only_changes
 
 
 def history_build(
-    element: Satellite | ReferenceTable | KeylessTable,
+    element: Satellite | ReferenceTable | KeylessTable | Link,
     history: History,
     *,
     arriving: str,
@@ -25,7 +25,7 @@ def history_build(
         name=element.name,
         layer="raw_vault",
         materialization="incremental",
-        title=element.name if isinstance(element, Satellite) else element.table,
+        title=element.name if isinstance(element, Satellite | Link) else element.table,
         description=element.description,
         sql=all_rows(history, arriving),
         incremental=only_changes(history),

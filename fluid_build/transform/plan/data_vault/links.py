@@ -26,9 +26,10 @@ from fluid_build.transform.plan.sql_layout import query
 
 
 def link_builds(sources: VaultSources) -> Iterator[Build]:
-    """Return one build for each link."""
+    """Return one build for each link that has a key."""
     for link in sources.vault.links:
-        yield _link(sources, link)
+        if not link.of_rows:
+            yield _link(sources, link)
 
 
 def _link(sources: VaultSources, link: Link) -> Build:

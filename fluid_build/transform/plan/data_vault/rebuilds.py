@@ -12,7 +12,7 @@ from fluid_build.modeling.data_vault.elements import (
     ReferenceTable,
     Satellite,
 )
-from fluid_build.transform.plan.data_vault.keyless_tables import keyless_history
+from fluid_build.transform.plan.data_vault.counted_rows import counted_history
 from fluid_build.transform.plan.data_vault.reference_tables import reference_history
 from fluid_build.transform.plan.data_vault.satellites import satellite_history
 from fluid_build.transform.plan.data_vault.sources import VaultSources
@@ -40,11 +40,11 @@ def vault_rebuilds(sources: VaultSources) -> tuple[Rebuild, ...]:
 def _rebuilt(sources: VaultSources, entity: Entity) -> str:
     query_ = _Query(sources)
     code_list = sources.reference_table(entity.name)
-    keyless = sources.keyless_table(entity.name)
+    counted = sources.counted.get(entity.name)
     if code_list is not None:
         query_.read_codes(code_list)
-    elif keyless is not None:
-        query_.read_rows(keyless)
+    elif counted is not None:
+        query_.read_rows(counted)
     else:
         query_.read_satellites(entity.name)
     columns = restored(entity, by_spelling, query_.expressions)
@@ -66,14 +66,17 @@ class _Query:
         self._read_history(history, columns, "current_rows")
         self._restore_from("current_rows", table.table, (*table.key_columns, *table.columns))
 
-    def read_rows(self, table: KeylessTable) -> None:
-        """Read a keyless table, each row as often as it was there."""
-        history = keyless_history(table, self.sources.names)
-        columns = (*self.sources.names.columns_of(table.table, table.columns), "multiplicity")
+    def read_rows(self, relation: KeylessTable | Link) -> None:
+        """Read a relation without a key, each row as often as it was there."""
+        history = counted_history(relation, self.sources.names)
+        columns = [column for column in history.columns if column not in _TECHNICAL]
         self._read_history(history, columns, "current_rows")
         copies = "UNNEST(range(current_rows.multiplicity)) AS copies (number)"
         self.clauses.append(f"CROSS JOIN {copies}")
-        self._restore_from("current_rows", table.table, table.columns)
+        self._restore_from("current_rows", relation.table, relation.columns)
+        hubs = relation.hubs if isinstance(relation, Link) else ()
+        for number, reference in enumerate(hubs, start=1):
+            self._read_hub(reference, f"current_rows.{reference.hash_key}", f"hub_{number}")
 
     def read_satellites(self, table: str) -> None:
         """Read the satellites of a table, and from hubs and links what these don't hold."""

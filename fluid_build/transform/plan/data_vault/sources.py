@@ -61,10 +61,12 @@ class VaultSources:
         lists = (table_ for table_ in self.vault.reference_tables if table_.table == table)
         return next(lists, None)
 
-    def keyless_table(self, table: str) -> KeylessTable | None:
-        """Return the keyless table that a source table becomes; None where it doesn't."""
-        keyless = (keyless_ for keyless_ in self.vault.keyless_tables if keyless_.table == table)
-        return next(keyless, None)
+    @cached_property
+    def counted(self) -> dict[str, KeylessTable | Link]:
+        """By source table the relations that have no key and count equal rows."""
+        relations: list[KeylessTable | Link] = [*self.vault.keyless_tables]
+        relations += (link for link in self.vault.links if link.of_rows)
+        return {relation.table: relation for relation in relations}
 
     @cached_property
     def satellites(self) -> dict[str, list[Satellite]]:
@@ -123,17 +125,15 @@ class VaultSources:
         for link in self.vault.links:
             for hub in link.hubs:
                 references[link.table].setdefault(hub.hash_key, hub)
-        for keyless in self.vault.keyless_tables:
-            for hub in keyless.hubs:
-                references[keyless.table].setdefault(hub.hash_key, hub)
         return references
 
     @cached_property
     def links(self) -> dict[str, list[Link]]:
-        """For each table the links that are loaded from it."""
+        """For each table the links that are loaded from it by their keys."""
         links: dict[str, list[Link]] = {table: [] for table in self.staged}
         for link in self.vault.links:
-            links[link.table].append(link)
+            if not link.of_rows:
+                links[link.table].append(link)
         return links
 
     @cached_property

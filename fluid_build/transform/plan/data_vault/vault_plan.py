@@ -9,9 +9,9 @@ from fluid_build.transform.plan.carried_tests import Carriers
 from fluid_build.transform.plan.data_vault.bridge_tables import bridge_builds
 from fluid_build.transform.plan.data_vault.business_checks import business_checks
 from fluid_build.transform.plan.data_vault.carriers import reference_tests, vault_carriers
+from fluid_build.transform.plan.data_vault.counted_rows import counted_builds
 from fluid_build.transform.plan.data_vault.hashed_staging import hashed_staging
 from fluid_build.transform.plan.data_vault.hubs import hub_builds
-from fluid_build.transform.plan.data_vault.keyless_tables import keyless_builds
 from fluid_build.transform.plan.data_vault.keys import vault_keys
 from fluid_build.transform.plan.data_vault.links import link_builds
 from fluid_build.transform.plan.data_vault.point_in_time import point_in_time_builds
@@ -36,7 +36,7 @@ class VaultPlan:
             *hashed_staging(self.sources),
             *reference_builds(self.sources),
             *hub_builds(self.sources),
-            *keyless_builds(self.sources),
+            *counted_builds(self.sources),
             *link_builds(self.sources),
             *satellite_builds(self.sources),
             *calendar_builds(self.sources),
