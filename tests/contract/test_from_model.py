@@ -298,6 +298,19 @@ def test_measures_are_what_can_be_added_up() -> None:
     ]
 
 
+def test_a_level_is_summed_at_its_last_time() -> None:
+    """Across accounts balances add up; over time the last one counts."""
+    balance = column("balance", "DECIMAL(10,2)", distinct=40)
+    dated = table("accounts", balance, column("closed_on", "DATE", distinct=9))
+    for measured, agg, dimension in ((dated, "sum", "closed_on"), (table("t", balance), "avg", "")):
+        section = expose(profile(measured)).semantics
+        assert section is not None and section.measures is not None
+        level = section.measures[1]
+        last = level.non_additive_dimension
+        assert (level.agg, last.name if last else "") == (agg, dimension)
+        assert last is None or last.window_choice == "max"
+
+
 def test_what_nobody_knows_reads_unassigned() -> None:
     """Owner and domain are placeholders that say so."""
     contract = contract_of(profile(table("t", column("id"))))

@@ -14,6 +14,7 @@ from fluid_build.contract.fluid.expose import Expose, ExposeContract
 from fluid_build.contract.fluid.quality import DqRule, DqSpec
 from fluid_build.contract.fluid.semantics import (
     DimensionParams,
+    NonAdditiveDimension,
     SemanticDimension,
     SemanticEntity,
     SemanticMeasure,
@@ -34,6 +35,7 @@ __all__ = [
     "FluidContract",
     "Generator",
     "Metadata",
+    "NonAdditiveDimension",
     "ProductOwner",
     "Provenance",
     "SemanticDimension",

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 
 from fluid_build.contract.fluid import (
     DimensionParams,
+    NonAdditiveDimension,
     SemanticDimension,
     SemanticEntity,
     SemanticMeasure,
     Semantics,
 )
 from fluid_build.modeling.identifiers import identifier
+from fluid_build.modeling.measures import MeasureRole
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.modeling.types import family
 from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn
@@ -25,12 +27,13 @@ def semantics(build: Build) -> Semantics:
     used_names = {item.name for item in entities}
     dimensions = _dimensions(build, used_names)
     times = [dimension.name for dimension in dimensions if dimension.type == "time"]
+    time = times[0] if len(times) == 1 else None
     return Semantics(
         name=build.name,
         description=build.description or None,
-        default_agg_time_dimension=times[0] if len(times) == 1 else None,
+        default_agg_time_dimension=time,
         entities=entities or None,
-        measures=_measures(build.columns, used_names),
+        measures=_measures(build.columns, time, used_names),
         dimensions=dimensions or None,
     )
 
@@ -108,14 +111,11 @@ def _dimension(column: PlanColumn, name: str) -> SemanticDimension:
     )
 
 
-def _measures(columns: Sequence[PlanColumn], used_names: set[str]) -> list[SemanticMeasure]:
+def _measures(
+    columns: Sequence[PlanColumn], time: str | None, used_names: set[str]
+) -> list[SemanticMeasure]:
     measures = [
-        SemanticMeasure(
-            name=_reserve(column.name, used_names),
-            agg=column.measure.aggregation,
-            expr=column.name,
-            description=f"{column.measure.additivity.capitalize()}: {column.measure.reason}.",
-        )
+        _measure(column, column.measure, time, _reserve(column.name, used_names))
         for column in columns
         if column.measure is not None
     ]
@@ -126,6 +126,20 @@ def _measures(columns: Sequence[PlanColumn], used_names: set[str]) -> list[Seman
         description="The number of rows.",
     )
     return [rows, *measures]
+
+
+def _measure(column: PlanColumn, role: MeasureRole, time: str | None, name: str) -> SemanticMeasure:
+    """Return a measure. Over time, a level isn't summed: its last value counts."""
+    is_level = role.additivity == "semi-additive" and time is not None
+    return SemanticMeasure(
+        name=name,
+        agg="sum" if is_level else role.aggregation,
+        expr=column.name,
+        description=f"{role.additivity.capitalize()}: {role.reason}.",
+        non_additive_dimension=(
+            NonAdditiveDimension(name=time, window_choice="max") if is_level else None
+        ),
+    )
 
 
 def _reserve(name: str, used_names: set[str]) -> str:

@@ -65,7 +65,7 @@ class Join(ModelPart):
     complete: bool = False
 
 
-class Measure(Element):
+class Measure(DecidedElement):
     """A number of a fact, and how to aggregate it.
 
     ``name`` is the column of the built fact, ``column`` the one of the source.

@@ -57,6 +57,7 @@ class FactColumns:
                     mapped_source_tables=(self.entity.name,),
                     source_columns=source_columns(self.entity.name, (attribute.name,)),
                     reason=f"{role.additivity.capitalize()}: {role.reason}.",
+                    alternatives=role.alternatives,
                 )
 
     def is_degenerate(self, column: FactAttribute) -> bool:

@@ -8,7 +8,12 @@
 from collections.abc import Mapping, Sequence
 
 from fluid_build.modeling.measures.code_values import is_whole
-from fluid_build.modeling.measures.measure_role import MeasureRole
+from fluid_build.modeling.measures.measure_role import (
+    MeasureRole,
+    additive,
+    non_additive,
+    semi_additive,
+)
 from fluid_build.modeling.measures.number_names import Meaning, read_number_name
 from fluid_build.modeling.measures.words import COUNTS, QUANTITIES
 from fluid_build.observations.row_formulas import RowFormula
@@ -51,11 +56,9 @@ def _product_roles(table: TableProfile, roles: Roles, formula: RowFormula) -> Ro
         return {}
     additivities = {(judged.get(name) or roles[name]).additivity for name in formula.operands}
     if "additive" in additivities:
-        judged[formula.result] = _additive(f"an amount, {reason}")
+        judged[formula.result] = additive(f"an amount, {reason}")
     elif "semi-additive" in additivities:
-        judged[formula.result] = MeasureRole(
-            aggregation="avg", additivity="semi-additive", reason=f"the amount of a level, {reason}"
-        )
+        judged[formula.result] = semi_additive(f"the amount of a level, {reason}")
     return judged
 
 
@@ -68,13 +71,9 @@ def factor_roles(roles: Roles, left: ColumnProfile, right: ColumnProfile, reason
     if not difference:
         return {}
     quantity, price = (left, right) if difference > 0 else (right, left)
-    judged = {
-        price.name: MeasureRole(
-            aggregation="avg", additivity="non-additive", reason=f"for one unit, {reason}"
-        )
-    }
+    judged = {price.name: non_additive(f"for one unit, {reason}")}
     if quantity.name not in roles or _meaning(quantity.name) in UNCERTAIN:
-        judged[quantity.name] = _additive(f"a quantity, {reason}")
+        judged[quantity.name] = additive(f"a quantity, {reason}")
     return judged
 
 
@@ -98,14 +97,12 @@ def _sum_roles(roles: Roles, formula: RowFormula) -> Roles:
     computed = f"{_describe(formula)} in {_counted(formula)}"
     per_unit = [name for name in names if meanings[name] in _PER_UNIT]
     if len(per_unit) > 1:
-        role = MeasureRole(
-            aggregation="avg", additivity="non-additive", reason=f"part of a price, as {computed}"
-        )
+        role = non_additive(f"part of a price, as {computed}")
         return {name: role for name in names if name not in per_unit}
     levels = [n for n in names if n in roles and roles[n].additivity == "semi-additive"]
     if len(levels) > 1:
         movements = (name for name in names if name not in levels)
-        return {name: _additive(f"the change of a level, as {computed}") for name in movements}
+        return {name: additive(f"the change of a level, as {computed}") for name in movements}
     if levels or per_unit:
         return {}
     unsettled = [
@@ -113,15 +110,11 @@ def _sum_roles(roles: Roles, formula: RowFormula) -> Roles:
         for n in names
         if n not in roles or (meanings[n] in UNCERTAIN and roles[n].additivity != "additive")
     ]
-    return {name: _additive(f"it adds up like the others, as {computed}") for name in unsettled}
+    return {name: additive(f"it adds up like the others, as {computed}") for name in unsettled}
 
 
 def _meaning(name: str) -> Meaning:
     return read_number_name(name).meaning
-
-
-def _additive(reason: str) -> MeasureRole:
-    return MeasureRole(aggregation="sum", additivity="additive", reason=reason)
 
 
 def _describe(formula: RowFormula) -> str:

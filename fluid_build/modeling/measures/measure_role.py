@@ -2,15 +2,37 @@
 
 from typing import Literal
 
-from fluid_build.modeling.element import ModelPart
+from fluid_build.modeling.element import Alternative, ModelPart
 
 Additivity = Literal["additive", "semi-additive", "non-additive"]
 Aggregation = Literal["sum", "avg", "count", "count_distinct", "min", "max", "median"]
 
 
 class MeasureRole(ModelPart):
-    """How to aggregate a measure, and why."""
+    """How to aggregate a measure, and why; ``alternatives`` are the choices that lost."""
 
     aggregation: Aggregation
     additivity: Additivity
     reason: str
+    alternatives: tuple[Alternative, ...] = ()
+
+
+def additive(reason: str, *alternatives: Alternative) -> MeasureRole:
+    """Return the role of a measure that is summed."""
+    return MeasureRole(
+        aggregation="sum", additivity="additive", reason=reason, alternatives=alternatives
+    )
+
+
+def semi_additive(reason: str, *alternatives: Alternative) -> MeasureRole:
+    """Return the role of a measure that is averaged, since a sum over time says nothing."""
+    return MeasureRole(
+        aggregation="avg", additivity="semi-additive", reason=reason, alternatives=alternatives
+    )
+
+
+def non_additive(reason: str, *alternatives: Alternative) -> MeasureRole:
+    """Return the role of a measure that is averaged, since no sum says anything."""
+    return MeasureRole(
+        aggregation="avg", additivity="non-additive", reason=reason, alternatives=alternatives
+    )

@@ -7,7 +7,7 @@
 from collections.abc import Mapping
 
 from fluid_build.modeling.measures.formula_evidence import NEVER_AMOUNTS, UNCERTAIN, factor_roles
-from fluid_build.modeling.measures.measure_role import MeasureRole
+from fluid_build.modeling.measures.measure_role import MeasureRole, additive, semi_additive
 from fluid_build.modeling.measures.number_names import read_number_name
 from fluid_build.modeling.measures.row_context import row_context
 from fluid_build.observations.header_totals import HeaderTotal
@@ -39,10 +39,8 @@ def _level_roles(observed: RunningLevel) -> TableMeasures:
         f"{observed.level} changes by {observed.movement} from row to row{of_member} in"
         f" {_counted(observed.matches, observed.rows, 'rows')}"
     )
-    level = MeasureRole(
-        aggregation="avg", additivity="semi-additive", reason=f"a level, as {computed}"
-    )
-    roles = {observed.level: level, observed.movement: _additive(f"a movement, as {computed}")}
+    level = semi_additive(f"a level, as {computed}")
+    roles = {observed.level: level, observed.movement: additive(f"a movement, as {computed}")}
     return {
         name: role
         for name, role in roles.items()
@@ -63,7 +61,7 @@ def _line_roles(profile: Profile, roles: TableMeasures, observed: HeaderTotal) -
         if meaning not in NEVER_AMOUNTS and (
             amount not in roles or meaning in UNCERTAIN or is_price
         ):
-            return {amount: _additive(f"an amount, {reason}")}
+            return {amount: additive(f"an amount, {reason}")}
     return {}
 
 
@@ -72,7 +70,7 @@ def _header_roles(roles: TableMeasures, observed: HeaderTotal) -> TableMeasures:
     known = roles.get(observed.total)
     if known is not None and known.additivity == "semi-additive":
         return {}
-    return {observed.total: _additive(_describe(observed))}
+    return {observed.total: additive(_describe(observed))}
 
 
 def _describe(observed: HeaderTotal) -> str:
@@ -83,10 +81,6 @@ def _describe(observed: HeaderTotal) -> str:
         2: f"the sum of {lines}'s {' times '.join(observed.amounts)}",
     }[len(observed.amounts)]
     return f"{of_lines} in {_counted(observed.matches, observed.rows, 'rows with several')}"
-
-
-def _additive(reason: str) -> MeasureRole:
-    return MeasureRole(aggregation="sum", additivity="additive", reason=reason)
 
 
 def _counted(matches: int, rows: int, noun: str) -> str:

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Set
 
+from fluid_build.modeling.element import Alternative
 from fluid_build.modeling.measures.formula_evidence import with_formulas
+from fluid_build.modeling.measures.measure_role import MeasureRole
 from fluid_build.modeling.measures.number_names import name_words, read_number_name
 from fluid_build.modeling.measures.other_rows_evidence import TableMeasures, with_other_rows
 from fluid_build.modeling.measures.roles import table_measures
@@ -27,13 +29,34 @@ def profile_measures(
     formulas: dict[str, list[RowFormula]] = {table.name: [] for table in profile.tables}
     for formula in observations.row_formulas:
         formulas[formula.table].append(formula)
-    measures = {
-        table.name: with_formulas(
-            table, table_measures(table, key_columns[table.name], names), formulas[table.name]
-        )
+    suggested = {
+        table.name: table_measures(table, key_columns[table.name], names)
         for table in profile.tables
     }
-    return with_other_rows(profile, measures, observations)
+    by_rows = {
+        table.name: with_formulas(table, suggested[table.name], formulas[table.name])
+        for table in profile.tables
+    }
+    shown = with_other_rows(profile, by_rows, observations)
+    return {
+        table: {
+            column: _with_suggested(role, suggested[table].get(column))
+            for column, role in roles.items()
+        }
+        for table, roles in shown.items()
+    }
+
+
+def _with_suggested(role: MeasureRole, suggested: MeasureRole | None) -> MeasureRole:
+    """Return a role with the one that name and values suggest, where the rows contradict it."""
+    if suggested is None or suggested.additivity == role.additivity:
+        return role
+    article = "an" if suggested.additivity == "additive" else "a"
+    lost = Alternative(
+        choice=f"{article} {suggested.additivity} measure",
+        reason="only the name suggests it, and the rows show more",
+    )
+    return role.model_copy(update={"alternatives": (*role.alternatives, lost)})
 
 
 def _measured_names(

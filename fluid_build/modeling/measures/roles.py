@@ -25,13 +25,13 @@ from fluid_build.modeling.measures.code_values import (
     is_whole,
     value_bounds,
 )
-from fluid_build.modeling.measures.measure_role import Additivity, Aggregation, MeasureRole
+from fluid_build.modeling.measures.meaning_roles import additive_role, other_role
+from fluid_build.modeling.measures.measure_role import MeasureRole, non_additive
 from fluid_build.modeling.measures.number_names import NumberName, name_words, read_number_name
 from fluid_build.modeling.measures.row_context import RowContext, row_context
 from fluid_build.modeling.measures.words import (
     ADDABLE,
     COUNTS,
-    EXTENTS,
     IDENTIFYING,
     MONEY,
     POSITIONS,
@@ -45,8 +45,6 @@ _LARGEST_PERCENTAGE = 100
 _MEASURE_TYPES = {None, "money", "percentage"}
 _NAMED_MONEY = ("unknown", "money")
 """A name that says money alone, such as a currency's."""
-_GREATEST = frozenset("max maximum highest peak best high maximo massimo maksymalna azami".split())
-_LEAST = frozenset("min minimum lowest worst low minimo minimalna asgari".split())
 
 
 def table_measures(
@@ -89,12 +87,12 @@ def _role(
     elif name.meaning == "count" and name.word not in COUNTS | ADDABLE:
         name = NumberName("unknown")
     if column.semantic_type == "percentage" or _is_share(column, name):
-        return _non_additive("its values are shares: a sum of shares is meaningless")
+        return non_additive("its values are shares: a sum of shares is meaningless")
     if name.meaning == "share_of_money" or (name.meaning, column.semantic_type) == _NAMED_MONEY:
         name = NumberName("addable", name.word or "money")
     if context.is_pay and name.meaning == "addable" and name.word in MONEY:
         name = NumberName("pay", name.word)
-    return _additive_role(name, context) or _other_role(column, name, context)
+    return additive_role(name, context) or other_role(column, name, context)
 
 
 def _is_code(column: ColumnProfile, name: NumberName, *, is_measured: bool) -> bool:
@@ -126,77 +124,3 @@ def _is_share(column: ColumnProfile, name: NumberName) -> bool:
     if name.meaning in {"unknown", "reading", "share_of_money"}:
         return not is_whole(column) and 0 <= low < high <= 1
     return False
-
-
-def _additive_role(name: NumberName, context: RowContext) -> MeasureRole | None:
-    """Return the role of what adds up in such a row; None where it doesn't, or not over time."""
-    if name.meaning in {"count", "addable"}:
-        if context.is_state and name.word in QUANTITIES | COUNTS:
-            return None
-        if context.has_size and name.word in EXTENTS:
-            return None
-        if name.meaning == "count":
-            return _role_of("sum", "additive", f"it counts '{name.word}', and counts add up")
-        return _role_of("sum", "additive", f"'{name.word}' adds up along every dimension")
-    if name.meaning == "pay" and context.is_period:
-        reason = f"'{name.word}' of the period that the key names, so it adds up"
-        return _role_of("sum", "additive", reason)
-    is_paid = name.meaning == "sale_price" and context.has_date
-    is_single = is_paid or (name.meaning in {"price", "sale_price"} and context.is_sale)
-    if is_single and not context.counts_units:
-        reason = "each row is a single piece, as no column counts units, so prices are amounts"
-        return _role_of("sum", "additive", reason)
-    return None
-
-
-def _other_role(column: ColumnProfile, name: NumberName, context: RowContext) -> MeasureRole:
-    """Return the role of a measure that doesn't add up along every dimension."""
-    word = name.word
-    match name.meaning:
-        case "level" | "pay":
-            return _semi_additive(f"'{word}' is a level: it adds up across everything except time")
-        case "cumulative":
-            return _semi_additive(f"'{word}' is a running total: the last one holds those before")
-        case "count" | "addable" if word in EXTENTS and context.has_size:
-            return _non_additive(f"'{word}' is of one piece or body, as its size is in the row")
-        case "count" | "addable":
-            reason = "the table holds a state, so it adds up across everything except time"
-            return _semi_additive(reason)
-        case "price" | "sale_price":
-            return _non_additive(f"'{word}' is for one unit: times a quantity it would add up")
-        case "ratio":
-            return _non_additive(f"'{word}' is a ratio: a sum of ratios is meaningless")
-        case "intensity":
-            return _non_additive(f"'{word}' is on a scale, where only an average says something")
-        case "extreme":
-            return _extreme(word)
-        case "reading":
-            return _non_additive(f"a '{word}' may be in any unit, so nothing shows that it adds up")
-    return _unexplained(column)
-
-
-def _extreme(word: str) -> MeasureRole:
-    reason = f"a sum of '{word}' values is meaningless"
-    if word in _GREATEST:
-        return _role_of("max", "non-additive", reason)
-    return _role_of("min" if word in _LEAST else "avg", "non-additive", reason)
-
-
-def _unexplained(column: ColumnProfile) -> MeasureRole:
-    """Return the role of numbers whose name says nothing."""
-    if family(column_type(column)) != "integer":
-        return _non_additive("its name says nothing, and nothing shows that it adds up")
-    values = f"{column.distinct:,} different whole numbers from {column.min} to {column.max}"
-    return _role_of("sum", "additive", f"{values} are neither a code, a numbering nor a date")
-
-
-def _semi_additive(reason: str) -> MeasureRole:
-    return _role_of("avg", "semi-additive", reason)
-
-
-def _non_additive(reason: str) -> MeasureRole:
-    return _role_of("avg", "non-additive", reason)
-
-
-def _role_of(aggregation: Aggregation, additivity: Additivity, reason: str) -> MeasureRole:
-    return MeasureRole(aggregation=aggregation, additivity=additivity, reason=reason)

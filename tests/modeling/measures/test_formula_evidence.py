@@ -42,6 +42,16 @@ def test_of_a_product_the_quantity_and_the_result_add_up() -> None:
     )
 
 
+def test_a_name_that_the_rows_contradict_is_kept_as_an_alternative() -> None:
+    columns = (number("qty"), number("cost", "DECIMAL(9,2)"), number("ab", "DECIMAL(9,2)"))
+    product = formula("ab", "product", "qty", "cost")
+    measures = profile_measures(
+        profile(table("t", *columns)), {"t": set()}, Observations(row_formulas=(product,))
+    )
+    (lost,) = measures["t"]["cost"].alternatives
+    assert lost.choice == "an additive measure"
+
+
 def test_a_product_of_two_prices_settles_nothing() -> None:
     names = ("price_a", "price_b", "ab")
     columns = [number(name, "DECIMAL(9,2)", min="5.25") for name in names]

@@ -280,14 +280,24 @@ def test_the_meaning_of_values_comes_before_their_name(meaning: str, expected: s
         ("wins", "it counts 'wins', and counts add up"),
         ("unit_price", "'price' is for one unit: times a quantity it would add up"),
         ("stock", "'stock' is a level: it adds up across everything except time"),
-        ("ab", "30 different whole numbers from 5 to 9000 are neither a code, a numbering nor a"
-               " date"),
+        ("ab", "30 different whole numbers from 5 to 9000 look measured"),
     ],
 )  # fmt: skip
 def test_a_measure_says_why_it_adds_up_or_not(name: str, reason: str) -> None:
     result = measure(name)
     assert result is not None
     assert result.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("name", "choices"),
+    [("ab", ["a code"]), ("reading", ["an amount"]), ("salary", ["a payment"]), ("amount", [])],
+)
+def test_a_measure_keeps_the_choices_that_lost(name: str, choices: list[str]) -> None:
+    """Where an expert would see no other choice there is none."""
+    result = measure(name)
+    assert result is not None
+    assert [alternative.choice for alternative in result.alternatives] == choices
 
 
 def test_categories_and_names_are_known_by_their_last_word() -> None:
