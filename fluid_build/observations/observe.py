@@ -9,6 +9,10 @@ from fluid_build.observations.observed_tables import observed_tables
 from fluid_build.observations.row_formulas import row_formulas
 from fluid_build.observations.running_levels import running_levels
 from fluid_build.observations.same_moment import same_moments, twin_moments
+from fluid_build.observations.shared_identifiers import (
+    part_of_key_references,
+    split_references,
+)
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
@@ -33,6 +37,10 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
         header_totals=tuple(header_totals(connection, by_name, profile.foreign_keys)),
         row_formulas=tuple(row_formulas(connection, tables, profile.foreign_keys)),
         running_levels=tuple(running_levels(connection, tables, profile.foreign_keys)),
+        part_of_key_references=tuple(
+            part_of_key_references(connection, by_name, profile.foreign_keys)
+        ),
+        split_references=tuple(split_references(connection, by_name, profile.foreign_keys)),
     )
     on_progress(Progress("observations", 1, 1))
     return observed

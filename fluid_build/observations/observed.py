@@ -9,6 +9,7 @@ from fluid_build.observations.key_overlaps import KeyOverlap
 from fluid_build.observations.row_formulas import RowFormula
 from fluid_build.observations.running_levels import RunningLevel
 from fluid_build.observations.same_moment import SameMoment, TwinMoment
+from fluid_build.observations.shared_identifiers import PartOfKeyReference, SplitReference
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Observations:
     header_totals: tuple[HeaderTotal, ...] = ()
     row_formulas: tuple[RowFormula, ...] = ()
     running_levels: tuple[RunningLevel, ...] = ()
+    part_of_key_references: tuple[PartOfKeyReference, ...] = ()
+    split_references: tuple[SplitReference, ...] = ()
 
 
 NO_OBSERVATIONS = Observations()

@@ -90,8 +90,12 @@ def conceptual(measured: Profile) -> ConceptualModel:
     return conceptual_model(measured)
 
 
-def vault(measured: Profile, strategy: HashKeyStrategy | None = None) -> DataVaultModel:
-    return data_vault(measured, conceptual_model(measured), strategy=strategy)
+def vault(
+    measured: Profile,
+    strategy: HashKeyStrategy | None = None,
+    observations: Observations = NO_OBSERVATIONS,
+) -> DataVaultModel:
+    return data_vault(measured, conceptual_model(measured), observations, strategy)
 
 
 def star(

@@ -16,17 +16,20 @@ from fluid_build.modeling.data_vault.elements import (
     Satellite,
 )
 from fluid_build.modeling.data_vault.links import links
+from fluid_build.modeling.data_vault.observed_references import with_observed_references
 from fluid_build.modeling.data_vault.own_hubs import hub_keys, own_hubs
 from fluid_build.modeling.data_vault.placements import Placement, placements
 from fluid_build.modeling.data_vault.reference_lists import calendars
 from fluid_build.modeling.data_vault.references_through_links import through_links
 from fluid_build.modeling.data_vault.satellites import satellites
 from fluid_build.modeling.data_vault.source_tables import SourceTables, source_tables
+from fluid_build.modeling.data_vault.subtypes import is_other_kind
 from fluid_build.modeling.data_vault.vault_names import VaultNames
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.modeling.sql_names import SqlNames, sql_names
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
+from fluid_build.text import listed
 
 
 def data_vault(
@@ -39,7 +42,7 @@ def data_vault(
 
     Hash keys are made as the strategy says, without one by MD5.
     """
-    known = source_tables(conceptual, observations)
+    known = with_observed_references(source_tables(conceptual, observations))
     tables = through_links(known, set(calendars(known)))
     placed = placements(profile, tables)
     keys = hub_keys(tables, placed)
@@ -96,10 +99,26 @@ def _hubs(
             business_key_origin=chosen.key.origin,
             hash_key=vault_names.hub_key(name),
             evidence=chosen.key.evidence,
-            reason=f"{chosen.reason} {placed[entity_name].reason}",
+            reason=f"{chosen.reason} {placed[entity_name].reason}"
+            f"{_other_kinds(placed, entity_name)}",
             alternatives=(*placed[entity_name].alternatives, *chosen.alternatives),
         )
     return hubs
+
+
+def _other_kinds(placed: Mapping[str, Placement], entity: str) -> str:
+    """Return the sentence that names the other tables whose keys the hub of an entity lists."""
+    others = [
+        name
+        for name, placement in placed.items()
+        if placement.parent is not None
+        and placement.parent.to_entity == entity
+        and placement.kind == "subtype"
+        and is_other_kind(placement.parent)
+    ]
+    return (
+        f" The keys of {listed(others)} are of the same kind and in the same hub." if others else ""
+    )
 
 
 def _references_by_hub(

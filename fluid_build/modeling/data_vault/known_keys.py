@@ -77,11 +77,13 @@ def key_of_parts(tables: SourceTables, table: str) -> EntityKey | None:
     """Return the part of a composite key that identifies what the rows are parts of, or None."""
     entity, key = tables.entities[table], tables.identity(table)
     referring = {c for r in tables.references[table] for c in r.from_attributes}
-    if len(key) < 2 or referring & set(key) or tables.referrers[table]:
+    if len(key) < 2 or referring & set(key):
         return None
     attributes = [entity.attribute(column) for column in key]
     identifiers = [attribute for attribute in attributes if not _tells_apart(attribute)]
     if len(identifiers) != 1 or not has_key_word(words(identifiers[0].name)):
+        return None
+    if any(r.to_attributes != (identifiers[0].name,) for r in tables.referrers[table]):
         return None
     return _repeated_key(entity, identifiers[0], "Its rows are parts of what this identifies.")
 

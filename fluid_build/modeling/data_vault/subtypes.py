@@ -5,12 +5,15 @@ rows of that table, and it becomes a satellite of that table's hub. Where only a
 two are kinds of different things whose numbers overlap, and each has a hub: the keys that don't
 fit would be stubs in the other's hub, about which nothing is known.
 
+Two tables whose keys have no value in common may still list one kind of thing: where a column
+refers to either of them, they share a hub.
+
 With few rows, a table that relates two others may have each row of one just once. Its key looks
 like that of a subtype, but nobody declared it, and the table's name or contents say that it's a
 relationship.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from functools import partial
 
 from fluid_build.modeling.conceptual import Relationship
@@ -28,7 +31,12 @@ from fluid_build.modeling.data_vault.table_names import (
     is_named_for_all,
     lists_languages,
 )
+from fluid_build.modeling.identifiers import identifier
+from fluid_build.profiling.profile import ForeignKeyEvidence
+from fluid_build.text import counted
 
+_OTHER_KIND = "same kind: "
+"""How the names of references begin that no row has; no name of a real one has a blank."""
 _MOST_STRAY = 0.05
 """Share of a subtype's keys that its supertype may lack: more isn't a few lost rows any more."""
 _MOST_OF_RELATIONSHIP = 2
@@ -50,6 +58,11 @@ def supertypes(tables: SourceTables, placed: Set[str]) -> dict[str, Relationship
         ]
         if candidates and not only_relates(tables, name, placed):
             by_table[name] = min(candidates, key=partial(_rank_as_supertype, tables))
+    for reference in _alternatives(tables):
+        child, parent = reference.from_entity, reference.to_entity
+        is_free = {child, parent}.isdisjoint({*placed, *by_table})
+        if is_free and _extends(tables, reference):
+            by_table[child] = reference
     for name in tables.entities:
         circle = _circle(by_table, name)
         if circle:
@@ -86,10 +99,36 @@ def only_relates(tables: SourceTables, table: str, lists: Set[str]) -> bool:
 
 def subtype_reason(reference: Relationship) -> str:
     """Return why a table is a subtype of the one that this reference leads to."""
+    if is_other_kind(reference):
+        return f"A kind of what {reference.to_entity} lists too: {reference.reason}"
     return (
         f"A subtype of {reference.to_entity}: its key is the key of {reference.to_entity}, so each"
         f" row extends a row of {reference.to_entity}."
     )
+
+
+def _alternatives(tables: SourceTables) -> Iterator[Relationship]:
+    """Return for each two tables that one column refers to a reference from second to first."""
+    for split in tables.observations.split_references:
+        if not {split.first_table, split.second_table} <= tables.entities.keys():
+            continue
+        yield Relationship(
+            name=f"{_OTHER_KIND}{identifier(split.second_table)}",
+            from_entity=split.second_table,
+            from_attributes=(split.second_column,),
+            to_entity=split.first_table,
+            to_attributes=(split.first_column,),
+            cardinality="one-to-one",
+            from_participation="optional",
+            to_participation="optional",
+            origin="measured",
+            confidence=1.0,
+            evidence=ForeignKeyEvidence(origin="measured", rows=0),
+            mapped_source_tables=(split.second_table, split.first_table),
+            reason=f"{split.table}.{split.column} refers to {split.first_table} in"
+            f" {counted(split.first_rows, 'row')} and to {split.second_table} in"
+            f" {split.second_rows:,}, and no key is in both.",
+        )
 
 
 def relating_reason(tables: SourceTables, table: str) -> str:
@@ -97,6 +136,11 @@ def relating_reason(tables: SourceTables, table: str) -> str:
     references = ends(outward_references(tables, table))
     columns = ", ".join(tables.identity(table))
     return f"Its rows link {name_parents(references)}; that {columns} is unique isn't declared."
+
+
+def is_other_kind(reference: Relationship) -> bool:
+    """Return whether a reference only says that two tables' keys are of one kind."""
+    return reference.name.startswith(_OTHER_KIND)
 
 
 def strays(reference: Relationship) -> bool:

@@ -4,6 +4,8 @@ import pytest
 
 from fluid_build.modeling.data_vault.elements import DataVaultModel, HashKeyStrategy
 from fluid_build.modeling.techniques import build_model
+from fluid_build.observations.observed import Observations
+from fluid_build.observations.shared_identifiers import PartOfKeyReference, SplitReference
 from fluid_build.profiling.profile import Profile
 from tests.modeling.profiles import reference
 from tests.modeling.sources import changed, changed_column, link, satellite, source, vault
@@ -216,3 +218,30 @@ def test_a_strategy_under_which_two_keys_could_be_written_alike_is_refused(
 def test_the_technique_goes_by_its_usual_names(alias: str) -> None:
     measured = source(SHOP)
     assert build_model(measured, alias) == build_model(measured, "data_vault_2")
+
+
+SHAPES = """
+    shapes *shape_id text/9, *sequence/20, lat double
+    trips  *trip_id text, shape_id text/9, title text
+"""
+
+
+@pytest.mark.parametrize(("orphans", "links"), [(0, {"lnk_trips_shapes"}), (20, set())])
+def test_what_has_the_identifier_of_parts_refers_to_their_whole(
+    orphans: int, links: set[str]
+) -> None:
+    observed = PartOfKeyReference("trips", "shape_id", "shapes", "shape_id", 100, orphans)
+    observations = Observations(part_of_key_references=(observed,))
+    model = vault(source(SHAPES), observations=observations)
+    assert {link.name for link in model.links} == links
+    assert model.hub("hub_shapes").business_key_columns == ("shape_id",)
+
+
+def test_two_tables_that_one_column_refers_to_share_a_hub() -> None:
+    schema = "sets *set_num text, title text\nfigures *fig_num text, title text"
+    schema += "\nstock *id, set_num text > sets, place text/9"
+    split = SplitReference("stock", "set_num", "sets", "set_num", "figures", "fig_num", 100, 60, 40)
+    model = vault(source(schema), observations=Observations(split_references=(split,)))
+    assert [hub.name for hub in model.hubs] == ["hub_sets"]
+    assert satellite(model, "sat_figures").parent == "hub_sets"
+    assert "no key is in both" in satellite(model, "sat_figures").reason

@@ -1,0 +1,61 @@
+"""Identifiers that several tables share without a key that all of them could refer to."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from fluid_build.observations.observe import observe
+from fluid_build.observations.observed import Observations
+from fluid_build.observations.shared_identifiers import PartOfKeyReference, SplitReference
+from fluid_build.profiling import profile_source
+from fluid_build.sources import open_source
+
+SHAPES = """
+    CREATE TABLE shapes (shape_id VARCHAR, sequence INTEGER, lat DOUBLE,
+      PRIMARY KEY (shape_id, sequence));
+    INSERT INTO shapes SELECT 's' || i // 10, i % 10, i / 7 FROM range(200) AS t(i);
+    CREATE TABLE trips AS
+    SELECT 't' || i AS trip_id, CASE WHEN i % 4 > 0 THEN 's' || i % 25 END AS shape_id
+    FROM range(100) AS t(i)
+"""
+
+
+def observed(folder: Path, statements: str) -> Observations:
+    database = folder / "shop.duckdb"
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(statements)
+    with open_source(str(database)) as source:
+        return observe(source, profile_source(source))
+
+
+def test_a_column_with_a_part_of_another_tables_key_is_measured(tmp_path: Path) -> None:
+    (reference,) = observed(tmp_path, SHAPES).part_of_key_references
+    assert reference == PartOfKeyReference("trips", "shape_id", "shapes", "shape_id", 75, 15)
+
+
+def _catalogue(first: str, second: str) -> str:
+    return f"""
+        CREATE TABLE sets AS SELECT {first} AS set_num, 'n' || i AS title FROM range(90) AS t(i);
+        CREATE TABLE figures AS
+        SELECT {second} AS fig_num, 'f' || i AS title FROM range(40) AS t(i);
+        ALTER TABLE sets ADD PRIMARY KEY (set_num);
+        ALTER TABLE figures ADD PRIMARY KEY (fig_num);
+        CREATE TABLE inventories AS
+        SELECT i AS id, set_num, i % 3 AS version FROM (
+          SELECT row_number() OVER () AS i, set_num
+          FROM (SELECT set_num FROM sets UNION ALL SELECT fig_num FROM figures))
+    """
+
+
+def test_a_column_that_refers_to_either_of_two_tables_is_found(tmp_path: Path) -> None:
+    statements = _catalogue("'set-' || i || '-1'", "'fig-' || i")
+    (split,) = observed(tmp_path, statements).split_references
+    assert split == SplitReference(
+        "inventories", "set_num", "sets", "set_num", "figures", "fig_num", 130, 90, 40
+    )
+
+
+@pytest.mark.parametrize("second", ["'set-' || i + 89 || '-1'", "'set-' || i || '-1'"])
+def test_keys_that_are_in_both_tables_are_not_of_one_kind(tmp_path: Path, second: str) -> None:
+    assert observed(tmp_path, _catalogue("'set-' || i || '-1'", second)).split_references == ()
