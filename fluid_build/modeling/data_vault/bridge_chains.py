@@ -11,6 +11,7 @@ from functools import cached_property
 
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.business_elements import BridgeHop
+from fluid_build.modeling.data_vault.column_purposes import is_event_date
 from fluid_build.modeling.data_vault.elements import (
     DataVaultModel,
     Hub,
@@ -20,6 +21,7 @@ from fluid_build.modeling.data_vault.elements import (
     Satellite,
 )
 from fluid_build.modeling.sql_names import free_identifier
+from fluid_build.profiling.names import words
 
 _MOST_HUBS = 12
 """Hubs that a bridge leads to: a wider one is hard to read, and its nearest hubs are what most
@@ -28,6 +30,9 @@ _FEWEST_LINKS = 2
 """Links that a bridge must spare a query: one join is no chain."""
 _RECURSIVE: frozenset[LinkType] = frozenset({"hierarchical", "same-as"})
 """Links that lead from a hub to itself: one step up isn't where their chain ends."""
+_WRITING = frozenset("changed created edited entered inserted modified updated".split())
+_WRITERS = frozenset("by user".split())
+"""Words of a column that says who wrote a row (``created_by``), by which nobody groups rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +83,23 @@ class VaultGraph:
             if own is None or link.link_type in _RECURSIVE or not satellites:
                 continue
             (referred,) = (end for end in link.hubs if end.hash_key != own.hash_key)
+            if any(_names_a_writer(column) for column in referred.columns):
+                continue
             references[own.hub].append(ReferenceLink(link, own, referred, satellites[0]))
         return references
 
     def starts(self) -> Iterator[StartOfChain]:
         """Return where chains start.
 
-        These are the links of several hubs, the multi-active satellites whose rows are measured,
-        and the hubs that no link leads to.
+        These are the links of several hubs, and the multi-active satellites and the hubs that no
+        link leads to whose rows are counted and added up.
         """
         for link in self.vault.links:
             satellites = self.satellites.get(link.name, ())
             if self._own_end(link) is None and satellites:
                 yield StartOfChain(link, satellites[0], link.hubs)
         for satellite in self.vault.satellites:
-            if satellite.multi_active_keys and self._is_measured(satellite):
+            if satellite.multi_active_keys and self._has_whole_keys(satellite):
                 yield StartOfChain(self.vault.hub(satellite.parent), satellite)
         led_to = {
             end.hub
@@ -104,20 +111,27 @@ class VaultGraph:
         for hub in self.vault.hubs:
             own = (s for s in self.satellites.get(hub.name, ()) if s.table == hub.entity_name)
             first = next(own, None)
-            if hub.name not in led_to and first is not None:
+            is_finest = hub.name not in led_to and self._is_analysed(hub.entity_name)
+            if is_finest and first is not None:
                 yield StartOfChain(hub, first)
 
-    def _is_measured(self, satellite: Satellite) -> bool:
-        """Return whether a multi-active satellite has something to add up, and whole keys.
-
-        Descriptions of several rows, such as phone numbers, are read for one key at a time.
-        """
+    def _has_whole_keys(self, satellite: Satellite) -> bool:
+        """Return whether the rows of a hub's multi-active satellite are analysed, by whole keys."""
         entity = self.conceptual.entity(satellite.table)
         return (
             satellite.parent in {hub.name for hub in self.vault.hubs}
             and all(entity.attribute(key).required for key in satellite.multi_active_keys)
-            and any(entity.attribute(name).measure is not None for name in satellite.columns)
+            and self._is_analysed(satellite.table)
         )
+
+    def _is_analysed(self, table: str) -> bool:
+        """Return whether a table has something to add up, or says when something happened.
+
+        Other rows, such as settings and phone numbers, are read for one key at a time.
+        """
+        columns = {c for s in self.vault.satellites if s.table == table for c in s.columns}
+        attributes = (self.conceptual.entity(table).attribute(column) for column in columns)
+        return any(each.measure is not None or is_event_date(each) for each in attributes)
 
     def _own_end(self, link: Link) -> HubReference | None:
         """Return the end of a link that its table's own rows are; None for several hubs' link."""
@@ -132,6 +146,11 @@ class VaultGraph:
         )
 
 
+def _names_a_writer(column: str) -> bool:
+    name_words = set(words(column))
+    return bool(name_words & _WRITING and name_words & _WRITERS)
+
+
 def hops(graph: VaultGraph, chain: StartOfChain) -> tuple[BridgeHop, ...]:
     """Return the links to follow from a start, the nearest hubs first; none if it isn't worth it.
 
@@ -139,8 +158,9 @@ def hops(graph: VaultGraph, chain: StartOfChain) -> tuple[BridgeHop, ...]:
     goes on from where it reached a hub first.
     """
     start = chain.start
-    ends = [(end.hub, end.hash_key) for end in chain.hubs] or [(start.name, start.hash_key)]
-    used_columns = {start.hash_key, *(column for _, column in ends)}
+    key = chain.satellite.hash_key
+    ends = [(end.hub, end.hash_key) for end in chain.hubs] or [(start.name, key)]
+    used_columns = {key, *(column for _, column in ends)}
     reached = {hub for hub, _ in ends}
     found: list[BridgeHop] = []
     expanded: set[str] = set()

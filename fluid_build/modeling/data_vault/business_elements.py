@@ -79,7 +79,7 @@ class BridgeTable(BusinessTable):
     """Which keys a row of a link or hub led to along a chain of links, at every snapshot.
 
     It has one row for each valid row of ``satellite``, since every hop leads to at most one row:
-    under the hash key ``hash_key`` of ``start``, which the satellite belongs to, and the
+    under the hash key of ``start``, which the satellite belongs to and calls ``hash_key``, and the
     multi-active keys of the satellite, if it has any. ``load_date`` is the column with the load
     date of that row.
     """

@@ -39,6 +39,10 @@ class RawVault:
             self.hubs[hub].entity_name, self.hubs[hub].business_key_columns
         )
 
+    def key(self, satellite: str) -> str:
+        """Return the column with the hash key of a satellite's parent."""
+        return self.satellites[satellite].hash_key
+
     def multi_active_keys(self, satellite: str) -> tuple[str, ...]:
         """Return the columns that tell a multi-active satellite's rows apart; else none."""
         columns = self.satellites[satellite].multi_active_keys
@@ -66,7 +70,7 @@ def point_in_time_query(
     for satellite in described:
         name = satellite.satellite
         conditions = (
-            f"{name}.{hub.hash_key} = {table}.{satellite.hash_key}",
+            f"{name}.{vault.key(name)} = {table}.{satellite.hash_key}",
             f"{name}.load_date = {table}.{satellite.load_date}",
         )
         clauses.append(_join("JOIN", name, conditions))
@@ -83,10 +87,10 @@ def raw_point_in_time_query(
     """Return the query that finds the valid row of each satellite in its history."""
     described = [each.satellite for each in satellites if vault.payload(each.satellite)]
     own = _own_satellite(vault, hub, described)
-    ctes = [_valid_rows(name, (hub.hash_key,), vault.payload(name)) for name in described]
+    ctes = [_valid_rows(name, (vault.key(name),), vault.payload(name)) for name in described]
     clauses = [f"FROM {hub.name}"]
     for name in described:
-        same_key = f"{_valid(name)}.{hub.hash_key} = {hub.name}.{hub.hash_key}"
+        same_key = f"{_valid(name)}.{vault.key(name)} = {hub.name}.{hub.hash_key}"
         kind = "JOIN" if name == own else "LEFT JOIN"
         clauses.append(_join(kind, _valid(name), (same_key,)))
     clauses.append(f"WHERE {hub.name}.load_date <= {AS_OF}")
@@ -96,17 +100,21 @@ def raw_point_in_time_query(
 
 @dataclass(frozen=True)
 class Chain:
-    """A bridge by its parts: ``start`` is a link or a hub, with its ``satellite``."""
+    """A bridge by its parts: ``start`` is a link or a hub, with its ``satellite``.
+
+    ``key`` is the hash key of the start, as the satellite calls it.
+    """
 
     start: Hub | Link
     satellite: str
+    key: str
     hubs: tuple[BridgeHub, ...]
     hops: tuple[BridgeHop, ...]
 
     @property
     def ends(self) -> tuple[tuple[str, str], ...]:
         """Every hub of the chain, with the column of the bridge that has its hash key."""
-        own = [(self.start.name, self.start.hash_key)] if isinstance(self.start, Hub) else []
+        own = [(self.start.name, self.key)] if isinstance(self.start, Hub) else []
         hubs = ((hub.hub, hub.hash_key) for hub in self.hubs)
         return (*own, *hubs, *((hop.hub, hop.hash_key) for hop in self.hops))
 
@@ -122,9 +130,7 @@ def bridge_query(vault: RawVault, table: str, load_date: str, chain: Chain, cale
     columns.add_keys(vault, chain)
     parts, payload = vault.multi_active_keys(chain.satellite), vault.payload(chain.satellite)
     if parts or payload:
-        conditions = [
-            f"{chain.satellite}.{key} = {table}.{key}" for key in (chain.start.hash_key, *parts)
-        ]
+        conditions = [f"{chain.satellite}.{key} = {table}.{key}" for key in (chain.key, *parts)]
         conditions.append(f"{chain.satellite}.load_date = {table}.{load_date}")
         clauses.append(_join("JOIN", chain.satellite, conditions))
         columns.add(chain.satellite, (*parts, *payload))
@@ -134,16 +140,16 @@ def bridge_query(vault: RawVault, table: str, load_date: str, chain: Chain, cale
 
 def raw_bridge_query(vault: RawVault, chain: Chain) -> str:
     """Return the query that follows each link of a bridge as it was valid."""
-    key = chain.start.hash_key
+    key, start_key = chain.key, chain.start.hash_key
     start = _alias(key) if isinstance(chain.start, Hub) else chain.start.name
     parts, payload = vault.multi_active_keys(chain.satellite), vault.payload(chain.satellite)
     ctes = [_valid_rows(chain.satellite, (key, *parts), payload)]
-    same_row = f"{_valid(chain.satellite)}.{key} = {start}.{key}"
+    same_row = f"{_valid(chain.satellite)}.{key} = {start}.{start_key}"
     clauses = [
         f"FROM {_aliased(chain.start.name, start)}",
         _join("JOIN", _valid(chain.satellite), (same_row,)),
     ]
-    keys = {key: f"{start}.{key}"}
+    keys = {key: f"{start}.{start_key}"}
     keys |= {hub.hash_key: f"{start}.{hub.hash_key}" for hub in chain.hubs}
     for number, hop in enumerate(chain.hops, start=1):
         link_key, alias = vault.links[hop.link].hash_key, f"hop_{number}"

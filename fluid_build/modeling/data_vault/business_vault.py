@@ -153,9 +153,9 @@ class _Makers:
         finest = satellite if satellite.multi_active_keys else start
         name = self.relation_names.new("bridge", _stem(finest.name))
         hubs = tuple(BridgeHub(hub=end.hub, hash_key=end.hash_key) for end in chain.hubs)
-        parts = Chain(start, satellite.name, hubs, chain_hops)
+        parts = Chain(start, satellite.name, satellite.hash_key, hubs, chain_hops)
         columns = {
-            start.hash_key,
+            satellite.hash_key,
             *(column for _, column in parts.ends),
             *self.raw.multi_active_keys(satellite.name),
         }
@@ -168,7 +168,7 @@ class _Makers:
                 f" {listed(dict.fromkeys(hub for hub, _ in parts.ends))}."
             ),
             start=start.name,
-            hash_key=start.hash_key,
+            hash_key=satellite.hash_key,
             satellite=satellite.name,
             load_date=load_date,
             hubs=hubs,

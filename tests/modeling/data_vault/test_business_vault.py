@@ -92,10 +92,12 @@ def test_a_single_link_is_no_chain() -> None:
 
 
 def test_a_hub_that_nothing_refers_to_starts_a_chain_of_references() -> None:
+    """Rows of events are counted by what they lead to; settings are read one by one."""
     schema = """
         country  *id, name text, continent text, anthem text
         customer *id, name text, street text, country_id > country
-        claim    *id, customer_id > customer, note text
+        claim    *id text, customer_id > customer, filed date, note text, kind text
+        setting  *id text, customer_id > customer, language text, note text, colour text
     """
     (claims,) = business_vault(schema).bridges
     assert (claims.start, claims.hubs) == ("hub_claim", ())
@@ -124,6 +126,16 @@ def test_a_link_of_a_hub_to_itself_is_not_followed() -> None:
     """One step up isn't where a hierarchy ends."""
     manager = reference("customer", "parent_id", "customer", "id", role="parent")
     measured = source(CHAIN.replace("street text", "street text, parent_id"), manager)
+    business = vault(measured).business_vault
+    assert business is not None
+    links = [hop.link for hop in bridge(business, "bridge_line").hops]
+    assert links == ["lnk_orders_customer", "lnk_customer_country"]
+
+
+def test_who_wrote_a_row_is_not_followed() -> None:
+    """Nobody groups rows by who typed them in."""
+    writer = reference("orders", "created_by", "customer", "id", role="created_by")
+    measured = source(CHAIN.replace("ordered date", "created_by, ordered date"), writer)
     business = vault(measured).business_vault
     assert business is not None
     links = [hop.link for hop in bridge(business, "bridge_line").hops]

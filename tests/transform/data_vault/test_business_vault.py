@@ -22,11 +22,11 @@ _SMALL = (
     "CREATE TABLE customer (id INTEGER PRIMARY KEY, name VARCHAR, city VARCHAR,"
     " balance DECIMAL(10, 2), region_id INTEGER)",
     "CREATE TABLE customer_detail (customer_id INTEGER PRIMARY KEY, hobby VARCHAR)",
-    "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, note VARCHAR)",
+    "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, note VARCHAR, ordered DATE)",
     "INSERT INTO region SELECT i, 'r' || i, 'a' || i, i FROM range(1, 5) r(i)",
     "INSERT INTO customer SELECT i, 'n' || i, 'c', i * 1.5, 1 + i % 4 FROM range(1, 7) r(i)",
     "INSERT INTO customer_detail SELECT i, 'h' || i FROM range(1, 5) r(i)",
-    "INSERT INTO orders SELECT i, 1 + i % 6, 'o' || i FROM range(1, 13) r(i)",
+    "INSERT INTO orders SELECT i, 1 + i % 6, 'o' || i, DATE '2024-01-01' FROM range(1, 13) r(i)",
 )
 _REFERENCES = (
     reference("customer", "region_id", "region", "id"),
@@ -196,7 +196,7 @@ _CHANGES = st.one_of(
         ),
     ),
     st.builds(
-        "INSERT INTO shop.orders SELECT id + 20, customer_id, note FROM shop.orders"
+        "INSERT INTO shop.orders SELECT id + 20, customer_id, note, ordered FROM shop.orders"
         " WHERE id = {} AND NOT EXISTS (FROM shop.orders WHERE id = {} + 20)".format,
         st.shared(st.integers(1, 12), key="new"),
         st.shared(st.integers(1, 12), key="new"),

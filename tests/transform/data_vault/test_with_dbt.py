@@ -60,9 +60,9 @@ def test_dbt_adds_what_changed_and_nothing_else(tmp_path: Path) -> None:
 _DETAIL = (
     *_SMALL,
     "CREATE TABLE detail (customer_id INTEGER PRIMARY KEY, hobby VARCHAR)",
-    "CREATE TABLE claim (id INTEGER PRIMARY KEY, order_id INTEGER, note VARCHAR)",
+    "CREATE TABLE claim (id INTEGER PRIMARY KEY, order_id INTEGER, amount DECIMAL(8, 2))",
     "INSERT INTO detail SELECT i, 'h' || i FROM range(1, 5) r(i)",
-    "INSERT INTO claim SELECT i, 1 + i % 12, 'c' || i FROM range(1, 31) r(i)",
+    "INSERT INTO claim SELECT i, 1 + i % 12, i * 1.5 FROM range(1, 31) r(i)",
 )
 
 

@@ -94,7 +94,7 @@ def _sql(sources: VaultSources, bridge: BridgeTable, snapshots: str) -> str:
     joins = [join("JOIN", start, "start_versions", valid_at_snapshot("start_versions"))]
     keys = {key: f"start_versions.{key}"}
     if bridge.hubs:
-        same_row = f"start_rows.{key} = start_versions.{key}"
+        same_row = f"start_rows.{sources.parent(bridge.start).hash_key} = start_versions.{key}"
         joins.append(join("JOIN", f"model.{bridge.start}", "start_rows", [same_row]))
         keys |= {hub.hash_key: f"start_rows.{hub.hash_key}" for hub in bridge.hubs}
     for number, hop in enumerate(bridge.hops, start=1):
@@ -136,7 +136,8 @@ def _versions_of_link(hop: BridgeHop, key: str) -> str:
 def _columns(sources: VaultSources, bridge: BridgeTable) -> Iterator[PlanColumn]:
     start = sources.parent(bridge.start)
     key = hub_key(sources, start) if isinstance(start, Hub) else link_key(start)
-    yield key.model_copy(update={"tags": ("hash-key", "primary-key", "foreign-key")})
+    tags = ("hash-key", "primary-key", "foreign-key")
+    yield key.model_copy(update={"name": bridge.hash_key, "tags": tags})
     yield from retagged(_multi_active_keys(sources, bridge), "primary-key")
     yield in_key(SNAPSHOT_DATE)
     yield load_date_column(bridge.load_date, bridge.satellite)
@@ -162,7 +163,8 @@ def _tests(sources: VaultSources, bridge: BridgeTable) -> Iterator[BuildTest]:
     name, start = bridge.name, bridge.start
     key = _key(sources, bridge)
     yield from snapshot_tests(sources, name, key)
-    yield reference(name, bridge.hash_key, start, bridge.hash_key, every_key_exists(start))
+    start_key = sources.parent(start).hash_key
+    yield reference(name, bridge.hash_key, start, start_key, every_key_exists(start))
     yield row_reference(
         name,
         bridge.satellite,

@@ -22,7 +22,7 @@ def _checks(sources: VaultSources) -> Iterator[Check]:
         return
     for table in business.point_in_time_tables:
         for each in table.satellites:
-            key = ((table.hash_key, each.hash_key),)
+            key = ((sources.satellite(each.satellite).hash_key, each.hash_key),)
             yield _check(sources, table.name, each.satellite, (*key, ("load_date", each.load_date)))
     for bridge in business.bridges:
         satellite = sources.satellite(bridge.satellite)

@@ -75,12 +75,13 @@ def _sql(sources: VaultSources, table: PointInTimeTable, hub: Hub, snapshots: st
     for number, satellite in enumerate(table.satellites, start=1):
         alias = f"versions_{number}"
         cte = fit(satellite.satellite, "versions")
-        ctes.append((cte, versions(satellite.satellite, key)))
+        own_key = sources.satellite(satellite.satellite).hash_key
+        ctes.append((cte, versions(satellite.satellite, own_key)))
         columns += [
-            (f"COALESCE({alias}.{key}, {zero})", satellite.hash_key),
+            (f"COALESCE({alias}.{own_key}, {zero})", satellite.hash_key),
             (f"COALESCE({alias}.valid_from, {BEFORE_ANY_LOAD})", satellite.load_date),
         ]
-        same_key = f"{alias}.{key} = hub.{key}"
+        same_key = f"{alias}.{own_key} = hub.{key}"
         joins.append(join("LEFT JOIN", cte, alias, (same_key, *valid_at_snapshot(alias))))
     return with_ctes(ctes, query(columns, "snapshots", *joins))
 
@@ -105,16 +106,17 @@ def _tests(sources: VaultSources, table: PointInTimeTable, hub: Hub) -> Iterator
     yield from snapshot_tests(sources, table.name, (hub.hash_key, "snapshot_date"))
     yield reference(table.name, hub.hash_key, hub.name, hub.hash_key, every_key_exists(hub.name))
     for satellite in table.satellites:
-        yield _leads_to_a_row(table, hub, satellite)
+        own_key = sources.satellite(satellite.satellite).hash_key
+        yield _leads_to_a_row(table, own_key, satellite)
 
 
 def _leads_to_a_row(
-    table: PointInTimeTable, hub: Hub, satellite: PointInTimeSatellite
+    table: PointInTimeTable, own_key: str, satellite: PointInTimeSatellite
 ) -> BuildTest:
     return row_reference(
         table.name,
         satellite.satellite,
-        ((satellite.hash_key, hub.hash_key), (satellite.load_date, "load_date")),
+        ((satellite.hash_key, own_key), (satellite.load_date, "load_date")),
         f"Each row leads to the row of {satellite.satellite} that was valid, or to its ghost"
         " record.",
     )
