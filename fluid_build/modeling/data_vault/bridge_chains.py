@@ -23,7 +23,7 @@ from fluid_build.modeling.data_vault.elements import (
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.profiling.names import words
 
-_MOST_HUBS = 12
+MOST_HUBS = 12
 """Hubs that a bridge leads to: a wider one is hard to read, and its nearest hubs are what most
 queries group by."""
 _FEWEST_LINKS = 2
@@ -168,7 +168,7 @@ def hops(graph: VaultGraph, chain: StartOfChain) -> tuple[BridgeHop, ...]:
         for reference in graph.references.get(hub, ()) if hub not in expanded else ():
             referred = reference.referred
             is_new_role = bool(referred.role) and referred.hash_key not in used_columns
-            if len(ends) < _MOST_HUBS and (referred.hub not in reached or is_new_role):
+            if len(ends) < MOST_HUBS and (referred.hub not in reached or is_new_role):
                 hop = _hop(reference, column, used_columns)
                 used_columns |= {hop.hash_key, hop.link_key}
                 found.append(hop)

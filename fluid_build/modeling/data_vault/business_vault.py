@@ -4,7 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel
-from fluid_build.modeling.data_vault.bridge_chains import StartOfChain, VaultGraph, hops
+from fluid_build.modeling.data_vault.bridge_chains import (
+    MOST_HUBS,
+    StartOfChain,
+    VaultGraph,
+    hops,
+)
 from fluid_build.modeling.data_vault.business_elements import (
     BridgeHop,
     BridgeHub,
@@ -25,7 +30,7 @@ from fluid_build.modeling.data_vault.business_queries import (
 from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub, Satellite
 from fluid_build.modeling.element import Element, SourceColumn
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier, sql_names
-from fluid_build.text import counted, listed
+from fluid_build.text import counted, listed, noun
 
 _FEWEST_SATELLITES = 2
 """Satellites that make a point-in-time table worth it: one alone is its own."""
@@ -177,16 +182,17 @@ class _Makers:
             raw_query=raw_bridge_query(self.raw, parts),
             mapped_source_tables=_tables((start, satellite, *links)),
             source_columns=_source_columns((start, *links)),
-            reason=_reason_for_bridge(finest.name, chain_hops),
+            reason=_reason_for_bridge(finest.name, chain_hops, is_cut=len(parts.ends) >= MOST_HUBS),
         )
 
 
-def _reason_for_bridge(finest: str, chain_hops: Sequence[BridgeHop]) -> str:
-    links = counted(len(chain_hops), "link")
+def _reason_for_bridge(finest: str, chain_hops: Sequence[BridgeHop], *, is_cut: bool) -> str:
+    links, lead = counted(len(chain_hops), "link"), noun(len(chain_hops), "leads", "lead")
+    left_out = f" Only the nearest {MOST_HUBS} hubs are in it." if is_cut else ""
     return (
-        f"Nothing is finer than {finest}, and queries group its rows by what {links} lead"
-        " to. Here they join neither these links nor their effectivity satellites. Each link leads"
-        " to at most one row, so no row is counted twice."
+        f"Queries count and add up the rows of {finest} by what {links} {lead} to. Here they join"
+        " no link and no effectivity satellite. Each link leads to at most one row, so no row is"
+        f" counted twice.{left_out}"
     )
 
 

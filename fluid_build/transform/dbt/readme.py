@@ -46,6 +46,7 @@ def readme(
         _running(access, dialect),
         _contents(plan, files),
         _loading(plan),
+        _business_vault(plan),
         _deleted(plan),
         _proof(plan, model, dialect),
         _known(plan),
@@ -147,6 +148,21 @@ def _loading(plan: TransformPlan) -> str:
         "## Loading\n\nIncremental models only ever add rows: a second run on unchanged data adds"
         " none. The load date is when the run started, in UTC, unless you set the variable"
         f" `load_date`:\n\n{command}"
+    )
+
+
+def _business_vault(plan: TransformPlan) -> str:
+    names = [build.name for build in plan.builds if build.layer == "business_vault"]
+    if not names:
+        return ""
+    folder = f"models/{FOLDERS['business_vault']}"
+    command = fenced(f"dbt build --full-refresh --select path:{folder}", "sh")
+    return (
+        f"## Business vault\n\n{code(folder)} is derived from the raw vault. Each load that changed"
+        f" something adds a snapshot to {code(names[0])} and to the other tables; `../MODEL.md` has"
+        " a query for each of them. To save space, delete old snapshots from all of them: later"
+        " loads don't add them again. To make every snapshot again from the raw vault:"
+        f"\n\n{command}"
     )
 
 
