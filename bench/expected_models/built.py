@@ -31,7 +31,9 @@ def built_elements(model: LogicalModel) -> list[BuiltElement]:
 
 def _star_elements(model: LogicalModel, star: DimensionalModel) -> Iterator[BuiltElement]:
     for fact in star.facts:
-        yield _fact(fact, model, star)
+        # Service days follow from other elements, and no table of the source has them.
+        if fact.service_days is None:
+            yield _fact(fact, model, star)
     for bridge in star.bridges:
         yield BuiltElement(
             bridge.entity_name, "bridge", grain=_grain(bridge, bridge.references, model)

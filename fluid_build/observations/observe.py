@@ -6,6 +6,7 @@ from fluid_build.observations.header_totals import header_totals
 from fluid_build.observations.key_overlaps import key_overlaps
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.observations.observed_tables import observed_tables
+from fluid_build.observations.recurring_services import recurring_services
 from fluid_build.observations.row_formulas import row_formulas
 from fluid_build.observations.running_levels import running_levels
 from fluid_build.observations.same_moment import same_moments, twin_moments
@@ -41,6 +42,7 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
             part_of_key_references(connection, by_name, profile.foreign_keys)
         ),
         split_references=tuple(split_references(connection, by_name, profile.foreign_keys)),
+        recurring_services=tuple(recurring_services(connection, by_name, profile)),
     )
     on_progress(Progress("observations", 1, 1))
     return observed

@@ -6,6 +6,7 @@ from fluid_build.observations.aggregates import Aggregate
 from fluid_build.observations.date_orders import DateOrder
 from fluid_build.observations.header_totals import HeaderTotal
 from fluid_build.observations.key_overlaps import KeyOverlap
+from fluid_build.observations.recurring_services import RecurringService
 from fluid_build.observations.row_formulas import RowFormula
 from fluid_build.observations.running_levels import RunningLevel
 from fluid_build.observations.same_moment import SameMoment, TwinMoment
@@ -29,6 +30,7 @@ class Observations:
     running_levels: tuple[RunningLevel, ...] = ()
     part_of_key_references: tuple[PartOfKeyReference, ...] = ()
     split_references: tuple[SplitReference, ...] = ()
+    recurring_services: tuple[RecurringService, ...] = ()
 
 
 NO_OBSERVATIONS = Observations()

@@ -18,6 +18,7 @@ from fluid_build.modeling.dimensional.entity_roles import entity_roles
 from fluid_build.modeling.dimensional.facts import describe_facts
 from fluid_build.modeling.dimensional.reference_graph import reference_graph
 from fluid_build.modeling.dimensional.scd_types import with_scd_types
+from fluid_build.modeling.dimensional.service_days import service_days_facts
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import StarNames, free_column
 from fluid_build.modeling.dimensional.variants import galaxy_reason, suggested_variant
@@ -50,6 +51,7 @@ def star(
     described = describe_facts(layout, dimensions, calendar, used_relations, event_dates or {})
     facts = [description.fact for description in described]
     dimensions = _with_history(layout, dimensions, facts, used_relations)
+    service_days = service_days_facts(layout, dimensions, calendar, used_relations)
     if suggested == "star" and (shared := galaxy_reason(facts, calendar.name)):
         suggested, reason = "galaxy", shared
     if requested not in {None, suggested}:
@@ -62,11 +64,12 @@ def star(
     all_dimensions = [
         *dimensions.values(),
         *(derived.dimension for description in described for derived in description.derived),
-        *calendar_dimensions(calendar, facts),
+        *calendar_dimensions(calendar, [*facts, *service_days]),
     ]
     if layout.variant == "wide":
         by_name = {dimension.name: dimension for dimension in all_dimensions}
         facts = [widened(fact, by_name) for fact in facts]
+    facts += service_days
     return DimensionalModel(
         variant=requested or suggested,
         variant_reason=reason,

@@ -9,6 +9,7 @@ from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionAttribute,
     Fact,
+    ServiceDays,
 )
 from fluid_build.modeling.element import SourceColumn
 
@@ -100,9 +101,21 @@ def _dates(calendar: GeneratedCalendar, facts: Sequence[Fact]) -> tuple[SourceCo
     """Return the columns of all dates by which facts refer to the calendar."""
     dates: dict[SourceColumn, None] = {}
     for fact in facts:
+        if fact.service_days is not None:
+            for column in _service_dates(fact.service_days):
+                dates[column] = None
+            continue
         entities = {"": fact.entity_name} | {join.name: join.entity for join in fact.joins}
         for reference in fact.dimensions:
             if reference.dimension == calendar.name:
                 table = entities[reference.source]
                 dates[SourceColumn(table=table, column=reference.columns[0])] = None
     return tuple(dates)
+
+
+def _service_dates(service: ServiceDays) -> Iterator[SourceColumn]:
+    """Yield the columns of the first and last day of services, and of their exceptions."""
+    for column in (service.start, service.end):
+        yield SourceColumn(table=service.entity_name, column=column)
+    if service.changes is not None:
+        yield SourceColumn(table=service.changes.entity_name, column=service.changes.date)

@@ -32,6 +32,7 @@ def choose_dimensions(
     chosen = {name for name in candidates if variant == "snowflake" or name in used}
     chosen |= {name for name in candidates if not _is_looked_up(graph, roles, name)}
     chosen |= {name for name in candidates if is_calendar(graph.entities[name])}
+    chosen |= {name for name in candidates if graph.is_service(name)}
     chosen |= {undecided.whole(name) for name, role in roles.items() if role.kind == "part"}
     _add_uncovered(graph, roles, candidates, chosen)
     while True:

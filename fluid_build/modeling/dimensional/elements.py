@@ -119,11 +119,49 @@ class FactDate(ModelPart):
     alternatives: tuple[str, ...] = ()
 
 
+class ServiceWeekday(ModelPart):
+    """The column that says whether a service runs on a weekday, 1 for Monday to 7.
+
+    ``yes`` are the spellings of a text that mean it does; () where it's a boolean, or 1 and 0.
+    """
+
+    weekday: Annotated[int, Field(ge=1, le=7)]
+    attribute: str
+    yes: tuple[str, ...] = ()
+
+
+class ServiceChanges(ModelPart):
+    """The entity whose rows add days to a service or leave some out.
+
+    ``columns`` refer to ``to_columns`` of the service. By its values as text, ``effect`` says
+    whether a day is ``added`` or ``removed``; where it's "", every day is removed.
+    """
+
+    entity_name: str
+    columns: tuple[str, ...]
+    to_columns: tuple[str, ...]
+    date: str
+    effect: str = ""
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+class ServiceDays(ModelPart):
+    """How the days of services follow from their weekdays, the period, and the exceptions."""
+
+    entity_name: str
+    weekdays: tuple[ServiceWeekday, ...]
+    start: str
+    end: str
+    changes: ServiceChanges | None = None
+
+
 class Fact(DecidedElement):
     """A measured event or state. ``grain`` says in words what one row is.
 
     ``grain_columns`` identify a row; they're empty where nothing does. ``degenerate_dimensions``
-    are the ``attributes`` that identify or number the event, or its header.
+    are the ``attributes`` that identify or number the event, or its header. A fact of
+    ``service_days`` has no entity of its own: its rows follow from others.
     """
 
     name: str
@@ -138,6 +176,7 @@ class Fact(DecidedElement):
     degenerate_dimensions: tuple[str, ...] = ()
     attributes: tuple[FactAttribute, ...] = ()
     dated_by: FactDate | None = None
+    service_days: ServiceDays | None = None
 
 
 class DimensionAttribute(Element):

@@ -57,6 +57,11 @@ class ReferenceGraph:
         references = (*self.parents[entity], *self.loops[entity])
         return any(attribute in reference.from_attributes for reference in references)
 
+    def is_service(self, entity: str) -> bool:
+        """Return whether an entity's rows are services that run on weekdays between two dates."""
+        services = self.observations.recurring_services
+        return bool(self.keys[entity]) and any(service.table == entity for service in services)
+
     def attribute_names(self, entity: str) -> set[str]:
         """Return the names of an entity's attributes."""
         return {attribute.name for attribute in self.entities[entity].attributes}

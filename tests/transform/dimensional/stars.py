@@ -16,6 +16,7 @@ from fluid_build.modeling.dimensional.elements import (
 )
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.techniques import build_model
+from fluid_build.observations.observe import observe
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import ForeignKey, Profile
 from fluid_build.sources import open_source
@@ -147,10 +148,11 @@ def star(
     file = database(path / "shop.duckdb", *statements)
     with open_source(file) as source:
         profile: Profile = profile_source(source)
+        observations = observe(source, profile)
         tables = source.tables
     if references is not None:
         profile = profile.model_copy(update={"foreign_keys": tuple(references)})
-    model = build_model(profile, "dimensional", variant, calendar=calendar)
+    model = build_model(profile, "dimensional", variant, observations, calendar)
     model = model.model_copy(update={"dimensional": adjust(star_of(model))})
     plan = transform_plan(model)
     with loaded(file, tables, plan) as result:

@@ -19,12 +19,15 @@ from fluid_build.transform.plan.built_columns import technical
 from fluid_build.transform.plan.dimensional.mart_tests import surrogate_key_tests
 from fluid_build.transform.plan.dimensional.star import DATE_KEY_TYPE, Star
 from fluid_build.transform.plan.elements import Build, PlanColumn
-from fluid_build.transform.plan.sql_layout import select_list
+from fluid_build.transform.plan.sql_layout import indent, select_list
 
 _MOST_YEARS = 400
 """Years that are filled with all of their days: about 146,000 rows."""
 _FOR_EVER = 99_999_999
 """The key of infinity (negative: minus infinity): no day has a month 99."""
+
+DIGITS = "\nUNION ALL ".join(("SELECT 0 AS digit", *(f"SELECT {n}" for n in range(1, 10))))
+"""The numbers 0 to 9, of which queries make series: every target has its own way otherwise."""
 
 _MONTH = "CAST(EXTRACT(MONTH FROM full_date) AS INTEGER)"
 _TYPES = {"date": "DATE", "integer": "INTEGER", "string": "VARCHAR", "boolean": "BOOLEAN"}
@@ -43,8 +46,12 @@ _EXPRESSIONS = {
 }
 
 
-def calendar_build(star: Star, dimension: Dimension) -> Build:
-    """Return the build of the generated calendar."""
+def calendar_build(star: Star, dimension: Dimension, more_days: Sequence[str]) -> Build:
+    """Return the build of the generated calendar.
+
+    ``more_days`` are queries for days, other than those in the source's columns, whose years it
+    has; they may read ``digits``.
+    """
     entities = {column.table for column in dimension.source_columns}
     return Build(
         name=dimension.name,
@@ -52,7 +59,7 @@ def calendar_build(star: Star, dimension: Dimension) -> Build:
         materialization="table",
         title=dimension.name,
         description=dimension.description,
-        sql=_sql(star, dimension),
+        sql=_sql(star, dimension, more_days),
         ref_models=tuple(
             star.names.staging(column.name)
             for column in star.conceptual.entities
@@ -91,18 +98,20 @@ def calendar_columns(dimension: Dimension) -> list[PlanColumn]:
     ]
 
 
-def _sql(star: Star, dimension: Dimension) -> str:
-    occurring = "\n    UNION\n".join(
-        f"    SELECT CAST({star.column(column.table, column.column)} AS DATE) AS full_date\n"
-        f"    FROM {star.staged(column.table)}"
-        for column in dimension.source_columns
-    )
-    digits = "\n    UNION ALL ".join(
-        f"SELECT {digit} AS digit" if digit == 0 else f"SELECT {digit}" for digit in range(10)
+def _sql(star: Star, dimension: Dimension, more_days: Sequence[str]) -> str:
+    occurring = "\nUNION\n".join(
+        (
+            *(
+                f"SELECT CAST({star.column(column.table, column.column)} AS DATE) AS full_date\n"
+                f"FROM {star.staged(column.table)}"
+                for column in dimension.source_columns
+            ),
+            *more_days,
+        )
     )
     expressions = _EXPRESSIONS | _settled_expressions(dimension.calendar or DEFAULT_CALENDAR)
     columns = [
-        (_KEY, dimension.surrogate_key),
+        (day_key("full_date"), dimension.surrogate_key),
         *((expressions[column.name], column.name) for column in dimension.attributes),
     ]
     unknown = [
@@ -110,11 +119,11 @@ def _sql(star: Star, dimension: Dimension) -> str:
         *((f"CAST(NULL AS {_TYPES[column.type]})", column.name) for column in dimension.attributes),
     ]
     return f"""\
-WITH occurring AS (
-{occurring}
+WITH digits AS (
+{indent(DIGITS)}
 ),
-digits AS (
-    {digits}
+occurring AS (
+{indent(occurring)}
 ),
 year_days AS (
     SELECT 100 * hundreds.digit + 10 * tens.digit + ones.digit AS days
@@ -151,7 +160,7 @@ calendar_days AS (
 weekdays AS (
     SELECT
         full_date,
-        ((DATE_DIFF('day', DATE '1900-01-01', full_date) % 7) + 7) % 7 + 1 AS day_of_week
+        {day_of_week("full_date")} AS day_of_week
     FROM calendar_days
 ),
 weeks AS (
@@ -201,11 +210,18 @@ def _names(number: str, names: Sequence[str]) -> str:
     return f"CASE {number}\n{whens}\nEND"
 
 
-_KEY = (
-    "COALESCE(\n"
-    "    CAST(EXTRACT(YEAR FROM full_date) AS BIGINT) * 10000\n"
-    "    + CAST(EXTRACT(MONTH FROM full_date) AS BIGINT) * 100\n"
-    "    + CAST(EXTRACT(DAY FROM full_date) AS BIGINT),\n"
-    f"    CASE WHEN full_date > DATE '1900-01-01' THEN {_FOR_EVER} ELSE -{_FOR_EVER} END\n"
-    ")"
-)
+def day_of_week(day: str) -> str:
+    """Return SQL for the weekday of a day, 1 for Monday to 7."""
+    return f"((DATE_DIFF('day', DATE '1900-01-01', {day}) % 7) + 7) % 7 + 1"
+
+
+def day_key(day: str) -> str:
+    """Return SQL for the key of a day in the calendar."""
+    return (
+        "COALESCE(\n"
+        f"    CAST(EXTRACT(YEAR FROM {day}) AS BIGINT) * 10000\n"
+        f"    + CAST(EXTRACT(MONTH FROM {day}) AS BIGINT) * 100\n"
+        f"    + CAST(EXTRACT(DAY FROM {day}) AS BIGINT),\n"
+        f"    CASE WHEN {day} > DATE '1900-01-01' THEN {_FOR_EVER} ELSE -{_FOR_EVER} END\n"
+        ")"
+    )

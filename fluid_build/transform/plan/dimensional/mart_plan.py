@@ -16,6 +16,11 @@ from fluid_build.transform.plan.dimensional.facts import fact_build
 from fluid_build.transform.plan.dimensional.keys import mart_keys
 from fluid_build.transform.plan.dimensional.orphans import orphan_tests
 from fluid_build.transform.plan.dimensional.rebuilds import finder_of, mart_rebuilds
+from fluid_build.transform.plan.dimensional.service_days import (
+    service_days_build,
+    service_days_check,
+    service_years,
+)
 from fluid_build.transform.plan.dimensional.star import Star, is_generated, star_of
 from fluid_build.transform.plan.dimensional.versioned_dimensions import versioned_builds
 from fluid_build.transform.plan.elements import Build, BuildTest, Check, Rebuild
@@ -37,6 +42,7 @@ class MartPlan:
                 for build in _dimension(self.star, dimension)
             ),
             *(fact_build(self.star, owner) for owner in self.star.owners),
+            *(service_days_build(self.star, fact) for fact in self.star.service_facts),
         )
 
     def relied_keys(self) -> Iterator[ReliedKey]:
@@ -65,6 +71,7 @@ class MartPlan:
                 for check in dimension_checks(star, dimension)
             ),
             *(check for owner in star.owners for check in fact_checks(star, owner, finder)),
+            *(service_days_check(star, fact) for fact in star.service_facts),
         )
 
 
@@ -75,7 +82,8 @@ def mart_plan(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) ->
 
 def _dimension(star: Star, dimension: Dimension) -> tuple[Build, ...]:
     if is_generated(dimension):
-        return (calendar_build(star, dimension),)
+        years = [service_years(star, fact) for fact in star.service_facts]
+        return (calendar_build(star, dimension, years),)
     if star.is_derived(dimension):
         return (derived_build(star, dimension),)
     if dimension.history:

@@ -64,8 +64,14 @@ class Star:
 
     @property
     def owners(self) -> tuple[FactOrBridge, ...]:
-        """The facts, then the bridges."""
-        return (*self.model.facts, *self.model.bridges)
+        """The facts that hold an entity's rows, then the bridges."""
+        held = (fact for fact in self.model.facts if fact.service_days is None)
+        return (*held, *self.model.bridges)
+
+    @property
+    def service_facts(self) -> tuple[Fact, ...]:
+        """The facts of service days, whose rows follow from other entities."""
+        return tuple(fact for fact in self.model.facts if fact.service_days is not None)
 
     def column(self, entity: str, attribute: str) -> str:
         """Return the staged column of an attribute."""
@@ -122,7 +128,9 @@ def star_of(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> S
             relationship.name: relationship for relationship in model.conceptual.relationships
         },
         dimensions={dimension.name: dimension for dimension in model.dimensional.dimensions},
-        fact_entities=frozenset(fact.entity_name for fact in model.dimensional.facts),
+        fact_entities=frozenset(
+            fact.entity_name for fact in model.dimensional.facts if fact.service_days is None
+        ),
         selects={build.title: build.sql for build in staging},
     )
 

@@ -1,0 +1,295 @@
+"""Tables that say on which weekdays something runs between two dates, with their exceptions.
+
+Timetables, rosters and subscriptions are kept so: a flag for each weekday, a first and a last day,
+and another table of days that are added or left out.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+
+import duckdb
+
+from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable, value_type
+from fluid_build.observations.weekday_names import weekday_columns
+from fluid_build.profiling.names import words
+from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile
+from fluid_build.sources.sql import literal
+
+MOST_DAYS = 3650
+"""Days from the first to the last of a service, about ten years. What is longer has an end that
+means none (9999-12-31), and its days can't be listed."""
+_MOST_ROWS = 5_000_000
+"""Days of all services together: more would be the largest table of most warehouses."""
+_MOST_DATES = 6
+"""Columns of dates that are compared in pairs."""
+_MOST_EFFECTS = 3
+"""Values of a column that says whether a day is added or left out."""
+_SEPARATION = 0.5
+"""How much more often what is left out would have run than what is added, as shares of rows. In
+clean data it's 1 and 0; holidays are often entered for services that wouldn't have run anyway."""
+_YES = frozenset(
+    {"y", "yes", "t", "true", "x", "j", "ja", "si", "s", "sim", "o", "oui", "tak", "d", "da"}
+)
+_NO = frozenset({"n", "no", "f", "false", "", "-", "nein", "non", "nao", "nie", "nu", "nee", "nej"})
+_STARTS = frozenset(
+    "start starts started starting begin begins beginning from since first since debut du depuis"
+    " inicio desde inizio dal da von ab beginn anfang van vanaf od poczatek fra fran alku".split()
+)
+_ENDS = frozenset(
+    "end ends ended ending finish until till to thru through last stop expiry expires fin au"
+    " jusqua hasta termino fine al ate bis ende tot einde do koniec til till loppu".split()
+)
+_EXCEPTION_WORDS = frozenset(
+    "exception exceptions holiday holidays closed closure closures cancel cancelled canceled"
+    " cancellation skip skipped exclusion exclude excluded blackout override overrides"
+    " ausnahme ausnahmen feiertag feiertage ausfall ferie jourferie excepcion excepciones festivo"
+    " festivos excecao excecoes feriado feriados eccezione eccezioni festivita uitzondering"
+    " uitzonderingen feestdag feestdagen wyjatek wyjatki swieto swieta undantag helgdag".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WeekdayFlag:
+    """A column that says whether a service runs on a weekday, 1 for Monday to 7.
+
+    ``yes`` are the spellings of a text that mean it does; () where it's a boolean, or 1 and 0.
+    """
+
+    weekday: int
+    column: str
+    yes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceExceptions:
+    """A table of days on which a service runs, or doesn't, though its weekdays say otherwise.
+
+    ``columns`` refer to ``to_columns`` of the service. ``effect`` is the column with the values, as
+    text, by which a day is ``added`` or ``removed``; "" where all days are removed.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    to_columns: tuple[str, ...]
+    date: str
+    effect: str = ""
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecurringService:
+    """A table of services that run on weekdays from ``start`` to ``end``, both included.
+
+    ``days`` counts the days of all services by their weekdays alone.
+    """
+
+    table: str
+    flags: tuple[WeekdayFlag, ...]
+    start: str
+    end: str
+    days: int
+    exceptions: ServiceExceptions | None = None
+
+
+def recurring_services(
+    connection: duckdb.DuckDBPyConnection, tables: Mapping[str, ObservedTable], profile: Profile
+) -> Iterator[RecurringService]:
+    """Return the recurring services of a source: one query for each, and one for its exceptions."""
+    for table in tables.values():
+        flags = _flags(table)
+        if not flags:
+            continue
+        with unless_unreadable():
+            service = _measure(connection, table, flags)
+            if service is not None:
+                yield _with_exceptions(connection, service, tables, profile.foreign_keys)
+
+
+def _flags(table: ObservedTable) -> tuple[WeekdayFlag, ...]:
+    spellings = {
+        column.name: yes
+        for column in table.profile.columns
+        if (yes := _yes_spellings(column)) is not None
+    }
+    days = weekday_columns(spellings)
+    return tuple(WeekdayFlag(day, name, spellings[name]) for day, name in days.items())
+
+
+def _yes_spellings(column: ColumnProfile) -> tuple[str, ...] | None:
+    """Return the spellings that mean yes, () for a boolean or 1 and 0; None if it's no flag."""
+    if value_type(column) == "BOOLEAN":
+        return ()
+    values = [value.value for value in column.top_values]
+    if not values or not column.distinct_exact or len(values) != column.distinct:
+        return None
+    if set(values) <= {"0", "1"}:
+        return () if column.type != "VARCHAR" or column.measured_type == "BIGINT" else ("1",)
+    spellings = {value: value.strip().lower() for value in values}
+    if column.type == "VARCHAR" and set(spellings.values()) <= _YES | _NO:
+        return tuple(sorted(value for value, spelled in spellings.items() if spelled in _YES))
+    return None
+
+
+def _measure(
+    connection: duckdb.DuckDBPyConnection, table: ObservedTable, flags: tuple[WeekdayFlag, ...]
+) -> RecurringService | None:
+    """Return the service of a table whose rows each have a first and a last day."""
+    dates = [c.name for c in table.profile.columns if _is_date(c) and not c.nulls][:_MOST_DATES]
+    pairs = list(permutations(dates, 2))
+    named = [pair for pair in pairs if _says_period(pair)]
+    runs = " + ".join(_occurrences(table, flag, "first_day", "last_day") for flag in flags)
+    # Of three dates without telling names, any two could be the first and the last day.
+    for start, end in named or (pairs if len(dates) == 2 else ()):
+        period = (
+            f"SELECT *, {_day(table, start)} AS first_day, {_day(table, end)} AS last_day"
+            f" FROM {table.relation}"
+        )
+        row = connection.execute(
+            f"SELECT count(*) FILTER (WHERE first_day > last_day),"
+            f" max(date_diff('day', first_day, last_day)), sum({runs}) FROM ({period})"
+        ).fetchone()
+        inverted, longest, days = row or (1, None, None)
+        is_bounded = longest is not None and 0 < longest < MOST_DAYS and days <= _MOST_ROWS
+        if not inverted and is_bounded:
+            return RecurringService(table.profile.name, flags, start, end, int(days))
+    return None
+
+
+def _says_period(pair: tuple[str, str]) -> bool:
+    start, end = (set(words(name)) for name in pair)
+    return bool(start & _STARTS and end & _ENDS)
+
+
+def _is_date(column: ColumnProfile) -> bool:
+    return value_type(column) in {"DATE", "TIMESTAMP"}
+
+
+def _day(table: ObservedTable, column: str) -> str:
+    return f"CAST({table.value(column)} AS DATE)"
+
+
+def _is_set(table: ObservedTable, flag: WeekdayFlag) -> str:
+    """Return SQL for whether a flag is set; a null isn't."""
+    if flag.yes:
+        spelled = ", ".join(map(literal, flag.yes))
+        return f"coalesce(CAST({table.value(flag.column)} AS VARCHAR) IN ({spelled}), FALSE)"
+    return f"coalesce(CAST({table.value(flag.column)} AS BOOLEAN), FALSE)"
+
+
+def _occurrences(table: ObservedTable, flag: WeekdayFlag, first: str, last: str) -> str:
+    """Return SQL for how often a weekday is between two days, 0 where its flag isn't set."""
+    to_first = f"({flag.weekday} - isodow({first}) + 7) % 7"
+    weeks = f"(date_diff('day', {first}, {last}) - {to_first} + 7) // 7"
+    return f"CASE WHEN {_is_set(table, flag)} THEN greatest({weeks}, 0) ELSE 0 END"
+
+
+def _with_exceptions(
+    connection: duckdb.DuckDBPyConnection,
+    service: RecurringService,
+    tables: Mapping[str, ObservedTable],
+    references: Sequence[ForeignKey],
+) -> RecurringService:
+    """Return the service with the first table of exceptions that refers to it."""
+    referred_to = {key.to_table for key in references}
+    for key in references:
+        is_leaf = key.from_table in tables and key.from_table not in referred_to
+        if key.to_table != service.table or key.from_table == service.table or not is_leaf:
+            continue
+        date = _date_of_exception(tables[key.from_table], key)
+        if date:
+            with unless_unreadable():
+                exceptions = _exceptions(connection, service, tables, key, date)
+                if exceptions is not None:
+                    return replace(service, exceptions=exceptions)
+    return service
+
+
+def _date_of_exception(table: ObservedTable, key: ForeignKey) -> str:
+    """Return the date that, with the service, identifies a row; "" without one."""
+    profile = table.profile
+    keys = {frozenset(columns) for columns in (*profile.candidate_keys, profile.primary_key or ())}
+    for column in profile.columns:
+        if _is_date(column) and {*key.from_columns, column.name} in keys:
+            return column.name
+    return ""
+
+
+def _exceptions(
+    connection: duckdb.DuckDBPyConnection,
+    service: RecurringService,
+    tables: Mapping[str, ObservedTable],
+    key: ForeignKey,
+    date: str,
+) -> ServiceExceptions | None:
+    """Return what a table of days says of a service, by whether it would have run on them."""
+    table = tables[key.from_table]
+    found = ServiceExceptions(key.from_table, key.from_columns, key.to_columns, date)
+    names = {word for name in (key.from_table, *_column_names(table)) for word in words(name)}
+    is_named = bool(names & _EXCEPTION_WORDS)
+    others = [
+        column
+        for column in table.profile.columns
+        if column.name not in {*key.from_columns, date} and not _is_date(column)
+    ]
+    effects = [c for c in others if c.distinct_exact and 0 < c.distinct <= _MOST_EFFECTS]
+    for effect in effects:
+        shares = _running_shares(connection, service, tables, key, date, effect.name)
+        values = sorted(shares, key=lambda value: shares[value])
+        if len(values) > 1 and shares[values[-1]] - shares[values[0]] >= _SEPARATION:
+            middle = (shares[values[-1]] + shares[values[0]]) / 2
+            return replace(
+                found,
+                effect=effect.name,
+                added=tuple(sorted(v for v in values if shares[v] < middle)),
+                removed=tuple(sorted(v for v in values if shares[v] >= middle)),
+            )
+        if len(values) == 1 and is_named:
+            is_removed = shares[values[0]] >= _SEPARATION
+            return replace(
+                found,
+                effect=effect.name,
+                added=() if is_removed else tuple(values),
+                removed=tuple(values) if is_removed else (),
+            )
+    return found if is_named and not effects else None
+
+
+def _column_names(table: ObservedTable) -> list[str]:
+    return [column.name for column in table.profile.columns]
+
+
+def _running_shares(
+    connection: duckdb.DuckDBPyConnection,
+    service: RecurringService,
+    tables: Mapping[str, ObservedTable],
+    key: ForeignKey,
+    date: str,
+    effect: str,
+) -> dict[str, float]:
+    """Return by value of a column the share of days on which the service would have run."""
+    services, days = tables[service.table], tables[key.from_table]
+    flags = " OR ".join(
+        f"(isodow(excepted_day) = {flag.weekday} AND {_is_set(services, flag)})"
+        for flag in service.flags
+    )
+    referred = ", ".join(
+        f"{services.value(column)} AS referred_{number}"
+        for number, column in enumerate(key.to_columns)
+    )
+    referring = ", ".join(
+        f"{days.value(column)} AS referring_{number}"
+        for number, column in enumerate(key.from_columns)
+    )
+    same = " AND ".join(f"referred_{n} = referring_{n}" for n in range(len(key.to_columns)))
+    rows = connection.execute(
+        f"SELECT effect, avg(CASE WHEN ({flags})"
+        f" AND excepted_day BETWEEN first_day AND last_day THEN 1 ELSE 0 END)"
+        f" FROM (SELECT *, {referred}, {_day(services, service.start)} AS first_day,"
+        f" {_day(services, service.end)} AS last_day FROM {services.relation})"
+        f" JOIN (SELECT {referring}, {_day(days, date)} AS excepted_day,"
+        f" CAST({days.value(effect)} AS VARCHAR) AS effect FROM {days.relation}) ON {same}"
+        f" WHERE effect IS NOT NULL GROUP BY effect"
+    ).fetchall()
+    return {str(value): float(share) for value, share in rows}
