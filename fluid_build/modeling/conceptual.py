@@ -80,6 +80,11 @@ class Entity(Element):
     keys: tuple[EntityKey, ...] = ()
 
     @property
+    def own_name(self) -> str:
+        """Return its name in its own source."""
+        return self.name.removeprefix(f"{self.source}.") if self.source else self.name
+
+    @property
     def sql(self) -> str:
         """Return the name of its table in a query on the source."""
         return self.place or quote(self.name)

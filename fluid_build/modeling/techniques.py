@@ -8,6 +8,7 @@ from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.builder import data_vault
 from fluid_build.modeling.data_vault.business_vault import with_business_vault
 from fluid_build.modeling.data_vault.elements import DataVaultModel
+from fluid_build.modeling.data_vault.source_overlaps import open_questions
 from fluid_build.modeling.dimensional.builder import star
 from fluid_build.modeling.dimensional.elements import (
     DEFAULT_CALENDAR,
@@ -133,6 +134,10 @@ def _conceptual_model(
     profile: Profile, technique: Technique, observations: Observations
 ) -> ConceptualModel:
     conceptual = conceptual_model(profile, observations)
+    if observations.key_overlaps:
+        questions = tuple(open_questions(conceptual, observations.key_overlaps))
+        candidates = (*questions, *conceptual.candidates)
+        conceptual = conceptual.model_copy(update={"candidates": candidates})
     return keep_text_keys(conceptual) if technique == "dimensional" else conceptual
 
 

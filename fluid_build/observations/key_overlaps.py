@@ -31,6 +31,10 @@ _TELLING = 0.5
 _DENSE = 0.1
 """Share of the numbers between the least and the greatest key that are keys. Above it, every tenth
 number of another source would be a key by accident."""
+_WORLDWIDE = frozenset("bic card_number ean email iban isbn national_id uuid vin".split())
+"""Meanings of values that one authority assigns for everybody: equal ones mean the same, however
+close together they lie."""
+_NEVER = "bool_or(FALSE)"
 _LONGEST = 80
 """Characters of text on average; longer text is no key."""
 _CLASSES = {
@@ -235,7 +239,8 @@ def _measure(connection: duckdb.DuckDBPyConnection, left: _Key, right: _Key) -> 
         f", count(l.a{n} || r.a{n}), count(*) FILTER (WHERE l.a{n} = r.a{n})"
         for n in range(len(pairs))
     )
-    dense = _dense_sql(left.kind)
+    are_worldwide = {left.column.semantic_type, right.column.semantic_type} <= _WORLDWIDE
+    dense = _NEVER if are_worldwide else _dense_sql(left.kind)
     row = connection.execute(
         f"WITH fluid_left AS ({_rows(left, [pair[0] for pair in pairs])}),"
         f" fluid_right AS ({_rows(right, [pair[1] for pair in pairs])})"
@@ -281,7 +286,7 @@ def _rows(key: _Key, attributes: Sequence[ColumnProfile]) -> str:
 def _dense_sql(kind: str) -> str:
     """Return SQL for whether keys are numbers that lie close together, as those in order do."""
     if kind == "uuid":
-        return "FALSE"
+        return _NEVER
     if kind == "number":
         return f"count(*) > {_DENSE} * (CAST(max(v) AS DOUBLE) - CAST(min(v) AS DOUBLE) + 1)"
     # In codes such as INV-0042, the last number counts, and all else is the same.

@@ -2,12 +2,17 @@
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
 
+from fluid_build.transform.dbt.running import run_dbt
 from tests.cli.running import Fluid
-from tests.cli.several_sources import crm, shop
+from tests.cli.several_sources import SHOP_PEOPLE, crm, email, shop
 
 FROM_SOURCE = ("forge", "data-model", "from-source")
 
@@ -111,3 +116,68 @@ def test_two_sources_of_one_name_are_refused(fluid: Fluid, both: Path) -> None:
     )  # fmt: skip
     assert outcome.code == 2
     assert "Two sources are called a" in outcome.err
+
+
+def vault_of(out: Path) -> dict[str, Any]:
+    vault: dict[str, Any] = json.loads((out / "model.json").read_text())["dv2"]
+    return vault
+
+
+def by_name(elements: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {element["name"]: element for element in elements}
+
+
+def test_a_business_key_that_both_sources_have_makes_one_hub(fluid: Fluid, both: Path) -> None:
+    vault = vault_of(forge_both(fluid, both))
+    hub = by_name(vault["hubs"])["hub_products"]
+    assert hub["business_key_columns"] == ["sku"]
+    assert {"crm.products", "shop.products"} <= set(hub["mapped_source_tables"])
+    (match,) = hub["key_matches"]
+    assert (match["keys"], match["other_keys"], match["shared"]) == (120, 120, 80)
+    assert match["sql"].startswith('SELECT COUNT(*) AS shared_keys FROM "crm"."products"')
+    parents = {satellite["name"]: satellite["parent"] for satellite in vault["satellites"]}
+    assert parents["sat_products_crm"] == parents["sat_products_shop"] == "hub_products"
+
+
+def test_numbers_that_agree_by_accident_make_no_common_hub(fluid: Fluid, both: Path) -> None:
+    hubs = by_name(vault_of(forge_both(fluid, both))["hubs"])
+    assert {"hub_customers_crm", "hub_customers_shop"} <= hubs.keys()
+    assert "email agrees in 0 of 140 rows" in hubs["hub_customers_crm"]["reason"]
+
+
+def test_an_attribute_that_both_sources_know_makes_a_same_as_link(fluid: Fluid, both: Path) -> None:
+    (link,) = (
+        each
+        for each in vault_of(forge_both(fluid, both))["links"]
+        if each["link_type"] == "same-as"
+    )
+    assert [hub["hub"] for hub in link["hubs"]] == ["hub_customers_shop", "hub_customers_crm"]
+    assert (link["key_match"]["column"], link["key_match"]["shared"]) == ("email", 60)
+
+
+@pytest.mark.usefixtures("dbt")
+def test_the_next_load_adds_what_is_new_in_either_source(fluid: Fluid, both: Path) -> None:
+    out = forge_both(fluid, both)
+    warehouse = out / "dbt" / "crm_shop.duckdb"
+    assert run_dbt(out / "dbt").ok
+    assert counts(warehouse) == {"crm.products": 120, "shop.products": 40, "same": 60}
+    with closing(sqlite3.connect(both / "crm.db")) as database:
+        database.execute("INSERT INTO products VALUES (900, 'ZZ-1', 'New in one')")
+        database.execute("INSERT INTO customers VALUES (900, 'N', ?, 'A')", [email(SHOP_PEOPLE[0])])
+        database.commit()
+    with (both / "shop" / "products.csv").open("a") as file:
+        file.write("ZZ-2,New in the other,3\n")
+    assert fluid("verify", out, "--warehouse", warehouse).code == 1
+    assert run_dbt(out / "dbt").ok
+    assert counts(warehouse) == {"crm.products": 121, "shop.products": 41, "same": 61}
+    assert fluid("verify", out, "--warehouse", warehouse).code == 0
+
+
+def counts(warehouse: Path) -> dict[str, int]:
+    """Return the products by the source that they were first loaded from, and the same-as rows."""
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        rows = connection.execute(
+            "SELECT record_source, count(*) FROM hub_products WHERE sku IS NOT NULL GROUP BY ALL"
+            " UNION ALL SELECT 'same', count(*) FROM sal_customers ORDER BY 1"
+        ).fetchall()
+    return {str(name): int(count) for name, count in rows}

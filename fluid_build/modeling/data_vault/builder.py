@@ -1,5 +1,6 @@
 """The Data Vault of a profile: hubs, links, satellites, reference tables and keyless tables."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from fluid_build.modeling.conceptual import ConceptualModel
@@ -17,16 +18,22 @@ from fluid_build.modeling.data_vault.elements import (
 )
 from fluid_build.modeling.data_vault.links import links
 from fluid_build.modeling.data_vault.observed_references import with_observed_references
-from fluid_build.modeling.data_vault.own_hubs import hub_keys, own_hubs
+from fluid_build.modeling.data_vault.own_hubs import hub_keys, own_hubs, shared_columns
 from fluid_build.modeling.data_vault.placements import Placement, placements
 from fluid_build.modeling.data_vault.reference_lists import calendars
 from fluid_build.modeling.data_vault.references_through_links import through_links
+from fluid_build.modeling.data_vault.same_as_links import (
+    key_matches,
+    reasons_apart,
+    same_as_links,
+)
 from fluid_build.modeling.data_vault.satellites import satellites
+from fluid_build.modeling.data_vault.shared_hubs import with_shared_hubs
 from fluid_build.modeling.data_vault.source_tables import SourceTables, source_tables
 from fluid_build.modeling.data_vault.subtypes import is_other_kind
-from fluid_build.modeling.data_vault.vault_names import VaultNames
+from fluid_build.modeling.data_vault.vault_names import TableStems, VaultNames, table_stems
 from fluid_build.modeling.element import SourceColumn, source_columns
-from fluid_build.modeling.sql_names import SqlNames, sql_names
+from fluid_build.modeling.sql_names import sql_names
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import listed
@@ -43,17 +50,18 @@ def data_vault(
     Hash keys are made as the strategy says, without one by MD5.
     """
     known = with_observed_references(source_tables(conceptual, observations))
-    tables = through_links(known, set(calendars(known)))
+    tables = with_shared_hubs(through_links(known, set(calendars(known))))
     placed = placements(profile, tables)
     keys = hub_keys(tables, placed)
     names = sql_names(conceptual)
-    vault_names = VaultNames(names)
+    stems, vault_names = table_stems(conceptual.entities, names), VaultNames(names)
     decisions = VaultDecisions(
         tables=tables,
         placements=placed,
         own_hubs=own_hubs(tables, placed, keys),
-        hubs=_hubs(tables, placed, keys, names, vault_names),
+        hubs=_hubs(tables, placed, keys, stems, vault_names),
         names=names,
+        stems=stems,
         vault_names=vault_names,
         strategy=strategy or HashKeyStrategy(),
     )
@@ -64,7 +72,7 @@ def _vault(decisions: VaultDecisions) -> DataVaultModel:
     # The order decides who gets the plain name where two relations would share one.
     reference_tables = tuple(_reference_tables(decisions))
     keyless_tables = tuple(_keyless_tables(decisions))
-    vault_links = tuple(links(decisions))
+    vault_links = (*links(decisions), *same_as_links(decisions))
     vault_satellites = tuple(satellites(decisions, vault_links))
     references = _references_by_hub(vault_links, vault_satellites)
     return DataVaultModel(
@@ -83,27 +91,44 @@ def _hubs(
     tables: SourceTables,
     placed: Mapping[str, Placement],
     keys: Mapping[str, BusinessKey],
-    names: SqlNames,
+    stems: TableStems,
     vault_names: VaultNames,
 ) -> dict[str, Hub]:
     hubs = {}
+    uses = Counter(stems.plain[entity_name] for entity_name in keys)
+    shared = shared_columns(tables, placed)
     for entity_name, chosen in keys.items():
-        name = vault_names.relation("hub", names.table(entity_name))
+        stem = stems.plain[entity_name]
+        source = stems.sources[entity_name] if uses[stem] > 1 else ""
+        name = vault_names.relation("hub", stem, source)
         hubs[entity_name] = Hub(
             name=name,
             entity_name=entity_name,
             description=tables.entities[entity_name].description
-            or f"Every {entity_name} that occurs in the source.",
+            or f"Every {entity_name} that occurs in {_sources(tables, shared, entity_name)}.",
             business_key_columns=chosen.key.attributes,
             business_key_kind=chosen.kind,
             business_key_origin=chosen.key.origin,
             hash_key=vault_names.hub_key(name),
             evidence=chosen.key.evidence,
-            reason=f"{chosen.reason} {placed[entity_name].reason}"
-            f"{_other_kinds(placed, entity_name)}",
+            key_matches=key_matches(tables, shared.get(entity_name, {})),
+            reason=" ".join(
+                (
+                    f"{chosen.reason} {placed[entity_name].reason}"
+                    f"{_other_kinds(placed, entity_name)}",
+                    *reasons_apart(tables, entity_name),
+                )
+            ),
             alternatives=(*placed[entity_name].alternatives, *chosen.alternatives),
         )
     return hubs
+
+
+def _sources(
+    tables: SourceTables, shared: Mapping[str, Mapping[str, str]], entity_name: str
+) -> str:
+    names = (tables.entities[name].source for name in shared.get(entity_name, ()))
+    return listed(name for name in names if name) or "the source"
 
 
 def _other_kinds(placed: Mapping[str, Placement], entity: str) -> str:
@@ -163,7 +188,7 @@ def _reference_tables(decisions: VaultDecisions) -> Iterator[ReferenceTable]:
         entity, key = decisions.tables.entities[name], decisions.tables.identity(name)
         columns = tuple(a.name for a in entity.attributes if a.name not in key)
         yield ReferenceTable(
-            name=decisions.vault_names.relation("ref", decisions.names.table(name)),
+            name=decisions.relation("ref", name),
             table=name,
             description=entity.description or f"The codes of {name} and what they mean.",
             key_columns=key,
@@ -182,7 +207,7 @@ def _keyless_tables(decisions: VaultDecisions) -> Iterator[KeylessTable]:
         columns = tuple(attribute.name for attribute in entity.attributes)
         yield KeylessTable(
             # A persistent staging area: every row as it came, with its history and without a key.
-            name=decisions.vault_names.relation("psa", decisions.names.table(name)),
+            name=decisions.relation("psa", name),
             table=name,
             description=entity.description or f"The rows of {name}, and how often each occurs.",
             columns=columns,

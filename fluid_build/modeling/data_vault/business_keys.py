@@ -149,6 +149,16 @@ def natural_key(entity: Entity) -> EntityKey | None:
     return next((key for key in _code_keys(entity) if not _scope(entity, key)), None)
 
 
+def may_identify(entity: Entity, column: str) -> bool:
+    """Return whether a column is a code in every row that holds as a key, however few rows show it.
+
+    That isn't enough by itself, but it is where another source knows the same codes.
+    """
+    is_key = any(key.attributes == (column,) and key.holds for key in entity.keys)
+    attribute = entity.attribute(column)
+    return is_key and attribute.required and _is_code(attribute)
+
+
 def is_known_by_key(entity: Entity, identity: EntityKey) -> bool:
     """Return whether people know the rows of an entity by the code that identifies them."""
     return len(identity.attributes) == 1 and _is_code(entity.attribute(identity.attributes[0]))

@@ -81,11 +81,29 @@ class HubReference(ModelPart):
     lookup: Lookup | None = None
 
 
+class KeyMatch(ModelPart):
+    """Columns of tables of two sources that hold the same keys, as measured.
+
+    ``keys`` and ``other_keys`` count the values of each, ``shared`` those that are in both. ``sql``
+    counts these.
+    """
+
+    table: str
+    column: str
+    keys: int
+    other_table: str
+    other_column: str
+    other_keys: int
+    shared: int
+    sql: str
+
+
 class Hub(DecidedElement):
     """The list of all business keys of one entity.
 
     ``business_key_columns`` are columns of the entity's own table. With ``has_ghost`` it also
-    holds the ghost record under the zero key, which optional references lead to.
+    holds the ghost record under the zero key, which optional references lead to. ``key_matches``
+    is the evidence for a hub that several sources share.
     """
 
     name: str
@@ -97,6 +115,7 @@ class Hub(DecidedElement):
     hash_key: str
     has_ghost: bool = False
     evidence: Evidence
+    key_matches: tuple[KeyMatch, ...] | None = None
 
 
 class Link(DecidedElement):
@@ -104,7 +123,8 @@ class Link(DecidedElement):
 
     ``dependent_child_keys`` tell rows apart that share all of the hubs. A link ``of_rows`` has no
     key: its hash key is that of whole rows, ``columns`` are the payload, which it holds itself, and
-    equal rows are counted.
+    equal rows are counted. ``key_match`` is the evidence for a link between rows of two sources
+    that are the same.
     """
 
     name: str
@@ -116,6 +136,7 @@ class Link(DecidedElement):
     of_rows: bool = False
     columns: tuple[str, ...] = ()
     hash_key: str
+    key_match: KeyMatch | None = None
 
 
 class Satellite(DecidedElement):

@@ -61,7 +61,7 @@ def resolved_references(decisions: VaultDecisions, table: str) -> tuple[Resolved
     references = []
     for relationship, path in paths.values():
         is_only_path = paths_to_hub[path.hub_entity] == 1
-        role = _role(decisions, relationship, path, is_only_path)
+        role = _role(decisions, relationship, is_only_path)
         hub = decisions.hubs[path.hub_entity]
         reference = HubReference(
             hub=hub.name,
@@ -141,14 +141,13 @@ def _is_written_like_key(
     )
 
 
-def _role(
-    decisions: VaultDecisions, relationship: Relationship, path: _HubPath, is_only_path: bool
-) -> str:
+def _role(decisions: VaultDecisions, relationship: Relationship, is_only_path: bool) -> str:
     """Return what the table calls the hub: by its columns, or by the subtype that it means."""
     if relationship.role:
         return identifier(relationship.role)
-    parent = decisions.names.table(relationship.to_entity)
-    if relationship.to_entity not in (path.hub_entity, relationship.from_entity):
+    parent = decisions.stems.plain[relationship.to_entity]
+    is_subtype = decisions.placements[relationship.to_entity].kind == "subtype"
+    if is_subtype and relationship.to_entity != relationship.from_entity:
         return parent
     if is_only_path:
         return ""

@@ -41,8 +41,8 @@ def _link_of_reference(
     own, relationship = own_reference(decisions, entity.name), reference.relationship
     link_type = _link_type(decisions, entity.name, reference)
     parent, role = relationship.to_entity, reference.hub.role
-    stems = dict.fromkeys((decisions.names.table(entity.name), decisions.names.table(parent), role))
-    name = decisions.vault_names.relation(LINK_PREFIXES[link_type], *stems)
+    prefix = LINK_PREFIXES[link_type]
+    name = decisions.relation(prefix, entity.name, decisions.stems.plain[parent], role)
     ends = (own, reference.hub)
     verb = "refers" if len(relationship.from_attributes) == 1 else "refer"
     return Link(
@@ -91,9 +91,7 @@ def _link_of_table(decisions: VaultDecisions, entity: Entity) -> Link:
     dependent_child_keys = tuple(column for column in identity if column not in in_hubs)
     payload = () if identity else payload_columns(decisions, entity, hubs)
     link_type = _type_of_table(placement, hubs)
-    name = decisions.vault_names.relation(
-        LINK_PREFIXES[link_type], decisions.names.table(entity.name)
-    )
+    name = decisions.relation(LINK_PREFIXES[link_type], entity.name)
     return Link(
         name=name,
         table=entity.name,

@@ -7,6 +7,7 @@ from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.data_vault.business_keys import BusinessKey, business_key
 from fluid_build.modeling.data_vault.placements import Placement
 from fluid_build.modeling.data_vault.source_tables import SourceTables
+from fluid_build.text import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,49 @@ def hub_keys(tables: SourceTables, placements: Mapping[str, Placement]) -> dict[
         if placement.kind == "subtype" and placement.parent is not None:
             subtypes.setdefault(placement.parent.to_entity, []).append(name)
     keys = {}
+    shared = shared_columns(tables, placements)
     for name, entity in tables.entities.items():
         identity = tables.identities[name]
-        if placements[name].kind == "hub" and identity is not None:
+        if name in shared:
+            columns = shared[name]
+            if name == next(iter(columns)):
+                keys[name] = shared_key(tables, columns)
+        elif placements[name].kind == "hub" and identity is not None:
             keys[name] = business_key(tables, entity, identity, subtypes.get(name, ()))
     return keys
+
+
+def shared_columns(
+    tables: SourceTables, placements: Mapping[str, Placement]
+) -> dict[str, Mapping[str, str]]:
+    """Return for each table with a shared hub the key column of every table of that hub.
+
+    The first of them gives the hub its name. A table that is placed elsewhere has no part in it.
+    """
+    shared: dict[str, Mapping[str, str]] = {}
+    for hub in tables.shared_hubs:
+        columns = {
+            name: column for name, column in hub.columns.items() if placements[name].kind == "hub"
+        }
+        if len(columns) > 1:
+            shared |= dict.fromkeys(columns, columns)
+    return shared
+
+
+def shared_key(tables: SourceTables, columns: Mapping[str, str]) -> BusinessKey:
+    """Return the business key of a hub that tables of several sources share."""
+    (lead, column), *others = columns.items()
+    hub = tables.shared_hub(lead)
+    assert hub is not None, f"{lead} shares no hub"
+    entity = tables.entities[lead]
+    key = next(key for key in entity.keys if key.attributes == (column,) and key.holds)
+    also = listed(f"{name}.{other}" for name, other in others)
+    verb = "identifies" if len(others) == 1 else "identify"
+    return BusinessKey(
+        key,
+        "surrogate" if hub.is_numbered else "natural",
+        f"{column} is the key of {lead}, and {also} {verb} the same.",
+    )
 
 
 def own_hubs(
@@ -41,6 +80,8 @@ def own_hubs(
 ) -> dict[str, OwnHub]:
     """Return the own hub of every table that is placed as a hub or as a subtype."""
     hubs = {name: OwnHub(name, key.key.attributes, key.rows_by) for name, key in keys.items()}
+    for name, columns in shared_columns(tables, placements).items():
+        hubs.setdefault(name, OwnHub(next(iter(columns)), (columns[name],)))
     for name in tables.entities:
         if placements[name].kind == "subtype":
             _add_subtype(name, placements, hubs)

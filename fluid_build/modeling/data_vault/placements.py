@@ -48,6 +48,7 @@ from fluid_build.modeling.data_vault.relating import (
     own_key_columns,
     references_in_key,
 )
+from fluid_build.modeling.data_vault.source_overlaps import describe
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.subtypes import (
     only_relates,
@@ -110,8 +111,14 @@ def placements(profile: Profile, tables: SourceTables) -> dict[str, Placement]:
             parents = name_parents(tables.references[name])
             placed[name] = Placement("link", f"The table holds only references, to {parents}.")
     links = {name for name, placement in placed.items() if placement.kind == "link"}
-    for name, reason in code_lists(profile, tables, links).items():
-        placed.setdefault(name, Placement("reference", reason))
+    codes = code_lists(profile, tables, links)
+    for name, reason in codes.items():
+        if not _is_entity_elsewhere(tables, name, codes.keys()):
+            placed.setdefault(name, Placement("reference", reason))
+    for shared in tables.shared_hubs:
+        reason = f"Sources share its key: {'; '.join(map(describe, shared.overlaps))}."
+        for name in shared.columns:
+            placed.setdefault(name, Placement("hub", reason))
     for name, relationship in supertypes(tables, set(placed)).items():
         placed[name] = Placement("subtype", subtype_reason(relationship), relationship)
     lists = {name for name, placement in placed.items() if placement.kind == "reference"}
@@ -138,6 +145,12 @@ def _unless_relating(
     )
     alternative = Alternative(choice="a table stored by itself", reason="no key identifies a row")
     return Placement("transaction", reason, alternatives=(alternative,))
+
+
+def _is_entity_elsewhere(tables: SourceTables, name: str, codes: Set[str]) -> bool:
+    """Return whether another source has more to say of the keys of what looks like a code list."""
+    shared = tables.shared_hub(name)
+    return shared is not None and not shared.columns.keys() <= codes
 
 
 def _has_only_references(tables: SourceTables, entity: Entity, days: Set[str]) -> bool:

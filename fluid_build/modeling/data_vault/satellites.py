@@ -99,9 +99,8 @@ def _hub_satellite(
     rate: RateOfChange = "unknown",
     suffix: str = "",
 ) -> Satellite:
-    table = decisions.names.table(entity.name)
     return Satellite(
-        name=decisions.vault_names.relation(_prefix(columns), table, suffix),
+        name=decisions.relation(_prefix(columns), entity.name, suffix),
         table=entity.name,
         kind=_kind(columns),
         description=_description(entity, columns),
@@ -125,7 +124,7 @@ def _satellite_of_parts(decisions: VaultDecisions, entity: Entity, own_hub: OwnH
     keys = own_hub.rows_by
     columns = tuple(c for c in payload_columns(decisions, entity, (via,)) if c not in keys)
     return Satellite(
-        name=decisions.vault_names.relation("msat", decisions.names.table(entity.name)),
+        name=decisions.relation("msat", entity.name),
         table=entity.name,
         kind=_kind(columns),
         description=entity.description
@@ -148,9 +147,8 @@ def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satell
     identity = decisions.tables.identity(entity.name)
     keys = tuple(column for column in identity if column not in in_parent)
     columns = tuple(c for c in payload_columns(decisions, entity, (via,)) if c not in keys)
-    table = decisions.names.table(entity.name)
     return Satellite(
-        name=decisions.vault_names.relation("msat", table),
+        name=decisions.relation("msat", entity.name),
         table=entity.name,
         kind=_kind(columns),
         description=entity.description
@@ -184,9 +182,8 @@ def _link_satellite(decisions: VaultDecisions, entity: Entity, link: Link) -> Sa
         for column in payload_columns(decisions, entity, link.hubs)
         if column not in link.dependent_child_keys
     )
-    table = decisions.names.table(entity.name)
     return Satellite(
-        name=decisions.vault_names.relation(_prefix(columns), table),
+        name=decisions.relation(_prefix(columns), entity.name),
         table=entity.name,
         kind=_kind(columns),
         description=_description(entity, columns),

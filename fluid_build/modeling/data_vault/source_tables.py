@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, EntityKey, Relationship
+from fluid_build.modeling.data_vault.source_overlaps import SharedHub
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.names import Words
 from fluid_build.profiling.parsed_names import ParsedNames, parse_names
@@ -17,6 +18,7 @@ class SourceTables:
     ``parsed_names`` holds their names taken apart into words. ``identities`` holds the key that
     identifies every row of a table, or None. ``references`` are a table's references to keys of
     tables that have an identity, ``referrers`` the same references by the table that they lead to.
+    ``shared_hubs`` say which tables of different sources have a business key in common.
     """
 
     observations: Observations
@@ -25,6 +27,11 @@ class SourceTables:
     identities: Mapping[str, EntityKey | None]
     references: Mapping[str, tuple[Relationship, ...]]
     referrers: Mapping[str, tuple[Relationship, ...]]
+    shared_hubs: tuple[SharedHub, ...] = ()
+
+    def shared_hub(self, table: str) -> SharedHub | None:
+        """Return the hub that a table shares with tables of other sources; None without one."""
+        return next((hub for hub in self.shared_hubs if table in hub.columns), None)
 
     def identity(self, table: str) -> tuple[str, ...]:
         """Return the columns that identify a table's rows; none for a keyless table."""

@@ -8,10 +8,12 @@ link in ``_lk``.
 """
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
+from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.data_vault.elements import LinkType
-from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER
+from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER, identifier
 from fluid_build.modeling.sql_names import TECHNICAL, SqlNames, fit, free_identifier
 
 LINK_PREFIXES: dict[LinkType, str] = {
@@ -22,6 +24,30 @@ LINK_PREFIXES: dict[LinkType, str] = {
 }
 _HUB_KEY = "_hk"
 _LINK_KEY = "_lk"
+
+
+@dataclass(frozen=True, slots=True)
+class TableStems:
+    """What each table is called in the names of relations: by itself, and by its source.
+
+    The name of its source is "" unless several are combined. Relations that are loaded from one
+    table end in it (``sat_customers_crm``); a hub does where two of them would have one name.
+    """
+
+    plain: Mapping[str, str]
+    sources: Mapping[str, str]
+
+
+def table_stems(entities: Iterable[Entity], names: SqlNames) -> TableStems:
+    """Return the stems of all tables."""
+    listed_entities = list(entities)
+    return TableStems(
+        plain={
+            entity.name: identifier(entity.own_name) if entity.source else names.table(entity.name)
+            for entity in listed_entities
+        },
+        sources={entity.name: entity.source or "" for entity in listed_entities},
+    )
 
 
 class VaultNames:

@@ -138,14 +138,20 @@ class VaultSources:
 
     @cached_property
     def feeds(self) -> dict[str, list[tuple[str, HubReference]]]:
-        """For each hub the tables that have its business key: its own first, then in order."""
+        """For each hub the tables that have its business key: its own first, then its other ones.
+
+        Those that only refer to it come last, so that a key's record source is the table that
+        describes it.
+        """
         feeds: dict[str, list[tuple[str, HubReference]]] = {h.name: [] for h in self.vault.hubs}
         for table, references in self.references.items():
             for reference in references.values():
                 if reference.lookup is None:
                     feeds[reference.hub].append((table, reference))
         for hub in self.vault.hubs:
-            feeds[hub.name].sort(key=lambda feed: not self.is_own(hub, *feed))
+            feeds[hub.name].sort(
+                key=lambda feed: (not self.is_own(hub, *feed), not self.is_anchor(*feed))
+            )
         return feeds
 
     def is_own(self, hub: Hub, table: str, reference: HubReference) -> bool:
