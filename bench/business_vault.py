@@ -1,6 +1,6 @@
 """What point-in-time tables and bridges gain, and what they cost.
 
-    python bench/business_vault.py --lines 1000000 --days 10
+    python bench/business_vault.py --customers 100000 --lines 300000 --days 30
 
 A shop is made, modelled as a Data Vault with its business vault, and loaded day by day with
 changes. Then each query of the model is timed against the ones that read the raw vault, in turns
@@ -50,9 +50,9 @@ LATEST = (
 )
 
 
-def tables(lines: int) -> Iterator[str]:
-    """The statements that make a shop with that many order lines."""
-    orders, customers, products = lines // 3, lines // 10, max(100, lines // 100)
+def tables(customers: int, lines: int) -> Iterator[str]:
+    """The statements that make a shop of so many customers and order lines."""
+    orders, products = lines // 3, max(100, lines // 100)
     yield """CREATE TABLE region AS SELECT i AS id, 'Region ' || i AS label,
         'Anthem ' || i AS anthem, i * 7919 % 100000 AS area FROM range(1, 201) r(i)"""
     yield """CREATE TABLE category AS SELECT i AS id, 'Category ' || i AS label,
@@ -76,11 +76,12 @@ def tables(lines: int) -> Iterator[str]:
 
 
 def changes(day: int) -> Iterator[str]:
-    """What happens in a day: one key in twenty changes its state, one in a hundred the rest."""
-    yield f"UPDATE shop.customer SET balance = balance + {day} WHERE id % 20 = {day % 20}"
+    """What happens in a day: a third of the balances move, and a few of all other rows change."""
+    yield f"UPDATE shop.customer SET balance = balance + {day} WHERE id % 3 = {day % 3}"
     yield f"UPDATE shop.customer SET street = 'Moved {day}' WHERE id % 100 = {day % 100}"
     yield f"UPDATE shop.customer SET region_id = 1 + id % 200 WHERE id % 200 = {day % 200}"
-    yield f"UPDATE shop.customer_detail SET hobby = 'new {day}' WHERE customer_id % 100 = {day}"
+    detail = f"customer_id % 100 = {day % 100}"
+    yield f"UPDATE shop.customer_detail SET hobby = 'new {day}' WHERE {detail}"
     yield f"UPDATE shop.orders SET status = 'day {day}' WHERE id % 20 = {day % 20}"
     yield f"UPDATE shop.product SET price = price + 1 WHERE id % 20 = {day % 20}"
     yield f"UPDATE shop.order_line SET amount = amount + 1 WHERE order_id % 50 = {day % 50}"
@@ -216,13 +217,14 @@ def measure(source: Source, model: LogicalModel, days: int) -> float:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lines", type=int, default=1_000_000)
-    parser.add_argument("--days", type=int, default=10)
+    parser.add_argument("--customers", type=int, default=100_000)
+    parser.add_argument("--lines", type=int, default=300_000)
+    parser.add_argument("--days", type=int, default=30)
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "shop.duckdb")
         with duckdb.connect(str(file)) as connection:
-            for sql in tables(options.lines):
+            for sql in tables(options.customers, options.lines):
                 connection.execute(sql)
         with open_source(file) as source:
             model = build_model(profile_source(source), "data_vault_2", business_vault=True)

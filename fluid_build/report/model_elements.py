@@ -77,7 +77,7 @@ class ModelView:
     """A logical model. ``title`` and ``groups`` are empty for a flat one.
 
     ``relation_counts`` says how many relations of each kind are built; ``renamed`` are the names
-    that had to change in more than their spelling.
+    that had to change in more than their spelling. ``note`` says what was asked for in vain.
     """
 
     technique: Technique
@@ -88,6 +88,7 @@ class ModelView:
     groups: tuple[ElementGroup, ...] = ()
     relation_counts: tuple[tuple[str, int], ...] = ()
     renamed: tuple[Renaming, ...] = ()
+    note: str = ""
 
 
 def model_view(model: LogicalModel, plan: TransformPlan | None = None) -> ModelView:
@@ -101,7 +102,9 @@ def model_view(model: LogicalModel, plan: TransformPlan | None = None) -> ModelV
     if (vault := model.dv2) is not None:
         business = () if vault.business_vault is None else _business_groups(vault.business_vault)
         groups = (*_vault_groups(vault), *business)
-        return replace(view, title="The vault", remark=_hashing(vault), groups=groups)
+        return replace(
+            view, title="The vault", remark=_hashing(vault), groups=groups, note=_note(vault)
+        )
     if (star := model.dimensional) is not None:
         return replace(
             view,
@@ -218,6 +221,13 @@ def _vault_groups(vault: DataVaultModel) -> Iterator[ElementGroup]:
             ),
         ),
     )
+
+
+def _note(vault: DataVaultModel) -> str:
+    business = vault.business_vault
+    if business is None or business.point_in_time_tables or business.bridges:
+        return ""
+    return "The business vault is empty: no hub has two satellites, and no chain has two links."
 
 
 def _business_groups(business: BusinessVault) -> Iterator[ElementGroup]:

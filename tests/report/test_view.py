@@ -5,6 +5,7 @@ import pytest
 from fluid_build.modeling.element import Alternative
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile
+from fluid_build.report.markdown_document import model_document
 from fluid_build.report.model_elements import ElementView, Name, plain
 from fluid_build.report.view import SourceView, confidence_label, source_view
 from fluid_build.transform.plan.techniques import transform_plan
@@ -141,3 +142,31 @@ def test_a_versioned_dimension_says_what_happens_to_each_of_its_columns() -> Non
     (changes,) = (g for g in view.model.groups if g.headings[1:2] == ("SCD type",))
     columns = [plain(element.facts[1]) for element in changes.elements]
     assert sorted(", ".join(columns).split(", ")) == sorted(a.name for a in customers.attributes)
+
+
+def test_tables_of_a_business_vault_come_with_a_query_that_uses_them() -> None:
+    detail = table(
+        "details",
+        column("customer_id"),
+        column("hobby", "VARCHAR"),
+        primary_key=("customer_id",),
+        candidate_keys=[("customer_id",)],
+    )
+    detailed = shop().model_copy(update={"tables": (*shop().tables, detail)})
+    reference_to_customers = reference("details", "customer_id", "customers", "customer_id")
+    detailed = detailed.model_copy(update={"foreign_keys": (reference_to_customers,)})
+    model = build_model(detailed, "data_vault_2", business_vault=True)
+    view = source_view(detailed, model, transform_plan(model))
+    assert view.model is not None and ("point-in-time table", 1) in view.model.relation_counts
+    (table_view,) = (element for element in elements(view) if element.name == "pit_customers")
+    assert "JOIN sat_details\n    ON sat_details.customers_hk" in table_view.query
+    assert f"```sql\n{table_view.query}\n```" in model_document(view)
+
+
+def test_an_empty_business_vault_is_reported() -> None:
+    model = build_model(shop(), "data_vault_2", business_vault=True)
+    view = source_view(shop(), model, transform_plan(model)).model
+    assert view is not None
+    assert view.note == (
+        "The business vault is empty: no hub has two satellites, and no chain has two links."
+    )

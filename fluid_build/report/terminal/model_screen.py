@@ -20,6 +20,8 @@ def model_section(view: SourceView, notes: Sequence[str]) -> Iterator[Part]:
     yield indented(", ".join(counted(count, kind) for kind, count in model.relation_counts) + ".")
     if model.variant and model.remark:
         yield indented(plain(model.remark), "dim")
+    if model.note:
+        yield indented(model.note, "yellow")
     yield from _renamed(model.renamed)
     yield from (indented(note, "yellow") for note in notes)
     if proof.verdict == "lost":
