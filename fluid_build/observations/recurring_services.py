@@ -42,7 +42,7 @@ _ENDS = frozenset(
 )
 _EXCEPTION_WORDS = frozenset(
     "exception exceptions holiday holidays closed closure closures cancel cancelled canceled"
-    " cancellation skip skipped exclusion exclude excluded blackout override overrides"
+    " absence absences cancellation skip skipped exclusion exclude excluded blackout override"
     " ausnahme ausnahmen feiertag feiertage ausfall ferie jourferie excepcion excepciones festivo"
     " festivos excecao excecoes feriado feriados eccezione eccezioni festivita uitzondering"
     " uitzonderingen feestdag feestdagen wyjatek wyjatki swieto swieta undantag helgdag".split()
@@ -253,6 +253,9 @@ def _exceptions(
                 added=() if is_removed else tuple(values),
                 removed=tuple(values) if is_removed else (),
             )
+        if is_named and values and min(shares.values()) >= _SEPARATION:
+            # The column says why a day is left out, such as the name of a holiday.
+            return found
     return found if is_named and not effects else None
 
 

@@ -350,6 +350,8 @@ def _fact_groups(fact: Fact) -> Iterator[ElementGroup]:
 def _event_date(fact: Fact) -> Iterator[str]:
     """Return which date decides the versions of members, why, and how to choose another one."""
     date = fact.dated_by
+    if fact.service_days is not None:
+        return
     if date is None:
         yield "It has no date, so it refers to the last version of each member."
         return

@@ -140,6 +140,16 @@ def test_days_without_a_kind_are_left_out_if_they_are_called_exceptions(tmp_path
     assert unnamed.exceptions is None
 
 
+def test_a_reason_for_leaving_a_day_out_is_no_kind(tmp_path: Path) -> None:
+    holidays = (
+        "CREATE TABLE holiday AS SELECT 'S' || (101 + 2 * i) AS service_id,"
+        " DATE '2024-03-04' + n::INTEGER AS day, 'Feast ' || n AS name"
+        " FROM range(15) t(i), range(3) d(n)"
+    )
+    exceptions = one_service(tmp_path, services_table(), holidays).exceptions
+    assert exceptions is not None and exceptions.effect == ""
+
+
 def test_what_happens_on_the_days_of_a_service_is_no_exception(tmp_path: Path) -> None:
     """Both outcomes happen on days on which the service runs."""
     visits = (

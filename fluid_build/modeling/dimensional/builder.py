@@ -51,7 +51,7 @@ def star(
     described = describe_facts(layout, dimensions, calendar, used_relations, event_dates or {})
     facts = [description.fact for description in described]
     dimensions = _with_history(layout, dimensions, facts, used_relations)
-    service_days = service_days_facts(layout, dimensions, calendar, used_relations)
+    service_days = service_days_facts(layout, dimensions, facts, calendar, used_relations)
     if suggested == "star" and (shared := galaxy_reason(facts, calendar.name)):
         suggested, reason = "galaxy", shared
     if requested not in {None, suggested}:

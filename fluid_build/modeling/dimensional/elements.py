@@ -146,10 +146,27 @@ class ServiceChanges(ModelPart):
     removed: tuple[str, ...] = ()
 
 
+class ServiceKey(ModelPart):
+    """An attribute that identifies a service, and the column by which its row is found.
+
+    ``is_day`` says that the column is a key of the calendar.
+    """
+
+    attribute: str
+    column: str
+    is_day: bool = False
+
+
 class ServiceDays(ModelPart):
-    """How the days of services follow from their weekdays, the period, and the exceptions."""
+    """How the days of services follow from their weekdays, the period, and the exceptions.
+
+    ``held_by`` is the dimension or fact that has a row for each service, found by ``key``. The
+    fact of the days copies its keys from there.
+    """
 
     entity_name: str
+    held_by: str
+    key: tuple[ServiceKey, ...]
     weekdays: tuple[ServiceWeekday, ...]
     start: str
     end: str

@@ -66,9 +66,6 @@ def _first_role(graph: ReferenceGraph, entity: Entity) -> EntityRole:
     """Return the role by the entity's own columns and neighbours."""
     if not graph.keys[entity.name]:
         return EntityRole("fact", "No key identifies its rows, so no table can refer to them.")
-    if graph.is_service(entity.name):
-        reason = "Each row is a service that runs on weekdays between two dates."
-        return EntityRole("dimension", f"{reason} Its days are a fact of their own.")
     if _is_blank(graph, entity):
         return EntityRole(
             "dimension", "It has no rows and no key, so nothing shows that it records events."

@@ -5,20 +5,23 @@ these come to is nothing that a query should work out by itself each time, so th
 coverage fact of Ralph Kimball and Margy Ross, "The Data Warehouse Toolkit", chapter 3.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY, GeneratedCalendar
 from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionReference,
     Fact,
+    FactAttribute,
     ServiceChanges,
     ServiceDays,
+    ServiceKey,
     ServiceWeekday,
 )
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
-from fluid_build.modeling.element import Alternative, source_columns
+from fluid_build.modeling.element import Alternative, SourceColumn, source_columns
 from fluid_build.observations.recurring_services import RecurringService, ServiceExceptions
 from fluid_build.profiling.names import singular, strip_key_words, words
 from fluid_build.text import listed
@@ -30,70 +33,118 @@ _GENERIC_WORDS = frozenset("calendar calendars kalender calendrier calendario sc
 def service_days_facts(
     layout: StarLayout,
     dimensions: Mapping[str, Dimension],
+    facts: Iterable[Fact],
     calendar: GeneratedCalendar,
     used_relations: set[str],
 ) -> tuple[Fact, ...]:
-    """Return a fact for each dimension of services; ``dimensions`` are by entity."""
-    return tuple(
-        _fact(layout, service, dimensions[service.table], calendar, used_relations)
-        for service in layout.graph.observations.recurring_services
-        if service.table in dimensions
+    """Return a fact for each dimension or fact of services; ``dimensions`` are by entity."""
+    facts_by_entity = {fact.entity_name: fact for fact in facts}
+    described = []
+    for service in layout.graph.observations.recurring_services:
+        holder = None
+        if service.table in dimensions:
+            holder = _in_dimension(layout, dimensions[service.table])
+        elif service.table in facts_by_entity:
+            holder = _in_fact(layout, service, facts_by_entity[service.table], calendar)
+        if holder is not None:
+            described.append(_fact(layout, service, holder, calendar, used_relations))
+    return tuple(described)
+
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    """What has a row for each service: how it's found, and what its days take over from it.
+
+    ``grain`` are the columns that identify a service in the fact of its days.
+    """
+
+    name: str
+    key: tuple[ServiceKey, ...]
+    references: tuple[DimensionReference, ...]
+    grain: tuple[str, ...]
+    attributes: tuple[FactAttribute, ...] = ()
+
+
+def _in_dimension(layout: StarLayout, dimension: Dimension) -> _Holder:
+    own = {a.name: a.attribute for a in dimension.attributes if not a.source}
+    columns = dimension.natural_key_columns
+    member = layout.names.member(dimension.entity_name).replace("_", " ")
+    reference = DimensionReference(
+        dimension=dimension.name,
+        columns=tuple(own[name] for name in columns),
+        key=dimension.member_key,
+        to_columns=columns,
+        reason=f"The {member} that runs.",
+    )
+    key = tuple(ServiceKey(attribute=own[name], column=name) for name in columns)
+    return _Holder(dimension.name, key, (reference,), (reference.key,))
+
+
+def _in_fact(
+    layout: StarLayout, service: RecurringService, fact: Fact, calendar: GeneratedCalendar
+) -> _Holder | None:
+    """Return the fact of services, with its dimensions; None where it doesn't hold their key."""
+    kept = {a.attribute: a for a in fact.attributes if not a.source}
+    own = [reference for reference in fact.dimensions if not reference.source]
+    days = {r.columns[0]: r for r in own if r.dimension == calendar.name}
+    names = layout.graph.keys[fact.entity_name]
+    if not names or any(name not in kept and name not in days for name in names):
+        return None
+    key = tuple(
+        ServiceKey(attribute=name, column=kept[name].name)
+        if name in kept
+        else ServiceKey(attribute=name, column=days[name].key, is_day=True)
+        for name in names
+    )
+    columns = {part.column for part in key}
+    flags = {flag.column for flag in service.flags}
+    references = [
+        reference
+        for reference in own
+        if (reference.dimension != calendar.name or reference.key in columns)
+        # The weekdays of a service say nothing about one of its days.
+        and not flags.issuperset(reference.columns)
+    ]
+    return _Holder(
+        fact.name,
+        key,
+        tuple(references),
+        tuple(part.column for part in key),
+        tuple(kept[name] for name in names if name in kept),
     )
 
 
 def _fact(
     layout: StarLayout,
     service: RecurringService,
-    dimension: Dimension,
+    holder: _Holder,
     calendar: GeneratedCalendar,
     used_relations: set[str],
 ) -> Fact:
     member = _member(layout, service.table)
-    own = {a.name: a.attribute for a in dimension.attributes if not a.source}
-    key = tuple(own[name] for name in dimension.natural_key_columns)
     period = (service.start, service.end)
-    to_service = DimensionReference(
-        dimension=dimension.name,
-        columns=key,
-        key=dimension.member_key,
-        to_columns=dimension.natural_key_columns,
-        reason=f"The {member} that runs.",
-    )
+    used_columns = {reference.key for reference in holder.references} | set(holder.grain)
     to_day = DimensionReference(
         dimension=calendar.name,
         role="service_date",
         columns=period,
-        key=free_column("service_date_key", {dimension.member_key}),
+        key=free_column("service_date_key", used_columns),
         to_columns=(CALENDAR_DAY,),
         reason=f"Each day from {service.start} to {service.end} on which it runs.",
     )
-    exceptions = service.exceptions
+    sources = tuple(_sources(service))
     return Fact(
         name=free_column(f"fct_{member}_days", used_relations),
         entity_name="",
         fact_type="factless",
         grain=f"One row for each {member.replace('_', ' ')} and day on which it runs.",
-        grain_columns=(to_service.key, to_day.key),
-        dimensions=(to_service, to_day),
-        service_days=ServiceDays(
-            entity_name=service.table,
-            weekdays=tuple(
-                ServiceWeekday(weekday=flag.weekday, attribute=flag.column, yes=flag.yes)
-                for flag in service.flags
-            ),
-            start=service.start,
-            end=service.end,
-            changes=None if exceptions is None else _changes(exceptions),
-        ),
-        mapped_source_tables=(service.table, *([exceptions.table] if exceptions else [])),
-        source_columns=(
-            *source_columns(service.table, (*period, *(flag.column for flag in service.flags))),
-            *(
-                source_columns(exceptions.table, tuple(_columns_of_exceptions(exceptions)))
-                if exceptions
-                else ()
-            ),
-        ),
+        grain_columns=(*holder.grain, to_day.key),
+        dimensions=(*holder.references, to_day),
+        degenerate_dimensions=tuple(attribute.name for attribute in holder.attributes),
+        attributes=holder.attributes,
+        service_days=_service_days(service, holder),
+        mapped_source_tables=tuple(dict.fromkeys(column.table for column in sources)),
+        source_columns=sources,
         reason=" ".join(_reasons(service)),
         alternatives=(
             Alternative(
@@ -118,6 +169,21 @@ def _member(layout: StarLayout, entity: str) -> str:
     return "_".join((*member.split("_")[:-1], singular(member.split("_")[-1])))
 
 
+def _service_days(service: RecurringService, holder: _Holder) -> ServiceDays:
+    return ServiceDays(
+        entity_name=service.table,
+        held_by=holder.name,
+        key=holder.key,
+        weekdays=tuple(
+            ServiceWeekday(weekday=flag.weekday, attribute=flag.column, yes=flag.yes)
+            for flag in service.flags
+        ),
+        start=service.start,
+        end=service.end,
+        changes=None if service.exceptions is None else _changes(service.exceptions),
+    )
+
+
 def _changes(exceptions: ServiceExceptions) -> ServiceChanges:
     return ServiceChanges(
         entity_name=exceptions.table,
@@ -130,10 +196,14 @@ def _changes(exceptions: ServiceExceptions) -> ServiceChanges:
     )
 
 
-def _columns_of_exceptions(exceptions: ServiceExceptions) -> Iterator[str]:
-    yield from (*exceptions.columns, exceptions.date)
-    if exceptions.effect:
-        yield exceptions.effect
+def _sources(service: RecurringService) -> Iterator[SourceColumn]:
+    """Yield the columns that the days follow from."""
+    flags = (flag.column for flag in service.flags)
+    yield from source_columns(service.table, (service.start, service.end, *flags))
+    if exceptions := service.exceptions:
+        effect = (exceptions.effect,) if exceptions.effect else ()
+        columns = (*exceptions.columns, exceptions.date, *effect)
+        yield from source_columns(exceptions.table, columns)
 
 
 def _reasons(service: RecurringService) -> Iterator[str]:

@@ -124,6 +124,38 @@ def test_the_fact_says_how_its_days_follow(tmp_path: Path) -> None:
         assert fact(found.star, "fct_exception").entity_name == "exception"
 
 
+OPENING = (
+    "CREATE TABLE shop (shop_id INTEGER PRIMARY KEY, shop_name VARCHAR, town VARCHAR)",
+    "INSERT INTO shop SELECT i, 'Shop ' || i, 'Town ' || i % 4 FROM range(1, 21) t(i)",
+    f"CREATE TABLE opening (shop_id INTEGER, valid_from DATE, valid_to DATE,"
+    f" {', '.join(f'open_{day} BOOLEAN' for day in FLAGS.split())},"
+    " PRIMARY KEY (shop_id, valid_from))",
+    "INSERT INTO opening SELECT i, DATE '2024-01-01' + n * INTERVAL 3 MONTH,"
+    " DATE '2024-03-31' + n * INTERVAL 3 MONTH, i % 2 = 0, n % 2 = 0, TRUE, i % 3 = 0, n < 3,"
+    " i % 5 = 0, NULL FROM range(1, 21) t(i), range(4) r(n)",
+)
+
+
+def test_the_days_of_services_that_are_facts_have_their_dimensions(tmp_path: Path) -> None:
+    """A key with a date is found by the calendar's key, which the fact has in its place."""
+    with star(tmp_path, OPENING) as found:
+        result = fact(found.star, "fct_opening_days")
+        assert {r.dimension for r in result.dimensions} == {"dim_shop", "dim_date"}
+        assert found.failures() == []
+        built = found.rows(
+            "SELECT town, count(*) FROM model.fct_opening_days"
+            " JOIN model.dim_shop USING (shop_key) GROUP BY town ORDER BY town"
+        )
+        listed = found.rows(
+            "SELECT town, count(*) FROM (SELECT *, unnest(range(valid_from, valid_to"
+            " + INTERVAL 1 DAY, INTERVAL 1 DAY)) AS day FROM source.opening)"
+            " JOIN source.shop USING (shop_id) WHERE list_value(open_monday, open_tuesday,"
+            " open_wednesday, open_thursday, open_friday, open_saturday, open_sunday)"
+            "[isodow(day)] GROUP BY town ORDER BY town"
+        )
+        assert built == listed and len(built) == 4
+
+
 def test_a_day_that_is_missing_or_made_up_is_noticed(tmp_path: Path) -> None:
     with star(tmp_path, statements()) as found:
         found.change("DELETE FROM model.fct_service_days WHERE service_date_key = 20240102")

@@ -5,29 +5,35 @@ An added day wins over the same day left out.
 
 from collections.abc import Iterator
 
-from fluid_build.modeling.dimensional.elements import Fact, ServiceChanges, ServiceDays
+from fluid_build.modeling.dimensional.elements import (
+    DimensionReference,
+    Fact,
+    ServiceChanges,
+    ServiceDays,
+)
 from fluid_build.modeling.types import is_number
 from fluid_build.observations.recurring_services import MOST_DAYS
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.construction_tests import unique
 from fluid_build.transform.plan.dimensional.calendar import DIGITS, day_key, day_of_week
-from fluid_build.transform.plan.dimensional.columns import reference_column
+from fluid_build.transform.plan.dimensional.columns import own_value_columns, reference_column
 from fluid_build.transform.plan.dimensional.mart_tests import reference_tests
 from fluid_build.transform.plan.dimensional.star import Star
-from fluid_build.transform.plan.elements import Build, Check
+from fluid_build.transform.plan.elements import Build, Check, PlanColumn
 from fluid_build.transform.plan.sql_layout import (
     as_text,
     conditions,
     join,
     nested,
     query,
+    union_all,
     with_ctes,
 )
 
 
 def service_days_build(star: Star, fact: Fact) -> Build:
     """Return the build of a fact of service days."""
-    service, days = _service_of(fact), fact.dimensions[1]
+    service = _service_of(fact)
     entities = (service.entity_name, *((service.changes.entity_name,) if service.changes else ()))
     return Build(
         name=fact.name,
@@ -36,16 +42,8 @@ def service_days_build(star: Star, fact: Fact) -> Build:
         title=fact.name,
         description=fact.grain,
         sql=_sql(star, fact, service),
-        ref_models=(*map(star.names.staging, entities), fact.dimensions[0].dimension),
-        columns=tuple(
-            reference_column(star, fact, reference).model_copy(
-                update={
-                    "mapped_source_tables": fact.mapped_source_tables,
-                    "source_columns": fact.source_columns if reference is days else (),
-                }
-            )
-            for reference in fact.dimensions
-        ),
+        ref_models=(*map(star.names.staging, entities), service.held_by),
+        columns=tuple(_columns(star, fact, service)),
         key=fact.grain_columns,
         tests=(
             unique(fact.name, fact.grain_columns, fact.grain, label="grain"),
@@ -56,7 +54,7 @@ def service_days_build(star: Star, fact: Fact) -> Build:
                     fact.name,
                     reference.key,
                     reference.dimension,
-                    reference.key if reference is not days else _date_key(star, fact),
+                    _key_of_dimension(star, service, reference),
                     reference.role,
                 )
             ),
@@ -67,6 +65,20 @@ def service_days_build(star: Star, fact: Fact) -> Build:
     )
 
 
+def _columns(star: Star, fact: Fact, service: ServiceDays) -> Iterator[PlanColumn]:
+    """Yield the keys and attributes that services have, with the key of the day in between."""
+    of_service = fact.model_copy(update={"entity_name": service.entity_name})
+    yield from (reference_column(star, of_service, reference) for reference in fact.dimensions)
+    yield from own_value_columns(star, of_service)
+
+
+def _key_of_dimension(star: Star, service: ServiceDays, reference: DimensionReference) -> str:
+    """Return the column that a key refers to: all versions of a service, or one of a dimension."""
+    dimension = star.dimensions[reference.dimension]
+    is_service = dimension.name == service.held_by
+    return dimension.member_key if is_service else dimension.surrogate_key
+
+
 def service_days_check(star: Star, fact: Fact) -> Check:
     """Return the check of the number of days, which is calculated without listing them."""
     service = _service_of(fact)
@@ -74,7 +86,7 @@ def service_days_check(star: Star, fact: Fact) -> Check:
         name=f"days of {fact.name}",
         kind="rows",
         table=service.entity_name,
-        expected=_expected_days(star, fact, service),
+        expected=_expected_days(star, service),
         actual=f"SELECT COUNT(*) FROM model.{fact.name}",
         reason=fact.grain,
     )
@@ -104,35 +116,49 @@ def _period(service: ServiceDays) -> tuple[str, str]:
     return service.start, service.end
 
 
-def _date_key(star: Star, fact: Fact) -> str:
-    return star.dimensions[fact.dimensions[1].dimension].surrogate_key
-
-
 def _sql(star: Star, fact: Fact, service: ServiceDays) -> str:
-    to_service, to_day = fact.dimensions
-    key = [f"key_{number}" for number in range(len(to_service.columns))]
-    members = query(
-        [to_service.key, *to_service.to_columns], f"model.{to_service.dimension}", distinct=True
+    *copied, to_day = [reference.key for reference in fact.dimensions]
+    attributes = [attribute.name for attribute in fact.attributes]
+    found_by = [part.column for part in service.key]
+    holders = query(
+        dict.fromkeys((*copied, *attributes, *found_by)), f"model.{service.held_by}", distinct=True
     )
     same = [
-        f"member.{column} = service_days.{part}"
-        for part, column in zip(key, to_service.to_columns, strict=True)
+        f"holder.{part.column} = service_days.{name}"
+        for name, part in zip(_key_names(service), service.key, strict=True)
     ]
     selected = query(
-        [f"member.{to_service.key}", (day_key("service_days.service_day"), to_day.key)],
+        [
+            *(f"holder.{key}" for key in copied),
+            (day_key("service_days.service_day"), to_day),
+            *(f"holder.{name}" for name in attributes),
+        ],
         "service_days",
-        join("JOIN", nested(members), "member", same),
+        join("JOIN", nested(holders), "holder", same),
     )
-    return with_ctes(_ctes(star, fact, service, key), selected)
+    return with_ctes(_ctes(star, service), selected)
 
 
-def _ctes(
-    star: Star, fact: Fact, service: ServiceDays, key: list[str]
-) -> Iterator[tuple[str, str]]:
-    day = "service_day"
+def _key_names(service: ServiceDays) -> list[str]:
+    return [f"key_{number}" for number in range(len(service.key))]
+
+
+def _key_values(star: Star, service: ServiceDays) -> list[str]:
+    """Return the SQL of what identifies a service, as the relation that holds it has it."""
+    entity = service.entity_name
+    return [
+        day_key(_day(star, entity, part.attribute, "service"))
+        if part.is_day
+        else f"service.{star.column(entity, part.attribute)}"
+        for part in service.key
+    ]
+
+
+def _ctes(star: Star, service: ServiceDays) -> Iterator[tuple[str, str]]:
+    day, key = "service_day", _key_names(service)
     yield "digits", DIGITS
     yield "day_numbers", _DAY_NUMBERS
-    yield "period_days", _period_days(star, fact, service, key)
+    yield "period_days", _period_days(star, service)
     runs = {flag.weekday: f"runs_{flag.weekday}" for flag in service.weekdays}
     weekday = (day_of_week(day), "weekday")
     yield "weekdays", query([*key, day, *runs.values(), weekday], "period_days")
@@ -143,7 +169,7 @@ def _ctes(
         return
     yield "scheduled", scheduled
     staged = star.staged(service.changes.entity_name), star.staged(service.entity_name)
-    yield "changes", _changes(star, fact, service, staged)
+    yield "changes", _changes(star, service, staged)
     same = [f"changes.{name} = scheduled.{name}" for name in (*key, day)]
     unchanged = query(
         [f"scheduled.{name}" for name in (*key, day)],
@@ -152,7 +178,7 @@ def _ctes(
         where=[f"changes.{day} IS NULL"],
     )
     added = query([*key, day], "changes", where=["is_added = 1"])
-    yield "service_days", f"{unchanged}\nUNION ALL\n{added}"
+    yield "service_days", union_all(unchanged, added)
 
 
 _DAY_NUMBERS = f"""\
@@ -164,16 +190,13 @@ CROSS JOIN digits AS ones
 WHERE 1000 * thousands.digit + 100 * hundreds.digit + 10 * tens.digit + ones.digit < {MOST_DAYS}"""
 
 
-def _period_days(star: Star, fact: Fact, service: ServiceDays, key: list[str]) -> str:
+def _period_days(star: Star, service: ServiceDays) -> str:
     """Return a query for every day from the first to the last, whatever its weekday."""
     entity = service.entity_name
     start, end = (_day(star, entity, name, "service") for name in _period(service))
     return query(
         [
-            *(
-                (f"service.{star.column(entity, name)}", part)
-                for name, part in zip(fact.dimensions[0].columns, key, strict=True)
-            ),
+            *zip(_key_values(star, service), _key_names(service), strict=True),
             *(
                 (_runs(star, service, flag.attribute, flag.yes, "service"), f"runs_{flag.weekday}")
                 for flag in service.weekdays
@@ -191,7 +214,6 @@ def _period_days(star: Star, fact: Fact, service: ServiceDays, key: list[str]) -
 
 def _changes(
     star: Star,
-    fact: Fact,
     service: ServiceDays,
     relations: tuple[str, str],
     *more_columns: tuple[str, str],
@@ -204,7 +226,7 @@ def _changes(
     assert changes is not None, "only services with exceptions have changes"
     changed_rows, service_rows = relations
     changed, entity = changes.entity_name, service.entity_name
-    parts = [f"service.{star.column(entity, name)}" for name in fact.dimensions[0].columns]
+    parts = _key_values(star, service)
     day = _day(star, changed, changes.date, "changed")
     same = [
         star.equal(
@@ -221,7 +243,7 @@ def _changes(
         known.append(_has_effect(star, changes, (*changes.added, *changes.removed)))
     return query(
         [
-            *((part, f"key_{number}") for number, part in enumerate(parts)),
+            *zip(parts, _key_names(service), strict=True),
             (day, "service_day"),
             (added, "is_added"),
             *more_columns,
@@ -259,7 +281,7 @@ def _day(star: Star, entity: str, attribute: str, alias: str) -> str:
     return f"CAST({f'{alias}.{column}' if alias else column} AS DATE)"
 
 
-def _expected_days(star: Star, fact: Fact, service: ServiceDays) -> str:
+def _expected_days(star: Star, service: ServiceDays) -> str:
     """Return the number of days by arithmetic: weekdays in each period, and the exceptions' net."""
     entity = service.entity_name
     start, end = (_day(star, entity, name, "service") for name in _period(service))
@@ -280,7 +302,7 @@ def _expected_days(star: Star, fact: Fact, service: ServiceDays) -> str:
     )
     runs = f"MAX(CASE WHEN {day} BETWEEN {start} AND {end} AND ({flags}) THEN 1 ELSE 0 END)"
     relations = nested(star.selects[service.changes.entity_name]), services
-    changes = _changes(star, fact, service, relations, (runs, "runs"))
+    changes = _changes(star, service, relations, (runs, "runs"))
     net = query(
         [
             "COALESCE(SUM(CASE WHEN is_added = 1 AND runs = 0 THEN 1"
