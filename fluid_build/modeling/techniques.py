@@ -20,6 +20,7 @@ from fluid_build.modeling.dimensional.variants import check_variant
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.modeling.semantic_layer import semantic_layer
+from fluid_build.observations.contradicted_references import without_contradicted
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
 
@@ -110,6 +111,7 @@ def build_model(
         technique, variant, calendar, business_vault=business_vault
     )
     check_event_dates(known, event_dates)
+    profile = without_contradicted(profile, observations.contradicted_references)
     conceptual = _conceptual_model(profile, known, observations)
     vault: DataVaultModel | None = None
     if known == "data_vault_2":

@@ -1,6 +1,10 @@
 """Every observation of a profiled source."""
 
 from fluid_build.observations.aggregates import aggregates
+from fluid_build.observations.contradicted_references import (
+    contradicted_references,
+    without_contradicted,
+)
 from fluid_build.observations.date_orders import date_orders
 from fluid_build.observations.header_totals import header_totals
 from fluid_build.observations.key_overlaps import key_overlaps
@@ -29,6 +33,8 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
     on_progress(Progress("observations", 0, 1))
     by_name = observed_tables(source, profile)
     tables, connection = list(by_name.values()), source.connection
+    contradicted = tuple(contradicted_references(connection, by_name, profile.foreign_keys))
+    profile = without_contradicted(profile, contradicted)
     observed = Observations(
         same_moments=tuple(same_moments(connection, tables)),
         twin_moments=tuple(twin_moments(connection, tables)),
@@ -43,6 +49,7 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
         ),
         split_references=tuple(split_references(connection, by_name, profile.foreign_keys)),
         recurring_services=tuple(recurring_services(connection, by_name, profile)),
+        contradicted_references=contradicted,
     )
     on_progress(Progress("observations", 1, 1))
     return observed

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from fluid_build.observations.aggregates import Aggregate
+from fluid_build.observations.contradicted_references import ContradictedReference
 from fluid_build.observations.date_orders import DateOrder
 from fluid_build.observations.header_totals import HeaderTotal
 from fluid_build.observations.key_overlaps import KeyOverlap
@@ -31,6 +32,7 @@ class Observations:
     part_of_key_references: tuple[PartOfKeyReference, ...] = ()
     split_references: tuple[SplitReference, ...] = ()
     recurring_services: tuple[RecurringService, ...] = ()
+    contradicted_references: tuple[ContradictedReference, ...] = ()
 
 
 NO_OBSERVATIONS = Observations()

@@ -88,6 +88,23 @@ def orphans(
     )
 
 
+def disagreeing_rows(
+    tables: tuple[str, str],
+    keys: tuple[tuple[str, ...], tuple[str, ...]],
+    columns: tuple[str, ...],
+) -> str:
+    """Return a query for the rows of one table that another row of the same key contradicts.
+
+    ``columns`` are compared, which both tables have by name.
+    """
+    matches = " AND ".join(
+        f"c.{quote(ours)} = p.{quote(theirs)}" for ours, theirs in zip(*keys, strict=True)
+    )
+    differs = " OR ".join(f"c.{quote(column)} <> p.{quote(column)}" for column in columns)
+    child, parent = tables
+    return f"SELECT c.* FROM {child} AS c JOIN {parent} AS p ON {matches} WHERE {differs}"
+
+
 def all_rows(table: str) -> str:
     """Return a query for a first look at a table."""
     return f"SELECT * FROM {table} LIMIT 20"
