@@ -4,6 +4,7 @@ Names suggest and the data has a veto. The word lists are general English of dat
 """
 
 import re
+from collections.abc import Sequence
 
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.measures import is_category_name, is_quantity_name
@@ -20,10 +21,13 @@ _RECORD_BEGINNINGS = ("changed", "delet", "entered", "lastchange", "stored", "st
 _CREATION_WORD_PARTS = ("creat", "crtd")
 _LIFE = frozenset(
     """
-    birth birthdate born deces dob dod death died expire expires expiration expiry founded geboren
-    geburt geburtsdatum hire hired hiredate hiring join joined launch launched muerte nacimiento
-    naissance narozeni nascimento nascita opened pubdate published registered registration release
-    released since urodzenia
+    alta assunzione birth birthdate born contratacion creacion creation debiut debut deces
+    dob dod death died einstellung embauche erscheinung expire expires expiration expiry fondation
+    founded fundacion fundacja geboren geburt geburtsdatum gruendung grundung hire hired hiredate
+    hiring inscripcion inscription iscrizione join joined lancamento lanzamiento launch launched
+    muerte nacimiento naissance narozeni nascimento nascita opened parution premiera pubdate
+    published registered registration registro rejestracji release released salida since sortie
+    urodzenia uscita wydania zatrudnienia
     """.split()
 )
 """Dates that belong to a person or product for life: nobody counts births to see how sales go."""
@@ -34,7 +38,8 @@ _VALIDITY_ENDS = frozenset(
     "al bis do expiration expire expires expiry hasta through thru till to until".split()
 )
 """Words for the first and the last day on which a row applies, in the languages of Europe."""
-_PERIOD_ENDS = frozenset("end ends finish stop".split())
+_PERIOD_STARTS = frozenset("begin begins debut inicio inizio rozpoczecia start starts".split())
+_PERIOD_ENDS = frozenset("end ends fin fine finish stop zakonczenia".split())
 """Words for the end of a validity, but of an event too: only in a history are they the former."""
 _VALIDITY_WORDS = frozenset("effective rec record valid validity version".split())
 _HISTORY_NAME = re.compile("(^|_)hist(_|$)|histor(y|ies|ic|ia|ial|ique)(_|$)|historie")
@@ -53,7 +58,32 @@ _RUNNING = frozenset(
     "clicks cumulative downloads hits lifetime logins mtd qtd views visits ytd".split()
 )
 """Words for sums over all events so far, or over those of a running period."""
+_STATES = frozenset(
+    "derniere dernier first last latest letzte letzter next ostatnia previous prev prossimo ultima"
+    " ultimo".split()
+)
+"""Words for one of many: the date of a customer's latest order describes the customer."""
+_PERIODS = frozenset(
+    """
+    anio anno annee ano campagne data date datum exercice fecha jahr mes mese miesiac mois monat
+    month period periode periodo quarter quartal rok saison season semaine semana sezon stagione
+    temporada week woche year yearmonth
+    """.split()
+)
+_GLUED_KEYS = ("id", "key")
+_NUMBERS = frozenset("nbr nmbr no nr nro num number numero nummer".split())
+_LINES = frozenset("item level line linea ligne pos position row seq sequence zeile".split())
+"""Key words that number lines as well, and words for what is numbered then."""
 _NAMING = ("name", "title", "label")
+_NAMING_WORDS = frozenset(
+    """
+    ad adi apellido apellidos benennung bezeichnung cognome denominacao denominacion denominazione
+    designacao designation imie intitule isim jmeno libelle naam naimenovanie namn navn nazev nazwa
+    nazwisko nev nom nombre nome nomi prenom prijmeni raison razon sobrenome soyad soyadi ten
+    titel titolo titre titulo tytul ukolo unvan
+    """.split()
+)
+"""The same in other languages, which put the noun first: ``nazwa_leku``, ``nom_client``."""
 _DESCRIBING = ("desc", "description")
 _REMARKS = frozenset("comment comments note notes remark remarks text memo".split())
 _OF_PERSONS = frozenset({"person_name", "username", "email"})
@@ -64,6 +94,9 @@ _OF_ANYTHING = frozenset(
     """.split()
 )
 """Words that say which of an entity's own names it is: first, legal, display."""
+_SHORTEST_STEM = 3
+_LONGEST_ENDING = 2
+"""Letters that forms of a word have in common, and those by which they may differ at the end."""
 _DISTINCTIVE_SHARE = 0.5
 """Share of distinct values from which on a column names rows rather than groups of them. Names of
 people repeat, so not all values need be distinct."""
@@ -172,7 +205,14 @@ def is_naming(attribute: Attribute) -> bool:
         return False
     if attribute.semantic_type in _OF_PERSONS:
         return True
+    if _NAMING_WORDS & set(words(attribute.name)):
+        return True
     return _last_word(attribute).endswith((*_NAMING, *_DESCRIBING))
+
+
+def is_describing(attribute: Attribute) -> bool:
+    """Return whether a column's name says that it holds a description rather than a name."""
+    return _last_word(attribute).endswith((*_DESCRIBING, "label", "libelle"))
 
 
 def is_own_name(attribute: Attribute, entity: Entity) -> bool:
@@ -181,9 +221,45 @@ def is_own_name(attribute: Attribute, entity: Entity) -> bool:
         return False
     name_words = {singular(word) for word in words(attribute.name)}
     entity_words = {singular(word) for word in words(entity.name.rsplit(".", 1)[-1])}
-    foreign_words = name_words - entity_words - _OF_ANYTHING - {*_NAMING, *_DESCRIBING}
+    general_words = _OF_ANYTHING | _NAMING_WORDS | {*_NAMING, *_DESCRIBING}
     # A single letter is a prefix of the table's columns: o_name.
-    return not any(len(word) > 1 for word in foreign_words)
+    foreign_words = {word for word in name_words - general_words if len(word) > 1}
+    return all(any(_are_forms(word, own) for own in entity_words) for word in foreign_words)
+
+
+def _are_forms(word: str, other: str) -> bool:
+    """Return whether two words may be forms of one, which differ at the end: leku, lek."""
+    shorter, longer = sorted((word, other), key=len)
+    stem = shorter[: max(_SHORTEST_STEM, len(shorter) - _LONGEST_ENDING)]
+    return len(longer) - len(shorter) <= _LONGEST_ENDING and longer.startswith(stem)
+
+
+def is_period(dates: Sequence[Attribute]) -> bool:
+    """Return whether dates are the first and the last day of something that lasts."""
+    names = [set(words(date.name)) for date in dates]
+    starts = any(name & (_VALIDITY_STARTS | _PERIOD_STARTS) for name in names)
+    return starts and any(name & (_VALIDITY_ENDS | _PERIOD_ENDS) for name in names)
+
+
+def is_state_date(attribute: Attribute) -> bool:
+    """Return whether a date is the first or the latest of many events that a member had."""
+    return bool(_STATES & set(words(attribute.name)))
+
+
+def period_words(attribute: Attribute) -> frozenset[str]:
+    """Return the words of a column that isn't a date which say the year or month of a row."""
+    is_number = kind(attribute) in {"integer", "text"}
+    return _PERIODS & set(words(attribute.name)) if is_number else frozenset()
+
+
+def is_identifier(attribute: Attribute) -> bool:
+    """Return whether a column's name says that it identifies something."""
+    parts = words(attribute.name)
+    if not parts or kind(attribute) not in {"integer", "text"}:
+        return False
+    if parts[-1] in _NUMBERS:
+        return len(parts) > 1 and not _LINES & set(parts)
+    return parts[-1] in KEY_WORDS or parts[0] in KEY_WORDS or parts[-1].endswith(_GLUED_KEYS)
 
 
 def is_person(entity: Entity) -> bool:

@@ -11,6 +11,7 @@ from fluid_build.modeling.dimensional.column_purposes import is_calendar
 from fluid_build.modeling.dimensional.dimensions import describe_dimensions
 from fluid_build.modeling.dimensional.elements import Dimension, Variant
 from fluid_build.modeling.dimensional.entity_roles import EntityRoles
+from fluid_build.modeling.dimensional.handed_on import handed_on
 from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import StarNames, free_column
@@ -50,14 +51,18 @@ def choose_dimensions(
 
 
 def _used_by_events(layout: StarLayout) -> frozenset[str]:
-    """Return the entities whose dimension a fact or bridge refers to."""
-    return frozenset(
-        layout.whole(parent.to_entity)
-        for name, role in layout.roles.items()
-        if role.kind in {"fact", "bridge"}
-        for parent in layout.graph.parents[name]
-        if layout.roles[parent.to_entity].kind in {"dimension", "part"}
-    )
+    """Return the entities whose dimension a fact or bridge refers to, or another one hands on."""
+    referring = [name for name, role in layout.roles.items() if role.kind in {"fact", "bridge"}]
+    used: set[str] = set()
+    for name in referring:
+        for parent in layout.graph.parents[name]:
+            entity = parent.to_entity
+            if layout.roles[entity].kind not in {"dimension", "part"}:
+                continue
+            used.add(layout.whole(entity))
+            if handed_on(layout.graph, layout.roles, entity) == "references":
+                referring.extend({entity} - set(referring))
+    return frozenset(used)
 
 
 def _key_name(graph: ReferenceGraph, names: StarNames, entity: str) -> str:

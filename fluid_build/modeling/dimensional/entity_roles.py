@@ -12,19 +12,21 @@ from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.column_purposes import (
     event_dates,
     has_few_values,
-    is_calendar,
     is_descriptive,
     is_flag,
     is_record_stamp,
     is_weak_measure,
 )
-from fluid_build.modeling.dimensional.event_rules import describes, event_reason
+from fluid_build.modeling.dimensional.event_rules import (
+    describes,
+    dimension_reason,
+    event_reason,
+)
 from fluid_build.modeling.dimensional.reference_graph import (
     ReferenceGraph,
     is_filled,
     is_mandatory,
 )
-from fluid_build.text import listed
 
 EntityRoleKind = Literal["fact", "dimension", "bridge", "part"]
 _FEWEST_ROWS_OF_PART = 20
@@ -79,7 +81,7 @@ def _first_role(graph: ReferenceGraph, entity: Entity) -> EntityRole:
     event = event_reason(graph, entity)
     if event:
         return EntityRole("fact", event)
-    return EntityRole("dimension", _dimension_reason(graph, entity))
+    return EntityRole("dimension", dimension_reason(graph, entity))
 
 
 def _is_blank(graph: ReferenceGraph, entity: Entity) -> bool:
@@ -98,10 +100,20 @@ def _is_bridge(graph: ReferenceGraph, entity: Entity) -> bool:
         return False
     if not all(map(is_filled, references)):
         return False
-    key = graph.keys[entity.name]
-    row_number = set(key) if len(key) == 1 and not set(key) & ends else set()
+    key = set(graph.keys[entity.name])
+    row_number = key if len(key) == 1 and not key & ends else set()
     besides = [a for a in entity.attributes if a.name not in ends | row_number]
-    return set(key) <= ends | row_number and all(_adds_little(graph, entity, a) for a in besides)
+    # Rows of one entity may be related in several ways, and a rule for a pair isn't an event.
+    is_loop = len({reference.to_entity for reference in references}) == 1
+    return (is_loop or key <= ends | row_number) and all(
+        _adds_little(graph, entity, a) or (is_loop and _is_rule(a)) for a in besides
+    )
+
+
+def _is_rule(attribute: Attribute) -> bool:
+    """Return whether an attribute is a measure that can't be added up, such as a least time."""
+    measure = attribute.measure
+    return measure is not None and measure.additivity == "non-additive"
 
 
 def _adds_little(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> bool:
@@ -166,15 +178,6 @@ def _is_whole(graph: ReferenceGraph, reference: Relationship) -> bool:
     )
     child, parent = graph.entities[reference.from_entity], graph.entities[reference.to_entity]
     return is_mutual and (child.rows, child.name) >= (parent.rows, parent.name)
-
-
-def _dimension_reason(graph: ReferenceGraph, entity: Entity) -> str:
-    if is_calendar(entity):
-        return "Each row is a day: a calendar."
-    children = sorted({child.from_entity for child in graph.children[entity.name]})
-    if children:
-        return f"{listed(children)} {'refer' if len(children) > 1 else 'refers'} to it."
-    return "Nothing suggests that it records events."
 
 
 def _make_details_of_events_facts(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None:

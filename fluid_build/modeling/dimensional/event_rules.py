@@ -1,19 +1,41 @@
 """Why an entity is an event to count rather than a dimension to count by.
 
-An event is dated, measured, or brings several entities together. What has a name of its own is no
-event, since people look it up rather than count it.
+An event happens or is measured: it has a date, adds something up, or brings several entities
+together. In the order of the rules:
+
+- An exchange is an event, whatever text comes with it: it's dated, it has an amount, and it refers
+  to one entity in two roles (from one account to another).
+- What has a name of its own is no event, since people look it up rather than count it. A
+  description doesn't name a dated row, though: it says what happened there.
+- A table of its own, which neither refers nor is referred to, needs a date and a measure, or a
+  measure or a period for each combination of its key.
+- What others refer to is an event if it's a header with lines: dated, with few lines per row. A
+  period with a name (a campaign, a season) isn't one, nor what has a name and no measure (a race).
+  Nor is an undated thing that dated rows use over and over, such as a copy of a film.
+- What nothing refers to is an event if it's dated, is of a period (a year), or relates several
+  entities, even if one of them has no table. With one reference and nothing of that it describes
+  what it refers to (a translation, a skill, a room), unless it measures.
 """
+
+from collections.abc import Iterator
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.column_purposes import (
     event_dates,
     is_calendar,
     is_date,
+    is_describing,
     is_descriptive,
     is_distinctive,
+    is_identifier,
     is_naming,
     is_own_name,
+    is_period,
+    is_person,
+    is_record_stamp,
+    is_state_date,
     is_weak_measure,
+    period_words,
 )
 from fluid_build.modeling.dimensional.reference_graph import (
     ReferenceGraph,
@@ -26,17 +48,48 @@ _MOST_LINES = 50
 """Rows that refer to one row of a header, on average. An order seldom has more lines; what has more
 is something that is used over and over, such as a promotion."""
 
+_NEARLY_UNIQUE = 0.9
+"""Share of distinct values from which on a name of something else names the row all the same."""
+
 
 def event_reason(graph: ReferenceGraph, entity: Entity) -> str:
     """Return why an entity is an event; "" where it isn't one."""
+    if is_calendar(entity):
+        return ""
+    exchange = _exchange_reason(graph, entity)
+    if exchange or _has_own_name(entity):
+        return exchange
     parents, children = graph.direct_parents(entity.name), graph.children[entity.name]
     if not parents and not children:
         return _isolated_event_reason(graph, entity)
-    if _has_own_name(entity) or is_calendar(entity):
-        return ""
     if children:
         return _header_reason(graph, entity, parents)
     return _leaf_reason(graph, entity, parents)
+
+
+def dimension_reason(graph: ReferenceGraph, entity: Entity) -> str:
+    """Return why an entity that isn't an event is a dimension, by what is true of it."""
+    if is_calendar(entity):
+        return "Each row is a day: a calendar."
+    children = sorted({child.from_entity for child in graph.children[entity.name]})
+    if children:
+        return f"{listed(children)} {'refer' if len(children) > 1 else 'refers'} to it."
+    name = next(filter(None, (_own_name(entity), _distinctive_name(graph, entity))), None)
+    if name is not None:
+        return f"No table refers to it. {name.name} names its rows, so it's there to be looked up."
+    parents = graph.direct_parents(entity.name)
+    if len({parent.to_entity for parent in parents}) == 1 and not event_dates(entity):
+        return f"It describes {name_parents(parents)}: it has no date of its own."
+    missing = [
+        text
+        for text, is_missing in (
+            ("no date on which something happened", not event_dates(entity)),
+            ("no measure that adds up", not _sums(graph, entity)),
+            ("no reference to another table", not parents),
+        )
+        if is_missing
+    ]
+    return f"It has {listed(missing)}." if missing else "It describes rather than measures."
 
 
 def describes(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> bool:
@@ -53,16 +106,39 @@ def name_parents(references: tuple[Relationship, ...]) -> str:
     return listed(sorted({reference.to_entity for reference in references}))
 
 
+def _exchange_reason(graph: ReferenceGraph, entity: Entity) -> str:
+    """Return why an entity is a dated amount between two parties; "" where it isn't."""
+    dates = _happenings(entity)
+    if not dates or is_person(entity) or _lines_per_row(graph, entity) > _MOST_LINES:
+        return ""
+    amounts = [a for a in _sums(graph, entity) if a.measure and a.measure.additivity == "additive"]
+    targets = [p.to_entity for p in graph.direct_parents(entity.name) if is_filled(p)]
+    party = next((target for target in targets if targets.count(target) > 1), None)
+    if not amounts or party is None:
+        return ""
+    return (
+        f"It has a date ({dates[0].name}), a measure ({amounts[0].name}), and refers to {party} in"
+        " several roles."
+    )
+
+
 def _isolated_event_reason(graph: ReferenceGraph, entity: Entity) -> str:
     """Return why an entity without references in either direction is an event."""
     dates, measures = event_dates(entity), _sums(graph, entity)
-    if dates and measures and not _has_own_name(entity):
+    if dates and measures:
         return f"It has a date ({dates[0].name}) and a measure ({measures[0].name})."
-    has_name = _has_distinctive_name(entity)
-    if measures and not has_name:
-        return f"It has a measure ({measures[0].name}), and no column names its rows."
-    if len(graph.keys[entity.name]) > 1 and not has_name:
-        return "Its key has several columns, and no column names its rows."
+    key, period = graph.keys[entity.name], _period(graph, entity)
+    if _distinctive_name(graph, entity) is not None:
+        return ""
+    if measures and len(key) > 1:
+        return f"It has a measure ({measures[0].name}) for each {listed(list(key))}."
+    if period is not None and len(key) > 1:
+        return f"Each row is of a period ({period.name}), and its key has several columns."
+    is_list_of_days = any(date.evidence.distinct == entity.rows for date in dates)
+    if dates and not (is_period(dates) or is_list_of_days or any(_texts(graph, entity))):
+        return f"It has a date ({dates[0].name}), and nothing names or describes its rows."
+    if measures and not any(_texts(graph, entity)):
+        return f"It has a measure ({measures[0].name}), and nothing names or describes its rows."
     return ""
 
 
@@ -71,16 +147,23 @@ def _header_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relatio
     if _lines_per_row(graph, entity) > _MOST_LINES:
         return ""
     dates, measures = event_dates(entity), _sums(graph, entity)
-    if dates and measures and not parents:
+    has_title = any(
+        is_own_name(attribute, entity) and not is_describing(attribute)
+        for attribute in entity.attributes
+    )
+    is_named_period = is_period(dates) and (has_title or not parents)
+    if dates and measures and not parents and not is_named_period:
         return f"It has a date ({dates[0].name}) and a measure ({measures[0].name})."
     filled = tuple(filter(is_filled, parents))
-    if not filled:
+    if not filled or is_named_period:
         return ""
     calendars = tuple(p for p in parents if is_calendar(graph.entities[p.to_entity]))
     if calendars and measures:
         ends = name_parents(calendars)
         return f"It refers to {ends} for its date and has a measure ({measures[0].name})."
-    has_name = _has_distinctive_name(entity)
+    if has_title and not measures:
+        return ""
+    has_name = any(is_naming(a) and is_distinctive(a, entity) for a in entity.attributes)
     if dates and (measures or not has_name):
         return (
             f"An event with lines: it has a date ({dates[0].name}), refers to"
@@ -88,7 +171,8 @@ def _header_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relatio
         )
     describes_nothing = not any(describes(graph, entity, a) for a in entity.attributes)
     relates_several = len({p.to_entity for p in parents}) > 1 and all(map(is_mandatory, parents))
-    if relates_several and (measures or describes_nothing) and not has_name:
+    is_header = measures or (describes_nothing and not _is_used_by_dated(graph, entity))
+    if relates_several and is_header and not has_name:
         return f"It links {name_parents(filled)}, and no column names its rows."
     return ""
 
@@ -100,38 +184,119 @@ def _leaf_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relations
         return ""
     ends = name_parents(filled)
     dates = event_dates(entity)
-    if dates:
+    if dates and (_happenings(entity) or _distinctive_name(graph, entity) is None):
         return f"No table refers to it. It has a date ({dates[0].name}) and refers to {ends}."
-    has_name = _has_distinctive_name(entity)
+    relates_several = len({reference.to_entity for reference in filled}) > 1
+    if not relates_several and _distinctive_name(graph, entity) is not None:
+        return ""
+    if any(is_naming(a) and _is_nearly_unique(a, entity) for a in entity.attributes):
+        return ""
     measures = [a for a in entity.attributes if a.measure is not None]
-    if measures and not has_name:
+    if measures and (len(filled) > 1 or _measures_lines(graph, entity)):
         return f"No table refers to it. It has a measure ({measures[0].name}) and refers to {ends}."
-    if len({reference.to_entity for reference in filled}) > 1 and not has_name:
+    if relates_several:
         return f"No table refers to it, and it links {ends}."
-    if len(graph.keys[entity.name]) > 1:
-        return f"No table refers to it. It refers to {ends}, and its key has several columns."
+    period = _period(graph, entity)
+    if period is not None:
+        return (
+            f"No table refers to it. Its rows are of a period ({period.name}) and refer to {ends}."
+        )
+    unresolved = _unresolved_key(graph, entity)
+    if unresolved is not None:
+        return f"No table refers to it, and it links {ends} and {unresolved.name}."
     return ""
 
 
 def _has_own_name(entity: Entity) -> bool:
-    """Return whether a column names the entity's rows."""
-    is_dated = bool(event_dates(entity))
-    return any(
-        is_own_name(attribute, entity)
-        and is_distinctive(attribute, entity)
-        # A dated event may hold the address that somebody wrote from.
-        and not (is_dated and attribute.semantic_type == "email")
-        for attribute in entity.attributes
-    )
+    return _own_name(entity) is not None
 
 
-def _has_distinctive_name(entity: Entity) -> bool:
-    return any(is_naming(a) and is_distinctive(a, entity) for a in entity.attributes)
+def _own_name(entity: Entity) -> Attribute | None:
+    """Return the column that names the entity's rows."""
+    is_dated = bool(_happenings(entity))
+    for attribute in entity.attributes:
+        if not is_own_name(attribute, entity) or not is_distinctive(attribute, entity):
+            continue
+        # A dated event may hold the address that somebody wrote from, and what was said.
+        if is_dated and (attribute.semantic_type == "email" or is_describing(attribute)):
+            continue
+        return attribute
+    return None
+
+
+def _distinctive_name(graph: ReferenceGraph, entity: Entity) -> Attribute | None:
+    """Return a column that names the rows of an undated entity, by its own name or its values."""
+    for attribute in entity.attributes:
+        looks_like_name = (entity.name, attribute.name) in graph.names
+        if looks_like_name or (is_naming(attribute) and is_distinctive(attribute, entity)):
+            return attribute
+    return None
+
+
+def _texts(graph: ReferenceGraph, entity: Entity) -> Iterator[Attribute]:
+    """Return the text columns of an entity, its key included, apart from references."""
+    for attribute in entity.attributes:
+        is_text = attribute.type == "string" and attribute.semantic_type != "uuid"
+        if is_text and not graph.is_referring(entity.name, attribute.name):
+            yield attribute
+
+
+def _is_nearly_unique(attribute: Attribute, entity: Entity) -> bool:
+    filled = attribute.evidence.rows - attribute.evidence.nulls
+    distinct = attribute.evidence.distinct
+    return entity.rows == 0 or (distinct is not None and distinct >= _NEARLY_UNIQUE * filled > 0)
+
+
+def _happenings(entity: Entity) -> list[Attribute]:
+    """Return the dates on which something happened to the row alone.
+
+    Without the first and last day of a period, when the record was written, and dates that are the
+    latest of many.
+    """
+    dates = [d for d in event_dates(entity) if not (is_record_stamp(d) or is_state_date(d))]
+    return [] if is_period(dates) else dates
+
+
+def _period(graph: ReferenceGraph, entity: Entity) -> Attribute | None:
+    """Return the number of a period, such as a year, that the rows are about.
+
+    It's part of the key, or it's one of several that make a date together.
+    """
+    numbers = [attribute for attribute in entity.attributes if period_words(attribute)]
+    in_key = [number for number in numbers if number.name in graph.keys[entity.name]]
+    make_a_date = len(frozenset().union(*map(period_words, numbers))) > 1
+    return next(iter(in_key or (numbers if make_a_date else [])), None)
+
+
+def _unresolved_key(graph: ReferenceGraph, entity: Entity) -> Attribute | None:
+    """Return a part of the key that identifies something of which the source has no table."""
+    key = graph.keys[entity.name]
+    for attribute in entity.attributes:
+        is_own = attribute.name in key and not graph.is_referring(entity.name, attribute.name)
+        if is_own and len(key) > 1 and is_identifier(attribute):
+            return attribute
+    return None
+
+
+def _measures_lines(graph: ReferenceGraph, entity: Entity) -> bool:
+    """Return whether an entity measures more than it describes, or is numbered within another."""
+    sums = _sums(graph, entity)
+    measures = [attribute for attribute in entity.attributes if attribute.measure is not None]
+    key = graph.keys[entity.name]
+    is_within = len(key) > 1 and any(graph.is_referring(entity.name, name) for name in key)
+    described = sum(describes(graph, entity, attribute) for attribute in entity.attributes)
+    return bool(sums) and (is_within or len(measures) >= described)
+
+
+def _is_used_by_dated(graph: ReferenceGraph, entity: Entity) -> bool:
+    """Return whether dated rows refer to an entity that has no date itself."""
+    children = (graph.entities[child.from_entity] for child in graph.children[entity.name])
+    return not event_dates(entity) and any(event_dates(child) for child in children)
 
 
 def _lines_per_row(graph: ReferenceGraph, entity: Entity) -> float:
-    children = (graph.entities[c.from_entity].rows for c in graph.children[entity.name])
-    return max(children) / entity.rows if entity.rows else 0.0
+    children = [graph.entities[c.from_entity].rows for c in graph.children[entity.name]]
+    return max(children, default=0) / entity.rows if entity.rows else 0.0
 
 
 def _sums(graph: ReferenceGraph, entity: Entity) -> list[Attribute]:

@@ -35,6 +35,7 @@ from fluid_build.modeling.dimensional.event_date_choice import (
 )
 from fluid_build.modeling.dimensional.fact_columns import FactColumns
 from fluid_build.modeling.dimensional.fact_types import fact_type
+from fluid_build.modeling.dimensional.handed_on import HandedOn, handed_on, own_date
 from fluid_build.modeling.dimensional.reference_graph import AttributeNames, is_mandatory
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_alias, free_column, prefixed
@@ -109,14 +110,27 @@ class _FactContext:
             references = [
                 parent
                 for parent in self.layout.graph.direct_parents(entity)
-                if self.layout.roles[parent.to_entity].kind == "fact"
+                if self._is_header(parent.to_entity)
                 and (parent.to_entity in self.facts or parent.to_entity not in self.begun)
             ]
             headers = [(reference, self.fact(reference.to_entity)) for reference in references]
             described = self.layout.graph.entities[entity]
-            roles = date_roles(self.layout.graph, described)
+            roles = (
+                date_roles(self.layout.graph, described)
+                if self.layout.roles[entity].kind == "fact"
+                else DateRoles(tuple(filter(None, [own_date(described)])))
+            )
             self.facts[entity] = _FactBuilder(self, described, headers, roles).build()
         return self.facts[entity]
+
+    def _is_header(self, entity: str) -> bool:
+        """Return whether facts take over the references of an entity, or some of them."""
+        is_fact = self.layout.roles[entity].kind == "fact"
+        return is_fact or self.handed_on(entity) != "nothing"
+
+    def handed_on(self, entity: str) -> HandedOn:
+        """Return what the dimension of an entity hands on to facts; nothing where it's a fact."""
+        return handed_on(self.layout.graph, self.layout.roles, entity)
 
 
 @dataclass
@@ -136,8 +150,10 @@ class _FactBuilder:
     def build(self) -> DescribedFact:
         """Return the fact, with the dimensions of its own columns."""
         layout, entity = self.context.layout, self.entity
-        derived = derived_dimensions(layout, entity, self.context.used_relations)
-        self._refer_to_own_dimensions()
+        is_fact = layout.roles[entity.name].kind == "fact"
+        derived = derived_dimensions(layout, entity, self.context.used_relations) if is_fact else ()
+        if self.context.handed_on(entity.name) != "date":
+            self._refer_to_own_dimensions()
         self._refer_to_derived(derived)
         self._refer_to_calendar()
         date = choose_event_date(
@@ -153,7 +169,8 @@ class _FactBuilder:
     def _fact(self, dated_by: FactDate | None, in_derived: Set[str]) -> Fact:
         """Return the fact itself, once all of its dimensions are known."""
         layout, entity = self.context.layout, self.entity
-        header_columns = {name for header, _ in self.headers for name in header.from_attributes}
+        headers = [h for h, _ in self.headers if layout.roles[h.to_entity].kind == "fact"]
+        header_columns = {name for header in headers for name in header.from_attributes}
         columns = FactColumns(layout, entity, header_columns, self.used_columns)
         attributes = tuple(
             self._with_reason_of_date(attribute)
@@ -165,10 +182,10 @@ class _FactBuilder:
             entity,
             self._source_calendar_columns() or self.roles.dates,
             is_measured=bool(measures),
-            is_line=bool(self.headers),
+            is_line=bool(headers),
         )
         return Fact(
-            name=self.context.names[entity.name],
+            name=self.context.names.get(entity.name, ""),
             entity_name=entity.name,
             description=entity.description,
             fact_type=type_,

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, Relationship
+from fluid_build.modeling.dimensional.name_values import looks_like_name
 from fluid_build.modeling.measures import value_bounds
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile, TableProfile
@@ -39,6 +40,8 @@ class ReferenceGraph:
     """By entity and attribute, the characters of the longest text."""
     bounds: Mapping[tuple[str, str], tuple[float, float]]
     """By entity and attribute, the least and the greatest number; NaN where they aren't known."""
+    names: frozenset[tuple[str, str]]
+    """Entities and attributes whose values look like names, whatever the attribute is called."""
 
     def relationship(self, name: str) -> Relationship:
         """Return the reference of that name; raise KeyError if there is none."""
@@ -96,6 +99,12 @@ def reference_graph(
             for table in profile.tables
             for column in table.columns
         },
+        names=frozenset(
+            (table.name, column.name)
+            for table in profile.tables
+            for column in table.columns
+            if looks_like_name(column)
+        ),
         bounds={
             (table.name, column.name): value_bounds(column)
             for table in profile.tables

@@ -207,7 +207,10 @@ def test_a_dimension_that_nothing_refers_to_is_standard() -> None:
     measured = source("colour *id, colour_name text\nsale *id, sold date, amount decimal")
     result = dimension(star(measured), "dim_colour")
     assert result.dimension_type == "standard"
-    assert result.reason == "Nothing suggests that it records events."
+    assert (
+        result.reason
+        == "No table refers to it. colour_name names its rows, so it's there to be looked up."
+    )
 
 
 def test_dimensions_stop_after_twenty_four_joins() -> None:

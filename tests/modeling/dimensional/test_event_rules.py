@@ -43,13 +43,38 @@ def role(columns: str, more: str = "") -> EntityRole:
         ),
         (
             "*customer_id > customer, *no/5, note text, hue text",
+            "dimension",
+            "It describes customer: it has no date of its own.",
+        ),
+        (
+            "*customer_id > customer, *no/5, amount decimal, hue text",
             "fact",
-            "No table refers to it. It refers to customer, and its key has several columns.",
+            "No table refers to it. It has a measure (amount) and refers to customer.",
+        ),
+        (
+            "*customer_id > customer, *season/5, hue text",
+            "fact",
+            "No table refers to it. Its rows are of a period (season) and refer to customer.",
+        ),
+        (
+            "*customer_id > customer, *agent_id/5, hue text",
+            "fact",
+            "No table refers to it, and it links customer and agent_id.",
+        ),
+        (
+            "*id, description text, sold date, customer_id > customer",
+            "fact",
+            "No table refers to it. It has a date (sold) and refers to customer.",
+        ),
+        (
+            "*id, thing_name text, sold date, amount decimal, from_id > customer, to_id > customer",
+            "fact",
+            "It has a date (sold), a measure (amount), and refers to customer in several roles.",
         ),
         (
             "*id, thing_name text, sold date, customer_id > customer",
             "dimension",
-            "Nothing suggests that it records events.",
+            "No table refers to it. thing_name names its rows, so it's there to be looked up.",
         ),
         (
             "*id, title text, amount decimal, customer_id > customer",
@@ -64,13 +89,24 @@ def role(columns: str, more: str = "") -> EntityRole:
         (
             "*id, amount decimal",
             "fact",
-            "It has a measure (amount), and no column names its rows.",
+            "It has a measure (amount), and nothing names or describes its rows.",
         ),
         (
             "*a, *b, hue text",
-            "fact",
-            "Its key has several columns, and no column names its rows.",
+            "dimension",
+            "It has no date on which something happened, no measure that adds up and no reference",
         ),
+        (
+            "*a, *b, amount decimal",
+            "fact",
+            "It has a measure (amount) for each a and b.",
+        ),
+        (
+            "*a, *season/9, hue text",
+            "fact",
+            "Each row is of a period (season), and its key has several columns.",
+        ),
+        ("*id, sold date/9", "fact", "It has a date (sold), and nothing names or describes its"),
         ("what text, hue text", "fact", "No key identifies its rows, so no table can refer to"),
     ],
 )
@@ -104,6 +140,11 @@ def test_an_entity_that_nothing_refers_to(columns: str, kind: str, reason: str) 
             "line refers to it.",
         ),
         ("*id, sold date, thing_name text, customer_id > customer", "dimension", "line refers"),
+        (
+            "*id, start_date date, end_date date, budget decimal, thing_name text/5",
+            "dimension",
+            "line refers to it.",
+        ),
         ("*id, hue text", "dimension", "line refers to it."),
         ("*id, sold date, hue text", "dimension", "line refers to it."),
     ],
@@ -230,3 +271,18 @@ def test_without_any_event_the_table_with_most_measures_is_the_fact() -> None:
         result["country"].reason
         == "No table looks like an event, and this one has the most measures (2)."
     )
+
+
+def test_an_undated_thing_that_dated_rows_use_is_a_dimension() -> None:
+    """A copy of a product in a store is used over and over; an undated header has undated lines."""
+    result = role(
+        "*id, customer_id > customer, product_id > product",
+        "rental *id, rented date, thing_id > thing",
+    )
+    assert (result.kind, result.reason) == ("dimension", "rental refers to it.")
+
+
+def test_rules_for_pairs_of_one_entity_make_a_bridge() -> None:
+    """Nothing happens between two stops; a least time of transfer isn't added up."""
+    result = role("*from_id > customer, *to_id > customer, min_rate decimal, kind/3")
+    assert result.kind == "bridge"

@@ -1,0 +1,62 @@
+"""What a dimension hands on to the facts that refer to it.
+
+An inventory number only says which film is in which store: a rental of it is a rental of that film
+and in that store, so the fact refers to both itself. And a match is looked up by its name, but the
+goals in it happened on its day.
+"""
+
+from typing import Literal
+
+from fluid_build.modeling.conceptual import Attribute, Entity
+from fluid_build.modeling.dimensional.column_purposes import (
+    event_dates,
+    is_calendar,
+    is_person,
+    is_record_stamp,
+)
+from fluid_build.modeling.dimensional.entity_roles import EntityRoles
+from fluid_build.modeling.dimensional.event_rules import describes
+from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph, is_mandatory
+from fluid_build.profiling.names import singular, words
+
+HandedOn = Literal["nothing", "date", "references"]
+_DATE_WORDS = frozenset("data date datetime datum day dt fecha termin time timestamp".split())
+
+
+def handed_on(graph: ReferenceGraph, roles: EntityRoles, entity: str) -> HandedOn:
+    """Return what the entity of a dimension hands on: all of its references, only its date."""
+    if roles[entity].kind != "dimension" or is_calendar(graph.entities[entity]):
+        return "nothing"
+    if _only_links(graph, graph.entities[entity]):
+        return "references"
+    return "date" if own_date(graph.entities[entity]) is not None else "nothing"
+
+
+def own_date(entity: Entity) -> Attribute | None:
+    """Return the date that is simply the date of the row, such as that of a match.
+
+    Any other date of something that's looked up says when something was done to it.
+    """
+    if is_person(entity):
+        return None
+    dates = [date for date in event_dates(entity) if not is_record_stamp(date)]
+    entity_words = {singular(word) for word in words(entity.name.rsplit(".", 1)[-1])}
+    for date in dates:
+        date_words = {singular(word) for word in words(date.name)}
+        if date.required and date_words & _DATE_WORDS and date_words <= _DATE_WORDS | entity_words:
+            return date
+    return None
+
+
+def _only_links(graph: ReferenceGraph, entity: Entity) -> bool:
+    """Return whether an entity has nothing but a key and what it refers to, several entities.
+
+    It has more rows than each of these: a shop isn't a pair of an address and a manager.
+    """
+    parents = graph.direct_parents(entity.name)
+    return (
+        len({parent.to_entity for parent in parents}) > 1
+        and all(map(is_mandatory, parents))
+        and all(entity.rows > graph.entities[parent.to_entity].rows for parent in parents)
+        and not any(describes(graph, entity, attribute) for attribute in entity.attributes)
+    )
