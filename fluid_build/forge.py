@@ -29,7 +29,9 @@ from fluid_build.modeling.techniques import (
     check_event_dates,
     check_technique,
 )
+from fluid_build.observations.combined_sources import observe_combined
 from fluid_build.observations.observe import observe
+from fluid_build.observations.observed import Observations
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.combined_sources import profile_combined
 from fluid_build.profiling.profile import Profile
@@ -222,15 +224,7 @@ def _results(
     warehouse = check_target(target)
     if isinstance(source, CombinedSource):
         check_several(known, warehouse)
-        profile = profile_combined(source, on_progress=on_progress)
-    else:
-        profile = profile_source(source, on_progress=on_progress)
-    if not profile.tables:
-        raise EmptySourceError(
-            f"{profile.source_name!r} has no readable table{_reasons(profile)}",
-            hint="Check that it's the right source and that you're allowed to read its tables.",
-        )
-    observations = observe(source, profile, on_progress)
+    profile, observations = _measure(source, on_progress)
     _report(on_progress, "model")
     model = build_model(
         profile,
@@ -250,6 +244,23 @@ def _results(
         **proof_files(proof, model, plan),
     }
     return _Results(Forged(profile, model, plan, contract, proof), documents, warehouse)
+
+
+def _measure(source: Source, on_progress: OnProgress) -> tuple[Profile, Observations]:
+    """Return what is known of a source's data; EmptySourceError where no table can be read."""
+    profile = (
+        profile_combined(source, on_progress=on_progress)
+        if isinstance(source, CombinedSource)
+        else profile_source(source, on_progress=on_progress)
+    )
+    if not profile.tables:
+        raise EmptySourceError(
+            f"{profile.source_name!r} has no readable table{_reasons(profile)}",
+            hint="Check that it's the right source and that you're allowed to read its tables.",
+        )
+    if isinstance(source, CombinedSource):
+        return profile, observe_combined(source, profile, on_progress)
+    return profile, observe(source, profile, on_progress)
 
 
 def check_several(technique: Technique, target: Target) -> None:

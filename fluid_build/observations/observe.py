@@ -7,7 +7,6 @@ from fluid_build.observations.contradicted_references import (
 )
 from fluid_build.observations.date_orders import date_orders
 from fluid_build.observations.header_totals import header_totals
-from fluid_build.observations.key_overlaps import key_overlaps
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.observations.observed_tables import observed_tables
 from fluid_build.observations.recurring_services import recurring_services
@@ -40,7 +39,6 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
         twin_moments=tuple(twin_moments(connection, tables)),
         date_orders=tuple(date_orders(connection, tables)),
         aggregates=tuple(aggregates(connection, by_name, profile)),
-        key_overlaps=tuple(key_overlaps(connection, tables)),
         header_totals=tuple(header_totals(connection, by_name, profile.foreign_keys)),
         row_formulas=tuple(row_formulas(connection, tables, profile.foreign_keys)),
         running_levels=tuple(running_levels(connection, tables, profile.foreign_keys)),

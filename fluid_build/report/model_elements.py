@@ -177,6 +177,7 @@ def _vault_groups(vault: DataVaultModel) -> Iterator[ElementGroup]:
             for hub in vault.hubs
         ),
     )
+    yield _shared_keys(vault)
     yield ElementGroup(
         ("Links",),
         headings=("Link", "Kind", "Hubs", "Dependent child keys", "Why"),
@@ -274,6 +275,37 @@ def _business_groups(business: BusinessVault) -> Iterator[ElementGroup]:
                 query=bridge.query,
             )
             for bridge in bridges
+        ),
+    )
+
+
+def _shared_keys(vault: DataVaultModel) -> ElementGroup:
+    """Return the keys that sources share: the evidence for common hubs and for same-as links."""
+    matches = [
+        (hub.name, match, "The values identify the same.")
+        for hub in vault.hubs
+        for match in hub.key_matches or ()
+    ]
+    matches += [
+        (link.name, link.key_match, "The keys differ, but rows with the same value are the same.")
+        for link in vault.links
+        if link.key_match is not None
+    ]
+    return ElementGroup(
+        ("Keys that sources share",),
+        headings=("Hub or link", "Columns", "Values#", "In both#", "Counted by", "Why"),
+        elements=tuple(
+            ElementView(
+                name,
+                (
+                    _names((f"{m.table}.{m.column}", f"{m.other_table}.{m.other_column}")),
+                    (f"{m.keys:,} and {m.other_keys:,}",),
+                    (f"{m.shared:,}",),
+                    (Name(m.sql),),
+                ),
+                reason,
+            )
+            for name, m, reason in matches
         ),
     )
 

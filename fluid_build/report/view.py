@@ -16,6 +16,7 @@ from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 from fluid_build.report.model_elements import ModelView, model_view
 from fluid_build.report.notices import Notice, notices
 from fluid_build.sources.kinds import KINDS
+from fluid_build.text import listed
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.proof import Proof, TableProof
 
@@ -78,7 +79,10 @@ class SourceView:
 
     @property
     def kind_label(self) -> str:
-        """Return the kind of source in words."""
+        """Return the kind of source in words; several are named."""
+        sources = dict.fromkeys(t.source for t in self.profile.tables if t.source is not None)
+        if sources:
+            return f"the sources {listed(sources)}"
         kind = KINDS.get(self.profile.source_kind)
         return self.profile.source_kind if kind is None else kind.label
 

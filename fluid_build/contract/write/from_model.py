@@ -69,6 +69,9 @@ def _product_labels(profile: Profile, model: LogicalModel, plan: TransformPlan) 
         "technique": model.technique,
         "tables": str(len(profile.tables)),
     }
+    sources = dict.fromkeys(table.source for table in profile.tables if table.source)
+    if sources:
+        labels["sources"] = names_label(list(sources))
     if plan.unstated:
         unstated = [f"{promise.promise}: {promise.reason}" for promise in plan.unstated]
         labels["promises-not-stated"] = names_label(unstated)
@@ -106,8 +109,11 @@ def _build(plan: TransformPlan, target: str) -> FreeForm:
 
 
 def _lineage(profile: Profile, plan: TransformPlan) -> FreeForm:
-    """Return each column with its source columns; the source has no contract of its own."""
-    product = f"source.{identifier(profile.source_name)}"
+    """Return each column with its source columns; the sources have no contract of their own."""
+    products = {
+        table.name: f"source.{identifier(table.source or profile.source_name)}"
+        for table in profile.tables
+    }
     mappings: dict[str, list[FreeForm]] = {source.table: [] for source in plan.sources}
     for build in plan.published:
         for column in build.columns:
@@ -124,7 +130,7 @@ def _lineage(profile: Profile, plan: TransformPlan) -> FreeForm:
         of_source = mappings[source.table]
         upstream.append(
             {
-                "productId": product,
+                "productId": products[source.table],
                 "exposeId": source.id,
                 **({"fieldMappings": of_source} if of_source else {}),
                 "relationship": "direct_consumption",
