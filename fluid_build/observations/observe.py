@@ -16,6 +16,7 @@ from fluid_build.observations.same_moment import same_moments, twin_moments
 from fluid_build.observations.shared_identifiers import (
     part_of_key_references,
     split_references,
+    unlisted_identifiers,
 )
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
@@ -48,6 +49,7 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
         split_references=tuple(split_references(connection, by_name, profile.foreign_keys)),
         recurring_services=tuple(recurring_services(connection, by_name, profile)),
         contradicted_references=contradicted,
+        unlisted_identifiers=tuple(unlisted_identifiers(connection, by_name, profile.foreign_keys)),
     )
     on_progress(Progress("observations", 1, 1))
     return observed

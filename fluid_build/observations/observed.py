@@ -11,7 +11,11 @@ from fluid_build.observations.recurring_services import RecurringService
 from fluid_build.observations.row_formulas import RowFormula
 from fluid_build.observations.running_levels import RunningLevel
 from fluid_build.observations.same_moment import SameMoment, TwinMoment
-from fluid_build.observations.shared_identifiers import PartOfKeyReference, SplitReference
+from fluid_build.observations.shared_identifiers import (
+    PartOfKeyReference,
+    SplitReference,
+    UnlistedIdentifier,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,7 @@ class Observations:
     split_references: tuple[SplitReference, ...] = ()
     recurring_services: tuple[RecurringService, ...] = ()
     contradicted_references: tuple[ContradictedReference, ...] = ()
+    unlisted_identifiers: tuple[UnlistedIdentifier, ...] = ()
 
 
 NO_OBSERVATIONS = Observations()

@@ -1,13 +1,15 @@
 """Identifiers that several tables share without a key that all of them could refer to.
 
-Two cases, both measured value by value:
+Three cases, all measured value by value:
 
 - The rows of a table are parts of something that has no table: points of a shape. Its identifier is
   only a part of the key, so no reference leads there, but other tables may hold it all the same.
 - A column refers to one table in some rows and to another one in the others: an inventory of a set
   or of a figure. The keys of the two are then keys of one kind, unless some are in both.
+- Several tables identify something that no table lists: the users who rate and tag films.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,14 +17,20 @@ from itertools import islice
 import duckdb
 
 from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable, value_type
+from fluid_build.profiling.names import Words, has_key_word, words
 from fluid_build.profiling.profile import ForeignKey
 
+_INTEGERS = frozenset("TINYINT SMALLINT INTEGER BIGINT HUGEINT".split())
 _MOST_PAIRS = 100
 """Pairs of columns that are compared; each is a query, and few are left after names and types."""
 _FEWEST_STRAYS = 0.03
 """Share of rows without a parent from which on another one is looked for. Fewer are lost rows."""
 _FOUND_SHARE = 0.95
 """Share of these rows that the other parent must have."""
+
+
+_Group = tuple[str | None, Words, str]
+"""The source, the name and the type that columns have in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,55 @@ class SplitReference:
     second_rows: int
 
 
+@dataclass(frozen=True, slots=True)
+class IdentifierUse:
+    """A column with values of a shared identifier; ``known`` of its values are in the home."""
+
+    table: str
+    column: str
+    values: int
+    known: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnlistedIdentifier:
+    """An identifier in the keys of tables, of which none has it as its key.
+
+    ``home`` is the column with most of its values; ``uses`` are the others of that name.
+    """
+
+    home: IdentifierUse
+    uses: tuple[IdentifierUse, ...]
+
+
+def unlisted_identifiers(
+    connection: duckdb.DuckDBPyConnection,
+    tables: Mapping[str, ObservedTable],
+    foreign_keys: Sequence[ForeignKey],
+) -> Iterator[UnlistedIdentifier]:
+    """Return the columns of one name that are in a key of several columns, and refer to nothing."""
+    referring = {(key.from_table, column) for key in foreign_keys for column in key.from_columns}
+    for columns in islice(_alike_columns(tables, referring), _MOST_PAIRS):
+        (home, home_column), *others = sorted(
+            columns, key=lambda use: (-use[0].profile.column(use[1]).distinct, use[0].profile.name)
+        )
+        known = _values(home, home_column)
+        uses = []
+        for table, column in others:
+            with unless_unreadable():
+                distinct = f"SELECT DISTINCT v FROM ({_values(table, column)}) AS all_values"
+                uses.append(
+                    IdentifierUse(
+                        table.profile.name, column, *_matches(connection, distinct, known)
+                    )
+                )
+        if uses:
+            count = home.profile.column(home_column).distinct
+            yield UnlistedIdentifier(
+                IdentifierUse(home.profile.name, home_column, count, count), tuple(uses)
+            )
+
+
 def part_of_key_references(
     connection: duckdb.DuckDBPyConnection,
     tables: Mapping[str, ObservedTable],
@@ -72,6 +129,7 @@ def part_of_key_references(
         for name in _own_parts(parent, referring)
         for child in tables.values()
         if child is not parent
+        and child.profile.source == parent.profile.source
         and (child.profile.name, name) not in referring
         and _has_alike(child, parent, name)
     )
@@ -96,6 +154,7 @@ def split_references(
         if _is_split(key) and {key.from_table, key.to_table} <= tables.keys()
         for other in tables.values()
         if other.profile.name not in {key.from_table, key.to_table}
+        and other.profile.source == tables[key.to_table].profile.source
         for column in other.profile.primary_key or ()
         if len(other.profile.primary_key or ()) == 1
         and _type(other, column) == _type(tables[key.to_table], key.to_columns[0])
@@ -105,6 +164,32 @@ def split_references(
             split = _split(connection, tables, key, other, column)
             if split is not None:
                 yield split
+
+
+def _alike_columns(
+    tables: Mapping[str, ObservedTable], referring: set[tuple[str, str]]
+) -> Iterator[list[tuple[ObservedTable, str]]]:
+    """Return the columns of several tables with one name and type, where a key contains one."""
+    groups: dict[_Group, list[tuple[ObservedTable, str]]] = defaultdict(list)
+    in_keys = set()
+    for table in tables.values():
+        keys = {*table.profile.candidate_keys, table.profile.primary_key}
+        for column in table.profile.columns:
+            is_own_key = (column.name,) in keys
+            type_ = value_type(column)
+            name = words(column.name)
+            family = "integer" if type_ in _INTEGERS else type_
+            group = (table.profile.source, name, family)
+            if not is_own_key and has_key_word(name) and column.distinct > 1:
+                if (table.profile.name, column.name) not in referring:
+                    groups[group].append((table, column.name))
+                if column.name in (table.profile.primary_key or ()):
+                    in_keys.add(group)
+            elif is_own_key:
+                # A table lists what its key identifies.
+                in_keys.discard(group)
+                groups[group] = []
+    return (columns for group, columns in groups.items() if group in in_keys and len(columns) > 1)
 
 
 def _own_parts(table: ObservedTable, referring: set[tuple[str, str]]) -> Iterator[str]:

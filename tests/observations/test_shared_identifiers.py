@@ -34,6 +34,32 @@ def test_a_column_with_a_part_of_another_tables_key_is_measured(tmp_path: Path) 
     assert reference == PartOfKeyReference("trips", "shape_id", "shapes", "shape_id", 75, 15)
 
 
+RATINGS = """
+    CREATE TABLE rating AS
+    SELECT 7 + u * 13 AS user_id, f * 11 AS film_id, (u + f) % 5 AS stars
+    FROM range(40) AS u(u), range(30) AS f(f) WHERE (u * f) % 3 < 2;
+    CREATE TABLE tag AS
+    SELECT 7 + u * 26 AS user_id, f * 11 AS film_id, 'w' || (u + f) % 4 AS word
+    FROM range(25) AS u(u), range(30) AS f(f) WHERE (u * f) % 7 = 1;
+    ALTER TABLE rating ADD PRIMARY KEY (user_id, film_id);
+    ALTER TABLE tag ADD PRIMARY KEY (user_id, film_id, word)
+"""
+
+
+def test_an_identifier_in_several_keys_that_no_table_lists_is_found(tmp_path: Path) -> None:
+    found = {i.home.column: i for i in observed(tmp_path, RATINGS).unlisted_identifiers}
+    users = found["user_id"]
+    assert (users.home.table, users.home.values) == ("rating", 40)
+    (use,) = users.uses
+    assert (use.table, use.known < use.values) == ("tag", True)
+
+
+def test_an_identifier_that_a_table_lists_is_left_out(tmp_path: Path) -> None:
+    listed = f"{RATINGS}; CREATE TABLE film AS SELECT f * 11 AS film_id FROM range(30) AS f(f)"
+    found = observed(tmp_path, f"{listed}; ALTER TABLE film ADD PRIMARY KEY (film_id)")
+    assert [i.home.column for i in found.unlisted_identifiers] == ["user_id"]
+
+
 def _catalogue(first: str, second: str) -> str:
     return f"""
         CREATE TABLE sets AS SELECT {first} AS set_num, 'n' || i AS title FROM range(90) AS t(i);

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.business_keys import BusinessKey
@@ -31,9 +32,11 @@ from fluid_build.modeling.data_vault.satellites import satellites
 from fluid_build.modeling.data_vault.shared_hubs import with_shared_hubs
 from fluid_build.modeling.data_vault.source_tables import SourceTables, source_tables
 from fluid_build.modeling.data_vault.subtypes import is_other_kind
+from fluid_build.modeling.data_vault.unlisted_entities import with_unlisted_entities
 from fluid_build.modeling.data_vault.vault_names import TableStems, VaultNames, table_stems
 from fluid_build.modeling.element import SourceColumn, source_columns
-from fluid_build.modeling.sql_names import sql_names
+from fluid_build.modeling.identifiers import identifier
+from fluid_build.modeling.sql_names import SqlNames, free_identifier, sql_names
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import listed
@@ -50,11 +53,12 @@ def data_vault(
     Hash keys are made as the strategy says, without one by MD5.
     """
     known = with_observed_references(source_tables(conceptual, observations))
+    known = with_unlisted_entities(known)
     tables = with_shared_hubs(through_links(known, set(calendars(known))))
     placed = placements(profile, tables)
     keys = hub_keys(tables, placed)
-    names = sql_names(conceptual)
-    stems, vault_names = table_stems(conceptual.entities, names), VaultNames(names)
+    names = _names(conceptual, tables)
+    stems, vault_names = table_stems(tables.entities.values(), names), VaultNames(names)
     decisions = VaultDecisions(
         tables=tables,
         placements=placed,
@@ -87,6 +91,15 @@ def _vault(decisions: VaultDecisions) -> DataVaultModel:
     )
 
 
+def _names(conceptual: ConceptualModel, tables: SourceTables) -> SqlNames:
+    """Return the SQL names of a model, and of the entities that no table lists."""
+    names = sql_names(conceptual)
+    unlisted = dict(names.tables)
+    for entity in tables.homes:
+        unlisted[entity] = free_identifier(identifier(entity), set(unlisted.values()))
+    return replace(names, tables=unlisted)
+
+
 def _hubs(
     tables: SourceTables,
     placed: Mapping[str, Placement],
@@ -101,9 +114,10 @@ def _hubs(
         stem = stems.plain[entity_name]
         source = stems.sources[entity_name] if uses[stem] > 1 else ""
         name = vault_names.relation("hub", stem, source)
+        table, _ = tables.homes.get(entity_name, (entity_name, ""))
         hubs[entity_name] = Hub(
             name=name,
-            entity_name=entity_name,
+            entity_name=table,
             description=tables.entities[entity_name].description
             or f"Every {entity_name} that occurs in {_sources(tables, shared, entity_name)}.",
             business_key_columns=chosen.key.attributes,

@@ -78,6 +78,9 @@ def business_key(
     entity with subtypes keeps its surrogate key.
     """
     columns = _join_columns(identity)
+    if entity.name in tables.homes:
+        kind: BusinessKeyKind = "surrogate" if _is_surrogate(entity, identity) else "natural"
+        return BusinessKey(identity, kind, identity.reason)
     whole = key_of_parts(tables, entity.name)
     if whole is not None:
         return _key_of_whole(whole, identity)

@@ -24,7 +24,7 @@ from fluid_build.modeling.data_vault.table_names import (
     is_event_name,
     is_scoped_place,
     names_language,
-    names_sequence,
+    names_part,
     table_words,
 )
 from fluid_build.modeling.types import family
@@ -136,7 +136,7 @@ def _is_name(tables: SourceTables, entity: Entity, key: EntityKey) -> bool:
 
 def _tells_apart(attribute: Attribute) -> bool:
     """Return whether a column only tells apart the rows of one key: a place, a day, a language."""
-    return is_date(attribute) or names_sequence(attribute) or names_language(attribute)
+    return is_date(attribute) or names_part(attribute) or names_language(attribute)
 
 
 def _repeats(entity: Entity, attribute: Attribute) -> bool:

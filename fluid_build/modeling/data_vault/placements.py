@@ -79,6 +79,9 @@ _PROPERTIES = frozenset(
 _MOST_DESCRIPTIVE = 2
 """Columns that describe a relationship. With more, the table is about something of its own."""
 
+_MOST_ENDS_OF_ENTITY = 3
+"""References that every row has, from which on a table without names relates the others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Placement:
@@ -195,6 +198,8 @@ def _no_key(entity: Entity) -> str:
 def _placement_by_key(tables: SourceTables, entity: Entity, lists: Set[str]) -> Placement:
     """Return the placement of a table whose key isn't just another table's key."""
     name = entity.name
+    if name in tables.homes:
+        return Placement("hub", "A hub lists keys whether or not a table of the source does.")
     references = [r for r in outward_references(tables, name) if r.to_entity not in lists]
     users = dict.fromkeys(r.from_entity for r in tables.referrers[name] if r.from_entity != name)
     if users:
@@ -281,7 +286,8 @@ def _placement_by_own_key(
             f"Each row is an event that links {name_parents(related)}; nothing refers to {key}."
         )
         return Placement("transaction", reason, alternatives=(as_hub,))
-    if _count_descriptive(tables, entity) > _MOST_DESCRIPTIVE:
+    is_described = _count_descriptive(tables, entity) > _MOST_DESCRIPTIVE
+    if is_described and len(complete) < _MOST_ENDS_OF_ENTITY:
         return Placement("hub", "The table has its own key and several descriptive columns.")
     reason = f"Its rows link {name_parents(related)}; nothing refers to {key}."
     return Placement("link", reason, alternatives=(as_hub,))

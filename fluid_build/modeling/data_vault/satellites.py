@@ -29,6 +29,8 @@ def satellites(decisions: VaultDecisions, links: Sequence[Link]) -> Iterator[Sat
         links_by_table.setdefault(link.table, []).append(link)
     for name, placement in decisions.placements.items():
         entity, table_links = decisions.tables.entities[name], links_by_table.get(name, [])
+        if name in decisions.tables.homes:
+            continue
         own_hub = decisions.own_hubs.get(name)
         if own_hub is not None and own_hub.rows_by:
             yield _satellite_of_parts(decisions, entity, own_hub)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, EntityKey, Relationship
 from fluid_build.modeling.data_vault.source_overlaps import SharedHub
@@ -19,6 +19,8 @@ class SourceTables:
     identifies every row of a table, or None. ``references`` are a table's references to keys of
     tables that have an identity, ``referrers`` the same references by the table that they lead to.
     ``shared_hubs`` say which tables of different sources have a business key in common.
+    ``homes`` are the entities that no table lists, each with a table and the column of it that has
+    most of their keys.
     """
 
     observations: Observations
@@ -28,6 +30,7 @@ class SourceTables:
     references: Mapping[str, tuple[Relationship, ...]]
     referrers: Mapping[str, tuple[Relationship, ...]]
     shared_hubs: tuple[SharedHub, ...] = ()
+    homes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def shared_hub(self, table: str) -> SharedHub | None:
         """Return the hub that a table shares with tables of other sources; None without one."""

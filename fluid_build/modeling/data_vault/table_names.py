@@ -68,6 +68,10 @@ _SEQUENCES = _word_set(
     "line lineno lnr nth num ord order ordinal pos position rank row seq sequence"
 )
 _NUMBERED_THINGS = frozenset({"ord", "order", "position"})
+_TIMES = frozenset(
+    "date day daynum fy hour month period quarter season semester term week weekday year".split()
+)
+"""What doesn't identify a thing, even where it's numbered: the year 2024, the first semester."""
 _WHOLES = _word_set(
     """
     ancestor assembly boss child component descendant father managed manager mother parent
@@ -135,6 +139,12 @@ def names_sequence(attribute: Attribute) -> bool:
     numbered = strip_key_words(own)[-1:]
     is_numbered = bool(numbered) and numbered[0] in _SEQUENCES - _NUMBERED_THINGS
     return own[-1] in _SEQUENCES or own[-1].endswith(("seq", "sequence")) or is_numbered
+
+
+def names_part(attribute: Attribute) -> bool:
+    """Return whether a column only says which part of one parent a row is: a place or a time."""
+    numbered = strip_key_words(words(attribute.name))[-1:]
+    return names_sequence(attribute) or bool(_TIMES & set(numbered))
 
 
 def names_hierarchy(columns: Sequence[str]) -> bool:

@@ -5,7 +5,12 @@ import pytest
 from fluid_build.modeling.data_vault.elements import DataVaultModel, HashKeyStrategy
 from fluid_build.modeling.techniques import build_model
 from fluid_build.observations.observed import Observations
-from fluid_build.observations.shared_identifiers import PartOfKeyReference, SplitReference
+from fluid_build.observations.shared_identifiers import (
+    IdentifierUse,
+    PartOfKeyReference,
+    SplitReference,
+    UnlistedIdentifier,
+)
 from fluid_build.profiling.profile import Profile
 from tests.modeling.profiles import reference
 from tests.modeling.sources import changed, changed_column, link, satellite, source, vault
@@ -245,3 +250,36 @@ def test_two_tables_that_one_column_refers_to_share_a_hub() -> None:
     assert [hub.name for hub in model.hubs] == ["hub_sets"]
     assert satellite(model, "sat_figures").parent == "hub_sets"
     assert "no key is in both" in satellite(model, "sat_figures").reason
+
+
+RATINGS = """
+    film   *id, title text
+    rating *user_id/40, *film_id > film, stars/5 1-5
+    tag    *user_id/20, *film_id > film, *word text/9
+"""
+
+
+def _unlisted(known: int, column: str = "user_id") -> Observations:
+    home = IdentifierUse("rating", column, 40, 40)
+    identifier = UnlistedIdentifier(home, (IdentifierUse("tag", column, 20, known),))
+    return Observations(unlisted_identifiers=(identifier,))
+
+
+def test_what_several_tables_identify_and_none_lists_has_a_hub_without_a_satellite() -> None:
+    model = vault(source(RATINGS), observations=_unlisted(20))
+    user = model.hub("hub_user")
+    assert (user.entity_name, user.business_key_columns) == ("rating", ("user_id",))
+    assert user.mapped_source_tables == ("rating", "tag")
+    assert user.reason.startswith("No table lists what user_id identifies; rating and tag have it.")
+    assert [end.hub for end in link(model, "lnk_rating").hubs] == ["hub_film", "hub_user"]
+    assert link(model, "lnk_tag").dependent_child_keys == ("word",)
+    assert not [s for s in model.satellites if s.parent == "hub_user"]
+
+
+def test_identifiers_of_one_name_with_other_values_have_no_common_hub() -> None:
+    assert "hub_user" not in relations(vault(source(RATINGS), observations=_unlisted(10)))
+
+
+def test_a_numbered_time_is_nothing_that_a_hub_lists() -> None:
+    schema = RATINGS.replace("user_id", "year_id")
+    assert "hub_year" not in relations(vault(source(schema), observations=_unlisted(20, "year_id")))

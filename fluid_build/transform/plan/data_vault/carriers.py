@@ -58,7 +58,10 @@ def _keys(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
         and satellite.via is not None
         and satellite.table == sources.hub(satellite.via.hub).entity_name
     }
+    listed = {(s.via.hub, s.table) for s in vault.satellites if s.via is not None}
     for hub in vault.hubs:
+        if (hub.name, hub.entity_name) not in listed:
+            continue
         key = zip(hub.business_key_columns, sources.business_key(hub), strict=True)
         ghost = RowScope(other_than=((hub.hash_key, zero(vault.hash_key_strategy)),))
         yield (

@@ -156,7 +156,8 @@ class VaultSources:
 
     def is_own(self, hub: Hub, table: str, reference: HubReference) -> bool:
         """Whether a reference is that of the hub's own table to itself."""
-        return table == hub.entity_name and reference.columns == hub.business_key_columns
+        is_of_its_key = reference.columns == hub.business_key_columns
+        return table == hub.entity_name and is_of_its_key and self.is_anchor(table, reference)
 
     def is_anchor(self, table: str, reference: HubReference) -> bool:
         """Whether a table's own rows are instances of the hub by this reference.

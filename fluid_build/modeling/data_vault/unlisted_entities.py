@@ -1,0 +1,129 @@
+"""Entities that several tables identify and none lists, such as the users of a list of ratings.
+
+A hub is a list of business keys, whether a table of the source lists them or not. Where the keys
+of several tables contain the same identifier with the same values, what it identifies gets a hub,
+which those tables feed. It has no satellite, because nothing is said of it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from fluid_build.modeling.conceptual import Entity, EntityKey, Relationship
+from fluid_build.modeling.data_vault.known_keys import key_of_parts
+from fluid_build.modeling.data_vault.source_tables import SourceTables
+from fluid_build.modeling.data_vault.table_names import names_language, names_part
+from fluid_build.modeling.identifiers import identifier
+from fluid_build.observations.shared_identifiers import IdentifierUse, UnlistedIdentifier
+from fluid_build.profiling.parsed_names import (
+    ParsedColumnName,
+    ParsedNames,
+    ParsedTableName,
+)
+from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence
+from fluid_build.text import free_name, listed
+
+_FEWEST_KNOWN = 0.7
+"""Share of a column's values that the home must have. By accident, as many agree in short lists
+alone; of the same thing, a table may have a few that no other has."""
+_CONFIDENCE = 0.9
+"""How sure such a reference is: the names are the same, and so are most values."""
+
+
+def with_unlisted_entities(tables: SourceTables) -> SourceTables:
+    """Return the tables with an entity, and references to it, for each unlisted identifier."""
+    added = [
+        _entity(tables, observed, uses)
+        for observed in tables.observations.unlisted_identifiers
+        if len(uses := _uses(tables, observed)) > 1
+    ]
+    for entity, parsed, home, relationships in added:
+        name = free_name(entity.name, tables.entities)
+        named = [r.model_copy(update={"to_entity": name}) for r in relationships]
+        tables = replace(
+            tables,
+            parsed_names={**tables.parsed_names, name: parsed},
+            entities={**tables.entities, name: entity.model_copy(update={"name": name})},
+            identities={**tables.identities, name: entity.keys[0]},
+            references={
+                **{
+                    table: (*own, *(r for r in named if r.from_entity == table))
+                    for table, own in tables.references.items()
+                },
+                name: (),
+            },
+            referrers={**tables.referrers, name: tuple(named)},
+            homes={**tables.homes, name: home},
+        )
+    return tables
+
+
+def _uses(tables: SourceTables, observed: UnlistedIdentifier) -> list[IdentifierUse]:
+    """Return the columns that hold an identifier of an entity; fewer than two where none does."""
+    home = observed.home
+    if home.table not in tables.entities or key_of_parts(tables, home.table) is not None:
+        return []
+    attribute = tables.entities[home.table].attribute(home.column)
+    parsed = _parsed_column(tables, home)
+    if parsed.names_table or not parsed.entity:
+        return []
+    if names_part(attribute) or names_language(attribute):
+        return []
+    return [home, *(use for use in observed.uses if use.known >= _FEWEST_KNOWN * use.values)]
+
+
+def _parsed_column(tables: SourceTables, use: IdentifierUse) -> ParsedColumnName:
+    names = [attribute.name for attribute in tables.entities[use.table].attributes]
+    return tables.parsed_names[use.table].columns[names.index(use.column)]
+
+
+def _entity(
+    tables: SourceTables, observed: UnlistedIdentifier, uses: list[IdentifierUse]
+) -> tuple[Entity, ParsedNames, tuple[str, str], list[Relationship]]:
+    home = observed.home
+    parsed = _parsed_column(tables, home)
+    attribute = tables.entities[home.table].attribute(home.column)
+    name = identifier("_".join(parsed.entity))
+    users = listed(use.table for use in uses)
+    key = EntityKey(
+        kind="primary",
+        attributes=(home.column,),
+        origin="measured",
+        holds=True,
+        evidence=Evidence(origin="measured", rows=home.values, distinct=home.values),
+        reason=f"No table lists what {home.column} identifies; {users} have it.",
+    )
+    entity = Entity(
+        name=name,
+        rows=home.values,
+        attributes=(attribute.model_copy(update={"required": True}),),
+        keys=(key,),
+        reason=key.reason,
+    )
+    names = ParsedNames(ParsedTableName(parsed.entity, "".join(parsed.entity)), (parsed,))
+    return entity, names, (home.table, home.column), list(_relationships(tables, home, uses))
+
+
+def _relationships(
+    tables: SourceTables, home: IdentifierUse, uses: list[IdentifierUse]
+) -> Iterator[Relationship]:
+    for use in uses:
+        is_complete = tables.is_complete(use.table, (use.column,))
+        yield Relationship(
+            name=identifier(f"{use.table} {use.column}"),
+            from_entity=use.table,
+            from_attributes=(use.column,),
+            to_entity="",
+            to_attributes=(home.column,),
+            cardinality="many-to-one",
+            from_participation="mandatory" if is_complete else "optional",
+            to_participation="optional",
+            origin="measured",
+            confidence=_CONFIDENCE,
+            evidence=ForeignKeyEvidence(
+                origin="measured",
+                rows=use.values,
+                matched=use.known,
+                orphans=use.values - use.known,
+            ),
+            reason=f"{use.known:,} of its {use.values:,} values are in {home.table} too.",
+        )
