@@ -111,7 +111,7 @@ def is_plural(word: str) -> bool:
 
 def _split(word: str) -> Words:
     """Return the words that one is glued from: standard and cost of ``standardcost``."""
-    if word in KNOWN or word in PLAIN_WORDS or word.isdigit():
+    if word in KNOWN | FLOWS | PLAIN_WORDS or word.isdigit():
         return (word,)
     share = word.removesuffix("per")
     if share != word and share in SHARES_OF_MONEY:
@@ -136,7 +136,7 @@ def _split_beginning(head: str) -> Words:
         rest = head.removeprefix(beginning)
         is_certain = len(beginning) >= _CERTAIN_BEGINNING or beginning in BEGINNINGS
         if rest != head and (rest in KNOWN | COMMON_WORDS or (is_certain and len(rest) > 1)):
-            return (beginning, rest)
+            return (beginning, *_split(rest))
     return (head,)
 
 
@@ -228,7 +228,7 @@ def _quantity(parts: Words) -> NumberName:
         return NumberName("intensity", word(INTENSITIES))
     if present & ONE_UNIT and present & (MONEY | READINGS) and not present & (ALL_UNITS | CODES):
         return NumberName("price", word(ONE_UNIT))
-    if present & LEVELS and not present & FLOWS:
+    if present & LEVELS and not (present & FLOWS and _is_counted_level(word(LEVELS))):
         return NumberName("level", word(LEVELS))
     if present & PAY_LEVELS:
         return NumberName("pay", word(PAY_LEVELS))
@@ -238,6 +238,11 @@ def _quantity(parts: Words) -> NumberName:
         meaning = "addable" if present & ALL_UNITS else "reading"
         return NumberName(meaning, word(READINGS))
     return _plural(parts) or NumberName("unknown")
+
+
+def _is_counted_level(word: str) -> bool:
+    """Return whether new, gained and lost ones of a level are counted: members, not balances."""
+    return is_plural(word) or word in {"population", "membership", "headcount"}
 
 
 def _plural(parts: Words) -> NumberName | None:
