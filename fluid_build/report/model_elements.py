@@ -382,7 +382,7 @@ def _fact_groups(fact: Fact) -> Iterator[ElementGroup]:
 def _event_date(fact: Fact) -> Iterator[str]:
     """Return which date decides the versions of members, why, and how to choose another one."""
     date = fact.dated_by
-    if fact.service_days is not None:
+    if fact.service_days is not None or fact.snapshot_of:
         return
     if date is None:
         yield "It has no date, so it refers to the last version of each member."

@@ -19,6 +19,7 @@ from fluid_build.modeling.dimensional.facts import describe_facts
 from fluid_build.modeling.dimensional.reference_graph import reference_graph
 from fluid_build.modeling.dimensional.scd_types import with_scd_types
 from fluid_build.modeling.dimensional.service_days import service_days_facts
+from fluid_build.modeling.dimensional.snapshots import describe_snapshots, recorded_attributes
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import StarNames, free_column
 from fluid_build.modeling.dimensional.variants import galaxy_reason, suggested_variant
@@ -50,7 +51,8 @@ def star(
     calendar = GeneratedCalendar(free_column("dim_date", used_relations), "date_key", settings)
     described = describe_facts(layout, dimensions, calendar, used_relations, event_dates or {})
     facts = [description.fact for description in described]
-    dimensions = _with_history(layout, dimensions, facts, used_relations)
+    snapshots = describe_snapshots(layout, dimensions, facts, calendar, used_relations)
+    dimensions = _with_history(layout, dimensions, facts, snapshots, used_relations)
     service_days = service_days_facts(layout, dimensions, facts, calendar, used_relations)
     if suggested == "star" and (shared := galaxy_reason(facts, calendar.name)):
         suggested, reason = "galaxy", shared
@@ -64,12 +66,12 @@ def star(
     all_dimensions = [
         *dimensions.values(),
         *(derived.dimension for description in described for derived in description.derived),
-        *calendar_dimensions(calendar, [*facts, *service_days]),
+        *calendar_dimensions(calendar, [*facts, *snapshots, *service_days]),
     ]
     if layout.variant == "wide":
         by_name = {dimension.name: dimension for dimension in all_dimensions}
         facts = [widened(fact, by_name) for fact in facts]
-    facts += service_days
+    facts += [*snapshots, *service_days]
     return DimensionalModel(
         variant=requested or suggested,
         variant_reason=reason,
@@ -83,10 +85,11 @@ def _with_history(
     layout: StarLayout,
     dimensions: dict[str, Dimension],
     facts: Sequence[Fact],
+    snapshots: Sequence[Fact],
     used_relations: set[str],
 ) -> dict[str, Dimension]:
     """Return the dimensions with the SCD type of each attribute."""
-    used = {reference.dimension for fact in facts for reference in fact.dimensions}
+    used = {reference.dimension for fact in (*facts, *snapshots) for reference in fact.dimensions}
     return {
         entity: with_scd_types(
             layout.graph,
@@ -94,7 +97,7 @@ def _with_history(
             dimension,
             used_relations,
             is_used=dimension.name in used,
-            recorded={},
+            recorded=recorded_attributes(snapshots, dimension),
         )
         for entity, dimension in dimensions.items()
     }

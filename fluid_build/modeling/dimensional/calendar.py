@@ -62,7 +62,8 @@ def calendar_dimensions(
 ) -> tuple[Dimension, ...]:
     """Return the generated calendar; nothing where no fact refers to it."""
     dates = _dates(calendar, facts)
-    if not dates:
+    is_used = any(r.dimension == calendar.name for fact in facts for r in fact.dimensions)
+    if not is_used:
         return ()
     dimension = Dimension(
         name=calendar.name,
@@ -107,7 +108,7 @@ def _dates(calendar: GeneratedCalendar, facts: Sequence[Fact]) -> tuple[SourceCo
             continue
         entities = {"": fact.entity_name} | {join.name: join.entity for join in fact.joins}
         for reference in fact.dimensions:
-            if reference.dimension == calendar.name:
+            if reference.dimension == calendar.name and reference.columns:
                 table = entities[reference.source]
                 dates[SourceColumn(table=table, column=reference.columns[0])] = None
     return tuple(dates)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.measures import is_category_name, is_quantity_name
+from fluid_build.modeling.measures.words import CUMULATIVE
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names import singular, words
 from fluid_build.profiling.vocabulary import KEY_WORDS
@@ -44,19 +45,19 @@ _PERIOD_ENDS = frozenset("end ends fin fine finish stop zakonczenia".split())
 _VALIDITY_WORDS = frozenset("effective rec record valid validity version".split())
 _HISTORY_NAME = re.compile("(^|_)hist(_|$)|histor(y|ies|ic|ia|ial|ique)(_|$)|historie")
 """What the names of tables say that keep the past of something, glued or not."""
-_LEVELS = frozenset(
-    "balance inventory onhand outstanding salary saldo salario salaire stipendio stock wage".split()
+_CREDIT_LIMIT = frozenset({"credit", "limit"})
+"""What is granted at a time, though a limit of something else isn't a level."""
+_SIZES = frozenset(
+    """
+    abitanti capacidad capacidade capacite capacity capienza einwohner einwohnerzahl employee
+    habitant headcount inhabitant kapasite ludnosc member membership mieszkancow poblacion populacao
+    population popolazione resident
+    """.split()
 )
-"""Words for a level: what a member has at a time, and not what one event adds."""
-_LEVELS_OF_TWO_WORDS = (
-    frozenset({"credit", "limit"}),
-    frozenset({"on", "hand"}),
-    frozenset({"on", "order"}),
-)
-_BOUNDS = frozenset("max maximum min minimum lower upper range reorder grade band".split())
-_RUNNING = frozenset(
-    "clicks cumulative downloads hits lifetime logins mtd qtd views visits ytd".split()
-)
+"""Words for how large a member is: a property that changes slowly, and no state of an account."""
+_BOUNDS = frozenset("alert alerte desired reorder safety seuil target threshold".split())
+"""Words for a level that something should have."""
+_RUNNING = frozenset("clicks downloads hits lifetime logins qtd views visits".split())
 """Words for sums over all events so far, or over those of a running period."""
 _STATES = frozenset(
     "derniere dernier first last latest letzte letzter next ostatnia previous prev prossimo ultima"
@@ -344,22 +345,21 @@ def is_remark(attribute: Attribute) -> bool:
 def is_level(attribute: Attribute) -> bool:
     """Return whether a column holds a level that events change: a balance, a stock, a salary.
 
-    A bound isn't one, such as the highest salary of a job.
+    A size isn't one, such as a population: it describes. Nor is a running total.
     """
-    if kind(attribute) not in {"integer", "decimal", "float"} or attribute.pii:
+    if attribute.measure is None or attribute.evidence.distinct == 1:
         return False
     parts = {singular(word) for word in words(attribute.name)}
-    if parts & _BOUNDS or is_numbering(attribute):
-        return False
-    is_level_by_name = bool(parts & _LEVELS) or any(pair <= parts for pair in _LEVELS_OF_TWO_WORDS)
-    return is_level_by_name and (attribute.evidence.distinct or 0) != 1
+    if attribute.measure.additivity != "semi-additive":
+        return parts >= _CREDIT_LIMIT
+    return not parts & _SIZES and not parts & _BOUNDS and not is_running_total(attribute)
 
 
 def is_running_total(attribute: Attribute) -> bool:
     """Return whether a number is added up over all events so far."""
     if kind(attribute) not in {"integer", "decimal", "float"}:
         return False
-    return bool(_RUNNING & set(words(attribute.name)))
+    return bool((_RUNNING | CUMULATIVE) & set(words(attribute.name)))
 
 
 def is_calendar(entity: Entity) -> bool:

@@ -82,8 +82,9 @@ class DimensionReference(ModelPart):
     """How a fact refers to a dimension: in which role, by which of the source's columns.
 
     ``key`` is the column of the fact. ``columns`` are looked up in ``to_columns`` of the dimension,
-    pair by pair. With ``optional``, a null or an orphan gets the dimension's unknown member.
-    ``carried`` are columns of the dimension that the fact has too, each with its name there.
+    pair by pair; without any, the key is that of the day of the load. With ``optional``, a null or
+    an orphan gets the dimension's unknown member. ``carried`` are columns of the dimension that the
+    fact has too, each with its name there.
     """
 
     dimension: str
@@ -178,7 +179,8 @@ class Fact(DecidedElement):
 
     ``grain_columns`` identify a row; they're empty where nothing does. ``degenerate_dimensions``
     are the ``attributes`` that identify or number the event, or its header. A fact of
-    ``service_days`` has no entity of its own: its rows follow from others.
+    ``service_days`` has no entity of its own: its rows follow from others. ``snapshot_of`` is the
+    dimension whose members a fact records at each load; it's "" where the source records the event.
     """
 
     name: str
@@ -194,6 +196,7 @@ class Fact(DecidedElement):
     attributes: tuple[FactAttribute, ...] = ()
     dated_by: FactDate | None = None
     service_days: ServiceDays | None = None
+    snapshot_of: str = ""
 
 
 class DimensionAttribute(Element):

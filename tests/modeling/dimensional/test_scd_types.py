@@ -29,7 +29,7 @@ def attribute(column: str, **facts: object) -> DimensionAttribute:
         ("guid uuid", {}, 1, "about the record"),
         ("segment text/4", {"pii": True}, 1, "it identifies a person"),
         ("city text/90", {"semantic_type": "city", "pii": True}, 2, "it describes the member"),
-        ("balance decimal", {}, 1, "it changes with every event"),
+        ("balance decimal", {}, 1, "fct_customer_snapshot records its value at each load"),
         ("ytd_sales decimal", {}, 1, "it changes with every event"),
         ("last_order_date date", {}, 1, "it changes with every event"),
         ("last_grade text", {}, 2, "it describes the member"),

@@ -60,10 +60,13 @@ def calendar_build(star: Star, dimension: Dimension, more_days: Sequence[str]) -
         title=dimension.name,
         description=dimension.description,
         sql=_sql(star, dimension, more_days),
-        ref_models=tuple(
-            star.names.staging(column.name)
-            for column in star.conceptual.entities
-            if column.name in entities
+        ref_models=(
+            *(
+                star.names.staging(entity.name)
+                for entity in star.conceptual.entities
+                if entity.name in entities
+            ),
+            *(snapshot.name for snapshot in star.snapshots),
         ),
         columns=(
             technical(

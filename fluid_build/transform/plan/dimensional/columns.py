@@ -5,8 +5,10 @@ from fluid_build.modeling.dimensional.elements import (
     DimensionAttribute,
     DimensionReference,
     Fact,
+    Measure,
 )
 from fluid_build.modeling.element import Element, SourceColumn
+from fluid_build.modeling.measures import MeasureRole
 from fluid_build.transform.plan.built_columns import technical
 from fluid_build.transform.plan.dimensional.star import (
     DATE_KEY_TYPE,
@@ -150,17 +152,25 @@ def own_value_columns(star: Star, owner: FactOrBridge) -> list[PlanColumn]:
         for attribute in owner.attributes
     ]
     measures = owner.measures if isinstance(owner, Fact) else ()
-    columns += [
-        attribute_column(
-            star,
-            entity,
-            measure.column,
-            measure,
-            column=measure.name,
-            required=star.attribute(entity, measure.column).required,
-            tags=("measure",),
-            is_measure=True,
-        )
-        for measure in measures
-    ]
+    columns += [_measure_column(star, entity, measure) for measure in measures]
     return columns
+
+
+def _measure_column(star: Star, entity: str, measure: Measure) -> PlanColumn:
+    column = attribute_column(
+        star,
+        entity,
+        measure.column,
+        measure,
+        column=measure.name,
+        required=star.attribute(entity, measure.column).required,
+        tags=("measure",),
+        is_measure=True,
+    )
+    if column.measure is not None and column.measure.additivity == measure.additivity:
+        return column
+    # In a snapshot, a column is a level of its member at a time, whatever it is in the source.
+    role = MeasureRole(
+        aggregation=measure.aggregation, additivity=measure.additivity, reason=measure.reason
+    )
+    return column.model_copy(update={"measure": role})

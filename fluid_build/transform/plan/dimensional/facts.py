@@ -7,11 +7,14 @@ from fluid_build.modeling.dimensional.elements import (
     Bridge,
     Dimension,
     DimensionReference,
+    Fact,
 )
+from fluid_build.modeling.dimensional.snapshots import SNAPSHOT_DATE
 from fluid_build.modeling.dimensional.star_names import free_alias
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.sql import literal
-from fluid_build.transform.plan.dimensional.calendar import calendar_columns
+from fluid_build.transform.plan.built_columns import technical
+from fluid_build.transform.plan.dimensional.calendar import calendar_columns, day_key
 from fluid_build.transform.plan.dimensional.columns import (
     dimension_column,
     own_value_columns,
@@ -23,6 +26,7 @@ from fluid_build.transform.plan.dimensional.star import (
     DELETED,
     END,
     LAST_MOMENT,
+    LOAD_DAY,
     FactOrBridge,
     Star,
     is_generated,
@@ -91,6 +95,7 @@ def _sql(star: Star, owner: FactOrBridge, looked_up: Sequence[DimensionReference
         (_key(star, owner, reference, aliases), reference.key) for reference in references_of(owner)
     ]
     columns += [(own("", attribute), name) for attribute, name in _kept(owner)]
+    columns += [(LOAD_DAY, SNAPSHOT_DATE)] if _is_snapshot(owner) else []
     columns += [
         (_carried_value(star, reference, column, aliases[reference.key]), name)
         for reference in references_of(owner)
@@ -102,6 +107,13 @@ def _sql(star: Star, owner: FactOrBridge, looked_up: Sequence[DimensionReference
         *join_clauses(star, joins, own),
         *(_lookup(star, owner, reference, aliases) for reference in looked_up),
     )
+
+
+_SNAPSHOT_DAY = technical(SNAPSHOT_DATE, "DATE", "The day of the load.")
+
+
+def _is_snapshot(owner: FactOrBridge) -> bool:
+    return isinstance(owner, Fact) and bool(owner.snapshot_of)
 
 
 def _kept(owner: FactOrBridge) -> list[tuple[str, str]]:
@@ -117,6 +129,7 @@ def _columns(star: Star, owner: FactOrBridge) -> list[PlanColumn]:
     return [
         *(reference_column(star, owner, reference) for reference in references_of(owner)),
         *own_value_columns(star, owner),
+        *([_SNAPSHOT_DAY] if _is_snapshot(owner) else []),
         *(
             _carried_column(star, reference, column, name)
             for reference in references_of(owner)
@@ -156,7 +169,12 @@ def _carried_value(star: Star, reference: DimensionReference, column: str, alias
 
 
 def _is_looked_up(star: Star, reference: DimensionReference) -> bool:
-    """Whether a dimension has to be joined: the key of a derived one follows from the row."""
+    """Whether a dimension has to be joined: the key of a derived one follows from the row.
+
+    So does that of the day of the load.
+    """
+    if not reference.columns:
+        return False
     return not star.is_derived(star.dimensions[reference.dimension]) or bool(reference.carried)
 
 
@@ -165,6 +183,8 @@ def _key(
 ) -> str:
     """Return the key that a row refers to a member by; the unknown member's where there's none."""
     dimension = star.dimensions[reference.dimension]
+    if not reference.columns:
+        return day_key(LOAD_DAY)
     if not star.is_derived(dimension):
         column = referred_key(owner, dimension)
         return f"COALESCE({aliases[reference.key]}.{column}, {unknown_key(dimension)})"

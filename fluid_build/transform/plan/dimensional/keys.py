@@ -21,7 +21,7 @@ def mart_keys(star: Star) -> Iterator[ReliedKey]:
     """
     for dimension in star.model.dimensions:
         yield from _dimension_keys(star, dimension)
-    for owner in star.owners:
+    for owner in (*star.owners, *star.snapshots):
         yield from _owner_keys(star, owner)
 
 

@@ -21,6 +21,11 @@ from fluid_build.transform.plan.dimensional.service_days import (
     service_days_check,
     service_years,
 )
+from fluid_build.transform.plan.dimensional.snapshots import (
+    snapshot_build,
+    snapshot_checks,
+    snapshot_days,
+)
 from fluid_build.transform.plan.dimensional.star import Star, is_generated, star_of
 from fluid_build.transform.plan.dimensional.versioned_dimensions import versioned_builds
 from fluid_build.transform.plan.elements import Build, BuildTest, Check, Rebuild
@@ -34,15 +39,23 @@ class MartPlan:
     star: Star
 
     def builds(self) -> tuple[Build, ...]:
-        """Return the dimensions, facts and bridges, in the order of building."""
+        """Return the dimensions, facts and bridges, in the order of building.
+
+        The calendar has the days of snapshots, so these are built before it.
+        """
+        star = self.star
+        calendars = [d for d in star.model.dimensions if is_generated(d)]
         return (
             *(
                 build
-                for dimension in self.star.model.dimensions
-                for build in _dimension(self.star, dimension)
+                for dimension in star.model.dimensions
+                if not is_generated(dimension)
+                for build in _dimension(star, dimension)
             ),
-            *(fact_build(self.star, owner) for owner in self.star.owners),
-            *(service_days_build(self.star, fact) for fact in self.star.service_facts),
+            *(snapshot_build(star, snapshot) for snapshot in star.snapshots),
+            *(_calendar(star, calendar) for calendar in calendars),
+            *(fact_build(star, owner) for owner in star.owners),
+            *(service_days_build(star, fact) for fact in star.service_facts),
         )
 
     def relied_keys(self) -> Iterator[ReliedKey]:
@@ -72,6 +85,7 @@ class MartPlan:
             ),
             *(check for owner in star.owners for check in fact_checks(star, owner, finder)),
             *(service_days_check(star, fact) for fact in star.service_facts),
+            *(check for fact in star.snapshots for check in snapshot_checks(star, fact)),
         )
 
 
@@ -80,10 +94,13 @@ def mart_plan(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) ->
     return MartPlan(star_of(model, names, staging))
 
 
+def _calendar(star: Star, dimension: Dimension) -> Build:
+    """Return the calendar, with the days that aren't in columns of the source."""
+    years = [service_years(star, fact) for fact in star.service_facts]
+    return calendar_build(star, dimension, [*map(snapshot_days, star.snapshots), *years])
+
+
 def _dimension(star: Star, dimension: Dimension) -> tuple[Build, ...]:
-    if is_generated(dimension):
-        years = [service_years(star, fact) for fact in star.service_facts]
-        return (calendar_build(star, dimension, years),)
     if star.is_derived(dimension):
         return (derived_build(star, dimension),)
     if dimension.history:

@@ -20,7 +20,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import is_number
 from fluid_build.sources.sql import literal
-from fluid_build.transform.plan.elements import Build
+from fluid_build.transform.plan.elements import LOAD_DATE, Build
 from fluid_build.transform.plan.hashing import HASH_TYPE, hashed, written_or_token
 from fluid_build.transform.plan.sql_layout import as_text, join
 from fluid_build.transform.plan.staging import by_value, staged_type
@@ -34,6 +34,7 @@ END = "TIMESTAMP '9999-12-31 00:00:00'"
 LAST_MOMENT = "TIMESTAMP '9999-12-30 00:00:00'"
 """A moment at which every current version is valid: for events without a day, or with a later one.
 It's before ``END``, because ``valid_to`` is exclusive."""
+LOAD_DAY = f"CAST({LOAD_DATE} AS DATE)"
 _HASHING = HashKeyStrategy()
 
 Typed = tuple[str, str]
@@ -65,13 +66,17 @@ class Star:
     @property
     def owners(self) -> tuple[FactOrBridge, ...]:
         """The facts that hold an entity's rows, then the bridges."""
-        held = (fact for fact in self.model.facts if fact.service_days is None)
-        return (*held, *self.model.bridges)
+        return (*filter(_holds_rows, self.model.facts), *self.model.bridges)
 
     @property
     def service_facts(self) -> tuple[Fact, ...]:
         """The facts of service days, whose rows follow from other entities."""
         return tuple(fact for fact in self.model.facts if fact.service_days is not None)
+
+    @property
+    def snapshots(self) -> tuple[Fact, ...]:
+        """The facts that record the members of a dimension at each load."""
+        return tuple(fact for fact in self.model.facts if fact.snapshot_of)
 
     def column(self, entity: str, attribute: str) -> str:
         """Return the staged column of an attribute."""
@@ -129,10 +134,15 @@ def star_of(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> S
         },
         dimensions={dimension.name: dimension for dimension in model.dimensional.dimensions},
         fact_entities=frozenset(
-            fact.entity_name for fact in model.dimensional.facts if fact.service_days is None
+            fact.entity_name for fact in model.dimensional.facts if _holds_rows(fact)
         ),
         selects={build.title: build.sql for build in staging},
     )
+
+
+def _holds_rows(fact: Fact) -> bool:
+    """Whether a fact holds the rows of an entity, which has no other place in the star."""
+    return fact.service_days is None and not fact.snapshot_of
 
 
 def is_generated(dimension: Dimension) -> bool:

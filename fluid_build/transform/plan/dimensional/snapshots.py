@@ -1,0 +1,64 @@
+"""Snapshots of dimensions: what the members were at each load, one day after another.
+
+Each load adds the members of its day to those of all days before. A second load on the same day
+replaces that day, so no member is in it twice.
+"""
+
+from collections.abc import Iterator
+
+from fluid_build.modeling.dimensional.elements import Fact
+from fluid_build.modeling.dimensional.snapshots import SNAPSHOT_DATE
+from fluid_build.transform.plan.dimensional.facts import fact_build
+from fluid_build.transform.plan.dimensional.shared_rows import from_source, shared_rows
+from fluid_build.transform.plan.dimensional.star import LOAD_DAY, Star, referred_key
+from fluid_build.transform.plan.elements import Build, Check
+from fluid_build.transform.plan.sql_layout import query
+
+
+def snapshot_build(star: Star, fact: Fact) -> Build:
+    """Return the build of a snapshot: the members of today, and the days that it has already."""
+    build = fact_build(star, fact)
+    days_before = query(
+        [f"before.{column.name}" for column in build.columns],
+        f"model.{fact.name} AS before",
+        where=(f"before.{SNAPSHOT_DATE} <> {LOAD_DAY}",),
+    )
+    return build.model_copy(update={"incremental": f"UNION ALL\n{days_before}"})
+
+
+def snapshot_days(fact: Fact) -> str:
+    """Return the days of a snapshot, for the calendar."""
+    return query([(SNAPSHOT_DATE, "full_date")], f"model.{fact.name}")
+
+
+def snapshot_checks(star: Star, fact: Fact) -> Iterator[Check]:
+    """Return the checks of a snapshot: the last day is the source, and each key leads somewhere."""
+    entity = fact.entity_name
+    source = [attribute.attribute for attribute in fact.attributes]
+    source += [measure.column for measure in fact.measures]
+    built = [attribute.name for attribute in fact.attributes]
+    built += [measure.name for measure in fact.measures]
+    expected = from_source(star, entity, (), [f"own.{star.column(entity, n)}" for n in source])
+    last_day = f"(SELECT MAX({SNAPSHOT_DATE}) FROM model.{fact.name})"
+    actual = query(built, f"model.{fact.name}", where=(f"{SNAPSHOT_DATE} = {last_day}",))
+    yield Check(
+        name=f"last day of {fact.name}",
+        kind="rows",
+        table=entity,
+        expected=f"SELECT COUNT(*) FROM {star.source(entity)}",
+        actual=shared_rows(expected, actual, width=len(built)),
+        differing=f"{expected}\nEXCEPT ALL\n{actual}",
+        reason="The last snapshot has each member with its measures as the source has them.",
+    )
+    for reference in fact.dimensions:
+        dimension = star.dimensions[reference.dimension]
+        key = referred_key(fact, dimension)
+        is_lost = f"{reference.key} NOT IN (SELECT {key} FROM model.{dimension.name})"
+        yield Check(
+            name=f"{fact.name}.{reference.key} finds one row of {dimension.name}",
+            kind="reference",
+            table=entity,
+            expected="SELECT CAST(0 AS BIGINT)",
+            actual=query(["COUNT(*)"], f"model.{fact.name}", where=(is_lost,)),
+            reason="Every member of every day is counted, however it is grouped.",
+        )

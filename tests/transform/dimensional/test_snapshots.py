@@ -1,0 +1,99 @@
+"""Snapshots of levels that the source overwrites: one row for each member and day of loading."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.modeling.profiles import reference
+from tests.transform.dimensional.stars import Star, fact, star
+
+_COMPANY = (
+    "CREATE TABLE department (id INTEGER PRIMARY KEY, name VARCHAR, town VARCHAR)",
+    "CREATE TABLE employee (id INTEGER PRIMARY KEY, first_name VARCHAR, job VARCHAR,"
+    " department_id INTEGER, salary DECIMAL(10, 2))",
+    "CREATE TABLE trip (id INTEGER PRIMARY KEY, employee_id INTEGER, dep INTEGER, started DATE,"
+    " cost DECIMAL(9, 2))",
+    "INSERT INTO department SELECT i, 'dep ' || i, 'town ' || i FROM range(1, 6) r(i)",
+    "INSERT INTO employee SELECT i, 'name ' || i, 'job ' || (i % 3), 1 + i % 5, 1000 + i * 7.5"
+    " FROM range(1, 31) r(i)",
+    "INSERT INTO trip SELECT i, 1 + i % 30, 1 + i % 5, DATE '2024-01-01' + i::INTEGER, i * 1.25"
+    " FROM range(1, 61) r(i)",
+)
+
+_REFERENCES = (
+    reference("employee", "department_id", "department", "id"),
+    reference("trip", "employee_id", "employee", "id"),
+    reference("trip", "dep", "department", "id"),
+)
+
+
+@pytest.fixture
+def company(tmp_path: Path) -> Iterator[Star]:
+    with star(tmp_path, _COMPANY, _REFERENCES) as found:
+        found.day = datetime(2024, 3, 1)
+        yield found
+
+
+def _days(company: Star) -> list[tuple[object, ...]]:
+    return company.rows(
+        "SELECT snapshot_date_key, count(*), sum(salary) FROM model.fct_employee_snapshot"
+        " GROUP BY ALL ORDER BY ALL"
+    )
+
+
+def test_a_load_on_another_day_adds_a_snapshot(company: Star) -> None:
+    """The days before stay as they were, and each day is in the calendar."""
+    first = _days(company)
+    company.change("UPDATE shop.employee SET salary = salary + 100 WHERE id = 7")
+    company.load()
+    assert _days(company)[:-1] == first
+    assert _days(company)[-1][1:] == (30, first[-1][2] + 100)  # type: ignore[operator]
+    assert company.broken_tests() == []
+    assert company.failures() == []
+
+
+def test_a_second_load_on_the_same_day_replaces_its_snapshot(company: Star) -> None:
+    """No member is in a day twice, and the day has what was loaded last."""
+    company.load()
+    before = _days(company)
+    company.change("UPDATE shop.employee SET salary = salary + 100 WHERE id = 7")
+    company.change("DELETE FROM shop.trip WHERE employee_id = 8")
+    company.change("DELETE FROM shop.employee WHERE id = 8")
+    company.day -= timedelta(days=1) - timedelta(hours=1)
+    company.load()
+    assert [day[:2] for day in _days(company)] == [
+        *(d[:2] for d in before[:-1]),
+        (before[-1][0], 29),
+    ]
+    assert company.broken_tests() == []
+    assert company.failures() == []
+
+
+def test_a_snapshot_refers_to_the_versions_of_its_day(company: Star) -> None:
+    """A move to another department doesn't change what was recorded before."""
+    company.change("UPDATE shop.employee SET department_id = 1, job = 'boss' WHERE id = 7")
+    company.load()
+    assert company.rows(
+        "SELECT d.id, e.job FROM model.fct_employee_snapshot f"
+        " JOIN model.dim_employee e USING (employee_key)"
+        " JOIN model.dim_department d ON d.department_key = f.department_key"
+        " WHERE f.id = 7 ORDER BY snapshot_date"
+    ) == [(3, "job 1"), (1, "boss")]
+
+
+def test_a_snapshot_that_differs_from_the_source_is_red(company: Star) -> None:
+    company.rows("UPDATE model.fct_employee_snapshot SET salary = 1 WHERE id = 7 RETURNING id")
+    assert [table.table for table in company.proof().tables if table.verdict == "lost"] == [
+        "employee"
+    ]
+
+
+def test_a_level_in_a_snapshot_is_semi_additive_there(company: Star) -> None:
+    build = company.plan.build("fct_employee_snapshot")
+    measure = build.column("salary").measure
+    assert measure is not None
+    assert measure.additivity == "semi-additive"
+    assert build.key == ("id", "snapshot_date")
+    assert fact(company.star, "fct_employee_snapshot").snapshot_of == "dim_employee"
