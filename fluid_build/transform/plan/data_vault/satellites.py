@@ -1,6 +1,6 @@
 """The satellites: what a source table says of a hub or link, with its history."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.data_vault.elements import Hub, Link, Satellite
 from fluid_build.sources.sql import literal
@@ -27,7 +27,7 @@ from fluid_build.transform.plan.data_vault.histories import (
 from fluid_build.transform.plan.data_vault.hubs import GHOST
 from fluid_build.transform.plan.data_vault.keys import row_key
 from fluid_build.transform.plan.data_vault.sources import VaultSources
-from fluid_build.transform.plan.elements import LOAD_DATE, Build
+from fluid_build.transform.plan.elements import LOAD_DATE, Build, PlanColumn
 from fluid_build.transform.plan.hashing import zero_key
 from fluid_build.transform.plan.history import History
 from fluid_build.transform.plan.sql_layout import query, select_list, union_all
@@ -120,18 +120,19 @@ def _arriving(sources: VaultSources, satellite: Satellite, link: Link | None) ->
     )
     if not _has_ghost(sources, satellite):
         return rows
-    return union_all(rows, _ghost(sources, satellite_history(satellite, sources)))
+    return union_all(rows, _ghost(sources, satellite, payload))
 
 
-def _ghost(sources: VaultSources, history: History) -> str:
+def _ghost(sources: VaultSources, satellite: Satellite, payload: Sequence[PlanColumn]) -> str:
     """Return the row that point-in-time tables lead to where no other was valid."""
     zero = zero_key(sources.vault.hash_key_strategy)
-    values = {
-        history.hash_key: zero,
-        "load_date": BEFORE_ANY_LOAD,
-        "record_source": literal(GHOST),
-        "is_deleted": "TRUE",
-        "hash_diff": zero,
-    }
-    columns = [(values.get(column, "NULL"), column) for column in history.columns]
+    columns = [
+        (zero, satellite.hash_key),
+        (BEFORE_ANY_LOAD, "load_date"),
+        (literal(GHOST), "record_source"),
+        ("TRUE", "is_deleted"),
+        *([(zero, "hash_diff")] if payload else []),
+        # A null of no type would take the length and scale of the other rows away.
+        *((f"CAST(NULL AS {column.type})", column.name) for column in payload),
+    ]
     return f"SELECT\n{select_list(columns)}"
