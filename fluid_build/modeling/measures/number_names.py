@@ -31,6 +31,7 @@ from fluid_build.modeling.measures.words import (
     COUNTED,
     COUNTS,
     CUMULATIVE,
+    DURATIONS,
     EXTENTS,
     EXTREMES,
     FLOWS,
@@ -72,6 +73,8 @@ _CLOCK_UNITS = frozenset("time hr hour min minute".split())
 _COORDINATES = frozenset("lat lon lng latitude longitude geogr gps".split())
 _SPANS = frozenset("last this prev previous prior current next to".split())
 """Words between an amount and the period that it's of: ``sales_last_year``."""
+_NUMBER_OR_COUNT = frozenset({"num", "numero"})
+"""First words that count in some languages, and number in all."""
 _PERIODS = frozenset("day week month quarter year hour visit q w d m y".split())
 """Words that say with a number behind them when something was measured: ``day7_score``."""
 
@@ -119,13 +122,18 @@ def _split(word: str) -> Words:
     # The longest ending counts: a percentage is no age.
     for ending in GLUED:
         head = word.removesuffix(ending)
-        if head != word and len(head) >= _SHORTEST_HEAD:
+        if head != word and len(head) >= _SHORTEST_HEAD and not _is_participle(head, ending):
             return (*_split_beginning(head), ending)
     for ending in SHORT_GLUED:
         head = word.removesuffix(ending)
         if head != word and (is_plural(head) or head in KNOWN | COMMON_WORDS):
             return (head, ending)
     return _split_beginning(word)
+
+
+def _is_participle(head: str, ending: str) -> bool:
+    """Return whether a word in "rate" is an Italian or English participle: lavorate, separate."""
+    return ending == "rate" and head[-1] in "aeiou" and head not in KNOWN | COMMON_WORDS
 
 
 def _split_beginning(head: str) -> Words:
@@ -158,20 +166,29 @@ def _counted(parts: Words) -> NumberName | None:
     if set(parts) & EXTREMES:
         return None
     if last in COUNTS:
-        return NumberName("count", last)
+        return _count_of(last, parts[:-1])
     rest = parts[1:]
     if not rest:
         return None
     if first in COUNTS:
-        return NumberName("count", first)
+        return _count_of(first, rest)
     if first in LEADING_COUNTS and last not in CODES:
         counted = [part for part in rest if is_plural(part) or part in COUNTED]
         if counted or (first == "number" and rest[0] == "of"):
-            return NumberName("count", (counted or rest)[-1])
+            return _count_of((counted or rest)[-1], rest)
         # Without an s, a plural can't be recognised: numero_curve. The values decide.
-        if first == "numero" and rest[0] not in PREPOSITIONS and rest[-1] not in KNOWN:
+        is_noun = first in _NUMBER_OR_COUNT and rest[0] not in PREPOSITIONS
+        if is_noun and last not in KNOWN:
             return NumberName("unknown")
     return None
+
+
+def _count_of(word: str, counted: Words) -> NumberName:
+    """Return a count, or a level where what is counted is there at a moment: employees."""
+    level = next((part for part in counted if {part, f"{part}s"} & LEVELS), "")
+    if level and not set(counted) & FLOWS:
+        return NumberName("level", level)
+    return NumberName("count", word)
 
 
 def _code(parts: Words) -> NumberName | None:
@@ -183,8 +200,7 @@ def _code(parts: Words) -> NumberName | None:
     if (before & ADDABLE and before & _SPANS) or "per" in before:
         return None
     if last in LEVEL_WORDS:
-        is_quantity = before & (LEVELS | ADDABLE | PRICES)
-        return None if is_quantity else NumberName("code", last)
+        return None
     if last in CODES | POSITIONS:
         return NumberName("code", last)
     if last in _CLOCK_UNITS and before & CLOCKS:
@@ -208,7 +224,7 @@ def _quantity(parts: Words) -> NumberName:
     def word(candidates: frozenset[str]) -> str:
         return next(part for part in reversed(parts) if part in candidates)
 
-    if present & EXTREMES:
+    if present & EXTREMES and not (last == "min" and present & DURATIONS):
         return NumberName("extreme", word(EXTREMES))
     if present & RATIOS:
         return NumberName("ratio", word(RATIOS))
@@ -237,6 +253,8 @@ def _quantity(parts: Words) -> NumberName:
     if present & READINGS:
         meaning = "addable" if present & ALL_UNITS else "reading"
         return NumberName(meaning, word(READINGS))
+    if last in LEVEL_WORDS:
+        return NumberName("intensity", last)
     return _plural(parts) or NumberName("unknown")
 
 

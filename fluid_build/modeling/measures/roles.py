@@ -33,6 +33,7 @@ from fluid_build.modeling.measures.words import (
     ADDABLE,
     COUNTS,
     IDENTIFYING,
+    LEVEL_WORDS,
     MONEY,
     POSITIONS,
     QUANTITIES,
@@ -104,7 +105,7 @@ def _is_code(column: ColumnProfile, name: NumberName, *, is_measured: bool) -> b
     is_integer = is_text or family(column_type(column)) == "integer"
     if name.meaning == "code" or (is_text and column.distinct == 1):
         return True
-    if name.meaning == "unknown" or name.word == "index":
+    if name.meaning == "unknown" or name.word in LEVEL_WORDS | {"index"}:
         if is_text or is_assigned(column):
             return True
         return is_integer and not is_measured and is_listed(column)

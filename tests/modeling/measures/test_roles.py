@@ -47,6 +47,10 @@ def role(name: str, type_: str = "BIGINT", **facts: object) -> str | None:
         ("salary", "avg semi-additive"),
         ("sales_ytd", "avg semi-additive"),
         ("members_joined", "sum additive"),
+        ("number_of_employees", "avg semi-additive"),
+        ("total_assets", "avg semi-additive"),
+        ("downtime_min", "sum additive"),
+        ("rainfall", "sum additive"),
     ],
 )
 def test_the_name_says_how_a_quantity_adds_up(name: str, expected: str) -> None:
@@ -68,6 +72,7 @@ def test_the_name_says_how_a_quantity_adds_up(name: str, expected: str) -> None:
         ("taux_tva", "avg non-additive"),
         ("precio_unitario", "avg non-additive"),
         ("importe_total", "sum additive"),
+        ("ore_lavorate", "sum additive"),
         ("puntos_por_partido", "avg non-additive"),
         ("prezzo", "avg non-additive"),
         ("giacenza", "avg semi-additive"),
@@ -154,6 +159,12 @@ def test_the_largest_table_says_what_a_name_means_in_smaller_ones() -> None:
     final = table("final", column("hr", distinct=4, min="0", max="4"))
     measures = profile_measures(profile(season, final), {"season": set(), "final": set()})
     assert set(measures["final"]) == {"hr"}
+
+
+def test_a_level_is_a_scale_unless_its_values_are_a_short_list() -> None:
+    """The level of a battery is read, that of a class is assigned."""
+    assert role("battery_level", rows=1000, max="100") == "avg non-additive"
+    assert role("course_level", rows=1000, distinct=4, min="1", max="4") is None
 
 
 def test_digits_in_text_are_no_measure_unless_the_name_says_so() -> None:
