@@ -53,8 +53,9 @@ def data_vault(
     Hash keys are made as the strategy says, without one by MD5.
     """
     known = with_observed_references(source_tables(conceptual, observations))
-    known = with_unlisted_entities(known)
-    tables = with_shared_hubs(through_links(known, set(calendars(known))))
+    days = set(calendars(known))
+    known = with_unlisted_entities(known, days)
+    tables = with_shared_hubs(through_links(known, days))
     placed = placements(profile, tables)
     keys = hub_keys(tables, placed)
     names = _names(conceptual, tables)

@@ -220,7 +220,7 @@ def _placement_by_references_in_key(
     in_key = [r for r in references_in_key(tables, name) if r.to_entity not in lists]
     own_columns = own_key_columns(tables, name, in_key)
     described = language_part(tables, name)
-    if described is not None:
+    if described is not None and described.to_entity not in lists:
         reason = f"Its texts describe rows of {described.to_entity}, in one language each."
         return Placement("multi-active", reason, described)
     if len(ends(in_key)) >= 2 and not own_columns:

@@ -122,7 +122,8 @@ def _is_code_list(profile: Profile, tables: SourceTables, entity: Entity) -> boo
         return False
     for referrer in tables.referrers[entity.name]:
         is_part_of_key = set(referrer.from_attributes) & set(tables.identity(referrer.from_entity))
-        if is_part_of_key and not is_translation(tables, referrer.from_entity):
+        is_language = lists_languages(tables, entity.name)
+        if is_part_of_key and not (is_language and is_translation(tables, referrer.from_entity)):
             return False
         if referrer.to_attributes != key:
             return False

@@ -170,10 +170,13 @@ def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satell
 def _parent_reference(decisions: VaultDecisions, entity: Entity) -> HubReference:
     """Return the reference to a multi-active satellite's hub; an orphan gets the ghost record."""
     parent = decisions.placements[entity.name].parent
-    (hub,) = (
+    assert parent is not None, f"{entity.name} belongs to nothing"
+    # Of two references by the same columns to one hub, only the first is resolved.
+    hub = next(
         reference.hub
         for reference in resolved_references(decisions, entity.name)
-        if reference.relationship == parent
+        if set(reference.relationship.from_attributes) == set(parent.from_attributes)
+        and reference.hub.hub == decisions.hub_of(parent.to_entity).name
     )
     return hub.model_copy(update={"optional": hub.lookup is not None})
 

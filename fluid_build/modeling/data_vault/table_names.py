@@ -141,6 +141,11 @@ def names_sequence(attribute: Attribute) -> bool:
     return own[-1] in _SEQUENCES or own[-1].endswith(("seq", "sequence")) or is_numbered
 
 
+def names_list(attribute: Attribute) -> bool:
+    """Return whether a column is named for the codes of a list, such as a type."""
+    return bool(_LIST_WORDS & set(strip_key_words(words(attribute.name))[-1:]))
+
+
 def names_part(attribute: Attribute) -> bool:
     """Return whether a column only says which part of one parent a row is: a place or a time."""
     numbered = strip_key_words(words(attribute.name))[-1:]

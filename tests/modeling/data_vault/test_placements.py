@@ -220,6 +220,13 @@ def test_texts_in_several_languages_describe_what_they_are_about(language: str) 
     assert result["product_text"].parent.to_entity == "product"
 
 
+def test_a_code_list_with_texts_in_several_languages_is_a_hub() -> None:
+    schema = "firmness *id, label text\nberry *id, firmness_id > firmness, title text\n"
+    names = "firmness_name *firmness_id > firmness, *language_code text/3, label text"
+    result = kinds(source(f"{schema} {names}", rows=40))
+    assert result == {"firmness": "hub", "berry": "hub", "firmness_name": "multi-active"}
+
+
 def test_a_calendar_is_a_reference_table_though_a_key_contains_its_key() -> None:
     measured = source(
         f"{TWO_HUBS} dates *id, day date, year/9, month_no/12, weekday text/7\n"

@@ -283,3 +283,22 @@ def test_identifiers_of_one_name_with_other_values_have_no_common_hub() -> None:
 def test_a_numbered_time_is_nothing_that_a_hub_lists() -> None:
     schema = RATINGS.replace("user_id", "year_id")
     assert "hub_year" not in relations(vault(source(schema), observations=_unlisted(20, "year_id")))
+
+
+@pytest.mark.parametrize(
+    ("columns", "hubs"),
+    [
+        ("*id, employee_key/20, day date, quota decimal", ["hub_employee"]),
+        ("*id, employee_key/20, title text, quota decimal", ["hub_quota"]),
+        ("*id, employee_key/20, note text", ["hub_quota"]),
+        ("*id, employee_key/90, quota decimal", ["hub_quota"]),
+        ("*id, type_id/5, quota decimal", ["hub_quota"]),
+        ("*id, region_code/5, quota decimal", ["hub_quota"]),
+    ],
+    ids=["measured", "named", "not measured", "once each", "a type", "a code"],
+)
+def test_what_measures_without_another_table_are_about_has_a_hub(
+    columns: str, hubs: list[str]
+) -> None:
+    model = vault(source(f"quota {columns}"))
+    assert [hub.name for hub in model.hubs] == hubs
