@@ -70,12 +70,12 @@ def test_the_target_is_never_the_source_s_alias_or_a_schema(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Names that DuckDB or the models need are not given to the database or the alias."""
-    path = tmp_path / "main.duckdb"
+    path = tmp_path / "system.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE source_data AS SELECT 1 AS id")
     monkeypatch.chdir(tmp_path)
     with project_of(str(path), tmp_path) as made:
-        assert made.access.database == "main_2"
+        assert made.access.database == "system_2"
         assert made.access.entries[0].database == "source_data_2"
         assert made.differing("source_data") == 0
 
