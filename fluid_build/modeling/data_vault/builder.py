@@ -112,8 +112,8 @@ def _hubs(
     uses = Counter(stems.plain[entity_name] for entity_name in keys)
     shared = shared_columns(tables, placed)
     for entity_name, chosen in keys.items():
-        stem = stems.plain[entity_name]
-        source = stems.sources[entity_name] if uses[stem] > 1 else ""
+        stem = _whole_name(tables, entity_name, chosen) or stems.plain[entity_name]
+        source = stems.sources[entity_name] if uses[stems.plain[entity_name]] > 1 else ""
         name = vault_names.relation("hub", stem, source)
         table, _ = tables.homes.get(entity_name, (entity_name, ""))
         hubs[entity_name] = Hub(
@@ -137,6 +137,16 @@ def _hubs(
             alternatives=(*placed[entity_name].alternatives, *chosen.alternatives),
         )
     return hubs
+
+
+def _whole_name(tables: SourceTables, entity: str, chosen: BusinessKey) -> str:
+    """Return the name of what a table has parts of, by the key of the whole; "" for others."""
+    if not chosen.rows_by or set(tables.identity(entity)).isdisjoint(chosen.key.attributes):
+        return ""
+    columns = [attribute.name for attribute in tables.entities[entity].attributes]
+    parsed = tables.parsed_names[entity]
+    of_key = parsed.columns[columns.index(chosen.key.attributes[0])].entity
+    return identifier("_".join(of_key)) if of_key and of_key != parsed.table.entity else ""
 
 
 def _sources(

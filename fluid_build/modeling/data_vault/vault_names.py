@@ -22,6 +22,8 @@ LINK_PREFIXES: dict[LinkType, str] = {
     "same-as": "sal",
     "transactional": "tl",
 }
+_LAYERS = frozenset("dim fact fct raw src staging stg tbl".split())
+"""Words around a table's name that say where it was, not what it holds: ``dim_account``."""
 _HUB_KEY = "_hk"
 _LINK_KEY = "_lk"
 
@@ -43,11 +45,22 @@ def table_stems(entities: Iterable[Entity], names: SqlNames) -> TableStems:
     listed_entities = list(entities)
     return TableStems(
         plain={
-            entity.name: identifier(entity.own_name) if entity.source else names.table(entity.name)
+            entity.name: _without_layer(
+                identifier(entity.own_name) if entity.source else names.table(entity.name)
+            )
             for entity in listed_entities
         },
         sources={entity.name: entity.source or "" for entity in listed_entities},
     )
+
+
+def _without_layer(name: str) -> str:
+    """Return a table's name without the word for the layer that it was in at the source."""
+    first, *more = name.split("_")
+    if more and first in _LAYERS:
+        return "_".join(more)
+    *more, last = name.split("_")
+    return "_".join(more) if more and last in _LAYERS else name
 
 
 class VaultNames:

@@ -84,3 +84,19 @@ def test_every_prefix_says_what_a_relation_is() -> None:
     assert prefixes["msat"].multi_active_keys == ("kind",)
     assert prefixes["eff_sat"].kind == "effectivity"
     assert [table.name for table in model.keyless_tables] == ["psa_log"]
+
+
+@pytest.mark.parametrize(
+    ("table", "hub"),
+    [("dim_account", "hub_account"), ("raw_orders", "hub_orders"), ("date_dim", "hub_date"),
+     ("dim", "hub_dim"), ("dimension", "hub_dimension")],
+)  # fmt: skip
+def test_the_layer_that_a_table_was_in_is_no_part_of_a_hubs_name(table: str, hub: str) -> None:
+    model = vault(source(f"{table} *id, title text"))
+    assert [each.name for each in model.hubs] == [hub]
+
+
+def test_the_hub_of_parts_is_named_for_the_whole() -> None:
+    model = vault(source("description *product_key/20, *culture_name text/5, words text"))
+    assert [each.name for each in model.hubs] == ["hub_product"]
+    assert [each.name for each in model.satellites] == ["msat_description"]
