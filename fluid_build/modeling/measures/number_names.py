@@ -71,6 +71,10 @@ _KEY_MARKS = frozenset("fk pk sk id".split())
 """Marks of keys, which are codes whatever follows."""
 _CLOCK_UNITS = frozenset("time hr hour min minute".split())
 _COORDINATES = frozenset("lat lon lng latitude longitude geogr gps".split())
+_CERTAIN_CODES = frozenset("code cod codigo codice kod nro rang rank is has".split())
+"""First words of codes and flags, whatever follows: the code of a sale."""
+_MEASURED = ADDABLE | PRICES | PAY_LEVELS | LEVELS | READINGS | RATIOS | INTENSITIES
+"""Words behind a period or the like that are measured: ``month_sales``."""
 _SPANS = frozenset("last this prev previous prior current next to".split())
 """Words between an amount and the period that it's of: ``sales_last_year``."""
 _NUMBER_OR_COUNT = frozenset({"num", "numero"})
@@ -143,6 +147,8 @@ def _split_beginning(head: str) -> Words:
     for beginning in (*QUALIFIERS, *BEGINNINGS):
         rest = head.removeprefix(beginning)
         is_certain = len(beginning) >= _CERTAIN_BEGINNING or beginning in BEGINNINGS
+        if rest != head and rest == "s" and is_certain:
+            return (beginning,)
         if rest != head and (rest in KNOWN | COMMON_WORDS or (is_certain and len(rest) > 1)):
             return (beginning, *_split(rest))
     return (head,)
@@ -197,8 +203,10 @@ def _code(parts: Words) -> NumberName | None:
     before, present = set(parts[:-1]), set(parts)
     if "id" in parts or (first in _KEY_MARKS and len(parts) > 1):
         return NumberName("code", first if first in _KEY_MARKS else "id")
-    if (before & ADDABLE and before & _SPANS) or "per" in before:
+    if (before & ADDABLE and before & (_SPANS | BEHIND_PLURALS)) or "per" in before:
         return None
+    if first in _CERTAIN_CODES and len(parts) > 1:
+        return NumberName("code", first)
     if last in LEVEL_WORDS:
         return None
     if last in CODES | POSITIONS:
@@ -207,7 +215,7 @@ def _code(parts: Words) -> NumberName | None:
         return NumberName("code", last)
     if present & _COORDINATES:
         return NumberName("code", "position")
-    if first in LEADING_CODES and not present & (ADDABLE | PRICES | PAY_LEVELS | LEVELS):
+    if first in LEADING_CODES and not present & _MEASURED:
         return NumberName("code", first)
     if len(parts) > 1 and parts[1] in PREPOSITIONS and first in CODES:
         return NumberName("code", first)
@@ -246,6 +254,8 @@ def _quantity(parts: Words) -> NumberName:
         return NumberName("price", word(ONE_UNIT))
     if present & LEVELS and not (present & FLOWS and _is_counted_level(word(LEVELS))):
         return NumberName("level", word(LEVELS))
+    if {"on", "order"} <= present:
+        return NumberName("level", "order")
     if present & PAY_LEVELS:
         return NumberName("pay", word(PAY_LEVELS))
     if present & ADDABLE:
