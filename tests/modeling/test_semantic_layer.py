@@ -92,5 +92,5 @@ def test_a_value_that_doesnt_add_up_is_averaged() -> None:
     (result,) = semantic_model(source("product *id, unit_price decimal")).metrics or ()
     assert result.expression.dialects[0].expression == 'AVG("product"."unit_price")'
     assert result.description == (
-        "Non-additive: 'price' is for one unit: times a quantity it would add up."
+        "Non-additive: 'price' is for one unit, and adds up only times a quantity."
     )

@@ -47,11 +47,15 @@ def other_role(column: ColumnProfile, name: NumberName, context: RowContext) -> 
     word = name.word
     match name.meaning:
         case "level":
-            return semi_additive(f"'{word}' is a level: it adds up across everything except time")
+            return semi_additive(
+                f"'{word}' is a level, which adds up across everything except time"
+            )
         case "pay":
             return _pay(word)
         case "cumulative":
-            return semi_additive(f"'{word}' is a running total: the last one holds those before")
+            return semi_additive(
+                f"'{word}' is a running total, of which the last one holds those before"
+            )
         case "count" | "addable" if word in EXTENTS and context.has_size:
             return non_additive(f"'{word}' is of one piece or body, as its size is in the row")
         case "count" | "addable":
@@ -59,9 +63,9 @@ def other_role(column: ColumnProfile, name: NumberName, context: RowContext) -> 
             reason = "the table holds a state, so it adds up across everything except time"
             return semi_additive(reason, movement)
         case "price" | "sale_price":
-            return non_additive(f"'{word}' is for one unit: times a quantity it would add up")
+            return non_additive(f"'{word}' is for one unit, and adds up only times a quantity")
         case "ratio":
-            return non_additive(f"'{word}' is a ratio: a sum of ratios is meaningless")
+            return non_additive(f"'{word}' is a ratio, and a sum of ratios is meaningless")
         case "intensity":
             return non_additive(f"'{word}' is on a scale, where only an average says something")
         case "extreme":
@@ -73,7 +77,9 @@ def other_role(column: ColumnProfile, name: NumberName, context: RowContext) -> 
 
 def _pay(word: str) -> MeasureRole:
     payment = Alternative(choice="a payment", reason="the key names no period that it's for")
-    reason = f"'{word}' is what somebody gets at a time: it adds up across everything except time"
+    reason = (
+        f"'{word}' is what somebody gets at a time, which adds up across everything except time"
+    )
     return semi_additive(reason, payment)
 
 

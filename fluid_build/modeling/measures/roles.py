@@ -88,7 +88,7 @@ def _role(
     elif name.meaning == "count" and name.word not in COUNTS | ADDABLE:
         name = NumberName("unknown")
     if column.semantic_type == "percentage" or _is_share(column, name):
-        return non_additive("its values are shares: a sum of shares is meaningless")
+        return non_additive("its values are shares, and a sum of shares is meaningless")
     if name.meaning == "share_of_money" or (name.meaning, column.semantic_type) == _NAMED_MONEY:
         name = NumberName("addable", name.word or "money")
     if context.is_pay and name.meaning == "addable" and name.word in MONEY:

@@ -93,7 +93,8 @@ def test_names_in_other_languages_say_the_same(name: str, expected: str) -> None
     """
     start_date invoice_number OrderYear month_opened zip line_no source_id_1 code2 fk_stock
     seq_region_start numero_de_orden TYP_UMOWY sort_order shirt_number check_out_time position
-    date_submitted cod_venta is_current data_urodzenia id_checksum version orderstatus taxtype district
+    date_submitted cod_venta is_current data_urodzenia id_checksum version orderstatus taxtype
+    district
     """.split(),
 )
 def test_what_identifies_orders_dates_or_places_is_no_measure(name: str) -> None:
@@ -290,8 +291,8 @@ def test_the_meaning_of_values_comes_before_their_name(meaning: str, expected: s
     [
         ("amount", "'amount' adds up along every dimension"),
         ("wins", "it counts 'wins', and counts add up"),
-        ("unit_price", "'price' is for one unit: times a quantity it would add up"),
-        ("stock", "'stock' is a level: it adds up across everything except time"),
+        ("unit_price", "'price' is for one unit, and adds up only times a quantity"),
+        ("stock", "'stock' is a level, which adds up across everything except time"),
         ("ab", "30 different whole numbers from 5 to 9000 look measured"),
     ],
 )  # fmt: skip
