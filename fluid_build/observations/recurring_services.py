@@ -28,10 +28,10 @@ _MOST_EFFECTS = 3
 _SEPARATION = 0.5
 """How much more often what is left out would have run than what is added, as shares of rows. In
 clean data it's 1 and 0; holidays are often entered for services that wouldn't have run anyway."""
-_YES = frozenset(
-    {"y", "yes", "t", "true", "x", "j", "ja", "si", "s", "sim", "o", "oui", "tak", "d", "da"}
-)
-_NO = frozenset({"n", "no", "f", "false", "", "-", "nein", "non", "nao", "nie", "nu", "nee", "nej"})
+_YES = frozenset("1 y yes t true x j ja si s sim o oui tak d da".split())
+_NO = frozenset(("", *"0 - n no f false nein non nao nie nu nee nej".split()))
+_KIND_WORDS = frozenset("type kind action status typ art tipo rodzaj".split())
+"""Words of a column whose only value still says which kind of exception all of them are."""
 _STARTS = frozenset(
     "start starts started starting begin begins beginning from since first since debut du depuis"
     " inicio desde inizio dal da von ab beginn anfang van vanaf od poczatek fra fran alku".split()
@@ -108,28 +108,37 @@ def recurring_services(
 
 
 def _flags(table: ObservedTable) -> tuple[WeekdayFlag, ...]:
-    spellings = {
-        column.name: yes
-        for column in table.profile.columns
-        if (yes := _yes_spellings(column)) is not None
-    }
-    days = weekday_columns(spellings)
-    return tuple(WeekdayFlag(day, name, spellings[name]) for day, name in days.items())
-
-
-def _yes_spellings(column: ColumnProfile) -> tuple[str, ...] | None:
-    """Return the spellings that mean yes, () for a boolean or 1 and 0; None if it's no flag."""
-    if value_type(column) == "BOOLEAN":
+    """Return the flags of a table; a text has the spellings of yes that any of its flags has."""
+    columns = {column.name: column for column in table.profile.columns if _is_flag(column)}
+    days = weekday_columns(columns)
+    flags = {day: columns[name] for day, name in days.items()}
+    yes = tuple(sorted({value for c in flags.values() for value in _values(c) if _is_yes(value)}))
+    if not yes and any(map(_is_text, flags.values())):
         return ()
-    values = [value.value for value in column.top_values]
+    return tuple(WeekdayFlag(d, c.name, yes if _is_text(c) else ()) for d, c in flags.items())
+
+
+def _is_flag(column: ColumnProfile) -> bool:
+    if value_type(column) == "BOOLEAN":
+        return True
+    values = _values(column)
     if not values or not column.distinct_exact or len(values) != column.distinct:
-        return None
-    if set(values) <= {"0", "1"}:
-        return () if column.type != "VARCHAR" or column.measured_type == "BIGINT" else ("1",)
-    spellings = {value: value.strip().lower() for value in values}
-    if column.type == "VARCHAR" and set(spellings.values()) <= _YES | _NO:
-        return tuple(sorted(value for value, spelled in spellings.items() if spelled in _YES))
-    return None
+        return False
+    if _is_text(column):
+        return {value.strip().lower() for value in values} <= _YES | _NO
+    return set(values) <= {"0", "1", "0.0", "1.0"}
+
+
+def _is_text(column: ColumnProfile) -> bool:
+    return value_type(column) == "VARCHAR"
+
+
+def _is_yes(value: str) -> bool:
+    return value.strip().lower() in _YES
+
+
+def _values(column: ColumnProfile) -> list[str]:
+    return [value.value for value in column.top_values]
 
 
 def _measure(
@@ -139,21 +148,20 @@ def _measure(
     dates = [c.name for c in table.profile.columns if _is_date(c) and not c.nulls][:_MOST_DATES]
     pairs = list(permutations(dates, 2))
     named = [pair for pair in pairs if _says_period(pair)]
-    runs = " + ".join(_occurrences(table, flag, "first_day", "last_day") for flag in flags)
+    flagged = [f"{_is_set(table, flag)} AS runs_{flag.weekday}" for flag in flags]
+    days = " + ".join(_occurrences(flag.weekday) for flag in flags)
     # Of three dates without telling names, any two could be the first and the last day.
     for start, end in named or (pairs if len(dates) == 2 else ()):
-        period = (
-            f"SELECT *, {_day(table, start)} AS first_day, {_day(table, end)} AS last_day"
-            f" FROM {table.relation}"
-        )
+        period = [f"{_day(table, start)} AS first_day", f"{_day(table, end)} AS last_day"]
+        services = f"SELECT {', '.join((*flagged, *period))} FROM {table.relation}"
         row = connection.execute(
             f"SELECT count(*) FILTER (WHERE first_day > last_day),"
-            f" max(date_diff('day', first_day, last_day)), sum({runs}) FROM ({period})"
+            f" max(date_diff('day', first_day, last_day)), sum({days}) FROM ({services})"
         ).fetchone()
-        inverted, longest, days = row or (1, None, None)
-        is_bounded = longest is not None and 0 < longest < MOST_DAYS and days <= _MOST_ROWS
+        inverted, longest, number = row or (1, None, None)
+        is_bounded = longest is not None and 0 < longest < MOST_DAYS and number <= _MOST_ROWS
         if not inverted and is_bounded:
-            return RecurringService(table.profile.name, flags, start, end, int(days))
+            return RecurringService(table.profile.name, flags, start, end, int(number))
     return None
 
 
@@ -178,11 +186,11 @@ def _is_set(table: ObservedTable, flag: WeekdayFlag) -> str:
     return f"coalesce(CAST({table.value(flag.column)} AS BOOLEAN), FALSE)"
 
 
-def _occurrences(table: ObservedTable, flag: WeekdayFlag, first: str, last: str) -> str:
-    """Return SQL for how often a weekday is between two days, 0 where its flag isn't set."""
-    to_first = f"({flag.weekday} - isodow({first}) + 7) % 7"
-    weeks = f"(date_diff('day', {first}, {last}) - {to_first} + 7) // 7"
-    return f"CASE WHEN {_is_set(table, flag)} THEN greatest({weeks}, 0) ELSE 0 END"
+def _occurrences(weekday: int) -> str:
+    """Return SQL for how often a weekday is in a period, 0 where its flag isn't set."""
+    to_first = f"({weekday} - isodow(first_day) + 7) % 7"
+    weeks = f"(date_diff('day', first_day, last_day) - {to_first} + 7) // 7"
+    return f"CASE WHEN runs_{weekday} THEN greatest({weeks}, 0) ELSE 0 END"
 
 
 def _with_exceptions(
@@ -223,76 +231,80 @@ def _exceptions(
     key: ForeignKey,
     date: str,
 ) -> ServiceExceptions | None:
-    """Return what a table of days says of a service, by whether it would have run on them."""
-    table = tables[key.from_table]
-    found = ServiceExceptions(key.from_table, key.from_columns, key.to_columns, date)
-    names = {word for name in (key.from_table, *_column_names(table)) for word in words(name)}
+    """Return what a table of days says of a service, by whether it would have run on them.
+
+    Where no column separates what is added from what is left out, names must say that the days are
+    exceptions: a service also has days on which something happened.
+    """
+    columns = tables[key.from_table].profile.columns
+    exceptions = ServiceExceptions(key.from_table, key.from_columns, key.to_columns, date)
+    days = _ExceptionDays(connection, service, tables[service.table], tables[key.from_table], key)
+    names = {word for name in (key.from_table, *(c.name for c in columns)) for word in words(name)}
     is_named = bool(names & _EXCEPTION_WORDS)
-    others = [
-        column
-        for column in table.profile.columns
-        if column.name not in {*key.from_columns, date} and not _is_date(column)
-    ]
-    effects = [c for c in others if c.distinct_exact and 0 < c.distinct <= _MOST_EFFECTS]
-    for effect in effects:
-        shares = _running_shares(connection, service, tables, key, date, effect.name)
-        values = sorted(shares, key=lambda value: shares[value])
-        if len(values) > 1 and shares[values[-1]] - shares[values[0]] >= _SEPARATION:
-            middle = (shares[values[-1]] + shares[values[0]]) / 2
-            return replace(
-                found,
-                effect=effect.name,
-                added=tuple(sorted(v for v in values if shares[v] < middle)),
-                removed=tuple(sorted(v for v in values if shares[v] >= middle)),
-            )
-        if len(values) == 1 and is_named:
-            is_removed = shares[values[0]] >= _SEPARATION
-            return replace(
-                found,
-                effect=effect.name,
-                added=() if is_removed else tuple(values),
-                removed=tuple(values) if is_removed else (),
-            )
-        if is_named and values and min(shares.values()) >= _SEPARATION:
-            # The column says why a day is left out, such as the name of a holiday.
-            return found
-    return found if is_named and not effects else None
+    for column in columns:
+        is_other = column.name not in {*key.from_columns, date} and not _is_date(column)
+        if not is_other or not column.distinct_exact or not 0 < column.distinct <= _MOST_EFFECTS:
+            continue
+        shares = days.running_shares(date, column.name)
+        least, most = min(shares.values(), default=0.0), max(shares.values(), default=0.0)
+        says_kind = bool(set(words(column.name)) & (_EXCEPTION_WORDS | _KIND_WORDS))
+        if most - least >= _SEPARATION:
+            limit = (most + least) / 2
+        elif is_named and says_kind and len(shares) == 1:
+            limit = _SEPARATION
+        else:
+            continue
+        return replace(
+            exceptions,
+            effect=column.name,
+            added=tuple(sorted(value for value, share in shares.items() if share < limit)),
+            removed=tuple(sorted(value for value, share in shares.items() if share >= limit)),
+        )
+    is_removed = is_named and days.running_shares(date, "").get("", 0.0) >= _SEPARATION
+    return exceptions if is_removed else None
 
 
-def _column_names(table: ObservedTable) -> list[str]:
-    return [column.name for column in table.profile.columns]
+@dataclass(frozen=True, slots=True)
+class _ExceptionDays:
+    """The rows of a table that refers to services by ``key``."""
 
+    connection: duckdb.DuckDBPyConnection
+    service: RecurringService
+    services: ObservedTable
+    days: ObservedTable
+    key: ForeignKey
 
-def _running_shares(
-    connection: duckdb.DuckDBPyConnection,
-    service: RecurringService,
-    tables: Mapping[str, ObservedTable],
-    key: ForeignKey,
-    date: str,
-    effect: str,
-) -> dict[str, float]:
-    """Return by value of a column the share of days on which the service would have run."""
-    services, days = tables[service.table], tables[key.from_table]
-    flags = " OR ".join(
-        f"(isodow(excepted_day) = {flag.weekday} AND {_is_set(services, flag)})"
-        for flag in service.flags
-    )
-    referred = ", ".join(
-        f"{services.value(column)} AS referred_{number}"
-        for number, column in enumerate(key.to_columns)
-    )
-    referring = ", ".join(
-        f"{days.value(column)} AS referring_{number}"
-        for number, column in enumerate(key.from_columns)
-    )
-    same = " AND ".join(f"referred_{n} = referring_{n}" for n in range(len(key.to_columns)))
-    rows = connection.execute(
-        f"SELECT effect, avg(CASE WHEN ({flags})"
-        f" AND excepted_day BETWEEN first_day AND last_day THEN 1 ELSE 0 END)"
-        f" FROM (SELECT *, {referred}, {_day(services, service.start)} AS first_day,"
-        f" {_day(services, service.end)} AS last_day FROM {services.relation})"
-        f" JOIN (SELECT {referring}, {_day(days, date)} AS excepted_day,"
-        f" CAST({days.value(effect)} AS VARCHAR) AS effect FROM {days.relation}) ON {same}"
-        f" WHERE effect IS NOT NULL GROUP BY effect"
-    ).fetchall()
-    return {str(value): float(share) for value, share in rows}
+    def running_shares(self, date: str, effect: str) -> dict[str, float]:
+        """Return the share of days on which the service would have run, by values of a column.
+
+        Without a column, it's the share of all days, under "".
+        """
+        value = f"CAST({self.days.value(effect)} AS VARCHAR)" if effect else "''"
+        flags = " OR ".join(
+            f"(isodow(excepted_day) = {flag.weekday} AND runs_{flag.weekday})"
+            for flag in self.service.flags
+        )
+        services = [
+            *(self._key_parts(self.services, self.key.to_columns, "referred")),
+            *(f"{_is_set(self.services, f)} AS runs_{f.weekday}" for f in self.service.flags),
+            f"{_day(self.services, self.service.start)} AS first_day",
+            f"{_day(self.services, self.service.end)} AS last_day",
+        ]
+        days = [
+            *(self._key_parts(self.days, self.key.from_columns, "referring")),
+            f"{_day(self.days, date)} AS excepted_day",
+            f"{value} AS effect",
+        ]
+        same = (f"referred_{n} = referring_{n}" for n in range(len(self.key.to_columns)))
+        rows = self.connection.execute(
+            f"SELECT effect, avg(CASE WHEN ({flags})"
+            " AND excepted_day BETWEEN first_day AND last_day THEN 1 ELSE 0 END)"
+            f" FROM (SELECT {', '.join(services)} FROM {self.services.relation})"
+            f" JOIN (SELECT {', '.join(days)} FROM {self.days.relation}) ON {' AND '.join(same)}"
+            " WHERE effect IS NOT NULL GROUP BY effect"
+        ).fetchall()
+        return {str(value): float(share) for value, share in rows}
+
+    def _key_parts(self, table: ObservedTable, columns: Sequence[str], alias: str) -> Iterator[str]:
+        for number, column in enumerate(columns):
+            yield f"{table.value(column)} AS {alias}_{number}"

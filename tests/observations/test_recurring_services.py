@@ -82,6 +82,21 @@ def test_a_text_that_says_yes_or_no_is_a_flag(tmp_path: Path) -> None:
     assert {flag.yes for flag in service.flags} == {("J",)}
 
 
+def test_a_text_flag_that_is_never_set_is_read_as_the_others(tmp_path: Path) -> None:
+    """No service of the table runs on Sundays, and none on weekdays but the odd ones."""
+    never = services_table(on="'Y'", off="'N'")
+    never = never.replace("CASE WHEN (i % 2 = 1) = (6 < 5) THEN 'Y' ELSE 'N' END", "'N'")
+    service = one_service(tmp_path, never)
+    assert service.flags[6].yes == ("Y",)
+
+
+def test_columns_that_are_called_like_those_of_our_query_do_no_harm(tmp_path: Path) -> None:
+    """A table may have a column first_day that is neither the first day nor a date."""
+    columns = "start_date, end_date, first_day, runs_1, effect"
+    end = "DATE '2024-06-30', 'x', 'y', 'z'"
+    assert one_service(tmp_path, services_table(period=columns, end=end)).start == "start_date"
+
+
 @pytest.mark.parametrize(
     "statement",
     [
