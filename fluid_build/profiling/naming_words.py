@@ -4,44 +4,72 @@ Databases are written in the language of those who use them. The words are those
 that most of them are in, without accents.
 """
 
+from collections.abc import Iterable
+
 from fluid_build.profiling.names import words
 
-NAME_WORDS = frozenset(
+_GIVEN_NAMES = frozenset(
     """
-    ad adi adsoyad apelido apellido apellidos apellidonombre benaming benennung bezeichnung
-    cognom cognome cognoms denominacio denominacion denominacao denominazione denomination denumire
-    designacao designation etunimi familienname fornavn fornamn hoten ime imie intitule isim jmeno
-    lastname libelle libele megnevezes meno mingcheng naam nachname nama name namn navn nazev nazov
-    nazvanie nazwa nazwisko naziv nimi nom nombre nombres nome nume prenom prenume prezime
-    priezvisko prijmeni rufname sobrenome soyad soyadi sukunimi surname tenkh unvan unvani vorname
-    voornaam achternaam xingming
+    etunimi first firstname forename fornamn fornavn fname given givenname imie ime jmeno keresztnev
+    meno prenom prenume voornaam vorname
     """.split()
 )
+_FAMILY_NAMES = frozenset(
+    """
+    achternaam apelido apellido apellidos cognom cognome cognoms efternamn efternavn etternavn
+    family familienname familyname last lastname lname nachname nazwisko prezime priezvisko prijmeni
+    sobrenome soyad soyadi soyisim sukunimi surname vezeteknev
+    """.split()
+)
+NAME_WORDS = (
+    frozenset(
+        """
+        adi adsoyad benaming benennung bezeichnung denominacao denominacio denominacion
+        denominazione denomination denumire designacao designation hoten intitule isim megnevezes
+        mingcheng naam nama name namn navn nazev naziv nazov nazvanie nazwa nimi nom nombre nombres
+        nome nume tenkh unvan unvani xingming
+        """.split()
+    )
+    | _GIVEN_NAMES
+    | _FAMILY_NAMES
+) - {"family", "first", "given", "last"}
 """Words for the name of something or somebody."""
 TITLE_WORDS = frozenset(
-    "baslik caption etichetta etiqueta etykieta label oznaczenie tittel title titel titre titulo"
-    " titolo titul tytul".split()
-)
-"""Words for a title, which may be given to several works."""
-_FIRST_WORDS = frozenset(
     """
-    adi apellido apellidos cognom cognome denominacio denominacion denominacao denominazione
-    denomination denumire designacao designation etykieta ime imie intitule jmeno libelle libele
-    meno nama nazev nazov nazwa nazwisko naziv nom nombre nombres nome nume prenom prenume prezime
-    priezvisko prijmeni sobrenome ten titre titulo titolo titul tytul
+    baslik caption etichetta etiqueta etykieta label libele libelle tittel titel title titolo titre
+    titul titulo tytul
     """.split()
 )
-"""Those that come before what they name, in the Romance and Slavic languages: ``nazwa_leku``. The
+"""Words for a title, which may be given to several works."""
+DESCRIBING_WORDS = frozenset(
+    """
+    beschreibung beskrivelse beskrivning desc descr descricao descripcio descripcion description
+    descrizione omschrijving opis popis
+    """.split()
+)
+"""Words for a text that says what something is, and that often is all the name it has."""
+_FIRST_WORDS = frozenset(
+    """
+    apellido apellidos cognom cognome denominacao denominacio denominacion denominazione
+    denomination denumire designacao designation imie intitule jmeno libele libelle nama nazev naziv
+    nazov nazvanie nazwa nazwisko nom nombre nombres nome nume prenom prenume prezime priezvisko
+    prijmeni sobrenome ten titolo titre titul titulo tytul
+    """.split()
+)
+"""Those that come before what they name, in Romance and Slavic languages: ``nazwa_leku``. The
 English ``name_type`` is a type."""
-_FILES = frozenset("archivo arquivo datei fichero fichier file filename plik table tabela".split())
+_GLUED_WORDS = (
+    "bezeichnung", "nombre", "nazwa", "label", "titel", "title", "naam", "name", "namn", "navn",
+)  # fmt: skip
+"""Words that are found at the end of a longer word too (``productname``), the longest first."""
+_WHOLE_NAMES = frozenset({("ad",), ("ten",)})
+"""Turkish and Vietnamese for name, which mean something else next to another word."""
+_FILES = frozenset("archivo arquivo datei fichero fichier file filename plik".split())
 """A file name says where something came from, not what the row is about."""
 _LANGUAGES = frozenset(
-    "ar ca cn cs cz de en eng english es fr hu it ja jp ko local native nl pl pt ru tr vi"
-    " zh".split()
+    "ar ca cs de en eng english es fr hu it ja jp ko local native nl pl pt ru tr vi zh".split()
 )
 """Endings of a name that say which language it's in."""
-_SHORTEST_GLUED_WORD = 4
-"""Letters that a word needs to be looked for inside another: ``nom`` would be met in ``econom``."""
 
 
 def naming_word(name: str) -> str:
@@ -55,10 +83,16 @@ def naming_word(name: str) -> str:
         parts = parts[:-1]
     if not parts or _FILES & set(parts):
         return ""
-    known = NAME_WORDS | TITLE_WORDS
-    if parts[-1] in known:
+    if parts[-1] in NAME_WORDS | TITLE_WORDS:
         return parts[-1]
-    if parts[0] in _FIRST_WORDS:
+    if parts[0] in _FIRST_WORDS or parts in _WHOLE_NAMES:
         return parts[0]
-    glued = (w for w in known if len(w) >= _SHORTEST_GLUED_WORD and parts[-1].endswith(w))
-    return max(glued, key=len, default="")
+    return next((word for word in _GLUED_WORDS if parts[-1].endswith(word)), "")
+
+
+def names_people(columns: Iterable[str]) -> bool:
+    """Return whether columns are named for a first and for a last name."""
+    by_column = [set(words(column)) for column in columns]
+    family = [own for own in by_column if own & _FAMILY_NAMES]
+    others = [own for own in by_column if not own & _FAMILY_NAMES]
+    return bool(family) and any(own & (_GIVEN_NAMES | NAME_WORDS) for own in others)

@@ -6,19 +6,10 @@ from collections.abc import Collection
 from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names import words
+from fluid_build.profiling.naming_words import NAME_WORDS, naming_word
 
-_NAMING = frozenset(
-    """
-    name title label caption
-    apellido apellidos bezeichnung cognome denominacion denominazione imie isim libelle libele naam
-    nachname namn navn nazev nazwa nazwisko nom nombre nome prenom sobrenome soyadi titel titolo
-    titre titulo tytul vorname
-    """.split()
-)
-"""Words for the name of something, in the languages that most databases are written in."""
 _SHORTEST_GLUED_WORD = 4
 """Letters that a word needs to be looked for inside another: ``no`` would be met in ``piano``."""
-_TITLES = frozenset("caption label libelle titel title titolo titre titulo tytul".split())
 _NAMING_TYPES = frozenset({"person_name", "company_name", "username"})
 _DISTINCTIVE_SHARE = 0.5
 """Share of distinct values from which on a column names rows rather than groups of them. Names of
@@ -71,14 +62,12 @@ def is_naming(attribute: Attribute) -> bool:
     """Return whether an attribute holds names, which entities have and events don't."""
     if attribute.semantic_type in _NAMING_TYPES:
         return True
-    ends_in_name = bool(last_word(attribute.name, _NAMING))
-    # A file name says where something came from, not what the row is about.
-    return ends_in_name and attribute.type != "boolean" and words(attribute.name)[-1] != "filename"
+    return bool(naming_word(attribute.name)) and attribute.type != "boolean"
 
 
 def is_called_name(attribute: Attribute) -> bool:
     """Return whether an attribute is called a name; a title may be given to several works."""
-    return bool(last_word(attribute.name, _NAMING - _TITLES))
+    return naming_word(attribute.name) in NAME_WORDS
 
 
 def is_technical(attribute: Attribute) -> bool:

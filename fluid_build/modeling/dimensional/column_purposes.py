@@ -11,7 +11,15 @@ from fluid_build.modeling.measures import is_category_name, is_quantity_name
 from fluid_build.modeling.measures.words import CUMULATIVE
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names import singular, words
-from fluid_build.profiling.vocabulary import KEY_WORDS
+from fluid_build.profiling.naming_words import (
+    DESCRIBING_WORDS,
+    NAME_WORDS,
+    TITLE_WORDS,
+    names_people,
+    naming_word,
+)
+from fluid_build.profiling.shared_prefixes import common_prefix_words
+from fluid_build.profiling.vocabulary import KEY_WORDS, PREPOSITIONS
 
 _RECORD_WORD_PARTS = (
     "audit", "creat", "crtd", "etl", "ingest", "insert", "load", "modif", "sync", "updat",
@@ -75,17 +83,7 @@ _GLUED_KEYS = ("id", "key")
 _NUMBERS = frozenset("nbr nmbr no nr nro num number numero nummer".split())
 _LINES = frozenset("item level line linea ligne pos position row seq sequence zeile".split())
 """Key words that number lines as well, and words for what is numbered then."""
-_NAMING = ("name", "title", "label")
-_NAMING_WORDS = frozenset(
-    """
-    ad adi apellido apellidos benennung bezeichnung cognome denominacao denominacion denominazione
-    designacao designation imie intitule isim jmeno libelle naam naimenovanie namn navn nazev nazwa
-    nazwisko nev nom nombre nome nomi prenom prijmeni raison razon sobrenome soyad soyadi ten
-    titel titolo titre titulo tytul ukolo unvan
-    """.split()
-)
-"""The same in other languages, which put the noun first: ``nazwa_leku``, ``nom_client``."""
-_DESCRIBING = ("desc", "description")
+_LABELS = frozenset("label libele libelle".split())
 _REMARKS = frozenset("comment comments note notes remark remarks text memo".split())
 _OF_PERSONS = frozenset({"person_name", "username", "email"})
 _OF_ANYTHING = frozenset(
@@ -206,26 +204,27 @@ def is_naming(attribute: Attribute) -> bool:
         return False
     if attribute.semantic_type in _OF_PERSONS:
         return True
-    if _NAMING_WORDS & set(words(attribute.name)):
-        return True
-    return _last_word(attribute).endswith((*_NAMING, *_DESCRIBING))
+    return bool(naming_word(attribute.name)) or _describes(attribute)
 
 
 def is_describing(attribute: Attribute) -> bool:
     """Return whether a column's name says that it holds a description rather than a name."""
-    return _last_word(attribute).endswith((*_DESCRIBING, "label", "libelle"))
+    return _describes(attribute) or naming_word(attribute.name) in _LABELS
 
 
 def is_own_name(attribute: Attribute, entity: Entity) -> bool:
     """Return whether a column names the entity itself, and not something that it refers to."""
     if not is_naming(attribute):
         return False
-    name_words = {singular(word) for word in words(attribute.name)}
+    columns = [a.name for a in entity.attributes if words(a.name)[:1] != ("fk",)]
+    own = words(attribute.name)[common_prefix_words(columns) :]
     entity_words = {singular(word) for word in words(entity.name.rsplit(".", 1)[-1])}
-    general_words = _OF_ANYTHING | _NAMING_WORDS | {*_NAMING, *_DESCRIBING}
+    general_words = _OF_ANYTHING | NAME_WORDS | TITLE_WORDS | DESCRIBING_WORDS | PREPOSITIONS
     # A single letter is a prefix of the table's columns: o_name.
-    foreign_words = {word for word in name_words - general_words if len(word) > 1}
-    return all(any(_are_forms(word, own) for own in entity_words) for word in foreign_words)
+    foreign_words = {
+        word for word in {singular(word) for word in own} - general_words if len(word) > 1
+    }
+    return all(any(_are_forms(word, noun) for noun in entity_words) for word in foreign_words)
 
 
 def _are_forms(word: str, other: str) -> bool:
@@ -264,8 +263,11 @@ def is_identifier(attribute: Attribute) -> bool:
 
 
 def is_person(entity: Entity) -> bool:
-    """Return whether an entity's rows are people, by what their names look like."""
-    return any(attribute.semantic_type == "person_name" for attribute in entity.attributes)
+    """Return whether an entity's rows are people, by what their names look like or are called."""
+    names = [a.name for a in entity.attributes if is_own_name(a, entity)]
+    return names_people(names) or any(
+        attribute.semantic_type == "person_name" for attribute in entity.attributes
+    )
 
 
 def is_distinctive(attribute: Attribute, entity: Entity) -> bool:
@@ -392,6 +394,7 @@ def _is_empty(attribute: Attribute) -> bool:
     return rows > 0 and attribute.evidence.nulls == rows
 
 
-def _last_word(attribute: Attribute) -> str:
+def _describes(attribute: Attribute) -> bool:
     parts = words(attribute.name)
-    return parts[-1] if parts else ""
+    is_glued = attribute.name.lower().endswith(("desc", "description"))
+    return is_glued or (bool(parts) and parts[-1] in DESCRIBING_WORDS)

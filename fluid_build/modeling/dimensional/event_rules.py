@@ -42,6 +42,7 @@ from fluid_build.modeling.dimensional.reference_graph import (
     is_filled,
     is_mandatory,
 )
+from fluid_build.profiling.naming_words import names_people
 from fluid_build.text import listed
 
 _MOST_LINES = 50
@@ -208,7 +209,9 @@ def _leaf_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relations
 
 
 def _has_own_name(entity: Entity) -> bool:
-    return _own_name(entity) is not None
+    """Return whether a column names the entity's rows, or two of them people."""
+    names = (a.name for a in entity.attributes if is_own_name(a, entity))
+    return _own_name(entity) is not None or names_people(names)
 
 
 def _own_name(entity: Entity) -> Attribute | None:
