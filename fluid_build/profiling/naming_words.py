@@ -6,7 +6,8 @@ that most of them are in, without accents.
 
 from collections.abc import Iterable
 
-from fluid_build.profiling.names import words
+from fluid_build.profiling.names import Words, words
+from fluid_build.profiling.vocabulary import PREPOSITIONS
 
 _GIVEN_NAMES = frozenset(
     """
@@ -70,6 +71,9 @@ _LANGUAGES = frozenset(
     "ar ca cs de en eng english es fr hu it ja jp ko local native nl pl pt ru tr vi zh".split()
 )
 """Endings of a name that say which language it's in."""
+_SHORTEST_STEM = 3
+_LONGEST_ENDING = 2
+"""Letters that forms of a word have in common, and those by which they may differ at the end."""
 
 
 def naming_word(name: str) -> str:
@@ -78,9 +82,7 @@ def naming_word(name: str) -> str:
     It's the last word (``product_name``, ``productname``), or in languages where it comes before
     what it names the first one (``nazwa_leku``).
     """
-    parts = words(name)
-    while len(parts) > 1 and parts[-1] in _LANGUAGES:
-        parts = parts[:-1]
+    parts = _without_language(words(name))
     if not parts or _FILES & set(parts):
         return ""
     if parts[-1] in NAME_WORDS | TITLE_WORDS:
@@ -90,9 +92,31 @@ def naming_word(name: str) -> str:
     return next((word for word in _GLUED_WORDS if parts[-1].endswith(word)), "")
 
 
+def named_noun(name: str) -> Words:
+    """Return the words for what a name is of, where the naming word comes before them."""
+    parts = _without_language(words(name))
+    if not parts or parts[0] not in _FIRST_WORDS:
+        return ()
+    return tuple(word for word in parts[1:] if len(word) > 1 and word not in PREPOSITIONS)
+
+
+def are_forms(word: str, other: str) -> bool:
+    """Return whether two words may be forms of one, which differ at the end: leku, lek."""
+    shorter, longer = sorted((word, other), key=len)
+    stem = shorter[: max(_SHORTEST_STEM, len(shorter) - _LONGEST_ENDING)]
+    return len(longer) - len(shorter) <= _LONGEST_ENDING and longer.startswith(stem)
+
+
 def names_people(columns: Iterable[str]) -> bool:
-    """Return whether columns are named for a first and for a last name."""
+    """Return whether columns are named for a first and for a last name; one may be just a name."""
     by_column = [set(words(column)) for column in columns]
-    family = [own for own in by_column if own & _FAMILY_NAMES]
-    others = [own for own in by_column if not own & _FAMILY_NAMES]
-    return bool(family) and any(own & (_GIVEN_NAMES | NAME_WORDS) for own in others)
+    given = [own for own in by_column if own & _GIVEN_NAMES and own & NAME_WORDS]
+    family = [own for own in by_column if own & _FAMILY_NAMES and own & NAME_WORDS]
+    plain = [own for own in by_column if own <= NAME_WORDS - _GIVEN_NAMES - _FAMILY_NAMES]
+    return (bool(family) and bool(given or plain)) or (bool(given) and bool(plain))
+
+
+def _without_language(parts: Words) -> Words:
+    while len(parts) > 1 and parts[-1] in _LANGUAGES:
+        parts = parts[:-1]
+    return parts

@@ -25,6 +25,7 @@ from fluid_build.modeling.data_vault.table_names import (
     is_scoped_place,
     names_language,
     names_part,
+    names_table,
     table_words,
 )
 from fluid_build.modeling.types import family
@@ -131,7 +132,8 @@ def _is_name(tables: SourceTables, entity: Entity, key: EntityKey) -> bool:
         return False
     own = set(table_words(tables, entity.name))
     bare = {singular(word) for word in tables.bare_words(entity.name, attribute.name)}
-    return is_called_name(attribute) or bare == own
+    is_name = is_called_name(attribute) and names_table(tables, entity.name, attribute)
+    return is_name or bare == own
 
 
 def _tells_apart(attribute: Attribute) -> bool:

@@ -62,6 +62,7 @@ from fluid_build.modeling.data_vault.table_names import (
     is_line_name,
     names_language,
     names_sequence,
+    names_table,
     table_words,
 )
 from fluid_build.modeling.element import Alternative
@@ -331,6 +332,7 @@ def _naming_columns(tables: SourceTables, entity: Entity) -> list[str]:
         if a.name not in part_of_key
         and is_naming(a)
         and is_distinctive(a)
+        and names_table(tables, entity.name, a)
         and not _names_another(tables, entity, a.name)
     ]
 

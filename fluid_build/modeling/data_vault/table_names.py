@@ -10,6 +10,7 @@ from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.data_vault.column_purposes import last_word
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.profiling.names import Words, singular, strip_key_words, words
+from fluid_build.profiling.naming_words import are_forms, named_noun
 
 
 def _word_set(text: str) -> frozenset[str]:
@@ -128,6 +129,18 @@ def lists_codes(tables: SourceTables, table: str) -> bool:
     """Return whether a table is named for what lists of codes are about, such as a type."""
     own = table_words(tables, table)
     return bool(_LIST_WORDS & set(own)) or bool(own and last_word(own[-1], _LIST_WORDS))
+
+
+def names_table(tables: SourceTables, table: str, attribute: Attribute) -> bool:
+    """Return whether a column that holds names isn't named for something else than its table.
+
+    Where the word for a name comes first, what follows it is whose name it is.
+    """
+    own = table_words(tables, table)
+    return all(
+        any(are_forms(word, noun) or noun.endswith(word) for noun in own)
+        for word in named_noun(attribute.name)
+    )
 
 
 def names_sequence(attribute: Attribute) -> bool:

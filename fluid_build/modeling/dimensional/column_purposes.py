@@ -15,6 +15,7 @@ from fluid_build.profiling.naming_words import (
     DESCRIBING_WORDS,
     NAME_WORDS,
     TITLE_WORDS,
+    are_forms,
     names_people,
     naming_word,
 )
@@ -22,25 +23,38 @@ from fluid_build.profiling.shared_prefixes import common_prefix_words
 from fluid_build.profiling.vocabulary import KEY_WORDS, PREPOSITIONS
 
 _RECORD_WORD_PARTS = (
-    "audit", "creat", "crtd", "etl", "ingest", "insert", "load", "modif", "sync", "updat",
+    "aangemaakt", "actualiz", "aggiorn", "aktualiz", "angelegt", "atualiz", "audit", "creac",
+    "creat", "creaz", "criac", "crtd", "erstellt", "etl", "geaendert", "geandert", "guncellem",
+    "ingest", "insert", "load", "modif", "modyf", "sync", "updat", "utworz", "vytvor", "wijzig",
 )  # fmt: skip
 """Word parts of columns that say when a record was written, not when something happened."""
 _RECORD_BEGINNINGS = ("changed", "delet", "entered", "lastchange", "stored", "storetime", "void")
 """How words begin that say the same; inside of a word they'd say something else: ``exchanged``."""
-_CREATION_WORD_PARTS = ("creat", "crtd")
+_CREATION_WORD_PARTS = (
+    "aangemaakt", "angelegt", "creac", "creat", "creaz", "criac", "crtd", "erstellt", "utworz",
+    "vytvor",
+)  # fmt: skip
 _LIFE = frozenset(
     """
-    alta assunzione birth birthdate born contratacion creacion creation debiut debut deces
-    dob dod death died einstellung embauche erscheinung expire expires expiration expiry fondation
-    founded fundacion fundacja geboren geburt geburtsdatum gruendung grundung hire hired hiredate
-    hiring inscripcion inscription iscrizione join joined lancamento lanzamiento launch launched
-    muerte nacimiento naissance narozeni nascimento nascita opened parution premiera pubdate
-    published registered registration registro rejestracji release released salida since sortie
-    urodzenia uscita wydania zatrudnienia
+    alta assunzione birth birthdate born contratacion creacion creation death debiut debut deces
+    died dob dod dogum einstellung eintritt eintrittsdatum embauche erscheinung
+    erscheinungsdatum erscheinungsjahr estreno expiration expire expires expiry fondation
+    founded fundacao fundacio fundacion fundacja geboorte geboortedatum geboren geburt
+    geburtsdatum gruendung gruendungsdatum grundung grundungsdatum hire hired hiredate hiring
+    inscripcion inscription iscrizione join joined kurulus lancamento lancering lanzamiento
+    launch launched morte muerte nacimiento naissance narozeni nascimento nascita nastere obito
+    olum opened oprichting overlijden parution premiera pubblicazione pubdate publicacao
+    publicacio publicacion publikacji published registered registration registro rejestracji
+    release released salida since sortie sterbedatum szuletesi tod todesdatum umrti urodzenia
+    uscita veroffentlichung verschijning vydani wydania zalozeni zalozenia zatrudnienia zgonu
     """.split()
 )
 """Dates that belong to a person or product for life: nobody counts births to see how sales go."""
-_PLANNED = ("commit", "due", "estimat", "expect", "plan", "promis", "requir", "schedul", "target")
+_PLANNED = (
+    "commit", "deadline", "due", "echeance", "esperad", "estimat", "expect", "fallig", "faellig",
+    "geplant", "limit", "plan", "prevu", "previst", "promis", "requir", "scadenz", "schedul",
+    "splatn", "target", "vencim", "vervald",
+)  # fmt: skip
 """How words begin that say that a date was foreseen, and isn't the day of the event."""
 _VALIDITY_STARTS = frozenset("begin dal desde effective from od since start von".split())
 _VALIDITY_ENDS = frozenset(
@@ -84,7 +98,14 @@ _NUMBERS = frozenset("nbr nmbr no nr nro num number numero nummer".split())
 _LINES = frozenset("item level line linea ligne pos position row seq sequence zeile".split())
 """Key words that number lines as well, and words for what is numbered then."""
 _LABELS = frozenset("label libele libelle".split())
-_REMARKS = frozenset("comment comments note notes remark remarks text memo".split())
+_REMARKS = frozenset(
+    """
+    aciklama anmerkung bemerkung bemerkungen comentario comentarios comment commentaire commentaires
+    commenti commento comments komentarz kommentar memo note notes notiz observacao observacion
+    observaciones observacoes opmerking opmerkingen osservazioni poznamka poznamky remark remarks
+    remarque remarques text uwagi yorum
+    """.split()
+)
 _OF_PERSONS = frozenset({"person_name", "username", "email"})
 _OF_ANYTHING = frozenset(
     """
@@ -93,9 +114,6 @@ _OF_ANYTHING = frozenset(
     """.split()
 )
 """Words that say which of an entity's own names it is: first, legal, display."""
-_SHORTEST_STEM = 3
-_LONGEST_ENDING = 2
-"""Letters that forms of a word have in common, and those by which they may differ at the end."""
 _DISTINCTIVE_SHARE = 0.5
 """Share of distinct values from which on a column names rows rather than groups of them. Names of
 people repeat, so not all values need be distinct."""
@@ -224,14 +242,7 @@ def is_own_name(attribute: Attribute, entity: Entity) -> bool:
     foreign_words = {
         word for word in {singular(word) for word in own} - general_words if len(word) > 1
     }
-    return all(any(_are_forms(word, noun) for noun in entity_words) for word in foreign_words)
-
-
-def _are_forms(word: str, other: str) -> bool:
-    """Return whether two words may be forms of one, which differ at the end: leku, lek."""
-    shorter, longer = sorted((word, other), key=len)
-    stem = shorter[: max(_SHORTEST_STEM, len(shorter) - _LONGEST_ENDING)]
-    return len(longer) - len(shorter) <= _LONGEST_ENDING and longer.startswith(stem)
+    return all(any(are_forms(word, noun) for noun in entity_words) for word in foreign_words)
 
 
 def is_period(dates: Sequence[Attribute]) -> bool:
