@@ -5,7 +5,7 @@ Only headers with several lines count, since one line is its own total.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import product
 from typing import TypeVar
 
 import duckdb
@@ -17,6 +17,8 @@ from fluid_build.sources.sql import quote
 
 _MOST_NUMBERS = 10
 """Numbers of a table that are tried."""
+_MOST_FACTORS = 3
+"""Whole numbers and others of a line that are multiplied with each other: quantities and prices."""
 _MOST_LINES = 5_000_000
 _FEWEST_HEADERS = 10
 """Headers with several lines that must have the total."""
@@ -130,12 +132,11 @@ def _may_be_lines(line: ObservedTable, header: ObservedTable) -> bool:
 
 def _amounts(columns: Sequence[NumericColumn]) -> list[_Amount]:
     """Return the columns of a line, its products of a whole number and another, and one each."""
+    whole = [column for column in columns if not column.rounding][:_MOST_FACTORS]
+    broken = [column for column in columns if column.rounding][:_MOST_FACTORS]
     products = [
-        _Amount(
-            (left.name, right.name), f"{left.sql} * {right.sql}", left.rounding + right.rounding
-        )
-        for left, right in combinations(columns, 2)
-        if (left.rounding == 0) != (right.rounding == 0)
+        _Amount((left.name, right.name), f"{left.sql} * {right.sql}", right.rounding)
+        for left, right in product(whole, broken)
     ]
     single = [_Amount((column.name,), column.sql, 0.0) for column in columns]
     return [*single, *products, _Amount((), "1", 0.0)]

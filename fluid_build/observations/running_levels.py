@@ -4,9 +4,10 @@ The rows of each member are put in the order of a date. Where a number differs f
 by another number of the row, up or down, it's a level and the other its movement.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from typing import TypeAlias
 
 import duckdb
 
@@ -23,7 +24,12 @@ _MOST_MEMBERS = 3
 """References by which the rows of a member are found, besides taking all rows as one series."""
 _MOST_ROWS = 300_000
 """Rows that are put in order; of a larger table only some members are."""
+_TRIED_ROWS = 300
+"""Rows of which most must show a level before all rows are put in order."""
+_MOST_MISSES = 3
+"""Misses that exceed the matches by more settle that there's no level."""
 _FEWEST_ROWS = 10
+_FLOAT_ERROR = 1e-6
 _MATCHING = 0.95
 """Share of changes that must equal the movement; two rows of one moment may be in either order."""
 
@@ -43,6 +49,12 @@ class RunningLevel:
     date: str
     rows: int
     matches: int
+
+
+_Row: TypeAlias = Mapping[str, object]
+"""The members and numbers of a row, by column."""
+_Pair: TypeAlias = tuple[NumericColumn, NumericColumn]
+"""A level, and what may be its movement."""
 
 
 def running_levels(
@@ -80,9 +92,14 @@ def _levels(
         for level, movement in permutations(numbers, 2)
         if level.rounding == movement.rounding
     ]
-    for member in [*_members(table, foreign_keys), ""] if pairs else ():
-        row = connection.execute(_query(table, pairs, date, member)).fetchone() or ()
-        found = [
+    members = [*_members(table, foreign_keys), ""]
+    first_rows = _first_rows(connection, table, numbers, date, members) if pairs else []
+    for member in members:
+        likely = _likely_pairs(first_rows, pairs, member)
+        if not likely:
+            continue
+        row = connection.execute(_query(table, likely, date, member)).fetchone() or ()
+        levels = [
             RunningLevel(
                 table=table.profile.name,
                 level=level.name,
@@ -92,16 +109,62 @@ def _levels(
                 rows=rows,
                 matches=matches,
             )
-            for (level, movement), rows, matches in zip(pairs, row[::2], row[1::2], strict=True)
+            for (level, movement), rows, matches in zip(likely, row[::2], row[1::2], strict=True)
             if rows >= _FEWEST_ROWS and matches >= _MATCHING * rows
         ]
-        if found:
-            yield from found
+        if levels:
+            yield from levels
             return
 
 
+def _first_rows(
+    connection: duckdb.DuckDBPyConnection,
+    table: ObservedTable,
+    numbers: Sequence[NumericColumn],
+    date: str,
+    members: Sequence[str],
+) -> list[_Row]:
+    """Return the first rows of a table in the order of the date: its members, and its numbers."""
+    columns = [member for member in members if member]
+    values = [f"CAST({quote(table.aliases[column])} AS VARCHAR)" for column in columns]
+    values += [number.sql for number in numbers]
+    query = f"SELECT epoch({table.value(date)}), {', '.join(values)} FROM {table.relation}"
+    rows = connection.execute(f"{query} LIMIT {_TRIED_ROWS}").fetchall()
+    dated = sorted((row for row in rows if row[0] is not None), key=lambda row: float(row[0]))
+    names = [*columns, *(number.name for number in numbers)]
+    return [dict(zip(names, row[1:], strict=True)) for row in dated]
+
+
+def _likely_pairs(rows: Sequence[_Row], pairs: Sequence[_Pair], member: str) -> list[_Pair]:
+    """Return the pairs that the first rows speak for, if rows are stored as they were written."""
+    steps: list[tuple[_Row, _Row]] = []
+    last: dict[object, _Row] = {}
+    for row in rows:
+        key = row[member] if member else ""
+        if key in last:
+            steps.append((last[key], row))
+        last[key] = row
+    return [pair for pair in pairs if _is_likely(steps, *pair)]
+
+
+def _is_likely(
+    steps: Sequence[tuple[_Row, _Row]], level: NumericColumn, movement: NumericColumn
+) -> bool:
+    matches = misses = 0
+    for before, row in steps:
+        old, new, moved = before[level.name], row[level.name], row[movement.name]
+        if not (isinstance(old, float) and isinstance(new, float) and isinstance(moved, float)):
+            continue
+        if moved:
+            equals = abs(abs(new - old) - abs(moved)) <= 2 * level.rounding + _FLOAT_ERROR
+            matches, misses = matches + equals, misses + (not equals)
+        if misses > _MOST_MISSES + matches:
+            return False
+    return matches > misses
+
+
 def _members(table: ObservedTable, foreign_keys: Sequence[ForeignKey]) -> list[str]:
-    """Return the columns that refer to a member with several rows, those with most members last."""
+    """Return the columns that refer to a member with several rows; those with most come first."""
     referring = {
         key.from_columns[0]
         for key in foreign_keys
@@ -118,7 +181,7 @@ def _members(table: ObservedTable, foreign_keys: Sequence[ForeignKey]) -> list[s
 
 def _query(
     table: ObservedTable,
-    pairs: Sequence[tuple[NumericColumn, NumericColumn]],
+    pairs: Sequence[_Pair],
     date: str,
     member: str,
 ) -> str:
@@ -153,5 +216,5 @@ def _query(
 
 def _counts(level: str, movement: str, rounding: float) -> str:
     moves = f"{movement} <> 0 AND {level}_change IS NOT NULL"
-    equals = f"abs(abs({level}_change) - abs({movement})) <= {2 * rounding + 1e-9}"
+    equals = f"abs(abs({level}_change) - abs({movement})) <= {2 * rounding + _FLOAT_ERROR}"
     return f"count(*) FILTER (WHERE {moves}), count(*) FILTER (WHERE {moves} AND {equals})"
