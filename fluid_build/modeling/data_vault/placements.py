@@ -23,7 +23,7 @@ then related to its hubs, because no link leads to another link.
 """
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from fluid_build.modeling.conceptual import Entity, Relationship
@@ -130,25 +130,49 @@ def placements(profile: Profile, tables: SourceTables) -> dict[str, Placement]:
         name: placed.get(name) or _placement_by_key(tables, entity, lists)
         for name, entity in tables.entities.items()
     }
-    return {name: _unless_relating(tables, by_key, name) for name in tables.entities}
+    return {name: _final(tables, by_key, name) for name in tables.entities}
 
 
-def _unless_relating(
-    tables: SourceTables, placed: Mapping[str, Placement], table: str
-) -> Placement:
-    """Return the placement of a table; a link in place of a keyless table that refers to hubs."""
-    placement = placed[table]
+def _final(tables: SourceTables, placed: Mapping[str, Placement], table: str) -> Placement:
+    """Return the placement of a table, seen with where the tables that it refers to are placed."""
+    placement = _unless_derived(tables, placed[table], table)
     references = [
         r for r in tables.references[table] if placed[r.to_entity].kind in {"hub", "subtype"}
     ]
     if placement.kind != "keyless" or not references:
         return placement
+    parents = name_parents(references)
+    if tables.identities[table]:
+        return replace(
+            placement, kind="transaction", reason=f"{placement.reason} They link {parents}."
+        )
     reason = (
-        f"{placement.reason} Its rows link {name_parents(references)}; each is identified by all of"
-        " its values, and counted."
+        f"{placement.reason} Its rows link {parents}; each is identified by all of its values, and"
+        " counted."
     )
     alternative = Alternative(choice="a table stored by itself", reason="no key identifies a row")
     return Placement("transaction", reason, alternatives=(alternative,))
+
+
+def _unless_derived(tables: SourceTables, placement: Placement, table: str) -> Placement:
+    """Return the placement of a table; one that only holds totals of another is no hub."""
+    totals = next(
+        (a for a in tables.observations.aggregates if a.table == table and a.is_exact), None
+    )
+    if totals is None or tables.referrers[table]:
+        return placement
+    note = f"Its rows are totals of {totals.detail}, which a business vault computes."
+    alternative = Alternative(
+        choice="left to the business vault", reason=f"{totals.detail} gives the same figures"
+    )
+    kind: PlacementKind = "keyless" if placement.kind == "hub" else placement.kind
+    reason = note if placement.kind == "hub" else f"{placement.reason} {note}"
+    return replace(
+        placement,
+        kind=kind,
+        reason=reason,
+        alternatives=(*placement.alternatives, alternative),
+    )
 
 
 def _is_entity_elsewhere(tables: SourceTables, name: str, codes: Set[str]) -> bool:

@@ -4,6 +4,7 @@ import pytest
 
 from fluid_build.modeling.data_vault.elements import DataVaultModel, HashKeyStrategy
 from fluid_build.modeling.techniques import build_model
+from fluid_build.observations.aggregates import Aggregate
 from fluid_build.observations.observed import Observations
 from fluid_build.observations.shared_identifiers import (
     IdentifierUse,
@@ -302,3 +303,21 @@ def test_what_measures_without_another_table_are_about_has_a_hub(
 ) -> None:
     model = vault(source(f"quota {columns}"))
     assert [hub.name for hub in model.hubs] == hubs
+
+
+@pytest.mark.parametrize(("missing", "keyless"), [(0, ["psa_totals"]), (1, [])])
+def test_totals_that_can_be_computed_have_no_hub(missing: int, keyless: list[str]) -> None:
+    schema = f"{SHOP}\ntotals *family text, amount decimal"
+    totals = Aggregate("totals", "product", (), rows=9, matched=9, missing=missing, query="")
+    model = vault(source(schema), observations=Observations(aggregates=(totals,)))
+    assert [table.name for table in model.keyless_tables] == keyless
+    assert ("hub_totals" in relations(model)) == (not keyless)
+
+
+def test_totals_of_what_has_a_hub_stay_there_with_a_note() -> None:
+    schema = f"{SHOP}\ntotals *product_id > product, *day date, amount decimal"
+    totals = Aggregate("totals", "orders", (), rows=9, matched=9, missing=0, query="")
+    model = vault(source(schema), observations=Observations(aggregates=(totals,)))
+    result = satellite(model, "msat_totals")
+    assert result.reason.endswith("Its rows are totals of orders, which a business vault computes.")
+    assert [other.choice for other in result.alternatives] == ["left to the business vault"]
