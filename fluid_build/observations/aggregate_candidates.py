@@ -5,7 +5,7 @@ it refers, or that are parts of its dates (a month of days). Only names and figu
 are compared here, so that few pairs of tables are left to be summed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -72,11 +72,18 @@ class Reach:
     """What a column of the table refers to, where it does so alone."""
 
 
-def reaches(profile: Profile, tables: Mapping[str, ObservedTable]) -> dict[str, Reach]:
-    """Return for each table what its rows lead to, over references to unique keys."""
+def reaches(
+    profile: Profile, tables: Mapping[str, ObservedTable], totals: Set[str]
+) -> dict[str, Reach]:
+    """Return for each table what its rows lead to, over references to unique keys.
+
+    ``totals`` are tables that no reference is followed to.
+    """
     hops: dict[str, list[Hop]] = {}
     for reference in profile.foreign_keys:
-        if not reference.implied and _is_followed(profile, reference, tables):
+        if reference.implied or reference.to_table in totals:
+            continue
+        if _is_followed(profile, reference, tables):
             hops.setdefault(reference.from_table, []).append(_hop(reference))
     return {name: _reach(name, tables, hops) for name in tables}
 

@@ -30,7 +30,9 @@ from fluid_build.observations.computations import (
 )
 from fluid_build.observations.detail_rows import DetailRows, detail_rows
 from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable, value_type
-from fluid_build.profiling.profile import ColumnProfile, Profile
+from fluid_build.profiling.names import words
+from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile
+from fluid_build.profiling.vocabulary import KEY_WORDS
 from fluid_build.sources.sql import quote
 
 _FEWEST_ROWS = 3
@@ -75,15 +77,17 @@ def aggregates(
 ) -> Iterator[Aggregate]:
     """Return the tables that are totals of another, of the most detailed one that they sum up.
 
-    A table that others refer to has an identity of its own, whatever it sums up.
+    A table that others refer to by an identifier has an identity of its own, whatever it sums up.
+    Any other inferred reference may come of the totals: each day's month is in the totals by month.
     """
     # Two names that differ in case alone are one name in a query.
     plain = {name: t for name, t in tables.items() if all(a == c for c, a in t.aliases.items())}
-    reached = reaches(profile, plain)
     by_rows = sorted(plain, key=lambda name: (-plain[name].profile.rows, name))
-    referred = {r.to_table for r in profile.foreign_keys if r.from_table != r.to_table}
+    referred = {r.to_table for r in profile.foreign_keys if _is_by_identifier(r)}
     totals: set[str] = set()
-    for name in by_rows:
+    reached = reaches(profile, plain, totals)
+    # The coarsest first, since no column is looked up in totals.
+    for name in reversed(by_rows):
         if name in referred or not _may_be_totals(reached[name]):
             continue
         for detail in by_rows:
@@ -92,8 +96,17 @@ def aggregates(
             observed = _observed(connection, plain, reached[name], reached[detail])
             if observed is not None:
                 totals.add(name)
+                reached = reaches(profile, plain, totals)
                 yield observed
                 break
+
+
+def _is_by_identifier(reference: ForeignKey) -> bool:
+    """Return whether a reference to another table is declared or by a column named like a key."""
+    if reference.from_table == reference.to_table:
+        return False
+    is_named_key = bool(set(words(reference.to_columns[0])[-1:]) & KEY_WORDS)
+    return reference.origin == "declared" or (len(reference.to_columns) == 1 and is_named_key)
 
 
 def _may_be_totals(coarse: Reach) -> bool:
@@ -109,7 +122,6 @@ def _may_detail(detail: Reach, coarse: Reach) -> bool:
     return (
         coarse.table.name != detail.table.name
         and coarse.table.rows * _FEWEST_DETAILS <= detail.table.rows <= _MOST_DETAILS
-        and coarse.table.name not in {target for target, _ in detail.targets.values()}
     )
 
 
@@ -136,7 +148,10 @@ def _groupings(coarse: Reach, detail: Reach) -> Iterator[dict[str, DetailColumn]
         if (choices := group_options(coarse, column, detail))
         and not is_addend(coarse, column, detail)
     }
-    seen: list[dict[str, DetailColumn]] = []
+    # With amounts in it, a key is one by accident; few keys of totals are wider than four columns.
+    widest = {name: choices[0] for name, choices in options.items()}
+    seen: list[dict[str, DetailColumn]] = [widest] if widest else []
+    yield from seen
     for key in coarse.table.candidate_keys:
         if key and set(key) <= options.keys():
             for chosen in islice(product(*(options[name] for name in key)), _MOST_ATTEMPTS):
@@ -144,8 +159,6 @@ def _groupings(coarse: Reach, detail: Reach) -> Iterator[dict[str, DetailColumn]
                 if groups not in seen:
                     seen.append(groups)
                     yield groups
-    if options and not coarse.table.candidate_keys:
-        yield {name: choices[0] for name, choices in options.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,11 +263,13 @@ class _Comparison:
         all_agree = " AND ".join(
             ("computed.is_group", *(_agrees(n, column) for n, column in enumerate(columns)))
         )
+        # Two rows of one group are more than a sum: the group counts once.
+        group = ", ".join(f"g{number}" for number in range(len(self.groups)))
         rows, matched, missing = self._row(
             f"""
             SELECT
               count(coarse.is_row),
-              count(*) FILTER (coarse.is_row AND {all_agree}),
+              count(DISTINCT row({group})) FILTER (coarse.is_row AND {all_agree}),
               count(*) FILTER (coarse.is_row IS NULL)
             FROM {self._joined(columns, "FULL JOIN")}
             """

@@ -350,6 +350,12 @@ def _dimensional_groups(model: DimensionalModel) -> Iterator[ElementGroup]:
             for bridge in model.bridges
         ),
     )
+    yield ElementGroup(
+        ("Tables that are left out",),
+        text="What they hold is computed from another table." if model.left_out else "",
+        headings=("Table", "Computed from", "Why"),
+        elements=tuple(_view(table, table.name, (Name(table.detail),)) for table in model.left_out),
+    )
 
 
 def _changes_of_columns(dimension: Dimension) -> Iterator[ElementView]:

@@ -16,6 +16,7 @@ from fluid_build.modeling.dimensional.elements import (
 )
 from fluid_build.modeling.dimensional.entity_roles import entity_roles
 from fluid_build.modeling.dimensional.facts import describe_facts
+from fluid_build.modeling.dimensional.left_out import tables_left_out, without
 from fluid_build.modeling.dimensional.reference_graph import reference_graph
 from fluid_build.modeling.dimensional.scd_types import with_scd_types
 from fluid_build.modeling.dimensional.service_days import service_days_facts
@@ -42,10 +43,11 @@ def star(
     ``settings`` are those of the generated calendar. ``event_dates`` are the dates that the user
     chose for events, by table.
     """
-    graph = reference_graph(profile, conceptual, observations)
+    names = StarNames(sql_names(conceptual))
+    left_out = tables_left_out(observations)
+    graph = reference_graph(profile, without(conceptual, left_out), observations)
     roles = entity_roles(graph)
     suggested, reason = suggested_variant(graph, roles)
-    names = StarNames(sql_names(conceptual))
     layout, dimensions = choose_dimensions(graph, roles, names, requested or suggested)
     used_relations = set(layout.dimensions.values())
     calendar = GeneratedCalendar(free_column("dim_date", used_relations), "date_key", settings)
@@ -78,6 +80,7 @@ def star(
         facts=tuple(facts),
         dimensions=tuple(_with_uses(dimension, facts) for dimension in all_dimensions),
         bridges=bridges,
+        left_out=left_out,
     )
 
 

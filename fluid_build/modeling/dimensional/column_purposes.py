@@ -123,6 +123,7 @@ _GROUPING_SHARE = 0.2
 """Share of distinct values up to which values repeat often enough (five rows each) to group by."""
 _LARGEST_PERCENTAGE = 100
 _CALENDAR_PARTS = ("year", "month", "quarter", "week", "day", "dow", "moy", "qoy", "doy", "dom")
+_DAY_PARTS = frozenset({"day", "dow", "doy", "dom"})
 _FEWEST_CALENDAR_PARTS = 3
 """Parts of a date that make a table a calendar: an event often has a year and a month too."""
 
@@ -376,20 +377,40 @@ def is_running_total(attribute: Attribute) -> bool:
 
 
 def is_calendar(entity: Entity) -> bool:
-    """Return whether an entity is a calendar: one row a day, and columns for parts of a date."""
+    """Return whether an entity is a calendar: one row a day, and columns for parts of a date.
+
+    A column of days says so. A timestamp or a numbered day may be an event's too, unless most
+    columns are parts of a date.
+    """
+    part_columns = [a for a in entity.attributes if is_date(a) or _calendar_parts(a)]
+    parts = {part for attribute in entity.attributes for part in _calendar_parts(attribute)}
+    if len(parts) < _FEWEST_CALENDAR_PARTS:
+        return False
     has_days = any(
         attribute.type == "date"
         and (entity.rows == 0 or attribute.evidence.distinct == entity.rows)
         for attribute in entity.attributes
     )
-    parts = {
+    primary = entity.primary_key
+    is_numbered = primary is not None and primary.holds and len(primary.attributes) == 1
+    measures = sum(attribute.measure is not None for attribute in entity.attributes)
+    is_all_parts = 2 * len(part_columns) > len(entity.attributes) and not measures
+    is_daily = bool(parts & _DAY_PARTS) and (calendar_day(entity) is not None or not _dates(entity))
+    return has_days or (is_numbered and is_all_parts and is_daily)
+
+
+def _calendar_parts(attribute: Attribute) -> set[str]:
+    """Return the parts of a date that a column's name speaks of."""
+    return {
         part
-        for attribute in entity.attributes
         for word in words(attribute.name)
         for part in _CALENDAR_PARTS
         if word.startswith(part) or word.endswith(part)
     }
-    return has_days and len(parts) >= _FEWEST_CALENDAR_PARTS
+
+
+def _dates(entity: Entity) -> list[Attribute]:
+    return [attribute for attribute in entity.attributes if is_date(attribute)]
 
 
 def _has_word_part(attribute: Attribute, parts: tuple[str, ...]) -> bool:

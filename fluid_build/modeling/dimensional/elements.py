@@ -13,6 +13,7 @@ from pydantic import Field
 
 from fluid_build.modeling.element import DecidedElement, Element, ModelPart
 from fluid_build.modeling.measures import Additivity, Aggregation
+from fluid_build.observations.computations import AggregateColumn
 
 Variant = Literal["star", "snowflake", "galaxy", "wide"]
 FactType = Literal["transaction", "periodic_snapshot", "accumulating_snapshot", "factless"]
@@ -285,6 +286,19 @@ class Bridge(DecidedElement):
     attributes: tuple[FactAttribute, ...] = ()
 
 
+class LeftOut(Element):
+    """A source table that isn't built, since each of its rows is computed from another table.
+
+    ``name`` is the table's at the source. Each of ``columns`` is a group or a total of the rows of
+    ``detail``; ``query`` computes the table on the source.
+    """
+
+    name: str
+    detail: str
+    columns: tuple[AggregateColumn, ...]
+    query: str = ""
+
+
 class DimensionalModel(ModelPart):
     """The dimensional model as a whole; ``variant_reason`` says why this variant was chosen."""
 
@@ -293,6 +307,7 @@ class DimensionalModel(ModelPart):
     facts: tuple[Fact, ...] = ()
     dimensions: tuple[Dimension, ...] = ()
     bridges: tuple[Bridge, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
     def dimension(self, name: str) -> Dimension:
         """Return the dimension of that exact name; raise KeyError if there is none."""

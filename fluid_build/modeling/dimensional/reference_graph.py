@@ -74,8 +74,11 @@ def reference_graph(
     profile: Profile, conceptual: ConceptualModel, observations: Observations = NO_OBSERVATIONS
 ) -> ReferenceGraph:
     """Return the references of a profiled source that a star can follow."""
+    entities = {entity.name: entity for entity in conceptual.entities}
     unique = {
-        table.name: _unique_sets(table, conceptual.entity(table.name)) for table in profile.tables
+        table.name: _unique_sets(table, entities[table.name])
+        for table in profile.tables
+        if table.name in entities
     }
     usable = tuple(_usable_references(conceptual, unique))
     names = [entity.name for entity in conceptual.entities]
@@ -83,7 +86,7 @@ def reference_graph(
     between = [r for r in usable if r.from_entity != r.to_entity]
     return ReferenceGraph(
         observations=observations,
-        entities={entity.name: entity for entity in conceptual.entities},
+        entities=entities,
         keys={
             entity.name: _natural_key(entity, usable) or _key_without_rows(entity, profile)
             for entity in conceptual.entities

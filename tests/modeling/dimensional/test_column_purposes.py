@@ -203,7 +203,11 @@ def test_people_are_told_by_their_names() -> None:
         ("day date, year/2, month/12, week/52", True),
         ("day date, year/2", False),
         ("day date/50, year/2, month/12, week/52", False),
-        ("day timestamp, year/2, month/12, week/52", False),
+        ("day timestamp, year/2, month/12, week/52", True),
+        (
+            "day timestamp, year/2, month/12, week/52, who text, what text, note text, why text",
+            False,
+        ),
         ("d date, d_year/2, d_moy/12, d_qoy/4", True),
     ],
 )

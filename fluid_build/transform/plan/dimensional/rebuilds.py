@@ -14,6 +14,8 @@ from fluid_build.modeling.dimensional.elements import (
     DimensionReference,
     Join,
 )
+from fluid_build.transform.plan.dimensional.aggregate_rows import aggregate_rows
+from fluid_build.transform.plan.dimensional.entity_rows import EntityRows
 from fluid_build.transform.plan.dimensional.facts import aliases_of
 from fluid_build.transform.plan.dimensional.star import (
     DELETED,
@@ -31,14 +33,6 @@ from fluid_build.transform.plan.sql_layout import conditions, join, nested, quer
 from fluid_build.transform.plan.staging import by_value, is_by_value, original, restored
 
 
-@dataclass(frozen=True, slots=True)
-class EntityRows:
-    """Where an entity's rows are in the star: ``FROM ...``, and the SQL of each attribute."""
-
-    from_clause: str
-    expressions: Mapping[str, str]
-
-
 @dataclass(frozen=True)
 class Finder:
     """Finds the rows of source tables in a star."""
@@ -50,6 +44,9 @@ class Finder:
 
     def rows_of(self, entity: Entity) -> EntityRows:
         """Return where an entity's rows are; KeyError where the star doesn't hold them."""
+        totals = next((t for t in self.star.model.left_out if t.name == entity.name), None)
+        if totals is not None:
+            return aggregate_rows(self.star, totals, self.rows_of)
         if entity.name in self.owners:
             return self._in_owner(self.owners[entity.name])
         if entity.name in self.dimensions:
