@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from fluid_build.modeling.measures.name_words import is_plural, name_words
 from fluid_build.modeling.measures.words import (
     ADDABLE,
     ALL_UNITS,
-    BEGINNINGS,
     BEHIND_PLURALS,
     BODIES,
     CLOCKS,
@@ -35,7 +35,6 @@ from fluid_build.modeling.measures.words import (
     EXTENTS,
     EXTREMES,
     FLOWS,
-    GLUED,
     INTENSITIES,
     KNOWN,
     LEADING_CODES,
@@ -47,26 +46,18 @@ from fluid_build.modeling.measures.words import (
     PAY_LEVELS,
     POSITIONS,
     PRICES,
-    QUALIFIERS,
     RATIOS,
     READINGS,
     SALES,
     SHARES_OF_MONEY,
-    SHORT_GLUED,
 )
-from fluid_build.profiling.names import Words, has_key_word, singular, words
-from fluid_build.profiling.vocabulary import COMMON_WORDS, PLAIN_WORDS, PREPOSITIONS
+from fluid_build.profiling.names import Words, has_key_word
+from fluid_build.profiling.vocabulary import PREPOSITIONS
 
 Meaning = Literal[
     "code", "count", "addable", "price", "sale_price", "ratio", "intensity", "reading", "level",
     "pay", "cumulative", "extreme", "share_of_money", "unknown",
 ]  # fmt: skip
-_SHORTEST_HEAD = 2
-"""Letters that must precede a glued word, so that ``rate`` in ``prate`` isn't one."""
-_CERTAIN_BEGINNING = 5
-"""Letters of a qualifier that is no beginning of another word; ``min`` is one of ``mineral``."""
-_SHORTEST_PLURAL = 4
-"""Letters of a plural; shorter words in ``s`` are mostly abbreviations (``pos``, ``gs``)."""
 _KEY_MARKS = frozenset("fk pk sk id".split())
 """Marks of keys, which are codes whatever follows."""
 _CLOCK_UNITS = frozenset("time hr hour min minute".split())
@@ -79,8 +70,6 @@ _SPANS = frozenset("last this prev previous prior current next to".split())
 """Words between an amount and the period that it's of: ``sales_last_year``."""
 _NUMBER_OR_COUNT = frozenset({"num", "numero"})
 """First words that count in some languages, and number in all."""
-_PERIODS = frozenset("day week month quarter year hour visit q w d m y".split())
-"""Words that say with a number behind them when something was measured: ``day7_score``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,72 +87,6 @@ def read_number_name(name: str) -> NumberName:
     if not parts:
         return NumberName("unknown")
     return _counted(parts) or _code(parts) or _quantity(parts)
-
-
-def name_words(name: str) -> Words:
-    """Return the words that columns of one meaning share: without numbers and periods."""
-    return _without_numbering(split_words(name))
-
-
-@lru_cache(maxsize=65_536)
-def split_words(name: str) -> Words:
-    """Return the words of a name, with those split that are written together."""
-    return tuple(part for word in words(name) for part in _split(word))
-
-
-def is_plural(word: str) -> bool:
-    """Return whether a word is a plural in ``s``, as in English and most Romance languages."""
-    return len(word) >= _SHORTEST_PLURAL and singular(word) != word
-
-
-def _split(word: str) -> Words:
-    """Return the words that one is glued from: standard and cost of ``standardcost``."""
-    if word in KNOWN | FLOWS | PLAIN_WORDS or word.isdigit():
-        return (word,)
-    share = word.removesuffix("per")
-    if share != word and share in SHARES_OF_MONEY:
-        return (share, "per")
-    # The longest ending counts: a percentage is no age.
-    for ending in GLUED:
-        head = word.removesuffix(ending)
-        if head != word and len(head) >= _SHORTEST_HEAD and not _is_participle(head, ending):
-            return (*_split_beginning(head), ending)
-    for ending in SHORT_GLUED:
-        head = word.removesuffix(ending)
-        if head != word and (is_plural(head) or head in KNOWN | COMMON_WORDS):
-            return (head, ending)
-    return _split_beginning(word)
-
-
-def _is_participle(head: str, ending: str) -> bool:
-    """Return whether a word in "rate" is an Italian or English participle: lavorate, separate."""
-    return ending == "rate" and head[-1] in "aeiou" and head not in KNOWN | COMMON_WORDS
-
-
-def _split_beginning(head: str) -> Words:
-    """Return what a head begins with, if that changes what is measured: min, standard, last."""
-    if head in KNOWN:
-        return (head,)
-    for beginning in (*QUALIFIERS, *BEGINNINGS):
-        rest = head.removeprefix(beginning)
-        is_certain = len(beginning) >= _CERTAIN_BEGINNING or beginning in BEGINNINGS
-        if rest != head and rest == "s" and is_certain:
-            return (beginning,)
-        if rest != head and (rest in KNOWN | COMMON_WORDS or (is_certain and len(rest) > 1)):
-            return (beginning, *_split(rest))
-    return (head,)
-
-
-def _without_numbering(parts: Words) -> Words:
-    """Return a name without the numbers that tell columns of one meaning apart, and periods."""
-    while len(parts) > 2 and parts[0] in _PERIODS and parts[1].isdigit():
-        parts = parts[2:]
-    without_numbers = tuple(part for part in parts if not part.isdigit()) or parts
-    if len(without_numbers) < 2:
-        return without_numbers
-    *first, last = without_numbers
-    # A single letter at the end says the type or which of several columns: amount_n, seats_b.
-    return tuple(first) if len(last) == 1 and last not in POSITIONS else without_numbers
 
 
 def _counted(parts: Words) -> NumberName | None:
@@ -203,7 +126,7 @@ def _code(parts: Words) -> NumberName | None:
     before, present = set(parts[:-1]), set(parts)
     if "id" in parts or (first in _KEY_MARKS and len(parts) > 1):
         return NumberName("code", first if first in _KEY_MARKS else "id")
-    if (before & ADDABLE and before & (_SPANS | BEHIND_PLURALS)) or "per" in before:
+    if _is_of_period(parts) or "per" in before:
         return None
     if first in _CERTAIN_CODES and len(parts) > 1:
         return NumberName("code", first)
@@ -224,48 +147,90 @@ def _code(parts: Words) -> NumberName | None:
     return None
 
 
+def _is_of_period(parts: Words) -> bool:
+    """Return whether an amount of a period ends like a code: sales of last year, units on order."""
+    amount = next((i for i, part in enumerate(parts) if part in ADDABLE), len(parts))
+    behind = parts[amount + 1 : -1]
+    return bool(_SPANS & set(behind)) or (behind[-1:] == ("on",) and parts[-1] == "order")
+
+
 def _quantity(parts: Words) -> NumberName:
-    """Return what a name measures."""
+    """Return what a name measures; the most restrictive word wins."""
+    return (
+        _comparison(parts)
+        or _money(parts)
+        or _scale(parts)
+        or _level(parts)
+        or _amount(parts)
+        or NumberName("unknown")
+    )
+
+
+def _comparison(parts: Words) -> NumberName | None:
+    """Return the bound, mean or ratio that a name says."""
+    are_minutes = parts[-1] == "min" and DURATIONS & set(parts)
+    if (word := _last_of(EXTREMES, parts)) and not are_minutes:
+        return NumberName("extreme", word)
+    if word := _last_of(RATIOS, parts):
+        return NumberName("ratio", word)
+    return None
+
+
+def _money(parts: Words) -> NumberName | None:
+    """Return the price, share of money or running total that a name says."""
     present = set(parts)
-    last = parts[-1]
+    of_all = bool(present & ALL_UNITS)
+    if parts[-1] in SHARES_OF_MONEY:
+        return NumberName("addable" if of_all else "share_of_money", parts[-1])
+    if word := _last_of(CUMULATIVE, parts):
+        return NumberName("cumulative", word)
+    if word := _last_of(PRICES, parts):
+        is_paid = present & SALES - ONE_UNIT
+        return NumberName("addable" if of_all else "sale_price" if is_paid else "price", word)
+    if word := _last_of(SHARES_OF_MONEY, parts):
+        return NumberName("addable" if of_all or present & MONEY else "share_of_money", word)
+    word = _last_of(ONE_UNIT, parts)
+    if word and present & (MONEY | READINGS) and not of_all and not present & CODES:
+        return NumberName("price", word)
+    return None
 
-    def word(candidates: frozenset[str]) -> str:
-        return next(part for part in reversed(parts) if part in candidates)
 
-    if present & EXTREMES and not (last == "min" and present & DURATIONS):
-        return NumberName("extreme", word(EXTREMES))
-    if present & RATIOS:
-        return NumberName("ratio", word(RATIOS))
-    if last in SHARES_OF_MONEY:
-        meaning: Meaning = "addable" if present & ALL_UNITS else "share_of_money"
-        return NumberName(meaning, last)
-    if present & CUMULATIVE:
-        return NumberName("cumulative", word(CUMULATIVE))
-    if present & PRICES:
-        return _price(parts, word(PRICES))
-    if present & SHARES_OF_MONEY:
-        meaning = "addable" if present & (ALL_UNITS | MONEY) else "share_of_money"
-        return NumberName(meaning, word(SHARES_OF_MONEY))
-    if present & BODIES and present & EXTENTS:
-        return NumberName("intensity", word(EXTENTS))
-    if present & INTENSITIES and last not in MONEY:
-        return NumberName("intensity", word(INTENSITIES))
-    if present & ONE_UNIT and present & (MONEY | READINGS) and not present & (ALL_UNITS | CODES):
-        return NumberName("price", word(ONE_UNIT))
-    if present & LEVELS and not (present & FLOWS and _is_counted_level(word(LEVELS))):
-        return NumberName("level", word(LEVELS))
+def _scale(parts: Words) -> NumberName | None:
+    """Return the scale that a name says something is measured on."""
+    if set(parts) & BODIES and (word := _last_of(EXTENTS, parts)):
+        return NumberName("intensity", word)
+    if parts[-1] not in MONEY and (word := _last_of(INTENSITIES, parts)):
+        return NumberName("intensity", word)
+    return None
+
+
+def _level(parts: Words) -> NumberName | None:
+    """Return the level that a name says, of stock, people or pay."""
+    present = set(parts)
+    word = _last_of(LEVELS, parts)
+    if word and not (present & FLOWS and _is_counted_level(word)):
+        return NumberName("level", word)
     if {"on", "order"} <= present:
         return NumberName("level", "order")
-    if present & PAY_LEVELS:
-        return NumberName("pay", word(PAY_LEVELS))
-    if present & ADDABLE:
-        return NumberName("addable", word(ADDABLE))
-    if present & READINGS:
-        meaning = "addable" if present & ALL_UNITS else "reading"
-        return NumberName(meaning, word(READINGS))
-    if last in LEVEL_WORDS:
-        return NumberName("intensity", last)
-    return _plural(parts) or NumberName("unknown")
+    if word := _last_of(PAY_LEVELS, parts):
+        return NumberName("pay", word)
+    return None
+
+
+def _amount(parts: Words) -> NumberName | None:
+    """Return the amount, reading or plural that a name says."""
+    if word := _last_of(ADDABLE, parts):
+        return NumberName("addable", word)
+    if word := _last_of(READINGS, parts):
+        return NumberName("addable" if set(parts) & ALL_UNITS else "reading", word)
+    if parts[-1] in LEVEL_WORDS:
+        return NumberName("intensity", parts[-1])
+    return _plural(parts)
+
+
+def _last_of(candidates: frozenset[str], parts: Words) -> str:
+    """Return the last word of a name that is one of the candidates; "" where none is."""
+    return next((part for part in reversed(parts) if part in candidates), "")
 
 
 def _is_counted_level(word: str) -> bool:
@@ -281,11 +246,3 @@ def _plural(parts: Words) -> NumberName | None:
             says_which = not behind or behind[0] in BEHIND_PLURALS or behind[0].endswith("ed")
             return NumberName("count", parts[position]) if says_which else None
     return None
-
-
-def _price(parts: Words, word: str) -> NumberName:
-    """Return an amount for a price of all units, else a price."""
-    present = set(parts)
-    if present & ALL_UNITS:
-        return NumberName("addable", word)
-    return NumberName("sale_price" if present & SALES - ONE_UNIT else "price", word)

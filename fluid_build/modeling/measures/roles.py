@@ -27,7 +27,8 @@ from fluid_build.modeling.measures.code_values import (
 )
 from fluid_build.modeling.measures.meaning_roles import additive_role, other_role
 from fluid_build.modeling.measures.measure_role import MeasureRole, non_additive
-from fluid_build.modeling.measures.number_names import NumberName, name_words, read_number_name
+from fluid_build.modeling.measures.name_words import name_words
+from fluid_build.modeling.measures.number_names import NumberName, read_number_name
 from fluid_build.modeling.measures.row_context import RowContext, row_context
 from fluid_build.modeling.measures.words import (
     ADDABLE,

@@ -3,7 +3,8 @@
 from collections.abc import Set
 from dataclasses import dataclass
 
-from fluid_build.modeling.measures.number_names import read_number_name, split_words
+from fluid_build.modeling.measures.name_words import split_words
+from fluid_build.modeling.measures.number_names import read_number_name
 from fluid_build.modeling.measures.words import (
     MOVEMENT_TABLES,
     PAY_LEVELS,

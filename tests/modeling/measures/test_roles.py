@@ -94,7 +94,7 @@ def test_names_in_other_languages_say_the_same(name: str, expected: str) -> None
     start_date invoice_number OrderYear month_opened zip line_no source_id_1 code2 fk_stock
     seq_region_start numero_de_orden TYP_UMOWY sort_order shirt_number check_out_time position
     date_submitted cod_venta is_current data_urodzenia id_checksum version orderstatus taxtype
-    district
+    district last_payment_month sales_by_region_code
     """.split(),
 )
 def test_what_identifies_orders_dates_or_places_is_no_measure(name: str) -> None:

@@ -1,0 +1,94 @@
+"""The words of a column's name, with those split that are written together: ``unitprice``."""
+
+from functools import lru_cache
+
+from fluid_build.modeling.measures.words import (
+    BEGINNINGS,
+    FLOWS,
+    GLUED,
+    KNOWN,
+    POSITIONS,
+    QUALIFIERS,
+    SHARES_OF_MONEY,
+    SHORT_GLUED,
+)
+from fluid_build.profiling.names import Words, singular, words
+from fluid_build.profiling.vocabulary import COMMON_WORDS, PLAIN_WORDS
+
+_UNSPLIT = KNOWN | FLOWS | PLAIN_WORDS
+_HEADS = KNOWN | COMMON_WORDS
+"""Words that may precede an ending that is the ending of other words too."""
+_SHORTEST_HEAD = 2
+"""Letters that must precede a glued word, so that ``rate`` in ``prate`` isn't one."""
+_CERTAIN_BEGINNING = 5
+"""Letters of a qualifier that is no beginning of another word; ``min`` is one of ``mineral``."""
+_SHORTEST_PLURAL = 4
+"""Letters of a plural; shorter words in ``s`` are mostly abbreviations (``pos``, ``gs``)."""
+_PERIODS = frozenset("day week month quarter year hour visit q w d m y".split())
+"""Words that say with a number behind them when something was measured: ``day7_score``."""
+
+
+def name_words(name: str) -> Words:
+    """Return the words that columns of one meaning share: without numbers and periods."""
+    return _without_numbering(split_words(name))
+
+
+@lru_cache(maxsize=65_536)
+def split_words(name: str) -> Words:
+    """Return the words of a name, with those split that are written together."""
+    return tuple(part for word in words(name) for part in _split(word))
+
+
+def is_plural(word: str) -> bool:
+    """Return whether a word is a plural in ``s``, as in English and most Romance languages."""
+    return len(word) >= _SHORTEST_PLURAL and singular(word) != word
+
+
+def _split(word: str) -> Words:
+    """Return the words that one is glued from: standard and cost of ``standardcost``."""
+    if word in _UNSPLIT or word.isdigit():
+        return (word,)
+    share = word.removesuffix("per")
+    if share != word and share in SHARES_OF_MONEY:
+        return (share, "per")
+    # The longest ending counts: a percentage is no age.
+    for ending in GLUED:
+        head = word.removesuffix(ending)
+        if head != word and len(head) >= _SHORTEST_HEAD and not _is_participle(head, ending):
+            return (*_split_beginning(head), ending)
+    for ending in SHORT_GLUED:
+        head = word.removesuffix(ending)
+        if head != word and (is_plural(head) or head in _HEADS):
+            return (head, ending)
+    return _split_beginning(word)
+
+
+def _is_participle(head: str, ending: str) -> bool:
+    """Return whether a word in "rate" is an Italian or English participle: lavorate, separate."""
+    return ending == "rate" and head[-1] in "aeiou" and head not in _HEADS
+
+
+def _split_beginning(head: str) -> Words:
+    """Return what a head begins with, if that changes what is measured: min, standard, last."""
+    if head in KNOWN:
+        return (head,)
+    for beginning in (*QUALIFIERS, *BEGINNINGS):
+        rest = head.removeprefix(beginning)
+        is_certain = len(beginning) >= _CERTAIN_BEGINNING or beginning in BEGINNINGS
+        if rest != head and rest == "s" and is_certain:
+            return (beginning,)
+        if rest != head and (rest in _HEADS or (is_certain and len(rest) > 1)):
+            return (beginning, *_split(rest))
+    return (head,)
+
+
+def _without_numbering(parts: Words) -> Words:
+    """Return a name without the numbers that tell columns of one meaning apart, and periods."""
+    while len(parts) > 2 and parts[0] in _PERIODS and parts[1].isdigit():
+        parts = parts[2:]
+    without_numbers = tuple(part for part in parts if not part.isdigit()) or parts
+    if len(without_numbers) < 2:
+        return without_numbers
+    *first, last = without_numbers
+    # A single letter at the end says the type or which of several columns: amount_n, seats_b.
+    return tuple(first) if len(last) == 1 and last not in POSITIONS else without_numbers
