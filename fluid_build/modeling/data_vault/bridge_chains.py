@@ -49,7 +49,8 @@ class ReferenceLink:
 class StartOfChain:
     """A link or hub that no link leads to, its satellite, and the hubs that it has itself.
 
-    A multi-active satellite starts a chain too: its rows are finer than those of its hub.
+    A multi-active satellite starts a chain too: its rows are finer than those of its hub. A link of
+    whole rows is its own satellite.
     """
 
     start: Link | Hub
@@ -95,7 +96,7 @@ class VaultGraph:
         link leads to whose rows are counted and added up.
         """
         for link in self.vault.links:
-            satellites = self.satellites.get(link.name, ())
+            satellites = [link.as_satellite()] if link.of_rows else self.satellites.get(link.name)
             if self._own_end(link) is None and satellites:
                 yield StartOfChain(link, satellites[0], link.hubs)
         for satellite in self.vault.satellites:

@@ -81,7 +81,7 @@ class BridgeTable(BusinessTable):
     It has one row for each valid row of ``satellite``, since every hop leads to at most one row:
     under the hash key of ``start``, which the satellite belongs to and calls ``hash_key``, and the
     multi-active keys of the satellite, if it has any. ``load_date`` is the column with the load
-    date of that row.
+    date of that row. A link of whole rows is its own satellite.
     """
 
     start: str

@@ -51,7 +51,8 @@ class RawVault:
     def payload(self, satellite: str) -> tuple[str, ...]:
         """Return the first columns of a satellite's payload."""
         columns = self.satellites[satellite].columns[:_MOST_COLUMNS]
-        return self.names.columns_of(self.satellites[satellite].table, columns)
+        count = ("multiplicity",) if satellite in self.links else ()
+        return (*count, *self.names.columns_of(self.satellites[satellite].table, columns))
 
 
 def point_in_time_query(
@@ -112,6 +113,11 @@ class Chain:
     hops: tuple[BridgeHop, ...]
 
     @property
+    def is_own_satellite(self) -> bool:
+        """Return whether the start is a link of whole rows, which has no satellite."""
+        return self.satellite == self.start.name
+
+    @property
     def ends(self) -> tuple[tuple[str, str], ...]:
         """Every hub of the chain, with the column of the bridge that has its hash key."""
         own = [(self.start.name, self.key)] if isinstance(self.start, Hub) else []
@@ -143,12 +149,17 @@ def raw_bridge_query(vault: RawVault, chain: Chain) -> str:
     key, start_key = chain.key, chain.start.hash_key
     start = _alias(key) if isinstance(chain.start, Hub) else chain.start.name
     parts, payload = vault.multi_active_keys(chain.satellite), vault.payload(chain.satellite)
-    ctes = [_valid_rows(chain.satellite, (key, *parts), payload)]
-    same_row = f"{_valid(chain.satellite)}.{key} = {start}.{start_key}"
-    clauses = [
-        f"FROM {_aliased(chain.start.name, start)}",
-        _join("JOIN", _valid(chain.satellite), (same_row,)),
-    ]
+    own_keys = [hub.hash_key for hub in chain.hubs] if chain.is_own_satellite else []
+    ctes = [_valid_rows(chain.satellite, (key, *parts), (*own_keys, *payload))]
+    if chain.is_own_satellite:
+        start = _valid(chain.satellite)
+        clauses = [f"FROM {start}"]
+    else:
+        same_row = f"{_valid(chain.satellite)}.{key} = {start}.{start_key}"
+        clauses = [
+            f"FROM {_aliased(chain.start.name, start)}",
+            _join("JOIN", _valid(chain.satellite), (same_row,)),
+        ]
     keys = {key: f"{start}.{start_key}"}
     keys |= {hub.hash_key: f"{start}.{hub.hash_key}" for hub in chain.hubs}
     for number, hop in enumerate(chain.hops, start=1):

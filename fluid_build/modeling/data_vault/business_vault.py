@@ -42,7 +42,10 @@ def with_business_vault(vault: DataVaultModel, conceptual: ConceptualModel) -> D
     raw = RawVault(
         hubs={hub.name: hub for hub in vault.hubs},
         links={link.name: link for link in vault.links},
-        satellites={satellite.name: satellite for satellite in vault.satellites},
+        satellites={
+            **{link.name: link.as_satellite() for link in vault.links if link.of_rows},
+            **{satellite.name: satellite for satellite in vault.satellites},
+        },
         names=names,
     )
     makers = _Makers(raw, VaultGraph(vault, conceptual), _RelationNames.of(vault, names))
@@ -182,18 +185,22 @@ class _Makers:
             raw_query=raw_bridge_query(self.raw, parts),
             mapped_source_tables=_tables((start, satellite, *links)),
             source_columns=_source_columns((start, *links)),
-            reason=_reason_for_bridge(finest.name, chain_hops, is_cut=len(parts.ends) >= MOST_HUBS),
+            reason=_reason_for_bridge(finest.name, parts),
         )
 
 
-def _reason_for_bridge(finest: str, chain_hops: Sequence[BridgeHop], *, is_cut: bool) -> str:
-    links, lead = counted(len(chain_hops), "link"), noun(len(chain_hops), "leads", "lead")
-    left_out = f" Only the nearest {MOST_HUBS} hubs are in it." if is_cut else ""
-    return (
-        f"Queries count and add up the rows of {finest} by what {links} {lead} to. Here they join"
-        " no link and no effectivity satellite. Each link leads to at most one row, so no row is"
-        f" counted twice.{left_out}"
-    )
+def _reason_for_bridge(finest: str, chain: Chain) -> str:
+    links, lead = counted(len(chain.hops), "link"), noun(len(chain.hops), "leads", "lead")
+    reasons = [
+        f"Queries count and add up the rows of {finest} by what {links} {lead} to.",
+        "Here they join no link and no effectivity satellite.",
+        "Each link leads to at most one row, so no row is counted twice.",
+    ]
+    if chain.is_own_satellite:
+        reasons.append(f"Equal rows are one here, with their multiplicity in {finest}.")
+    if len(chain.ends) >= MOST_HUBS:
+        reasons.append(f"Only the nearest {MOST_HUBS} hubs are in it.")
+    return " ".join(reasons)
 
 
 def _columns_of(hub: Hub, satellites: Sequence[Satellite]) -> Iterator[PointInTimeSatellite]:

@@ -138,6 +138,18 @@ class Link(DecidedElement):
     hash_key: str
     key_match: KeyMatch | None = None
 
+    def as_satellite(self) -> "Satellite":
+        """Return what a link ``of_rows`` says itself, in the terms of a satellite of it."""
+        return Satellite(
+            name=self.name,
+            table=self.table,
+            parent=self.name,
+            hash_key=self.hash_key,
+            columns=self.columns,
+            mapped_source_tables=self.mapped_source_tables,
+            source_columns=self.source_columns,
+        )
+
 
 class Satellite(DecidedElement):
     """What one source table says about a hub or link, with its history and its deletions.

@@ -167,6 +167,38 @@ def test_a_row_that_leads_nowhere_breaks_a_test(small: Vault) -> None:
     assert "pit_customer_sat_customer_detail_hk_reference" in small.broken()
 
 
+_READINGS = (
+    "CREATE TABLE region (id INTEGER PRIMARY KEY, label VARCHAR, anthem VARCHAR, size INTEGER)",
+    "CREATE TABLE station (id INTEGER PRIMARY KEY, name VARCHAR, street VARCHAR,"
+    " region_id INTEGER)",
+    "CREATE TABLE reading (station_id INTEGER, celsius DECIMAL(4, 1))",
+    "INSERT INTO region SELECT i, 'r' || i, 'a' || i, i FROM range(1, 5) r(i)",
+    "INSERT INTO station SELECT i, 'n' || i, 's' || i, 1 + i % 4 FROM range(1, 7) r(i)",
+    "INSERT INTO reading SELECT 1 + i % 6, i % 7 / 2 FROM range(90) r(i)",
+)
+
+
+def test_rows_without_a_key_are_reached_with_how_often_they_occur(tmp_path: Path) -> None:
+    """Of equal readings, some are deleted: their count has a history."""
+    references = (
+        reference("station", "region_id", "region", "id"),
+        reference("reading", "station_id", "station", "id"),
+    )
+    with vault(tmp_path, _READINGS, references, business_vault=True) as loaded:
+        (bridge,) = tables(loaded)
+        before = answer(loaded, bridge.query)
+        assert "multiplicity" in bridge.query and before == answer(loaded, bridge.raw_query)
+        loaded.change(
+            "DELETE FROM shop.reading WHERE station_id = 1 AND celsius = 0 AND rowid < 40",
+            "INSERT INTO shop.reading VALUES (2, 0.5), (3, 99)",
+        )
+        loaded.load()
+        assert answer(loaded, bridge.query) == answer(loaded, bridge.raw_query) != before
+        assert answer(loaded, bridge.query, "2000-01-01 12:00:00") == before
+        assert prove(loaded.built, loaded.model).verdict == "proven"
+        assert loaded.broken() == {}
+
+
 _CHANGES = st.one_of(
     st.builds(
         "UPDATE shop.customer SET name = 'm{}' WHERE id = {}".format, *[st.integers(1, 6)] * 2

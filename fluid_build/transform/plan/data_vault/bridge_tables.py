@@ -16,6 +16,7 @@ from fluid_build.transform.plan.data_vault.columns import (
     in_key,
     link_key,
     retagged,
+    row_key,
 )
 from fluid_build.transform.plan.data_vault.snapshots import (
     SNAPSHOT_DATE,
@@ -94,8 +95,10 @@ def _sql(sources: VaultSources, bridge: BridgeTable, snapshots: str) -> str:
     joins = [join("JOIN", start, "start_versions", valid_at_snapshot("start_versions"))]
     keys = {key: f"start_versions.{key}"}
     if bridge.hubs:
-        same_row = f"start_rows.{sources.parent(bridge.start).hash_key} = start_versions.{key}"
-        joins.append(join("JOIN", f"model.{bridge.start}", "start_rows", [same_row]))
+        same_row = [f"start_rows.{sources.parent(bridge.start).hash_key} = start_versions.{key}"]
+        if bridge.start in sources.counted_links:
+            same_row.append("start_rows.load_date = start_versions.valid_from")
+        joins.append(join("JOIN", f"model.{bridge.start}", "start_rows", same_row))
         keys |= {hub.hash_key: f"start_rows.{hub.hash_key}" for hub in bridge.hubs}
     for number, hop in enumerate(bridge.hops, start=1):
         alias = f"hop_{number}"
@@ -135,7 +138,7 @@ def _versions_of_link(hop: BridgeHop, key: str) -> str:
 
 def _columns(sources: VaultSources, bridge: BridgeTable) -> Iterator[PlanColumn]:
     start = sources.parent(bridge.start)
-    key = hub_key(sources, start) if isinstance(start, Hub) else link_key(start)
+    key = _key_column(sources, start)
     tags = ("hash-key", "primary-key", "foreign-key")
     yield key.model_copy(update={"name": bridge.hash_key, "tags": tags})
     yield from retagged(_multi_active_keys(sources, bridge), "primary-key")
@@ -154,6 +157,12 @@ def _columns(sources: VaultSources, bridge: BridgeTable) -> Iterator[PlanColumn]
         )
 
 
+def _key_column(sources: VaultSources, start: Hub | Link) -> PlanColumn:
+    if isinstance(start, Hub):
+        return hub_key(sources, start)
+    return row_key(start) if start.of_rows else link_key(start)
+
+
 def _foreign_key(name: str, description: str, element: Hub | Link) -> PlanColumn:
     tags = ("hash-key", "foreign-key")
     return technical(name, "VARCHAR", description, tags=tags, sources=element.source_columns)
@@ -163,8 +172,9 @@ def _tests(sources: VaultSources, bridge: BridgeTable) -> Iterator[BuildTest]:
     name, start = bridge.name, bridge.start
     key = _key(sources, bridge)
     yield from snapshot_tests(sources, name, key)
-    start_key = sources.parent(start).hash_key
-    yield reference(name, bridge.hash_key, start, start_key, every_key_exists(start))
+    if start not in sources.counted_links:
+        start_key = sources.parent(start).hash_key
+        yield reference(name, bridge.hash_key, start, start_key, every_key_exists(start))
     yield row_reference(
         name,
         bridge.satellite,

@@ -49,8 +49,13 @@ class VaultSources:
         return self._links[name]
 
     def satellite(self, name: str) -> Satellite:
-        """Return the satellite of that name; KeyError if there is none."""
+        """Return the satellite of that name, or the link of rows; KeyError if there is none."""
         return self._satellites[name]
+
+    @cached_property
+    def counted_links(self) -> frozenset[str]:
+        """The links of whole rows, which are their own satellites."""
+        return frozenset(link.name for link in self.vault.links if link.of_rows)
 
     def parent(self, name: str) -> Hub | Link:
         """Return the hub or link of that name; KeyError if there is none."""
@@ -86,7 +91,8 @@ class VaultSources:
 
     @cached_property
     def _satellites(self) -> dict[str, Satellite]:
-        return {satellite.name: satellite for satellite in self.vault.satellites}
+        own = {link.name: link.as_satellite() for link in self.vault.links if link.of_rows}
+        return own | {satellite.name: satellite for satellite in self.vault.satellites}
 
     def record_source(self, table: str) -> str:
         """Return the record source of a table's rows; several sources are in its name."""
