@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 from itertools import chain
 
 from fluid_build.observations.key_overlaps import key_overlaps
+from fluid_build.observations.key_uses import key_uses
 from fluid_build.observations.observe import observe
 from fluid_build.observations.observed import Observations
 from fluid_build.observations.observed_tables import observed_tables
@@ -28,7 +29,11 @@ def observe_combined(
         }
     )
     tables = list(observed_tables(source, profile).values())
-    return replace(merged, key_overlaps=tuple(key_overlaps(source.connection, tables)))
+    return replace(
+        merged,
+        key_overlaps=tuple(key_overlaps(source.connection, tables)),
+        key_uses=tuple(key_uses(source.connection, tables, profile.foreign_keys)),
+    )
 
 
 def _only(profile: Profile, tables: Set[str]) -> Profile:

@@ -7,13 +7,21 @@ whether other columns agree in rows with the same key.
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby, islice
 
 import duckdb
 
+from fluid_build.observations.named_columns import (
+    NamedColumn,
+    are_columns_alike,
+    are_tables_alike,
+    dense_sql,
+    is_dense_by_bounds,
+    mean_the_same,
+    named_columns,
+    vault_type,
+)
 from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable
-from fluid_build.profiling.name_similarity import ABBREVIATED, phrase_similarity
-from fluid_build.profiling.parsed_names import ParsedColumnName, ParsedNames, parse_names
 from fluid_build.profiling.profile import ColumnProfile
 from fluid_build.sources.sql import quote
 
@@ -28,22 +36,6 @@ _MOST_ATTRIBUTES = 4
 """Pairs of other columns that are compared in rows with the same key."""
 _TELLING = 0.5
 """Distinct values per row from which on a column tells rows apart: names do, statuses don't."""
-_DENSE = 0.1
-"""Share of the numbers between the least and the greatest key that are keys. Above it, every tenth
-number of another source would be a key by accident."""
-_WORLDWIDE = frozenset("bic card_number ean email iban isbn national_id uuid vin".split())
-"""Meanings of values that one authority assigns for everybody: equal ones mean the same, however
-close together they lie."""
-_NEVER = "bool_or(FALSE)"
-_LONGEST = 80
-"""Characters of text on average; longer text is no key."""
-_CLASSES = {
-    "VARCHAR": "text", "UUID": "uuid",
-    **dict.fromkeys(
-        "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT".split(),
-        "number",
-    ),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,29 +78,6 @@ class KeyOverlap:
         return self.shared / min(self.left_keys, self.right_keys)
 
 
-@dataclass(frozen=True, slots=True)
-class _Key:
-    """A unique column; ``source`` is the position of its source, ``names`` those of its table."""
-
-    table: ObservedTable
-    column: ColumnProfile
-    name: ParsedColumnName
-    names: ParsedNames
-    kind: str
-    is_identifier: bool
-
-    @property
-    def source(self) -> str | None:
-        return self.table.profile.source
-
-    def value(self, alias: str = "") -> str:
-        """Return SQL for its values as a vault has them: text that can't be restored stays text."""
-        name = quote(self.table.aliases[self.column.name])
-        name = f"{alias}.{name}" if alias else name
-        type_ = _vault_type(self.column)
-        return name if type_ == self.column.type else f"TRY_CAST({name} AS {type_})"
-
-
 def key_overlaps(
     connection: duckdb.DuckDBPyConnection, tables: Sequence[ObservedTable]
 ) -> Iterator[KeyOverlap]:
@@ -135,39 +104,14 @@ def key_overlaps(
                 yield overlap
 
 
-def _keys(tables: Sequence[ObservedTable]) -> Iterator[_Key]:
-    by_source: dict[str | None, list[ObservedTable]] = defaultdict(list)
-    for table in tables:
-        by_source[table.profile.source].append(table)
-    for of_source in by_source.values():
-        names = parse_names(
-            [(t.profile.name, [c.name for c in t.profile.columns]) for t in of_source]
-        )
-        for table, parsed in zip(of_source, names, strict=True):
-            yield from list(_keys_of(table, parsed))[:_MOST_KEYS]
-
-
-def _keys_of(table: ObservedTable, names: ParsedNames) -> Iterator[_Key]:
-    profile = table.profile
-    declared = [claim.columns for claim in profile.declared_keys if claim.holds]
-    identifying = {*profile.candidate_keys, *declared, profile.primary_key}
-    for column, name in zip(profile.columns, names.columns, strict=True):
-        kind = _CLASSES.get(_vault_type(column).partition("(")[0], "")
-        is_identifier = (column.name,) in identifying
-        present = column.rows - column.nulls
-        is_unique = is_identifier or (column.distinct_exact and column.distinct == present > 1)
-        if kind and is_unique and (column.avg_length or 0) <= _LONGEST:
-            yield _Key(table, column, name, names, kind, is_identifier)
-
-
-def _vault_type(column: ColumnProfile) -> str:
-    if column.reversible and column.measured_type and "(" not in column.measured_type:
-        return column.measured_type
-    return column.type
+def _keys(tables: Sequence[ObservedTable]) -> Iterator[NamedColumn]:
+    columns = (column for column in named_columns(tables) if column.is_unique)
+    for _, of_table in groupby(columns, key=lambda column: column.table.profile.name):
+        yield from islice(of_table, _MOST_KEYS)
 
 
 def _meeting(
-    connection: duckdb.DuckDBPyConnection, keys: Sequence[_Key]
+    connection: duckdb.DuckDBPyConnection, keys: Sequence[NamedColumn]
 ) -> Counter[tuple[int, int]]:
     """Return how many hashes two keys have in common, by their positions."""
     by_hash: dict[tuple[str, int], list[int]] = defaultdict(list)
@@ -181,66 +125,39 @@ def _meeting(
     return hits
 
 
-def _sketch(connection: duckdb.DuckDBPyConnection, key: _Key) -> list[int]:
-    if key.kind == "number" and _is_dense_by_bounds(key.column):
+def _sketch(connection: duckdb.DuckDBPyConnection, key: NamedColumn) -> list[int]:
+    if key.kind == "number" and is_dense_by_bounds(key.column):
         # Such numbers meet those of every other table, which says nothing.
         return []
     rows = connection.execute(
-        f"SELECT hash(CAST({key.value()} AS VARCHAR)) AS hashed FROM {key.table.relation}"
-        f" WHERE {key.value()} IS NOT NULL ORDER BY hashed LIMIT {_SKETCH}"
+        f"SELECT hash(CAST({key.sql} AS VARCHAR)) AS hashed FROM {key.table.relation}"
+        f" WHERE {key.sql} IS NOT NULL ORDER BY hashed LIMIT {_SKETCH}"
     ).fetchall()
     return [int(value) for (value,) in rows]
 
 
-def _is_dense_by_bounds(column: ColumnProfile) -> bool:
-    try:
-        low, high = int(column.min or ""), int(column.max or "")
-    except ValueError:
-        return False
-    return column.distinct > _DENSE * (high - low + 1)
-
-
-def _are_comparable(left: _Key, right: _Key) -> bool:
+def _are_comparable(left: NamedColumn, right: NamedColumn) -> bool:
     return left.source != right.source and left.kind == right.kind
 
 
-def _may_mean_the_same(left: _Key, right: _Key) -> bool:
+def _may_mean_the_same(left: NamedColumn, right: NamedColumn) -> bool:
     """Return whether names alone are a reason to compare two keys."""
-    if not _are_tables_alike(left, right):
+    if not are_tables_alike(left, right):
         return False
     both_identify = left.is_identifier and right.is_identifier
-    return both_identify or _are_columns_alike(left, right)
+    return both_identify or are_columns_alike(left, right)
 
 
-def _are_tables_alike(left: _Key, right: _Key) -> bool:
-    return phrase_similarity(left.names.table.entity, right.names.table.entity) >= ABBREVIATED
-
-
-def _are_columns_alike(left: _Key, right: _Key) -> bool:
-    return _mean_the_same(left.column, left.name, right.column, right.name)
-
-
-def _mean_the_same(
-    left: ColumnProfile,
-    left_name: ParsedColumnName,
-    right: ColumnProfile,
-    right_name: ParsedColumnName,
-) -> bool:
-    if left.semantic_type and left.semantic_type == right.semantic_type:
-        return True
-    return left_name.full == right_name.full or (
-        left_name.bare == right_name.bare and not left_name.is_generic
-    )
-
-
-def _measure(connection: duckdb.DuckDBPyConnection, left: _Key, right: _Key) -> KeyOverlap:
+def _measure(
+    connection: duckdb.DuckDBPyConnection, left: NamedColumn, right: NamedColumn
+) -> KeyOverlap:
     pairs = list(_attribute_pairs(left, right))[:_MOST_ATTRIBUTES]
     compared = "".join(
         f", count(l.a{n} || r.a{n}), count(*) FILTER (WHERE l.a{n} = r.a{n})"
         for n in range(len(pairs))
     )
-    are_worldwide = {left.column.semantic_type, right.column.semantic_type} <= _WORLDWIDE
-    dense = _NEVER if are_worldwide else _dense_sql(left.kind)
+    meanings = frozenset({left.column.semantic_type, right.column.semantic_type})
+    dense = dense_sql(left.kind, meanings)
     row = connection.execute(
         f"WITH fluid_left AS ({_rows(left, [pair[0] for pair in pairs])}),"
         f" fluid_right AS ({_rows(right, [pair[1] for pair in pairs])})"
@@ -265,39 +182,24 @@ def _measure(connection: duckdb.DuckDBPyConnection, left: _Key, right: _Key) -> 
         shared=shared,
         is_dense=bool(left_dense or right_dense),
         average_length=length or 0.0,
-        are_tables_alike=_are_tables_alike(left, right),
-        are_columns_alike=_are_columns_alike(left, right),
+        are_tables_alike=are_tables_alike(left, right),
+        are_columns_alike=are_columns_alike(left, right),
         agreements=tuple(agreements),
         sql=_counting(left, right),
     )
 
 
-def _rows(key: _Key, attributes: Sequence[ColumnProfile]) -> str:
+def _rows(key: NamedColumn, attributes: Sequence[ColumnProfile]) -> str:
     others = "".join(
         f", lower(trim(CAST({quote(key.table.aliases[column.name])} AS VARCHAR))) AS a{n}"
         for n, column in enumerate(attributes)
     )
-    return (
-        f"SELECT {key.value()} AS v{others} FROM {key.table.relation}"
-        f" WHERE {key.value()} IS NOT NULL"
-    )
+    return f"SELECT {key.sql} AS v{others} FROM {key.table.relation} WHERE {key.sql} IS NOT NULL"
 
 
-def _dense_sql(kind: str) -> str:
-    """Return SQL for whether keys are numbers that lie close together, as those in order do."""
-    if kind == "uuid":
-        return _NEVER
-    if kind == "number":
-        return f"count(*) > {_DENSE} * (CAST(max(v) AS DOUBLE) - CAST(min(v) AS DOUBLE) + 1)"
-    # In codes such as INV-0042, the last number counts, and all else is the same.
-    number = "TRY_CAST(regexp_extract(v, '([0-9]+)[^0-9]*$', 1) AS DOUBLE)"
-    return (
-        "coalesce(count(DISTINCT regexp_replace(v, '[0-9]+', '#', 'g')) = 1"
-        f" AND count(*) > {_DENSE} * (max({number}) - min({number}) + 1), FALSE)"
-    )
-
-
-def _attribute_pairs(left: _Key, right: _Key) -> Iterator[tuple[ColumnProfile, ColumnProfile]]:
+def _attribute_pairs(
+    left: NamedColumn, right: NamedColumn
+) -> Iterator[tuple[ColumnProfile, ColumnProfile]]:
     """Return pairs of columns that mean the same by name, and tell rows apart, except the keys."""
     for column, name in zip(left.table.profile.columns, left.names.columns, strict=True):
         if column == left.column or not _is_telling(column):
@@ -305,19 +207,19 @@ def _attribute_pairs(left: _Key, right: _Key) -> Iterator[tuple[ColumnProfile, C
         for other, other_name in zip(right.table.profile.columns, right.names.columns, strict=True):
             if other == right.column or not _is_telling(other):
                 continue
-            if _mean_the_same(column, name, other, other_name):
+            if mean_the_same(column, name, other, other_name):
                 yield column, other
                 break
 
 
 def _is_telling(column: ColumnProfile) -> bool:
     return column.distinct > max(_TELLING * (column.rows - column.nulls), 1) and (
-        _vault_type(column) == "VARCHAR" or column.semantic_type is not None
+        vault_type(column) == "VARCHAR" or column.semantic_type is not None
     )
 
 
-def _counting(left: _Key, right: _Key) -> str:
+def _counting(left: NamedColumn, right: NamedColumn) -> str:
     return (
         f"SELECT COUNT(*) AS shared_keys FROM {left.table.profile.sql} AS l"
-        f" JOIN {right.table.profile.sql} AS r ON {left.value('l')} = {right.value('r')}"
+        f" JOIN {right.table.profile.sql} AS r ON {left.of('l')} = {right.of('r')}"
     )

@@ -7,6 +7,7 @@ from fluid_build.observations.contradicted_references import ContradictedReferen
 from fluid_build.observations.date_orders import DateOrder
 from fluid_build.observations.header_totals import HeaderTotal
 from fluid_build.observations.key_overlaps import KeyOverlap
+from fluid_build.observations.key_uses import KeyUse
 from fluid_build.observations.recurring_services import RecurringService
 from fluid_build.observations.row_formulas import RowFormula
 from fluid_build.observations.running_levels import RunningLevel
@@ -30,6 +31,7 @@ class Observations:
     date_orders: tuple[DateOrder, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     key_overlaps: tuple[KeyOverlap, ...] = ()
+    key_uses: tuple[KeyUse, ...] = ()
     header_totals: tuple[HeaderTotal, ...] = ()
     row_formulas: tuple[RowFormula, ...] = ()
     running_levels: tuple[RunningLevel, ...] = ()

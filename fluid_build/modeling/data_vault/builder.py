@@ -17,6 +17,7 @@ from fluid_build.modeling.data_vault.elements import (
     ReferenceTable,
     Satellite,
 )
+from fluid_build.modeling.data_vault.foreign_references import with_foreign_references
 from fluid_build.modeling.data_vault.links import links
 from fluid_build.modeling.data_vault.observed_references import with_observed_references
 from fluid_build.modeling.data_vault.own_hubs import hub_keys, own_hubs, shared_columns
@@ -52,7 +53,9 @@ def data_vault(
 
     Hash keys are made as the strategy says, without one by MD5.
     """
-    known = with_observed_references(source_tables(conceptual, observations))
+    known = with_foreign_references(
+        with_observed_references(source_tables(conceptual, observations))
+    )
     days = set(calendars(known))
     known = with_unlisted_entities(known, days)
     tables = with_shared_hubs(through_links(known, days))

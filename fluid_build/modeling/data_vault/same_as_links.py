@@ -45,8 +45,9 @@ def same_as_links(decisions: VaultDecisions) -> Iterator[Link]:
     """
     linked: set[frozenset[str]] = set()
     used: dict[str, set[str]] = {}
-    overlaps = decisions.tables.observations.key_overlaps
-    for overlap in same_as_overlaps(decisions.tables.entities, overlaps):
+    observed = decisions.tables.observations
+    entities = decisions.tables.entities
+    for overlap in same_as_overlaps(entities, observed.key_overlaps, observed.key_uses):
         if not {overlap.left, overlap.right} <= decisions.own_hubs.keys():
             continue
         hubs = frozenset(decisions.hub_of(table).name for table in (overlap.left, overlap.right))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fluid_build.modeling.conceptual import CandidateRelationship, ConceptualModel, Entity
 from fluid_build.modeling.data_vault.column_purposes import is_naming
 from fluid_build.observations.key_overlaps import KeyOverlap
+from fluid_build.observations.key_uses import KeyUse
 from fluid_build.profiling.profile import ForeignKeyEvidence
 from fluid_build.text import counted
 
@@ -51,15 +52,20 @@ class SharedHub:
 
 
 def same_as_overlaps(
-    entities: Mapping[str, Entity], overlaps: Sequence[KeyOverlap]
+    entities: Mapping[str, Entity], overlaps: Sequence[KeyOverlap], uses: Sequence[KeyUse]
 ) -> Iterator[KeyOverlap]:
-    """Return the attributes that are no shared key but say which rows are the same, best first."""
+    """Return the attributes that are no shared key but say which rows are the same, best first.
+
+    A column that is named for the other table's key refers to its rows, so they aren't the same.
+    """
+    referring = {frozenset({(u.table, u.column), (u.to_table, u.to_column)}) for u in uses}
     telling = [
         overlap
         for overlap in overlaps
         if not overlap.is_dense
         and _is_plausible(overlap)
         and (overlap.are_columns_alike or overlap.share >= _MOST)
+        and frozenset(ends(overlap)) not in referring
         and not any(is_naming(entities[table].attribute(name)) for table, name in ends(overlap))
     ]
     yield from sorted(telling, key=lambda overlap: -overlap.shared)
