@@ -11,6 +11,7 @@ from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.observations.observed_tables import observed_tables
 from fluid_build.observations.recurring_services import recurring_services
 from fluid_build.observations.row_formulas import row_formulas
+from fluid_build.observations.row_identities import row_identities
 from fluid_build.observations.running_levels import running_levels
 from fluid_build.observations.same_moment import same_moments, twin_moments
 from fluid_build.observations.shared_identifiers import (
@@ -39,6 +40,7 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
         same_moments=tuple(same_moments(connection, tables)),
         twin_moments=tuple(twin_moments(connection, tables)),
         date_orders=tuple(date_orders(connection, tables)),
+        row_identities=tuple(row_identities(connection, by_name, profile.foreign_keys)),
         aggregates=tuple(aggregates(connection, by_name, profile)),
         header_totals=tuple(header_totals(connection, by_name, profile.foreign_keys)),
         row_formulas=tuple(row_formulas(connection, tables, profile.foreign_keys)),

@@ -10,6 +10,7 @@ from fluid_build.observations.key_overlaps import KeyOverlap
 from fluid_build.observations.key_uses import KeyUse
 from fluid_build.observations.recurring_services import RecurringService
 from fluid_build.observations.row_formulas import RowFormula
+from fluid_build.observations.row_identities import RowIdentity
 from fluid_build.observations.running_levels import RunningLevel
 from fluid_build.observations.same_moment import SameMoment, TwinMoment
 from fluid_build.observations.shared_identifiers import (
@@ -29,6 +30,7 @@ class Observations:
     same_moments: tuple[SameMoment, ...] = ()
     twin_moments: tuple[TwinMoment, ...] = ()
     date_orders: tuple[DateOrder, ...] = ()
+    row_identities: tuple[RowIdentity, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     key_overlaps: tuple[KeyOverlap, ...] = ()
     key_uses: tuple[KeyUse, ...] = ()

@@ -36,10 +36,14 @@ class DerivedDimension:
 
 
 def derived_dimensions(
-    layout: StarLayout, entity: Entity, used_relations: set[str]
+    layout: StarLayout, entity: Entity, used_relations: set[str], grain: AttributeNames = ()
 ) -> tuple[DerivedDimension, ...]:
-    """Return the dimensions of an event's own columns."""
-    available = [a for a in entity.attributes if _is_available(layout, entity, a)]
+    """Return the dimensions of an event's own columns, except for those of its grain."""
+    available = [
+        attribute
+        for attribute in entity.attributes
+        if attribute.name not in grain and _is_available(layout, entity, attribute)
+    ]
     groups = dict(_groups(entity, available))
     derived = [
         _derived_dimension(

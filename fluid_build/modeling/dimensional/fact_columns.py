@@ -69,17 +69,15 @@ class FactColumns:
             or (is_numbering(attribute) and is_distinctive(attribute, self.entity))
         )
 
-    def grain(self) -> str:
-        """Return what one row is, in a sentence."""
-        key = self.layout.graph.keys[self.entity.name]
+    def grain(self, key: AttributeNames) -> str:
+        """Return what one row is, in a sentence; ``key`` identifies it."""
         if not key:
             return f"One row for each row of {self.entity.name}, which has no key."
         member = self.layout.names.member(self.entity.name).replace("_", " ")
         return f"One row for each {member}: {', '.join(key)}."
 
-    def grain_columns(self, columns: Mapping[str, str]) -> AttributeNames:
+    def grain_columns(self, key: AttributeNames, columns: Mapping[str, str]) -> AttributeNames:
         """Return the columns of the key; none where the fact lacks one of them."""
-        key = self.layout.graph.keys[self.entity.name]
         if not all(name in columns for name in key):
             return ()
         return tuple(dict.fromkeys(columns[name] for name in key))

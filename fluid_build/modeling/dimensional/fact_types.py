@@ -6,10 +6,12 @@ none, such as those of a measurement. Nor does a date that few rows ever get: th
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import permutations
 
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import (
+    is_category,
     is_date,
     is_planned,
     is_record_stamp,
@@ -17,7 +19,7 @@ from fluid_build.modeling.dimensional.column_purposes import (
 )
 from fluid_build.modeling.dimensional.date_roles import holds, observed_order
 from fluid_build.modeling.dimensional.elements import FactType
-from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
+from fluid_build.modeling.dimensional.reference_graph import AttributeNames, ReferenceGraph
 
 _FEWEST_MEMBERS_A_DAY = 2
 """Rows a day on average that make it a day of measuring. With one, it's just a date."""
@@ -37,18 +39,29 @@ _MOST_SKIPPED = 0.05
 """Share of rows that may have reached a milestone without the one before it."""
 
 
+@dataclass(frozen=True, slots=True)
+class SnapshotIdentity:
+    """What identifies a row of a snapshot: ``columns``, of which ``date`` is the day."""
+
+    date: str
+    columns: AttributeNames
+
+
 def fact_type(
     graph: ReferenceGraph,
     entity: Entity,
     dates: Sequence[Attribute],
     *,
+    identity: SnapshotIdentity | None,
     is_measured: bool,
     is_line: bool,
 ) -> tuple[FactType, str]:
-    """Return the type of an entity's fact, and the sentence that says why."""
-    snapshot_date = next((d for d in dates if _is_snapshot_date(graph, entity, d)), None)
-    if is_measured and snapshot_date is not None:
-        return "periodic_snapshot", f"Many members have measures for each {snapshot_date.name}."
+    """Return the type of an entity's fact, and the sentence that says why.
+
+    ``identity`` says what identifies its rows if it's a snapshot of one day after another.
+    """
+    if is_measured and identity is not None:
+        return "periodic_snapshot", f"Many members have measures for each {identity.date}."
     milestone = _milestone(graph, entity, dates)
     if milestone:
         return "accumulating_snapshot", milestone
@@ -60,26 +73,51 @@ def fact_type(
     return "transaction", "Each row is one event with its measures."
 
 
-def _is_snapshot_date(graph: ReferenceGraph, entity: Entity, date: Attribute) -> bool:
-    """Return whether a member and the day identify a row, and most members have many days.
+def snapshot_identity(
+    graph: ReferenceGraph, entity: Entity, dates: Sequence[Attribute]
+) -> SnapshotIdentity | None:
+    """Return what identifies a row of a snapshot: the day and the member that it measures.
 
-    Rows that apply from one day to another record a change, however many there are.
+    Most members have many days. Rows that apply from one day to another record a change, however
+    many there are, and what lines refer to is an event, however regularly it happens.
     """
-    if any(validity_start(end, entity) is date for end in filter(is_date, entity.attributes)):
-        return False
-    days = date.evidence.distinct or 0
-    # What lines refer to is an event, however regularly it happens.
-    if graph.children[entity.name] or not days or entity.rows < _FEWEST_MEMBERS_A_DAY * days:
-        return False
-    referring = {name for parent in graph.parents[entity.name] for name in parent.from_attributes}
-    for key in graph.unique[entity.name]:
-        member_columns = key - {date.name}
-        if date.name not in key or not member_columns or not member_columns <= referring:
+    if graph.children[entity.name]:
+        return None
+    starts = [validity_start(end, entity) for end in filter(is_date, entity.attributes)]
+    for date in dates:
+        days = date.evidence.distinct or 0
+        if date in starts or not days or entity.rows < _FEWEST_MEMBERS_A_DAY * days:
             continue
-        members = max(entity.attribute(name).evidence.distinct or 0 for name in member_columns)
-        if entity.rows >= _MEASURED_DAYS * days * members:
-            return True
-    return False
+        for columns in sorted(_identities(graph, entity), key=lambda names: (len(names), names)):
+            members = [name for name in columns if name != date.name]
+            if date.name in columns and members and _are_measured(graph, entity, members, days):
+                return SnapshotIdentity(date.name, columns)
+    return None
+
+
+def _identities(graph: ReferenceGraph, entity: Entity) -> set[AttributeNames]:
+    """Return the sets of attributes that identify a row, each in the order of the entity."""
+    observed = (
+        frozenset(identity.columns)
+        for identity in graph.observations.row_identities
+        if identity.table == entity.name
+    )
+    return {
+        tuple(a.name for a in entity.attributes if a.name in names)
+        for names in (*graph.unique[entity.name], *observed)
+    }
+
+
+def _are_measured(graph: ReferenceGraph, entity: Entity, members: Sequence[str], days: int) -> bool:
+    """Return whether columns say whose measures a row has, and each has a row on many days."""
+    attributes = [entity.attribute(name) for name in members]
+    says_whose = all(
+        graph.is_referring(entity.name, attribute.name)
+        or (is_category(attribute) and not attribute.pii)
+        for attribute in attributes
+    )
+    values = max(attribute.evidence.distinct or 0 for attribute in attributes)
+    return says_whose and entity.rows >= _MEASURED_DAYS * days * values
 
 
 def _milestone(graph: ReferenceGraph, entity: Entity, dates: Sequence[Attribute]) -> str:

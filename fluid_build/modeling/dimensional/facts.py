@@ -34,7 +34,11 @@ from fluid_build.modeling.dimensional.event_date_choice import (
     source_calendars,
 )
 from fluid_build.modeling.dimensional.fact_columns import FactColumns
-from fluid_build.modeling.dimensional.fact_types import fact_type
+from fluid_build.modeling.dimensional.fact_types import (
+    SnapshotIdentity,
+    fact_type,
+    snapshot_identity,
+)
 from fluid_build.modeling.dimensional.handed_on import HandedOn, handed_on, own_date
 from fluid_build.modeling.dimensional.reference_graph import AttributeNames, is_mandatory
 from fluid_build.modeling.dimensional.star_layout import StarLayout
@@ -151,7 +155,10 @@ class _FactBuilder:
         """Return the fact, with the dimensions of its own columns."""
         layout, entity = self.context.layout, self.entity
         is_fact = layout.roles[entity.name].kind == "fact"
-        derived = derived_dimensions(layout, entity, self.context.used_relations) if is_fact else ()
+        identity = self._snapshot_identity()
+        grain = identity.columns if identity else ()
+        used_relations = self.context.used_relations
+        derived = derived_dimensions(layout, entity, used_relations, grain) if is_fact else ()
         if self.context.handed_on(entity.name) != "date":
             self._refer_to_own_dimensions()
         self._refer_to_derived(derived)
@@ -164,9 +171,18 @@ class _FactBuilder:
         aliases = self._take_over_from_headers(date)
         dated_by = self._event_date(date, aliases) if date else None
         in_derived = {name for dimension in derived for name in dimension.attributes}
-        return DescribedFact(self._fact(dated_by, in_derived), derived, date)
+        return DescribedFact(self._fact(dated_by, identity, in_derived), derived, date)
 
-    def _fact(self, dated_by: FactDate | None, in_derived: Set[str]) -> Fact:
+    def _snapshot_identity(self) -> SnapshotIdentity | None:
+        """Return what identifies a row if the fact measures its members day by day."""
+        if not any(attribute.measure for attribute in self.entity.attributes):
+            return None
+        dates = self._source_calendar_columns() or self.roles.dates
+        return snapshot_identity(self.context.layout.graph, self.entity, dates)
+
+    def _fact(
+        self, dated_by: FactDate | None, identity: SnapshotIdentity | None, in_derived: Set[str]
+    ) -> Fact:
         """Return the fact itself, once all of its dimensions are known."""
         layout, entity = self.context.layout, self.entity
         headers = [h for h, _ in self.headers if layout.roles[h.to_entity].kind == "fact"]
@@ -177,10 +193,12 @@ class _FactBuilder:
             for attribute in columns.attributes(in_derived | self.date_keys.keys())
         )
         measures = tuple(columns.measures())
+        key = identity.columns if identity else layout.graph.keys[entity.name]
         type_, type_reason = fact_type(
             layout.graph,
             entity,
             self._source_calendar_columns() or self.roles.dates,
+            identity=identity,
             is_measured=bool(measures),
             is_line=bool(headers),
         )
@@ -189,9 +207,10 @@ class _FactBuilder:
             entity_name=entity.name,
             description=entity.description,
             fact_type=type_,
-            grain=columns.grain(),
+            grain=columns.grain(key),
             grain_columns=columns.grain_columns(
-                {attribute.attribute: attribute.name for attribute in attributes} | self.date_keys
+                key,
+                {attribute.attribute: attribute.name for attribute in attributes} | self.date_keys,
             ),
             joins=tuple(self.joins),
             measures=measures,
