@@ -65,6 +65,8 @@ _PERIOD_STARTS = frozenset("begin begins debut inicio inizio rozpoczecia start s
 _PERIOD_ENDS = frozenset("end ends fin fine finish stop zakonczenia".split())
 """Words for the end of a validity, but of an event too: only in a history are they the former."""
 _VALIDITY_WORDS = frozenset("effective rec record valid validity version".split())
+_GLUED_MOMENT = re.compile("(datetime|timestamp|date|time|day|dt)$")
+"""A word for days and times at the end of another word, or by itself."""
 _HISTORY_NAME = re.compile("(^|_)hist(_|$)|histor(y|ies|ic|ia|ial|ique)(_|$)|historie")
 """What the names of tables say that keep the past of something, glued or not."""
 _CREDIT_LIMIT = frozenset({"credit", "limit"})
@@ -180,7 +182,7 @@ def validity_start(end: Attribute, entity: Entity) -> Attribute | None:
 
     The end of an event isn't meant: that happens, too.
     """
-    parts = set(words(end.name))
+    parts = _period_words(end)
     is_history = _HISTORY_NAME.search("_".join(words(entity.name))) is not None
     if not (parts & (_VALIDITY_ENDS | _VALIDITY_WORDS) or is_history):
         return None
@@ -189,16 +191,21 @@ def validity_start(end: Attribute, entity: Entity) -> Attribute | None:
 
 def period_start(end: Attribute, entity: Entity) -> Attribute | None:
     """Return the date on which a period starts that ends on another date; else None."""
-    parts = set(words(end.name))
+    parts = _period_words(end)
     ends = parts & (_VALIDITY_ENDS | _PERIOD_ENDS)
     if not ends:
         return None
     for start in filter(is_date, entity.attributes):
-        start_parts = set(words(start.name))
+        start_parts = _period_words(start)
         starts = start_parts & _VALIDITY_STARTS
         if starts and start_parts - starts == parts - ends:
             return start
     return None
+
+
+def _period_words(date: Attribute) -> set[str]:
+    """Return the words of a date's name without those for days, glued ones too: ``enddate``."""
+    return {_GLUED_MOMENT.sub("", word) for word in words(date.name)} - {""}
 
 
 def calendar_day(entity: Entity) -> Attribute | None:

@@ -8,6 +8,7 @@ none, such as those of a measurement. Nor does a date that few rows ever get: th
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from math import prod
 
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import (
@@ -26,6 +27,9 @@ _FEWEST_MEMBERS_A_DAY = 2
 _MEASURED_DAYS = 0.2
 """Share of all pairs of a member and a day that must have a row. A snapshot measures each member
 over and over; one in five leaves room for members that come and go."""
+_MEASURED_COMBINATIONS = 0.1
+"""The same of all combinations of a day and members of several sorts, of which many mean nothing:
+not every account has figures in every department."""
 _OPEN_ROWS = 0.005
 """Share of rows in which a milestone must still be open, so that a few nulls by accident don't make
 one."""
@@ -86,11 +90,13 @@ def snapshot_identity(
     starts = [validity_start(end, entity) for end in filter(is_date, entity.attributes)]
     for date in dates:
         days = date.evidence.distinct or 0
-        if date in starts or not days or entity.rows < _FEWEST_MEMBERS_A_DAY * days:
+        if date in starts or is_record_stamp(date):
+            continue
+        if not days or entity.rows < _FEWEST_MEMBERS_A_DAY * days:
             continue
         for columns in sorted(_identities(graph, entity), key=lambda names: (len(names), names)):
             members = [name for name in columns if name != date.name]
-            if date.name in columns and members and _are_measured(graph, entity, members, days):
+            if date.name in columns and members and _are_measured(graph, entity, members, date):
                 return SnapshotIdentity(date.name, columns)
     return None
 
@@ -108,16 +114,29 @@ def _identities(graph: ReferenceGraph, entity: Entity) -> set[AttributeNames]:
     }
 
 
-def _are_measured(graph: ReferenceGraph, entity: Entity, members: Sequence[str], days: int) -> bool:
-    """Return whether columns say whose measures a row has, and each has a row on many days."""
+def _are_measured(
+    graph: ReferenceGraph, entity: Entity, members: Sequence[str], date: Attribute
+) -> bool:
+    """Return whether columns say whose measures a row has, and each has a row on many days.
+
+    Where the source has another key, rows may be events that never share a day by accident. So a
+    fair share of all combinations must occur, and all that the row refers to must be among them:
+    figures are of everything that they refer to, while a match is on a day between two teams.
+    """
     attributes = [entity.attribute(name) for name in members]
     says_whose = all(
         graph.is_referring(entity.name, attribute.name)
         or (is_category(attribute) and not attribute.pii)
         for attribute in attributes
     )
-    values = max(attribute.evidence.distinct or 0 for attribute in attributes)
-    return says_whose and entity.rows >= _MEASURED_DAYS * days * values
+    days = date.evidence.distinct or 0
+    values = [attribute.evidence.distinct or 0 for attribute in attributes]
+    if {*members, date.name} == set(graph.keys[entity.name]):
+        return says_whose and entity.rows >= _MEASURED_DAYS * days * max(values)
+    referring = {name for parent in graph.parents[entity.name] for name in parent.from_attributes}
+    is_complete = referring <= {*members, date.name}
+    is_dense = entity.rows >= _MEASURED_COMBINATIONS * days * prod(values)
+    return says_whose and is_complete and is_dense
 
 
 def _milestone(graph: ReferenceGraph, entity: Entity, dates: Sequence[Attribute]) -> str:

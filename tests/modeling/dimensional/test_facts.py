@@ -6,9 +6,10 @@ from fluid_build.errors import UsageError
 from fluid_build.modeling.dimensional.elements import DimensionReference, Fact, FactDate
 from fluid_build.observations.date_orders import DateOrder
 from fluid_build.observations.observed import Observations
+from fluid_build.observations.row_identities import RowIdentity
 from fluid_build.observations.same_moment import SameMoment, TwinMoment
 from tests.modeling.profiles import reference
-from tests.modeling.sources import changed_column, fact, source, star
+from tests.modeling.sources import changed, changed_column, fact, source, star
 
 SHOP = """
     customer *id, name text
@@ -323,6 +324,48 @@ def test_the_end_of_a_row_in_a_history_is_no_event() -> None:
     )
     assert [reference.role for reference in history.dimensions] == ["start_date"]
     assert reasons(history)["end_date"].startswith("It ends what starts at start_date")
+
+
+def test_a_period_may_be_written_in_one_word() -> None:
+    columns = "*id, *startdate date, enddate date?, amount decimal"
+    history = fact_of(f"pricehistory {columns}", "fct_pricehistory")
+    assert [reference.role for reference in history.dimensions] == ["startdate"]
+
+
+def test_the_grain_of_a_snapshot_is_its_day_and_members_and_no_number() -> None:
+    """A shift isn't in a junk dimension where it says what a row is."""
+    measured = source("figure *id, day date/25, shift text/4, is_late boolean/2, calls/60 1-900")
+    measured = changed(measured, "figure", candidate_keys=(("id",), ("day", "shift")))
+    figure = fact(star(measured), "fct_figure")
+    assert figure.fact_type == "periodic_snapshot"
+    assert figure.grain_columns == ("day_key", "shift")
+    assert figure.grain == "One row for each figure: day, shift."
+
+
+def test_a_snapshot_may_have_several_sorts_of_members() -> None:
+    schema = """
+        account *id, name text
+        branch  *id, name text
+        figure  *id, day date/5, account_id/20 > account, branch_id/5 > branch, amount decimal
+    """
+    identity = RowIdentity("figure", ("day", "account_id", "branch_id"))
+    model = star(source(schema), observations=Observations(row_identities=(identity,)))
+    figure = fact(model, "fct_figure")
+    assert figure.fact_type == "periodic_snapshot"
+    assert figure.grain_columns == ("day_key", "account_id", "branch_id")
+
+
+@pytest.mark.parametrize(
+    "columns", ["day date/20, shift text/11", "created_at timestamp/10, shift text/4"]
+)
+def test_events_that_share_no_day_by_accident_are_no_snapshot(columns: str) -> None:
+    """Of all pairs of a day and a shift less than a tenth occurs, or the date is of the record."""
+    measured = source(f"figure *id, {columns}, calls/60 1-900", rows=20)
+    names = [part.split()[0] for part in columns.split(", ")]
+    measured = changed(measured, "figure", candidate_keys=(("id",), tuple(names)))
+    figure = fact(star(measured), "fct_figure")
+    assert figure.fact_type == "transaction"
+    assert figure.grain_columns == ("id",)
 
 
 def test_a_timestamp_that_most_tables_have_is_about_their_records() -> None:
