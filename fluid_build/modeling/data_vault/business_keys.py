@@ -18,6 +18,7 @@ from fluid_build.modeling.data_vault.known_keys import (
     alternate_key,
     key_of_parts,
     name_key,
+    referred_key,
     versioned_key,
 )
 from fluid_build.modeling.data_vault.source_tables import SourceTables
@@ -90,6 +91,9 @@ def business_key(
         return BusinessKey(identity, "natural", reason)
     if len(identity.attributes) > 1:
         return _surrogate(identity, _no_natural_key(entity))
+    referred = referred_key(tables, entity, identity)
+    if referred is not None and natural_key(entity) is None and not subtypes:
+        return _referred(entity, referred, identity)
     natural = natural_key(entity) or alternate_key(entity, identity)
     versioned = None if natural else versioned_key(entity, identity)
     natural = natural or versioned or name_key(tables, entity)
@@ -108,6 +112,15 @@ def business_key(
         f" {_uniqueness(natural)}, and its name suggests that people identify rows by it."
     )
     return BusinessKey(natural, "natural", reason, alternatives=(_by_number(identity),))
+
+
+def _referred(entity: Entity, referred: EntityKey, identity: EntityKey) -> BusinessKey:
+    reason = (
+        f"Other tables refer to {_join_columns(referred)}, and none to {_join_columns(identity)},"
+        " which numbers the records."
+    )
+    kind: BusinessKeyKind = "surrogate" if _is_surrogate(entity, referred) else "natural"
+    return BusinessKey(referred, kind, reason, alternatives=(_by_number(identity),))
 
 
 def _key_of_whole(whole: EntityKey, identity: EntityKey) -> BusinessKey:

@@ -1,5 +1,6 @@
 """Keys that a business knows things by, recognised by names: alternate keys, names, parts of keys.
 
+- Where all other tables refer to another key than the chosen one, the latter only numbers records.
 - A table with a surrogate key may hold the key of the system that it came from: ``customer_id``
   next to ``customer_sk``, or an alternate key. Where it has several rows for such a key, each valid
   for a time, the rows are versions: the key identifies the thing, the surrogate a version of it.
@@ -55,6 +56,23 @@ def alternate_key(entity: Entity, identity: EntityKey) -> EntityKey | None:
             and key.holds
             and len(key.attributes) == 1
             and _is_alternate(entity.attribute(key.attributes[0]), identity)
+        ),
+        None,
+    )
+
+
+def referred_key(tables: SourceTables, entity: Entity, identity: EntityKey) -> EntityKey | None:
+    """Return the key that all references to a table lead to, if that isn't its primary key."""
+    targets = {r.to_attributes for r in tables.referrers[entity.name]}
+    if len(targets) != 1 or identity.attributes in targets:
+        return None
+    return next(
+        (
+            key
+            for key in entity.keys
+            if key.holds
+            and key.attributes in targets
+            and all(entity.attribute(column).required for column in key.attributes)
         ),
         None,
     )

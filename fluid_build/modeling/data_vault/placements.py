@@ -151,7 +151,9 @@ def _final(tables: SourceTables, placed: Mapping[str, Placement], table: str) ->
         " counted."
     )
     alternative = Alternative(choice="a table stored by itself", reason="no key identifies a row")
-    return Placement("transaction", reason, alternatives=(alternative,))
+    is_event = _is_event(tables.entities[table]) or is_event_name(tables, table)
+    kind: PlacementKind = "transaction" if is_event else "link"
+    return Placement(kind, reason, alternatives=(alternative,))
 
 
 def _unless_derived(tables: SourceTables, placement: Placement, table: str) -> Placement:

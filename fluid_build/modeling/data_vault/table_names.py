@@ -35,10 +35,14 @@ _EVENTS = _word_set(
     activity audit award badge bewegung change check checkin click entry event evento feedback
     history historie impression journal like log measurement messung movement movimento movimiento
     mouvement observation pagamento pago paiement payment platnosc posting rating reading result
-    review score scan snapshot trans transaction transaktion view visit vote zahlung
+    review score scan snapshot trans transaction
+    transaktion transfer view visit vote zahlung
     """
 )
 """What happens once and stays as it was: nobody follows a vote or a payment from state to state."""
+_SHORTEST_GLUED_EVENT = 5
+"""Letters of an event that is looked for at the end of a longer word: ``log`` ends ``catalog``."""
+_LONG_EVENTS = frozenset(word for word in _EVENTS if len(word) >= _SHORTEST_GLUED_EVENT)
 _LINES = _word_set(
     """
     det detail detalle dettaglio item itm ligne linea line linha pos position posten pozycja riga
@@ -84,12 +88,14 @@ _WHOLES = _word_set(
 
 def is_core_concept(tables: SourceTables, table: str) -> bool:
     """Return whether a table is named for what a business numbers and follows, such as orders."""
-    return _last_word(tables, table) in _CORE_CONCEPTS
+    own = _last_word(tables, table)
+    return own in _CORE_CONCEPTS or bool(last_word(own, _CORE_CONCEPTS))
 
 
 def is_event_name(tables: SourceTables, table: str) -> bool:
     """Return whether a table is named for what happens once, such as payments."""
-    return bool(_EVENTS & set(table_words(tables, table)[-2:]))
+    last_words = table_words(tables, table)[-2:]
+    return any(word in _EVENTS or last_word(word, _LONG_EVENTS) for word in last_words)
 
 
 def is_line_name(tables: SourceTables, table: str, parents: Sequence[str]) -> bool:

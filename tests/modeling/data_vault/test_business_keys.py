@@ -190,3 +190,16 @@ def test_a_key_with_a_sequence_a_day_or_a_language_identifies_parts(
     columns: str, key: tuple[str, ...]
 ) -> None:
     assert chosen(source(f"product {columns}")).key.attributes == key
+
+
+def test_a_number_of_records_gives_way_to_the_key_that_others_refer_to() -> None:
+    schema = "product *row_id, product_id, title text\nstock *id, product_id > product, place text"
+    measured = with_unique(source(schema), "product_id")
+    assert chosen(measured).key.attributes == ("row_id",)
+    (key,) = measured.foreign_keys
+    to_id = measured.model_copy(
+        update={"foreign_keys": (key.model_copy(update={"to_columns": ("product_id",)}),)}
+    )
+    result = chosen(to_id)
+    assert result.key.attributes == ("product_id",)
+    assert result.reason.startswith("Other tables refer to product_id, and none to row_id")
