@@ -5,8 +5,9 @@ add. Reserved words: the keyword lists of DuckDB, PostgreSQL, Snowflake, BigQuer
 (ANSI mode).
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER, identifier, identifiers
@@ -42,6 +43,11 @@ RESERVED = frozenset(
 )
 """Words that at least one target doesn't accept as a name without quotes."""
 
+_SHARE_WITH_PREFIX = 0.8
+"""Share of all tables that must begin alike: what a few lack says nothing about the others."""
+_FEWEST_WITH_PREFIX = 4
+"""Fewer tables begin with the same word by accident: ``sales_orders``, ``sales_lines``."""
+
 
 @dataclass(frozen=True, slots=True)
 class SqlNames:
@@ -50,10 +56,15 @@ class SqlNames:
     tables: Mapping[str, str]
     stagings: Mapping[str, str]
     columns: Mapping[str, Mapping[str, str]]
+    stems: Mapping[str, str] = field(default_factory=dict)
 
     def table(self, entity: str) -> str:
         """Return the id of an entity, as in ``source.<id>`` and ``stg_<id>``."""
         return self.tables[entity]
+
+    def stem(self, entity: str) -> str:
+        """Return an entity's name without the prefix that most tables of the source share."""
+        return self.stems.get(entity, self.tables[entity])
 
     def staging(self, entity: str) -> str:
         """Return the name of an entity's staging relation."""
@@ -80,11 +91,40 @@ def sql_names(conceptual: ConceptualModel) -> SqlNames:
     return SqlNames(
         tables=tables,
         stagings=stagings,
+        stems=_stems(tables),
         columns={
             entity.name: legal_names(attribute.name for attribute in entity.attributes)
             for entity in conceptual.entities
         },
     )
+
+
+def _stems(tables: Mapping[str, str]) -> dict[str, str]:
+    """Return each table's name without the longest prefix that most tables share.
+
+    A prefix that is a table's own name is a word of the business, and one whose removal would give
+    two tables one name or no proper name stays.
+    """
+    uses = Counter(prefix for name in tables.values() for prefix in _prefixes(name))
+    most = max(_FEWEST_WITH_PREFIX, _SHARE_WITH_PREFIX * len(tables))
+    shared = {p for p, count in uses.items() if count >= most} - {
+        f"{name}_" for name in tables.values()
+    }
+    stems = {
+        entity: name.removeprefix(max(shared.intersection(_prefixes(name)), key=len, default=""))
+        for entity, name in tables.items()
+    }
+    repeated = Counter(stem.rstrip("_") for stem in stems.values())
+    return {
+        entity: stem if repeated[stem.rstrip("_")] == 1 and stem[:1].isalpha() else tables[entity]
+        for entity, stem in stems.items()
+    }
+
+
+def _prefixes(name: str) -> list[str]:
+    """Return the beginnings of a name before each of its words but the first."""
+    parts = name.rstrip("_").split("_")
+    return ["_".join(parts[:size]) + "_" for size in range(1, len(parts))]
 
 
 def legal_names(names: Iterable[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from fluid_build.profiling.name_similarity import (
     phrase_similarity,
     word_similarity,
 )
-from fluid_build.profiling.names import Words, is_generic, singular
+from fluid_build.profiling.names import Words, between_key_words, is_generic, singular
 from fluid_build.profiling.parsed_names import ParsedColumnName, ParsedTableName
 from fluid_build.profiling.vocabulary import (
     ACCOUNT_WORDS,
@@ -318,5 +318,5 @@ def role_name(child: ParsedColumnName, key: ParsedColumnName, parent: ParsedTabl
     for tail in (parent.entity, key.entity):
         size = len(tail)
         if size and len(child.entity) > size and phrase_similarity(child.entity[-size:], tail):
-            return "_".join(child.entity[:-size])
+            return "_".join(between_key_words(child.entity[:-size]))
     return ""

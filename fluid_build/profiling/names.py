@@ -88,6 +88,15 @@ def strip_key_words(phrase: Words) -> Words:
     return phrase[1:] if _leads_with_key_word(phrase) else phrase
 
 
+def between_key_words(phrase: Words) -> Words:
+    """Return a phrase without the key words at both of its ends: membro of ``fk_id_membro``."""
+    while phrase and phrase[-1] in KEY_WORDS:
+        phrase = phrase[:-1]
+    while phrase and phrase[0] in KEY_WORDS:
+        phrase = phrase[1:]
+    return phrase
+
+
 def _leads_with_key_word(phrase: Words) -> bool:
     if len(phrase) < 2:
         return False

@@ -16,7 +16,7 @@ from fluid_build.modeling.data_vault.key_types import are_written_alike, vault_t
 from fluid_build.modeling.data_vault.own_hubs import OwnHub, paired_columns
 from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.types import family, type_name
-from fluid_build.profiling.names import singular, strip_key_words
+from fluid_build.profiling.names import between_key_words, singular, strip_key_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +155,6 @@ def _role(decisions: VaultDecisions, relationship: Relationship, is_only_path: b
     columns = (
         decisions.tables.bare_words(child, column) for column in relationship.from_attributes
     )
-    role_words = [word for bare in columns for word in strip_key_words(bare)]
+    role_words = [word for bare in columns for word in between_key_words(strip_key_words(bare))]
     role = identifier("_".join(role_words)) if role_words else ""
     return "" if role in (parent, singular(parent)) else role

@@ -22,7 +22,7 @@ LINK_PREFIXES: dict[LinkType, str] = {
     "same-as": "sal",
     "transactional": "tl",
 }
-_LAYERS = frozenset("dim fact fct raw src staging stg tbl".split())
+_LAYERS = frozenset("dim fact fct raw src staging stg tb tbl ztbl".split())
 """Words around a table's name that say where it was, not what it holds: ``dim_account``."""
 _HUB_KEY = "_hk"
 _LINK_KEY = "_lk"
@@ -46,7 +46,7 @@ def table_stems(entities: Iterable[Entity], names: SqlNames) -> TableStems:
     return TableStems(
         plain={
             entity.name: _without_layer(
-                identifier(entity.own_name) if entity.source else names.table(entity.name)
+                identifier(entity.own_name) if entity.source else names.stem(entity.name)
             )
             for entity in listed_entities
         },

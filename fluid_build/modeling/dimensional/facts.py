@@ -256,7 +256,7 @@ class _FactBuilder:
         if self._source_calendar_columns():
             return
         for date in self.roles.dates:
-            role = self.context.layout.names.date_role(self.entity.name, date.name)
+            role = self.context.layout.names.date_role(self.entity, date.name)
             key = free_column(f"{role}_key", self.used_columns)
             self.references.append(
                 DimensionReference(

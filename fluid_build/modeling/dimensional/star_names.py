@@ -6,18 +6,29 @@ from dataclasses import dataclass
 from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER, identifier
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier, is_reserved
-from fluid_build.profiling.names import singular, strip_key_words, words
+from fluid_build.profiling.names import between_key_words, singular, strip_key_words, words
 from fluid_build.profiling.shared_prefixes import common_prefix_words
+from fluid_build.profiling.vocabulary import PREPOSITIONS
 
 _TABLE_KIND_WORDS = frozenset(
-    "dim dimension fact fct lkp lookup ods raw src stage staging stg tbl".split()
+    "dim dimension fact fct lkp lookup ods raw src stage staging stg tb tbl ztbl".split()
 )
 """Words that say what kind of table it was at the source: ``stg_orders`` is about orders."""
 _BUILD_ALIASES = frozenset("built latest members own referred versions".split())
 """Aliases that the SQL of builds and checks uses for its own parts."""
 _TYPES = frozenset("date time timestamp interval text year month day key value".split())
 """Words that some engine reads as a type or a function in front of a dot."""
-_MOMENTS = frozenset("at date datetime day dt on time timestamp tms ts".split())
+_MOMENTS = frozenset(
+    """
+    at czas dag data date dates datetime datum day dia dt dzien fecha fechahora giorno heure hora
+    jour ngay on ora tag tarih tarihi time timestamp tms ts uhrzeit zeit
+    """.split()
+)
+"""Words for a date or a time in the languages of Europe, which say nothing about an event."""
+_BETWEEN = PREPOSITIONS | {"el", "la", "le", "les", "the"}
+"""Words between a word for a date and the event: ``date_of_entry``."""
+_DATE_ENDINGS = ("date", "datum", "day", "dt", "fecha", "tarihi")
+"""Endings that say already that something is a date: ``hiredate``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +39,7 @@ class StarNames:
 
     def stem(self, entity: str) -> str:
         """Return an entity's name without the words that say what kind of table it was."""
-        parts = self.sql.table(entity).strip("_").split("_")
+        parts = self.sql.stem(entity).strip("_").split("_")
         while len(parts) > 1 and parts[0] in _TABLE_KIND_WORDS:
             parts = parts[1:]
         while len(parts) > 1 and parts[-1] in _TABLE_KIND_WORDS:
@@ -47,7 +58,9 @@ class StarNames:
     def bare_column(self, entity: Entity, attribute: str) -> str:
         """Return a column without the prefix that all columns of its table share."""
         name = self.column(entity.name, attribute)
-        shared = common_prefix_words([attribute.name for attribute in entity.attributes])
+        # References often begin with "fk" rather than with the table's prefix.
+        own = [a.name for a in entity.attributes if words(a.name)[:1] != ("fk",)]
+        shared = common_prefix_words(own) if attribute in own else 0
         if not shared or len(words(attribute)) <= shared:
             return name
         return "_".join(name.split("_")[shared:]) or name
@@ -64,17 +77,34 @@ class StarNames:
             tuple(self.bare_column(child, attribute).strip("_").split("_"))
             for attribute in relationship.from_attributes
         ]
-        parts = [part for column in columns for part in strip_key_words(column)]
+        parts = [part for column in columns for part in between_key_words(strip_key_words(column))]
         return "_".join(parts or columns[0])
 
-    def date_role(self, entity: str, attribute: str) -> str:
-        """Return the role in which a fact refers to the calendar by a date: ``order_date``."""
-        parts = self.column(entity, attribute).strip("_").split("_")
-        if parts[-1].endswith(("date", "day", "dt")):
+    def date_role(self, entity: Entity, attribute: str) -> str:
+        """Return the role in which a fact refers to the calendar by a date: ``order_date``.
+
+        The word for a date or time is left out first, in whichever language it is.
+        """
+        parts = self.bare_column(entity, attribute).strip("_").split("_")
+        while len(parts) > 1 and _is_empty_word(parts[0]) and parts[1].isalpha():
+            parts = parts[1:]
+            while len(parts) > 1 and parts[0] in _BETWEEN:
+                parts = parts[1:]
+        if parts[-1].endswith(_DATE_ENDINGS):
             return "_".join(parts)
-        while len(parts) > 1 and parts[-1] in _MOMENTS:
+        while len(parts) > 1 and _is_empty_word(parts[-1]):
             parts = parts[:-1]
-        return "_".join((*parts, "date"))
+        if parts[-1].endswith(_DATE_ENDINGS):
+            return "_".join(parts)
+        if parts[-1] in _MOMENTS:
+            return "date"
+        parts[-1] = parts[-1].removesuffix("time")
+        return "_".join(parts if parts[-1].endswith("date") else (*parts, "date"))
+
+
+def _is_empty_word(word: str) -> bool:
+    """Return whether a word of a date's name says nothing: a word for a date, or one letter."""
+    return word in _MOMENTS or (len(word) == 1 and word.isalpha())
 
 
 def prefixed(prefix: str, name: str) -> str:

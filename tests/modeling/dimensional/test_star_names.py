@@ -50,12 +50,49 @@ def test_a_prefix_of_all_columns_is_left_out() -> None:
         ("ordered_at", "ordered_date"),
         ("paid_day", "paid_day"),
         ("orderdate", "orderdate"),
-        ("timestamp", "timestamp_date"),
+        ("timestamp", "date"),
+        ("date_created", "created_date"),
+        ("date_of_entry", "entry_date"),
+        ("data_rozpoczecia", "rozpoczecia_date"),
+        ("czas_pomiaru", "pomiaru_date"),
+        ("s_date_created_d", "created_date"),
+        ("lieferdatum", "lieferdatum"),
+        ("acknowledgetime", "acknowledge_date"),
     ],
 )
 def test_a_date_gets_a_role_that_ends_in_date(attribute: str, role: str) -> None:
     measured = source(f"orders *id, {attribute} date")
-    assert names(measured).date_role("orders", attribute) == role
+    entity = conceptual(measured).entity("orders")
+    assert names(measured).date_role(entity, attribute) == role
+
+
+def _stems(*tables: str) -> list[str]:
+    star_names = names(source("\n".join(f"{table} *id" for table in tables)))
+    return [star_names.stem(table) for table in tables]
+
+
+@pytest.mark.parametrize(
+    ("tables", "stems"),
+    [
+        ("llx_user llx_order llx_bank llx_tax log", "user order bank tax log"),
+        ("app_hr_job app_hr_unit app_hr_pay app_hr_leave app_log", "job unit pay leave log"),
+    ],
+)
+def test_a_prefix_of_most_tables_is_left_out(tables: str, stems: str) -> None:
+    assert _stems(*tables.split()) == stems.split()
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        "llx_user llx_order llx_bank llx_tax user",
+        "sale sale_line sale_tax sale_note sale_state",
+        "sales_orders sales_lines stores",
+    ],
+)
+def test_a_prefix_stays_where_it_is_a_word_or_keeps_names_apart(tables: str) -> None:
+    first = tables.split()[1 if tables.startswith("sale ") else 0]
+    assert _stems(*tables.split())[tables.split().index(first)] == first
 
 
 @pytest.mark.parametrize(
