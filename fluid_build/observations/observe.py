@@ -1,6 +1,7 @@
 """Every observation of a profiled source."""
 
 from fluid_build.observations.aggregates import aggregates
+from fluid_build.observations.closures import closures
 from fluid_build.observations.contradicted_references import (
     contradicted_references,
     without_contradicted,
@@ -41,6 +42,7 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
         twin_moments=tuple(twin_moments(connection, tables)),
         date_orders=tuple(date_orders(connection, tables)),
         row_identities=tuple(row_identities(connection, by_name, profile.foreign_keys)),
+        closures=tuple(closures(connection, by_name, profile)),
         aggregates=tuple(aggregates(connection, by_name, profile)),
         header_totals=tuple(header_totals(connection, by_name, profile.foreign_keys)),
         row_formulas=tuple(row_formulas(connection, tables, profile.foreign_keys)),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from fluid_build.observations.aggregates import Aggregate
+from fluid_build.observations.closures import Closure
 from fluid_build.observations.contradicted_references import ContradictedReference
 from fluid_build.observations.date_orders import DateOrder
 from fluid_build.observations.header_totals import HeaderTotal
@@ -32,6 +33,7 @@ class Observations:
     date_orders: tuple[DateOrder, ...] = ()
     row_identities: tuple[RowIdentity, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
+    closures: tuple[Closure, ...] = ()
     key_overlaps: tuple[KeyOverlap, ...] = ()
     key_uses: tuple[KeyUse, ...] = ()
     header_totals: tuple[HeaderTotal, ...] = ()

@@ -29,6 +29,7 @@ from fluid_build.modeling.dimensional.reference_graph import (
 )
 
 EntityRoleKind = Literal["fact", "dimension", "bridge", "part"]
+_ENDS_OF_BRIDGE = 2
 _FEWEST_ROWS_OF_PART = 20
 """Rows in which an undeclared reference must be unique to make a part. In fewer, many are."""
 
@@ -66,6 +67,9 @@ def entity_roles(graph: ReferenceGraph) -> EntityRoles:
 
 def _first_role(graph: ReferenceGraph, entity: Entity) -> EntityRole:
     """Return the role by the entity's own columns and neighbours."""
+    closure = _closure_reason(graph, entity)
+    if closure:
+        return EntityRole("bridge", closure)
     if not graph.keys[entity.name]:
         return EntityRole("fact", "No key identifies its rows, so no table can refer to them.")
     if _is_blank(graph, entity):
@@ -90,10 +94,22 @@ def _is_blank(graph: ReferenceGraph, entity: Entity) -> bool:
     return graph.has_data and not (entity.rows or has_key or is_referred_to)
 
 
+def _closure_reason(graph: ReferenceGraph, entity: Entity) -> str:
+    """Return why an entity is a bridge over the levels of a hierarchy; "" where it isn't."""
+    closure = next((c for c in graph.observations.closures if c.table == entity.name), None)
+    if closure is None or len(graph.direct_parents(entity.name)) != _ENDS_OF_BRIDGE:
+        return ""
+    hierarchy = f"{closure.members}.{closure.parent}" if closure.parent else closure.members
+    return (
+        f"It pairs each {closure.descendant} with every {closure.ancestor} above it: all"
+        f" {closure.rows:,} rows are the closure of the hierarchy {hierarchy}."
+    )
+
+
 def _is_bridge(graph: ReferenceGraph, entity: Entity) -> bool:
     """Return whether an entity is made of two references, and of little else."""
     references = graph.direct_parents(entity.name)
-    if len(references) != 2 or graph.children[entity.name]:
+    if len(references) != _ENDS_OF_BRIDGE or graph.children[entity.name]:
         return False
     ends = {column for reference in references for column in reference.from_attributes}
     if len(ends) != sum(len(reference.from_attributes) for reference in references):
