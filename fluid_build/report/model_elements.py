@@ -394,7 +394,7 @@ def _event_date(fact: Fact) -> Iterator[str]:
         yield "It has no date, so it refers to the last version of each member."
         return
     label = f"{date.source}.{date.attribute}" if date.source else date.attribute
-    yield f"It refers to the versions of {label}. {date.reason}"
+    yield f"It refers to dimensions as they were at {label}. {date.reason}"
     if date.alternatives:
         yield (
             f"Another choice: --event-date {fact.entity_name}=DATE with"

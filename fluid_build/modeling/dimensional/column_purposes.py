@@ -3,12 +3,8 @@
 Names suggest and the data has a veto. The word lists are general English of databases.
 """
 
-import re
-from collections.abc import Sequence
-
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.measures import is_category_name, is_quantity_name
-from fluid_build.modeling.measures.words import CUMULATIVE
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names import singular, words
 from fluid_build.profiling.naming_words import (
@@ -56,33 +52,6 @@ _PLANNED = (
     "splatn", "target", "vencim", "vervald",
 )  # fmt: skip
 """How words begin that say that a date was foreseen, and isn't the day of the event."""
-_VALIDITY_STARTS = frozenset("begin dal desde effective from od since start von".split())
-_VALIDITY_ENDS = frozenset(
-    "al bis do expiration expire expires expiry hasta through thru till to until".split()
-)
-"""Words for the first and the last day on which a row applies, in the languages of Europe."""
-_PERIOD_STARTS = frozenset("begin begins debut inicio inizio rozpoczecia start starts".split())
-_PERIOD_ENDS = frozenset("end ends fin fine finish stop zakonczenia".split())
-"""Words for the end of a validity, but of an event too: only in a history are they the former."""
-_VALIDITY_WORDS = frozenset("effective rec record valid validity version".split())
-_GLUED_MOMENT = re.compile("(datetime|timestamp|date|time|day|dt)$")
-"""A word for days and times at the end of another word, or by itself."""
-_HISTORY_NAME = re.compile("(^|_)hist(_|$)|histor(y|ies|ic|ia|ial|ique)(_|$)|historie")
-"""What the names of tables say that keep the past of something, glued or not."""
-_CREDIT_LIMIT = frozenset({"credit", "limit"})
-"""What is granted at a time, though a limit of something else isn't a level."""
-_SIZES = frozenset(
-    """
-    abitanti capacidad capacidade capacite capacity capienza einwohner einwohnerzahl employee
-    habitant headcount inhabitant kapasite ludnosc member membership mieszkancow poblacion populacao
-    population popolazione resident
-    """.split()
-)
-"""Words for how large a member is: a property that changes slowly, and no state of an account."""
-_BOUNDS = frozenset("alert alerte desired reorder safety seuil target threshold".split())
-"""Words for a level that something should have."""
-_RUNNING = frozenset("clicks downloads hits lifetime logins qtd views visits".split())
-"""Words for sums over all events so far, or over those of a running period."""
 _STATES = frozenset(
     "derniere dernier first last latest letzte letzter next ostatnia previous prev prossimo ultima"
     " ultimo".split()
@@ -177,37 +146,6 @@ def event_dates(entity: Entity) -> tuple[Attribute, ...]:
     )
 
 
-def validity_start(end: Attribute, entity: Entity) -> Attribute | None:
-    """Return the date from which a row applies if another date says until when; else None.
-
-    The end of an event isn't meant: that happens, too.
-    """
-    parts = _period_words(end)
-    is_history = _HISTORY_NAME.search("_".join(words(entity.name))) is not None
-    if not (parts & (_VALIDITY_ENDS | _VALIDITY_WORDS) or is_history):
-        return None
-    return period_start(end, entity)
-
-
-def period_start(end: Attribute, entity: Entity) -> Attribute | None:
-    """Return the date on which a period starts that ends on another date; else None."""
-    parts = _period_words(end)
-    ends = parts & (_VALIDITY_ENDS | _PERIOD_ENDS)
-    if not ends:
-        return None
-    for start in filter(is_date, entity.attributes):
-        start_parts = _period_words(start)
-        starts = start_parts & _VALIDITY_STARTS
-        if starts and start_parts - starts == parts - ends:
-            return start
-    return None
-
-
-def _period_words(date: Attribute) -> set[str]:
-    """Return the words of a date's name without those for days, glued ones too: ``enddate``."""
-    return {_GLUED_MOMENT.sub("", word) for word in words(date.name)} - {""}
-
-
 def calendar_day(entity: Entity) -> Attribute | None:
     """Return the attribute of a calendar of the source that holds the day; None without one."""
     days = [
@@ -251,13 +189,6 @@ def is_own_name(attribute: Attribute, entity: Entity) -> bool:
         word for word in {singular(word) for word in own} - general_words if len(word) > 1
     }
     return all(any(are_forms(word, noun) for noun in entity_words) for word in foreign_words)
-
-
-def is_period(dates: Sequence[Attribute]) -> bool:
-    """Return whether dates are the first and the last day of something that lasts."""
-    names = [set(words(date.name)) for date in dates]
-    starts = any(name & (_VALIDITY_STARTS | _PERIOD_STARTS) for name in names)
-    return starts and any(name & (_VALIDITY_ENDS | _PERIOD_ENDS) for name in names)
 
 
 def is_state_date(attribute: Attribute) -> bool:
@@ -361,26 +292,6 @@ def is_numbering(attribute: Attribute) -> bool:
 def is_remark(attribute: Attribute) -> bool:
     """Return whether a column holds what somebody noted."""
     return bool(_REMARKS & set(words(attribute.name)))
-
-
-def is_level(attribute: Attribute) -> bool:
-    """Return whether a column holds a level that events change: a balance, a stock, a salary.
-
-    A size isn't one, such as a population: it describes. Nor is a running total.
-    """
-    if attribute.measure is None or attribute.evidence.distinct == 1:
-        return False
-    parts = {singular(word) for word in words(attribute.name)}
-    if attribute.measure.additivity != "semi-additive":
-        return parts >= _CREDIT_LIMIT
-    return not parts & _SIZES and not parts & _BOUNDS and not is_running_total(attribute)
-
-
-def is_running_total(attribute: Attribute) -> bool:
-    """Return whether a number is added up over all events so far."""
-    if kind(attribute) not in {"integer", "decimal", "float"}:
-        return False
-    return bool((_RUNNING | CUMULATIVE) & set(words(attribute.name)))
 
 
 def is_calendar(entity: Entity) -> bool:

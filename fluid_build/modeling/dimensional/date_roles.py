@@ -18,9 +18,9 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_date,
     is_life_date,
     is_planned,
-    validity_start,
 )
 from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
+from fluid_build.modeling.dimensional.validity_periods import validity_start
 from fluid_build.observations.date_orders import DateOrder
 
 _MOST_ROLES = 8
@@ -54,25 +54,10 @@ def date_roles(graph: ReferenceGraph, entity: Entity) -> DateRoles:
         for attribute in entity.attributes
         if is_date(attribute) and attribute not in events
     }
-    repeats = _repeats(graph, entity.name, events)
-    reasons |= repeats
-    dates = [date for date in events if date.name not in repeats]
-    for date in dates:
-        start = validity_start(date, entity)
-        if start is not None and start in dates:
-            reasons[date.name] = (
-                f"It ends what starts at {start.name}: it says how long the row applies, and no"
-                " report groups by it."
-            )
-    dates = [date for date in dates if date.name not in reasons]
-    most_used = set(sorted(dates, key=_rank)[:_MOST_ROLES])
-    for date in dates:
-        if date not in most_used:
-            reasons[date.name] = (
-                f"One of {len(dates)} dates: the {_MOST_ROLES} that more rows have are in the"
-                " calendar."
-            )
-    return DateRoles(tuple(date for date in dates if date in most_used), reasons)
+    for find_others in (_repeats, _ends_of_validity, _beyond_limit):
+        dates = [date for date in events if date.name not in reasons]
+        reasons |= find_others(graph, entity, dates)
+    return DateRoles(tuple(date for date in events if date.name not in reasons), reasons)
 
 
 def precedes(graph: ReferenceGraph, entity: str, earlier: str, later: str) -> bool:
@@ -130,15 +115,39 @@ def _reason_of_others(attribute: Attribute) -> str:
     return "It's about the record: when it was written, not when something happened."
 
 
-def _repeats(graph: ReferenceGraph, entity: str, events: Sequence[Attribute]) -> dict[str, str]:
+def _repeats(graph: ReferenceGraph, entity: Entity, dates: Sequence[Attribute]) -> dict[str, str]:
     """Return the dates that repeat the moment of another one, each with the reason."""
-    names = {date.name for date in events}
-    planned = {date.name for date in events if is_planned(date)}
+    names = {date.name for date in dates}
+    planned = {date.name for date in dates if is_planned(date)}
     reasons: dict[str, str] = {}
-    for kept, repeated, reason in _same_moments(graph, entity, planned):
+    for kept, repeated, reason in _same_moments(graph, entity.name, planned):
         if {kept, repeated} <= names and kept not in reasons:
             reasons.setdefault(repeated, reason)
     return reasons
+
+
+def _ends_of_validity(
+    _graph: ReferenceGraph, entity: Entity, dates: Sequence[Attribute]
+) -> dict[str, str]:
+    """Return the dates that end a validity whose start has a role, each with the reason."""
+    starts = {date.name: validity_start(date, entity) for date in dates}
+    return {
+        end: f"It ends what starts at {start.name}: it says how long the row applies, and no report"
+        " groups by it."
+        for end, start in starts.items()
+        if start is not None and start in dates
+    }
+
+
+def _beyond_limit(
+    _graph: ReferenceGraph, _entity: Entity, dates: Sequence[Attribute]
+) -> dict[str, str]:
+    """Return the dates beyond the most that a fact has roles for, each with the reason."""
+    return {
+        date.name: f"One of {len(dates)} dates: the {_MOST_ROLES} that more rows have are in the"
+        " calendar."
+        for date in sorted(dates, key=_rank)[_MOST_ROLES:]
+    }
 
 
 def _same_moments(

@@ -9,7 +9,7 @@ dates on which something happened, it's the one on which the event begins: of th
 has, the one that comes first.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fluid_build.errors import UsageError, unknown_name
@@ -51,6 +51,28 @@ class DateChoice:
     candidate: DateCandidate
     reason: str
     alternatives: tuple[str, ...] = ()
+
+
+def dates_by_fact(
+    graph: ReferenceGraph, facts: Sequence[str], event_dates: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the dates that a user chose, by the exact name of the entity of a fact.
+
+    Raise UsageError for the name of what is no table, or no fact.
+    """
+    by_folded = {entity.casefold(): entity for entity in graph.entities}
+    dates = {}
+    for name, date in event_dates.items():
+        entity = name if name in graph.entities else by_folded.get(name.casefold())
+        if entity is None:
+            raise unknown_name("table", name, graph.entities)
+        if entity not in facts:
+            raise UsageError(
+                f"{entity} isn't a fact in this model, so it has no event date.",
+                hint=f"The facts are: {', '.join(facts) or 'none'}.",
+            )
+        dates[entity] = date
+    return dates
 
 
 def source_calendars(graph: ReferenceGraph, entity: Entity) -> list[Relationship]:

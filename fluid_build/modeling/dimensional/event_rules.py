@@ -30,7 +30,6 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_identifier,
     is_naming,
     is_own_name,
-    is_period,
     is_person,
     is_record_stamp,
     is_state_date,
@@ -42,6 +41,7 @@ from fluid_build.modeling.dimensional.reference_graph import (
     is_filled,
     is_mandatory,
 )
+from fluid_build.modeling.dimensional.validity_periods import is_period
 from fluid_build.profiling.naming_words import names_people
 from fluid_build.text import listed
 

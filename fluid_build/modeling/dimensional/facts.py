@@ -4,10 +4,9 @@ A line also gets its header's dimensions and the header's number. The header's m
 header's own fact, since a line would add them up once per line.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
-from fluid_build.errors import UsageError, unknown_name
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY, GeneratedCalendar
 from fluid_build.modeling.dimensional.column_purposes import calendar_day, is_calendar
@@ -29,6 +28,7 @@ from fluid_build.modeling.dimensional.event_date_choice import (
     DateCandidate,
     DateChoice,
     choose_event_date,
+    dates_by_fact,
     of_header,
     own_candidates,
     source_calendars,
@@ -72,25 +72,10 @@ def describe_facts(
     isn't of a fact or isn't a date of it.
     """
     facts = [name for name, role in layout.roles.items() if role.kind == "fact"]
-    event_dates = {_known_fact(layout, facts, name): date for name, date in event_dates.items()}
+    event_dates = dates_by_fact(layout.graph, facts, event_dates)
     names = {name: free_column(f"fct_{layout.names.stem(name)}", used_relations) for name in facts}
     context = _FactContext(layout, dimensions, calendar, names, used_relations, event_dates)
     return tuple(context.fact(name) for name in facts)
-
-
-def _known_fact(layout: StarLayout, facts: Sequence[str], name: str) -> str:
-    """Return the entity of a fact by its name, in upper or lower case."""
-    entities = layout.graph.entities
-    by_folded = {entity.casefold(): entity for entity in entities}
-    entity = name if name in entities else by_folded.get(name.casefold())
-    if entity is None:
-        raise unknown_name("table", name, entities)
-    if entity not in facts:
-        raise UsageError(
-            f"{entity} isn't a fact in this model, so it has no event date.",
-            hint=f"The facts are: {', '.join(facts) or 'none'}.",
-        )
-    return entity
 
 
 @dataclass

@@ -20,20 +20,19 @@ from math import prod
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import (
     is_date,
-    is_level,
     is_life_date,
     is_naming,
     is_numbering,
     is_person,
     is_record_stamp,
     is_remark,
-    is_running_total,
     kind,
-    period_start,
 )
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute, ScdType
+from fluid_build.modeling.dimensional.levels import is_level, is_running_total
 from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
 from fluid_build.modeling.dimensional.star_names import StarNames, free_column
+from fluid_build.modeling.dimensional.validity_periods import period_start
 from fluid_build.modeling.measures import is_category_name
 from fluid_build.profiling.names import stem, strip_key_words, words
 
