@@ -27,17 +27,19 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fluid_build.modeling.conceptual import Entity, Relationship
-from fluid_build.modeling.data_vault.business_keys import is_known_by_key, natural_key
 from fluid_build.modeling.data_vault.column_purposes import (
-    is_bookkeeping,
     is_date,
-    is_distinctive,
-    is_event_date,
-    is_filled_later,
-    is_naming,
     is_period,
-    is_status,
     is_technical,
+)
+from fluid_build.modeling.data_vault.entity_evidence import (
+    count_descriptive,
+    entity_evidence,
+    identifies_others,
+    is_event,
+    is_measured,
+    naming_columns,
+    numbers_its_rows,
 )
 from fluid_build.modeling.data_vault.reasons import name_parents, subject
 from fluid_build.modeling.data_vault.reference_lists import calendars, code_lists
@@ -57,29 +59,18 @@ from fluid_build.modeling.data_vault.subtypes import (
     supertypes,
 )
 from fluid_build.modeling.data_vault.table_names import (
-    is_core_concept,
     is_event_name,
     is_line_name,
-    names_language,
-    names_sequence,
-    names_table,
-    table_words,
 )
 from fluid_build.modeling.element import Alternative
-from fluid_build.profiling.names import singular, stem, words
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import counted, listed
 
 PlacementKind = Literal[
     "hub", "subtype", "link", "transaction", "multi-active", "reference", "keyless"
 ]
-_PROPERTIES = frozenset(
-    "age area capacity elevation height length population seats size weight width year".split()
-)
-"""Words for measures of what lasts: the capacity of a plane is no event."""
 _MOST_DESCRIPTIVE = 2
 """Columns that describe a relationship. With more, the table is about something of its own."""
-
 _MOST_ENDS_OF_ENTITY = 3
 """References that every row has, from which on a table without names relates the others."""
 
@@ -151,8 +142,8 @@ def _final(tables: SourceTables, placed: Mapping[str, Placement], table: str) ->
         " counted."
     )
     alternative = Alternative(choice="a table stored by itself", reason="no key identifies a row")
-    is_event = _is_event(tables.entities[table]) or is_event_name(tables, table)
-    kind: PlacementKind = "transaction" if is_event else "link"
+    happens_once = is_event(tables.entities[table]) or is_event_name(tables, table)
+    kind: PlacementKind = "transaction" if happens_once else "link"
     return Placement(kind, reason, alternatives=(alternative,))
 
 
@@ -259,12 +250,12 @@ def _placement_by_references_in_key(
         parents = name_parents(in_key)
         reason = f"Its key refers to {parents}, but to columns other than the primary key there."
         return Placement("hub", reason)
-    if len(related) == 1 and _numbers_its_rows(entity, own_columns):
-        names = _naming_columns(tables, entity)
+    if len(related) == 1 and numbers_its_rows(entity, own_columns):
+        names = naming_columns(tables, entity)
         if names:
             return Placement("hub", f"The table has its own key, and {names[0]} names its rows.")
     distinguishing = subject(own_columns, "distinguishes", "distinguish")
-    if len(related) == 1 and _identifies_others(tables, entity, own_columns):
+    if len(related) == 1 and identifies_others(tables, entity, own_columns):
         reason = f"Its rows link {name_parents(in_key)} with what {listed(own_columns)} identify."
         return Placement(_link_kind(entity), reason)
     if len(related) == 1:
@@ -276,8 +267,8 @@ def _placement_by_references_in_key(
     )
     is_snapshot = is_dated and any(a.measure is not None for a in entity.attributes)
     happens_once = is_dated and not is_period(entity.attributes)
-    is_event = is_snapshot or happens_once or _is_measured(entity)
-    kind: PlacementKind = "transaction" if is_event else "link"
+    stays = is_snapshot or happens_once or is_measured(entity)
+    kind: PlacementKind = "transaction" if stays else "link"
     return Placement(kind, reason)
 
 
@@ -290,30 +281,30 @@ def _placement_by_own_key(
     complete = [r for r in related if tables.is_complete(name, r.from_attributes)]
     is_composite = len(tables.identity(name)) > 1 and len(related) > 1
     if not complete and not is_composite:
-        evidence = _entity_evidence(tables, entity)
+        evidence = entity_evidence(tables, entity)
         return Placement(
             "hub", f"The table has its own key{f', and {evidence}' if evidence else ''}."
         )
     parents = [reference.to_entity for reference in related]
-    if not is_line_name(tables, name, parents) and (evidence := _entity_evidence(tables, entity)):
+    if not is_line_name(tables, name, parents) and (evidence := entity_evidence(tables, entity)):
         reason = f"The table has its own key, and {evidence}."
         return Placement("hub", reason, alternatives=_relation_instead(related))
     key = ", ".join(tables.identity(name))
     as_hub = Alternative(choice="a hub", reason=f"{key} identifies its rows")
     if len(related) == 1:
-        if not _is_event(entity) and _count_descriptive(tables, entity) > _MOST_DESCRIPTIVE:
+        if not is_event(entity) and count_descriptive(tables, entity) > _MOST_DESCRIPTIVE:
             return Placement("hub", "The table has its own key and several descriptive columns.")
         reason = (
             f"Several rows belong to one row of {parents[0]}; nothing refers to {key}, which tells"
             " them apart."
         )
         return Placement("multi-active", reason, complete[0], (as_hub,))
-    if _is_event(entity):
+    if is_event(entity):
         reason = (
             f"Each row is an event that links {name_parents(related)}; nothing refers to {key}."
         )
         return Placement("transaction", reason, alternatives=(as_hub,))
-    is_described = _count_descriptive(tables, entity) > _MOST_DESCRIPTIVE
+    is_described = count_descriptive(tables, entity) > _MOST_DESCRIPTIVE
     if is_described and len(complete) < _MOST_ENDS_OF_ENTITY:
         return Placement("hub", "The table has its own key and several descriptive columns.")
     reason = f"Its rows link {name_parents(related)}; nothing refers to {key}."
@@ -327,105 +318,6 @@ def _relation_instead(related: Sequence[Relationship]) -> tuple[Alternative, ...
     return (Alternative(choice="a link", reason=f"its rows link {name_parents(related)}"),)
 
 
-def _entity_evidence(tables: SourceTables, entity: Entity) -> str:
-    """Return why a table that nothing refers to is an entity and no relationship, or ""."""
-    names = _naming_columns(tables, entity)
-    if names:
-        return f"{names[0]} names its rows"
-    natural = natural_key(entity)
-    if natural is not None:
-        return f"people identify its rows by {natural.attributes[0]}"
-    if is_core_concept(tables, entity.name):
-        return "a business numbers and follows what it's named for"
-    if is_event_name(tables, entity.name):
-        return ""
-    identity = tables.identities[entity.name]
-    if identity is not None and is_known_by_key(entity, identity):
-        return f"people identify its rows by {identity.attributes[0]}"
-    changing = [a.name for a in entity.attributes if is_status(a) or is_filled_later(a)]
-    if changing and any(map(is_event_date, entity.attributes)):
-        return f"{changing[0]} says how far each row has come"
-    return ""
-
-
-def _naming_columns(tables: SourceTables, entity: Entity) -> list[str]:
-    """Return the columns that name the rows of a table, of its key only where that's one column."""
-    key = tables.identity(entity.name)
-    part_of_key = key if len(key) > 1 else ()
-    return [
-        a.name
-        for a in entity.attributes
-        if a.name not in part_of_key
-        and is_naming(a)
-        and is_distinctive(a)
-        and names_table(tables, entity.name, a)
-        and not _names_another(tables, entity, a.name)
-    ]
-
-
-def _numbers_its_rows(entity: Entity, own_columns: Sequence[str]) -> bool:
-    """Return whether the own part of a key identifies something, and isn't a date or a place."""
-    return not any(
-        is_date(attribute) or names_language(attribute) or names_sequence(attribute)
-        for attribute in map(entity.attribute, own_columns)
-    )
-
-
-def _identifies_others(tables: SourceTables, entity: Entity, own_columns: Sequence[str]) -> bool:
-    """Return whether the own part of a key identifies something that has no table here."""
-    referring = {c for r in tables.references[entity.name] for c in r.from_attributes}
-    own_words = set(table_words(tables, entity.name))
-    parsed_columns = tables.parsed_names[entity.name].columns
-    return any(
-        parsed.has_key_word
-        and not own_words.issuperset(map(singular, parsed.entity))
-        and _numbers_its_rows(entity, [attribute.name])
-        for attribute, parsed in zip(entity.attributes, parsed_columns, strict=True)
-        if attribute.name in own_columns and attribute.name not in referring
-    )
-
-
-def _names_another(tables: SourceTables, entity: Entity, column: str) -> bool:
-    """Return whether a column holds another entity's name, such as the name of a customer."""
-    phrase = stem(tables.bare_words(entity.name, column)[:-1])
-    own = tables.parsed_names[entity.name].table.entity
-    other_entities = {names.table.entity for names in tables.parsed_names.values()} - {own, ()}
-    return any(
-        phrase[start:end] in other_entities
-        for start in range(len(phrase))
-        for end in range(start + 1, len(phrase) + 1)
-    )
-
-
-def _count_descriptive(tables: SourceTables, entity: Entity) -> int:
-    """Return how many columns of a table neither refer, measure nor keep records."""
-    referring = {c for r in tables.references[entity.name] for c in r.from_attributes}
-    key = tables.identity(entity.name)
-    return sum(
-        a.name not in {*referring, *key}
-        and a.measure is None
-        and not is_technical(a)
-        and not is_bookkeeping(a)
-        for a in entity.attributes
-    )
-
-
 def _link_kind(entity: Entity) -> PlacementKind:
     """Return the kind of a link: transactional where its rows are events."""
-    return "transaction" if _is_event(entity) else "link"
-
-
-def _is_event(entity: Entity) -> bool:
-    """Return whether rows are events: they're measured, or dated without holding for a period."""
-    is_dated = any(map(is_event_date, entity.attributes))
-    return _is_measured(entity) or (is_dated and not is_period(entity.attributes))
-
-
-def _is_measured(entity: Entity) -> bool:
-    """Return whether a table measures more than levels, which stay until they're updated."""
-    return any(
-        a.measure is not None
-        and a.measure.additivity != "semi-additive"
-        and not _PROPERTIES & set(words(a.name))
-        for a in entity.attributes
-    )
+    return "transaction" if is_event(entity) else "link"

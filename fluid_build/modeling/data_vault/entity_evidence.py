@@ -1,0 +1,131 @@
+"""Evidence that the rows of a table are things or events: their names, dates and measures."""
+
+from collections.abc import Sequence
+
+from fluid_build.modeling.conceptual import Entity
+from fluid_build.modeling.data_vault.business_keys import is_known_by_key, natural_key
+from fluid_build.modeling.data_vault.column_purposes import (
+    is_bookkeeping,
+    is_date,
+    is_distinctive,
+    is_event_date,
+    is_filled_later,
+    is_naming,
+    is_period,
+    is_status,
+    is_technical,
+)
+from fluid_build.modeling.data_vault.source_tables import SourceTables
+from fluid_build.modeling.data_vault.table_names import (
+    is_core_concept,
+    is_event_name,
+    names_language,
+    names_sequence,
+    names_table,
+    table_words,
+)
+from fluid_build.profiling.names import singular, stem, words
+
+_PROPERTIES = frozenset(
+    "age area capacity elevation height length population seats size weight width year".split()
+)
+"""Words for measures of what lasts: the capacity of a plane is no event."""
+
+
+def entity_evidence(tables: SourceTables, entity: Entity) -> str:
+    """Return why a table that nothing refers to is an entity and no relationship, or ""."""
+    names = naming_columns(tables, entity)
+    if names:
+        return f"{names[0]} names its rows"
+    natural = natural_key(entity)
+    if natural is not None:
+        return f"people identify its rows by {natural.attributes[0]}"
+    if is_core_concept(tables, entity.name):
+        return "a business numbers and follows what it's named for"
+    if is_event_name(tables, entity.name):
+        return ""
+    identity = tables.identities[entity.name]
+    if identity is not None and is_known_by_key(entity, identity):
+        return f"people identify its rows by {identity.attributes[0]}"
+    changing = [a.name for a in entity.attributes if is_status(a) or is_filled_later(a)]
+    if changing and any(map(is_event_date, entity.attributes)):
+        return f"{changing[0]} says how far each row has come"
+    return ""
+
+
+def naming_columns(tables: SourceTables, entity: Entity) -> list[str]:
+    """Return the columns that name the rows of a table, of its key only where that's one column."""
+    key = tables.identity(entity.name)
+    part_of_key = key if len(key) > 1 else ()
+    return [
+        a.name
+        for a in entity.attributes
+        if a.name not in part_of_key
+        and is_naming(a)
+        and is_distinctive(a)
+        and names_table(tables, entity.name, a)
+        and not _names_another(tables, entity, a.name)
+    ]
+
+
+def numbers_its_rows(entity: Entity, own_columns: Sequence[str]) -> bool:
+    """Return whether the own part of a key identifies something, and isn't a date or a place."""
+    return not any(
+        is_date(attribute) or names_language(attribute) or names_sequence(attribute)
+        for attribute in map(entity.attribute, own_columns)
+    )
+
+
+def identifies_others(tables: SourceTables, entity: Entity, own_columns: Sequence[str]) -> bool:
+    """Return whether the own part of a key identifies something that has no table here."""
+    referring = {c for r in tables.references[entity.name] for c in r.from_attributes}
+    own_words = set(table_words(tables, entity.name))
+    parsed_columns = tables.parsed_names[entity.name].columns
+    return any(
+        parsed.has_key_word
+        and not own_words.issuperset(map(singular, parsed.entity))
+        and numbers_its_rows(entity, [attribute.name])
+        for attribute, parsed in zip(entity.attributes, parsed_columns, strict=True)
+        if attribute.name in own_columns and attribute.name not in referring
+    )
+
+
+def _names_another(tables: SourceTables, entity: Entity, column: str) -> bool:
+    """Return whether a column holds another entity's name, such as the name of a customer."""
+    phrase = stem(tables.bare_words(entity.name, column)[:-1])
+    own = tables.parsed_names[entity.name].table.entity
+    other_entities = {names.table.entity for names in tables.parsed_names.values()} - {own, ()}
+    return any(
+        phrase[start:end] in other_entities
+        for start in range(len(phrase))
+        for end in range(start + 1, len(phrase) + 1)
+    )
+
+
+def count_descriptive(tables: SourceTables, entity: Entity) -> int:
+    """Return how many columns of a table neither refer, measure nor keep records."""
+    referring = {c for r in tables.references[entity.name] for c in r.from_attributes}
+    key = tables.identity(entity.name)
+    return sum(
+        a.name not in {*referring, *key}
+        and a.measure is None
+        and not is_technical(a)
+        and not is_bookkeeping(a)
+        for a in entity.attributes
+    )
+
+
+def is_event(entity: Entity) -> bool:
+    """Return whether rows are events: they're measured, or dated without holding for a period."""
+    is_dated = any(map(is_event_date, entity.attributes))
+    return is_measured(entity) or (is_dated and not is_period(entity.attributes))
+
+
+def is_measured(entity: Entity) -> bool:
+    """Return whether a table measures more than levels, which stay until they're updated."""
+    return any(
+        a.measure is not None
+        and a.measure.additivity != "semi-additive"
+        and not _PROPERTIES & set(words(a.name))
+        for a in entity.attributes
+    )
