@@ -112,11 +112,15 @@ def _hubs(
     vault_names: VaultNames,
 ) -> dict[str, Hub]:
     hubs = {}
-    uses = Counter(stems.plain[entity_name] for entity_name in keys)
+    own_stems = {
+        entity_name: _whole_name(tables, entity_name, chosen) or stems.plain[entity_name]
+        for entity_name, chosen in keys.items()
+    }
+    uses = Counter(own_stems.values())
     shared = shared_columns(tables, placed)
     for entity_name, chosen in keys.items():
-        stem = _whole_name(tables, entity_name, chosen) or stems.plain[entity_name]
-        source = stems.sources[entity_name] if uses[stems.plain[entity_name]] > 1 else ""
+        stem = own_stems[entity_name]
+        source = stems.sources[entity_name] if uses[stem] > 1 else ""
         name = vault_names.relation("hub", stem, source)
         table, _ = tables.homes.get(entity_name, (entity_name, ""))
         hubs[entity_name] = Hub(

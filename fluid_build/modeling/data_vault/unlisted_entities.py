@@ -65,9 +65,10 @@ def with_unlisted_entities(tables: SourceTables, days: Set[str]) -> SourceTables
         (r.from_entity, c) for _, _, _, added_ in added for r in added_ for c in r.from_attributes
     }
     lonely = [use for use in _lonely_uses(tables, days) if (use.table, use.column) not in known]
-    groups: dict[Words, list[IdentifierUse]] = defaultdict(list)
+    # Equal names in two sources may mean different things.
+    groups: dict[tuple[str | None, Words], list[IdentifierUse]] = defaultdict(list)
     for use in sorted(lonely, key=lambda use: (-use.values, use.table)):
-        groups[words(use.column)].append(use)
+        groups[tables.entities[use.table].source, words(use.column)].append(use)
     added += (_entity(tables, UnlistedIdentifier(u[0], tuple(u[1:])), u) for u in groups.values())
     for entity, parsed, home, relationships in added:
         name = free_name(entity.name, tables.entities)
@@ -167,8 +168,10 @@ def _entity(
         reason=f"No table lists what {home.column} identifies;"
         f" {users} {'has' if len(uses) == 1 else 'have'} it.",
     )
+    source = tables.entities[home.table].source
     entity = Entity(
-        name=name,
+        name=f"{source}.{name}" if source else name,
+        source=source,
         rows=home.values,
         attributes=(attribute.model_copy(update={"required": True}),),
         keys=(key,),

@@ -125,6 +125,20 @@ def test_rows_of_a_source_without_a_table_of_its_own_lead_to_the_hub_of_another(
     assert both.proof.verdict == "proven"
 
 
+def test_what_no_table_lists_is_one_thing_within_its_source_only(tmp_path: Path) -> None:
+    quotas = (
+        "CREATE TABLE {} AS SELECT i % 20 + 1 AS employee_id, DATE '2024-01-01' + CAST(i // 20 * 30"
+        " AS INTEGER) AS quarter_start, 1000.5 + i * {} AS amount FROM range(240) AS t(i)"
+    )
+    both = modelled(
+        tmp_path,
+        {"sales": [quotas.format("quotas", 7)], "plant": [quotas.format("shifts", 13)]},
+    )
+    feeds = [hub.mapped_source_tables for hub in both.vault.hubs]
+    assert not any({"sales.quotas", "plant.shifts"} <= set(tables) for tables in feeds)
+    assert both.proof.verdict == "proven"
+
+
 def test_a_code_list_of_one_source_is_a_hub_where_another_has_more_to_say(tmp_path: Path) -> None:
     code = "chr(CAST(65 + i % 20 AS INTEGER)) || chr(CAST(90 - i % 20 AS INTEGER))"
     crm = [
