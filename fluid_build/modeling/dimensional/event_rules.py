@@ -283,8 +283,9 @@ def _unresolved_key(graph: ReferenceGraph, entity: Entity) -> Attribute | None:
 
 def _measures_lines(graph: ReferenceGraph, entity: Entity) -> bool:
     """Return whether an entity measures more than it describes, or is numbered within another."""
-    sums = _sums(graph, entity)
     measures = [attribute for attribute in entity.attributes if attribute.measure is not None]
+    # A level without a date is a property, such as how many people a room holds.
+    sums = [a for a in _sums(graph, entity) if a.measure and a.measure.additivity == "additive"]
     key = graph.keys[entity.name]
     is_within = len(key) > 1 and any(graph.is_referring(entity.name, name) for name in key)
     described = sum(describes(graph, entity, attribute) for attribute in entity.attributes)
