@@ -44,6 +44,7 @@ def is_plural(word: str) -> bool:
     return len(word) >= _SHORTEST_PLURAL and singular(word) != word
 
 
+@lru_cache(maxsize=65_536)
 def _split(word: str) -> Words:
     """Return the words that one is glued from: standard and cost of ``standardcost``."""
     if word in _UNSPLIT or word.isdigit():
