@@ -122,10 +122,11 @@ def describe_measured(
     if inclusion.orphans:
         # Rounded down, so that a single orphan never reads as 100 %.
         values = f"{math.floor(1000 * inclusion.share) / 1000:.1%} of the rows have a match"
+    elif value_evidence >= _BEYOND_CHANCE and inclusion.distinct > 1:
+        # How many there are says that it isn't chance.
+        values = f"all {inclusion.distinct:,} values have a match"
     else:
         values = "every value has a match"
-    if value_evidence >= _BEYOND_CHANCE:
-        values += ", too many to be chance"
     return f"{names}, and {values}"
 
 

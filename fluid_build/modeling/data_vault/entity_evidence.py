@@ -41,7 +41,7 @@ def entity_evidence(tables: SourceTables, entity: Entity) -> str:
     if natural is not None:
         return f"people identify its rows by {natural.attributes[0]}"
     if is_core_concept(tables, entity.name):
-        return "a business numbers and follows what it's named for"
+        return "its name says that a business numbers and follows what it lists"
     if is_event_name(tables, entity.name):
         return ""
     identity = tables.identities[entity.name]

@@ -64,7 +64,7 @@ from fluid_build.modeling.data_vault.table_names import (
 )
 from fluid_build.modeling.element import Alternative
 from fluid_build.profiling.profile import Profile
-from fluid_build.text import counted, listed
+from fluid_build.text import counted
 
 PlacementKind = Literal[
     "hub", "subtype", "link", "transaction", "multi-active", "reference", "keyless"
@@ -256,7 +256,8 @@ def _placement_by_references_in_key(
             return Placement("hub", f"The table has its own key, and {names[0]} names its rows.")
     distinguishing = subject(own_columns, "distinguishes", "distinguish")
     if len(related) == 1 and identifies_others(tables, entity, own_columns):
-        reason = f"Its rows link {name_parents(in_key)} with what {listed(own_columns)} identify."
+        identifying = subject(own_columns, "identifies", "identify")
+        reason = f"Its rows link {name_parents(in_key)} with what {identifying}."
         return Placement(_link_kind(entity), reason)
     if len(related) == 1:
         reason = f"Several rows belong to one row of {name_parents(in_key)}; {distinguishing} them."
@@ -295,8 +296,8 @@ def _placement_by_own_key(
         if not is_event(entity) and count_descriptive(tables, entity) > _MOST_DESCRIPTIVE:
             return Placement("hub", "The table has its own key and several descriptive columns.")
         reason = (
-            f"Several rows belong to one row of {parents[0]}; nothing refers to {key}, which tells"
-            " them apart."
+            f"Several rows belong to one row of {parents[0]}; nothing refers to {key}, which"
+            " distinguishes them."
         )
         return Placement("multi-active", reason, complete[0], (as_hub,))
     if is_event(entity):

@@ -23,7 +23,7 @@ from fluid_build.modeling.data_vault.column_purposes import (
     is_technical,
 )
 from fluid_build.modeling.data_vault.key_types import are_written_alike, vault_type
-from fluid_build.modeling.data_vault.reasons import name_parents
+from fluid_build.modeling.data_vault.reasons import name_parents, subject
 from fluid_build.modeling.data_vault.relating import ends, outward_references
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.table_names import (
@@ -134,8 +134,12 @@ def _alternatives(tables: SourceTables) -> Iterator[Relationship]:
 def relating_reason(tables: SourceTables, table: str) -> str:
     """Return why a table that looks like a subtype relates others."""
     references = ends(outward_references(tables, table))
-    columns = ", ".join(tables.identity(table))
-    return f"Its rows link {name_parents(references)}; that {columns} is unique isn't declared."
+    columns = subject(tables.identity(table), "is", "are")
+    rows = counted(tables.entities[table].rows, "row")
+    return (
+        f"Its rows link {name_parents(references)}; {columns} unique in its {rows}, but not"
+        " declared as a key."
+    )
 
 
 def is_other_kind(reference: Relationship) -> bool:

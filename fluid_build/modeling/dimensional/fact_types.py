@@ -149,7 +149,7 @@ def _milestone(graph: ReferenceGraph, entity: Entity, dates: Sequence[Attribute]
             is_filled_later = _is_reached_later(graph, entity, earlier, later)
         if is_filled_later:
             return (
-                f"It has {len(dates)} milestones: {later.name} is filled in once it's reached,"
+                f"It has {len(dates)} milestones: {later.name} is null until it's reached,"
                 f" after {earlier.name}."
             )
     return ""

@@ -42,6 +42,11 @@ def test_an_assigned_number_or_uuid_is_a_surrogate(type_: str) -> None:
     )
 
 
+def test_a_number_that_is_not_called_a_key_is_not_said_to_be_generated() -> None:
+    result = chosen(source("season *year, url text"), "season")
+    assert result.reason.startswith("year is only a number, and")
+
+
 def test_a_composite_key_of_assigned_numbers_is_a_surrogate() -> None:
     result = chosen(source("product *shop_key, *id, title text"))
     assert result.kind == "surrogate"

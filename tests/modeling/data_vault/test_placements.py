@@ -192,7 +192,8 @@ def test_what_a_single_parent_has_several_of_is_multi_active_by_its_own_number()
     result = placed(source(f"{TWO_HUBS} badge *id, customer_id > customer, earned_on date"))
     assert result["badge"].kind == "multi-active"
     assert result["badge"].reason == (
-        "Several rows belong to one row of customer; nothing refers to id, which tells them apart."
+        "Several rows belong to one row of customer; nothing refers to id, which"
+        " distinguishes them."
     )
     assert [alternative.choice for alternative in result["badge"].alternatives] == ["a hub"]
 

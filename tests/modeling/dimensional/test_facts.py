@@ -408,7 +408,7 @@ TYPES = """
         (
             "*id, ordered date, shipped date?, amount decimal",
             "accumulating_snapshot",
-            "2 milestones: shipped is filled in once it's reached, after ordered",
+            "2 milestones: shipped is null until it's reached, after ordered",
         ),
         (
             "*store_id > store, *product_id > product, price decimal",
