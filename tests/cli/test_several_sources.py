@@ -12,7 +12,8 @@ import pytest
 
 from fluid_build.transform.dbt.running import run_dbt
 from tests.cli.running import Fluid
-from tests.cli.several_sources import SHOP_PEOPLE, crm, email, shop
+from tests.cli.several_sources import CRM_SKUS, SHOP_PEOPLE, crm, email, shop
+from tests.postgres import PostgresDatabase
 
 FROM_SOURCE = ("forge", "data-model", "from-source")
 
@@ -181,3 +182,25 @@ def counts(warehouse: Path) -> dict[str, int]:
             " UNION ALL SELECT 'same', count(*) FROM sal_customers ORDER BY 1"
         ).fetchall()
     return {str(name): int(count) for name, count in rows}
+
+
+@pytest.mark.usefixtures("dbt")
+def test_a_server_and_a_file_make_one_vault(
+    fluid: Fluid, both: Path, postgres: PostgresDatabase
+) -> None:
+    rows = ", ".join(f"('{sku}', {place})" for place, sku in enumerate(CRM_SKUS[20:]))
+    postgres.run(
+        "CREATE TABLE items (sku TEXT PRIMARY KEY, shelf INTEGER NOT NULL);"
+        f"INSERT INTO items VALUES {rows}"
+    )
+    out = both / "out"
+    outcome = fluid(
+        *FROM_SOURCE, "--uri", both / "crm.db", "--uri", f"stock={postgres.uri}",
+        "--technique", "dv2", "-o", out,
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err + outcome.out
+    assert "--uri 'stock=postgresql://postgres@" in outcome.out
+    parents = {s["name"]: s["parent"] for s in vault_of(out)["satellites"]}
+    assert parents["sat_items_stock"] == parents["sat_products_crm"] == "hub_products"
+    proven = fluid("verify", out, "--uri", f"stock={postgres.uri}", "--dbt", "--trust")
+    assert proven.code == 0, proven.out + proven.err
