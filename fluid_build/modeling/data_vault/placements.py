@@ -50,7 +50,7 @@ from fluid_build.modeling.data_vault.relating import (
     own_key_columns,
     references_in_key,
 )
-from fluid_build.modeling.data_vault.source_overlaps import describe
+from fluid_build.modeling.data_vault.source_overlaps import describe_shared
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.subtypes import (
     only_relates,
@@ -111,7 +111,7 @@ def placements(profile: Profile, tables: SourceTables) -> dict[str, Placement]:
         if not _is_entity_elsewhere(tables, name, codes.keys()):
             placed.setdefault(name, Placement("reference", reason))
     for shared in tables.shared_hubs:
-        reason = f"Sources share its key: {'; '.join(map(describe, shared.overlaps))}."
+        reason = f"Sources share its key: {'; '.join(map(describe_shared, shared.overlaps))}."
         for name in shared.columns:
             placed.setdefault(name, Placement("hub", reason))
     for name, relationship in supertypes(tables, set(placed)).items():

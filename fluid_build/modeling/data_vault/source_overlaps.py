@@ -97,6 +97,18 @@ def describe(overlap: KeyOverlap) -> str:
     return f"{overlap.shared:,} of {counted(keys, 'value')} in {fewer} are in {more} too"
 
 
+def describe_shared(overlap: KeyOverlap) -> str:
+    """Return the figures of a shared key as a clause, with what agrees where it is a number."""
+    agreement = _agreement(overlap)
+    if not overlap.is_dense or agreement is None:
+        return describe(overlap)
+    column, rows, agreeing = agreement
+    return (
+        f"{describe(overlap)}, and {column} agrees in {agreeing:,} of {counted(rows, 'row')} with"
+        " the same number"
+    )
+
+
 def why_apart(overlap: KeyOverlap) -> str:
     """Return why numbers that are in both tables don't make them one hub, "" where they may."""
     agreement = _agreement(overlap)

@@ -48,7 +48,9 @@ def test_a_source_without_the_keys_of_another_keeps_its_own_hub(tmp_path: Path) 
 @pytest.mark.parametrize("key", ["i", "'C-' || lpad(CAST(i AS VARCHAR), 5, '0')"])
 def test_keys_assigned_in_order_need_another_column_that_agrees(tmp_path: Path, key: str) -> None:
     same = {"crm": [customers(key, 1, 200)], "shop": [customers(key, 1, 150)]}
-    assert modelled(tmp_path, same).hubs == {"hub_customers": ("crm.customers", "shop.customers")}
+    shared = modelled(tmp_path, same)
+    assert shared.hubs == {"hub_customers": ("crm.customers", "shop.customers")}
+    assert "full_name agrees in 149 of 149 rows" in shared.vault.hubs[0].reason
     other_names = customers(key, 1, 150, name="'Somebody ' || (i * 37)")
     apart = modelled(tmp_path, {"crm": [customers(key, 1, 200)], "shop": [other_names]})
     assert set(apart.hubs) == {"hub_customers_crm", "hub_customers_shop"}
