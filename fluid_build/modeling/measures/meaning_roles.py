@@ -21,7 +21,7 @@ def additive_role(name: NumberName, context: RowContext) -> MeasureRole | None:
     """Return the role of what adds up in such a row; None where it doesn't, or not over time."""
     if name.meaning in {"count", "addable"}:
         if context.is_state and name.word in QUANTITIES | COUNTS:
-            return None
+            return _moved(name.movement) if name.movement else None
         if context.has_size and name.word in EXTENTS:
             return None
         if name.meaning == "count":
@@ -40,6 +40,11 @@ def additive_role(name: NumberName, context: RowContext) -> MeasureRole | None:
         )
         return additive("each row is a single piece, so its price is an amount", price)
     return None
+
+
+def _moved(movement: str) -> MeasureRole:
+    level = Alternative(choice="a level", reason="the table's name says a state")
+    return additive(f"'{movement}' says what moved in the period, which adds up over time", level)
 
 
 def other_role(column: ColumnProfile, name: NumberName, context: RowContext) -> MeasureRole:

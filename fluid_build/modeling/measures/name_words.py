@@ -7,6 +7,7 @@ from fluid_build.modeling.measures.words import (
     FLOWS,
     GLUED,
     KNOWN,
+    MOVEMENTS,
     POSITIONS,
     QUALIFIERS,
     SHARES_OF_MONEY,
@@ -15,7 +16,7 @@ from fluid_build.modeling.measures.words import (
 from fluid_build.profiling.names import Words, singular, words
 from fluid_build.profiling.vocabulary import COMMON_WORDS, PLAIN_WORDS
 
-_UNSPLIT = KNOWN | FLOWS | PLAIN_WORDS
+_UNSPLIT = KNOWN | FLOWS | MOVEMENTS | PLAIN_WORDS
 _HEADS = KNOWN | COMMON_WORDS
 """Words that may precede an ending that is the ending of other words too."""
 _SHORTEST_HEAD = 2

@@ -16,7 +16,7 @@ measures. The most restrictive word wins: a mean of prices is a mean, a price of
 - A name that says none of this is *unknown*, and the values decide.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -37,11 +37,13 @@ from fluid_build.modeling.measures.words import (
     FLOWS,
     INTENSITIES,
     KNOWN,
+    LAST_MOVEMENTS,
     LEADING_CODES,
     LEADING_COUNTS,
     LEVEL_WORDS,
     LEVELS,
     MONEY,
+    MOVEMENTS,
     ONE_UNIT,
     PAY_LEVELS,
     POSITIONS,
@@ -70,14 +72,20 @@ _SPANS = frozenset("last this prev previous prior current next to".split())
 """Words between an amount and the period that it's of: ``sales_last_year``."""
 _NUMBER_OR_COUNT = frozenset({"num", "numero"})
 """First words that count in some languages, and number in all."""
+_STILL_LEVELS = frozenset("debit credit turnover".split())
+"""Movements that are levels next to a word for one: a credit balance."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumberName:
-    """What a name says about a number, and the word that says it."""
+    """What a name says about a number, and the word that says it.
+
+    ``movement`` is the word that says what moved during a period: in, sold, returned.
+    """
 
     meaning: Meaning
     word: str = ""
+    movement: str = ""
 
 
 @lru_cache(maxsize=65_536)
@@ -86,7 +94,8 @@ def read_number_name(name: str) -> NumberName:
     parts = name_words(name)
     if not parts:
         return NumberName("unknown")
-    return _counted(parts) or _code(parts) or _quantity(parts)
+    number = _counted(parts) or _code(parts) or _quantity(parts)
+    return replace(number, movement=_movement(parts))
 
 
 def _counted(parts: Words) -> NumberName | None:
@@ -208,6 +217,9 @@ def _level(parts: Words) -> NumberName | None:
     """Return the level that a name says, of stock, people or pay."""
     present = set(parts)
     word = _last_of(LEVELS, parts)
+    movement = _movement(parts)
+    if word and movement and movement not in _STILL_LEVELS:
+        return NumberName("addable", movement)
     if word and not (present & FLOWS and _is_counted_level(word)):
         return NumberName("level", word)
     if {"on", "order"} <= present:
@@ -231,6 +243,13 @@ def _amount(parts: Words) -> NumberName | None:
 def _last_of(candidates: frozenset[str], parts: Words) -> str:
     """Return the last word of a name that is one of the candidates; "" where none is."""
     return next((part for part in reversed(parts) if part in candidates), "")
+
+
+def _movement(parts: Words) -> str:
+    """Return the word that says what moved during a period; "" where none does."""
+    if len(parts) > 1 and parts[-1] in LAST_MOVEMENTS:
+        return parts[-1]
+    return _last_of(MOVEMENTS, parts)
 
 
 def _is_counted_level(word: str) -> bool:

@@ -24,7 +24,11 @@ _SIZES = frozenset(
     """.split()
 )
 """Words for the size of one piece or body; a weight next to one is of that piece too."""
-_STATE_KINDS = frozenset("level levels snapshot snapshots status daily day position".split())
+_STATE_KINDS = frozenset(
+    """
+    level levels snapshot snapshots status position day daily week weekly month monthly
+    """.split()
+)
 """Words behind stock or inventory that leave it a state; inventory items are a list of items."""
 _BEGIN_WORDS = frozenset("from start begin since valid effective von desde dal od".split())
 _PERIOD_WORDS = frozenset(

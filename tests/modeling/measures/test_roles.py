@@ -221,6 +221,27 @@ def test_a_quantity_in_a_table_of_stock_is_a_level() -> None:
     assert in_table("inventory_parts", quantity) == {"quantity": "additive"}
 
 
+@pytest.mark.parametrize(
+    ("name", "additivity"),
+    [
+        ("UnitsBalance", "semi-additive"),
+        ("UnitsIn", "additive"),
+        ("UnitsOut", "additive"),
+        ("qty_received", "additive"),
+        ("stock_added", "additive"),
+        ("entradas_unidades", "additive"),
+        ("ZugangMenge", "additive"),
+        ("units_in_transit", "semi-additive"),
+        ("credit_balance", "semi-additive"),
+        ("UnitCost", "non-additive"),
+    ],
+)
+def test_what_moved_in_a_period_adds_up_next_to_a_stock(name: str, additivity: str) -> None:
+    """The stock at the end of each month doesn't add up over time, and what came in does."""
+    roles = table_measures(table("stock_by_month", column(name, **SPREAD)), set())
+    assert roles[name].additivity == additivity
+
+
 def test_a_price_adds_up_where_each_row_is_a_single_piece() -> None:
     """Without a column that counts units, a line is one piece, and its price an amount."""
     price, quantity = column("price", **SPREAD), column("quantity", **SPREAD)
