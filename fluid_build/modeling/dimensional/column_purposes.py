@@ -30,6 +30,8 @@ _CREATION_WORD_PARTS = (
     "aangemaakt", "angelegt", "creac", "creat", "creaz", "criac", "crtd", "erstellt", "utworz",
     "vytvor",
 )  # fmt: skip
+_AUTHORS = frozenset("by door durch par por przez user uzivatel von".split())
+"""Words of columns that say who did something to the record: ``changed_by``, ``user_modif``."""
 _LIFE = frozenset(
     """
     alta assunzione birth birthdate born contratacion creacion creation death debiut debut deces
@@ -121,6 +123,18 @@ def is_record_stamp(attribute: Attribute) -> bool:
         or any(word.startswith(_RECORD_BEGINNINGS) for word in parts)
         or bool(_REMARKS & set(parts))
     )
+
+
+def names_record_author(attribute: Attribute) -> bool:
+    """Return whether a column's name says that it holds who wrote or changed the record."""
+    if is_date(attribute) or attribute.measure is not None or kind(attribute) == "boolean":
+        return False
+    parts = words(attribute.name)
+    is_person = parts[-1:] == ("creator",) or bool(_AUTHORS & set(parts))
+    about_record = _has_word_part(attribute, _RECORD_WORD_PARTS) or any(
+        word.startswith(_RECORD_BEGINNINGS) for word in parts
+    )
+    return is_person and about_record
 
 
 def is_life_date(attribute: Attribute) -> bool:

@@ -26,10 +26,6 @@ from fluid_build.observations.date_orders import DateOrder
 _MOST_ROLES = 8
 """Calendar keys of one fact. The order pipelines of the literature have up to ten milestones; a
 fact with more keys than that is hard to read, and nobody groups by the last of them."""
-_FEWEST_TABLES = 5
-"""Tables that must have a timestamp of one name for it to be a habit of the schema."""
-_MOST_TABLES = 0.3
-"""Share of all tables that must have it. Not every table records who changed it and when."""
 _IN_ORDER = 0.95
 """Share of rows in which the dates of a process must follow each other; a few are mistyped."""
 
@@ -47,7 +43,7 @@ class DateRoles:
 
 def date_roles(graph: ReferenceGraph, entity: Entity) -> DateRoles:
     """Return which dates of a fact's entity have a role."""
-    events = _without_housekeeping(graph, event_dates(entity))
+    events = _without_housekeeping(graph, entity, event_dates(entity))
     events = events or tuple(filter(_is_start_of_life, entity.attributes))
     reasons = {
         attribute.name: _reason_of_others(attribute)
@@ -84,22 +80,11 @@ def observed_order(graph: ReferenceGraph, entity: str, first: str, second: str) 
 
 
 def _without_housekeeping(
-    graph: ReferenceGraph, dates: tuple[Attribute, ...]
+    graph: ReferenceGraph, entity: Entity, dates: tuple[Attribute, ...]
 ) -> tuple[Attribute, ...]:
     """Return the dates without those that most tables have, unless there is no other."""
-    events = tuple(date for date in dates if not _is_housekeeping(graph, date))
-    return events or dates
-
-
-def _is_housekeeping(graph: ReferenceGraph, date: Attribute) -> bool:
-    """Return whether most tables have a timestamp of this name: then it's about their records."""
-    if date.type == "date":
-        return False
-    tables = sum(
-        any(a.name == date.name and is_date(a) for a in entity.attributes)
-        for entity in graph.entities.values()
-    )
-    return tables >= max(_FEWEST_TABLES, _MOST_TABLES * len(graph.entities))
+    stamps = graph.record_keeping.stamps
+    return tuple(date for date in dates if (entity.name, date.name) not in stamps) or dates
 
 
 def _is_start_of_life(attribute: Attribute) -> bool:

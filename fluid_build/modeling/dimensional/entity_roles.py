@@ -10,7 +10,6 @@ from typing import Literal
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.column_purposes import (
-    event_dates,
     has_few_values,
     is_descriptive,
     is_flag,
@@ -165,7 +164,7 @@ def _relates_several(graph: ReferenceGraph, entity: Entity) -> bool:
         a.measure is not None or (describes(graph, entity, a) and not has_few_values(a))
         for a in entity.attributes
     )
-    return bool(event_dates(entity)) or not has_content
+    return bool(graph.event_dates(entity)) or not has_content
 
 
 def _is_undeclared_part(graph: ReferenceGraph, entity: Entity, reference: Relationship) -> bool:
@@ -177,7 +176,7 @@ def _is_undeclared_part(graph: ReferenceGraph, entity: Entity, reference: Relati
         has_no_other_neighbour
         and entity.rows >= _FEWEST_ROWS_OF_PART
         and graph.is_unique(entity.name, reference.from_attributes)
-        and not event_dates(entity)
+        and not graph.event_dates(entity)
         and not any(attribute.measure for attribute in entity.attributes)
     )
 

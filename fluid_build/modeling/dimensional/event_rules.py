@@ -79,12 +79,12 @@ def dimension_reason(graph: ReferenceGraph, entity: Entity) -> str:
     if name is not None:
         return f"No table refers to it. {name.name} names its rows, so it's there to be looked up."
     parents = graph.direct_parents(entity.name)
-    if len({parent.to_entity for parent in parents}) == 1 and not event_dates(entity):
+    if len({parent.to_entity for parent in parents}) == 1 and not graph.event_dates(entity):
         return f"It describes {name_parents(parents)}: it has no date of its own."
     missing = [
         text
         for text, is_missing in (
-            ("no date on which something happened", not event_dates(entity)),
+            ("no date on which something happened", not graph.event_dates(entity)),
             ("no measure that adds up", not _sums(graph, entity)),
             ("no reference to another table", not parents),
         )
@@ -125,7 +125,7 @@ def _exchange_reason(graph: ReferenceGraph, entity: Entity) -> str:
 
 def _isolated_event_reason(graph: ReferenceGraph, entity: Entity) -> str:
     """Return why an entity without references in either direction is an event."""
-    dates, measures = event_dates(entity), _sums(graph, entity)
+    dates, measures = graph.event_dates(entity), _sums(graph, entity)
     if dates and measures:
         return f"It has a date ({dates[0].name}) and a measure ({measures[0].name})."
     key, period = graph.keys[entity.name], _period(graph, entity)
@@ -147,7 +147,7 @@ def _header_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relatio
     """Return why an entity that others refer to is an event all the same: a header of lines."""
     if _lines_per_row(graph, entity) > _MOST_LINES:
         return ""
-    dates, measures = event_dates(entity), _sums(graph, entity)
+    dates, measures = graph.event_dates(entity), _sums(graph, entity)
     has_title = any(
         is_own_name(attribute, entity) and not is_describing(attribute)
         for attribute in entity.attributes
@@ -184,7 +184,7 @@ def _leaf_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relations
     if not filled:
         return ""
     ends = name_parents(filled)
-    dates = event_dates(entity)
+    dates = graph.event_dates(entity)
     if dates and (_happenings(entity) or _distinctive_name(graph, entity) is None):
         return f"No table refers to it. It has a date ({dates[0].name}) and refers to {ends}."
     relates_several = len({reference.to_entity for reference in filled}) > 1
@@ -295,7 +295,7 @@ def _measures_lines(graph: ReferenceGraph, entity: Entity) -> bool:
 def _is_used_by_dated(graph: ReferenceGraph, entity: Entity) -> bool:
     """Return whether dated rows refer to an entity that has no date itself."""
     children = (graph.entities[child.from_entity] for child in graph.children[entity.name])
-    return not event_dates(entity) and any(event_dates(child) for child in children)
+    return not graph.event_dates(entity) and any(graph.event_dates(child) for child in children)
 
 
 def _lines_per_row(graph: ReferenceGraph, entity: Entity) -> float:

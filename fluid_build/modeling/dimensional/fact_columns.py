@@ -92,6 +92,8 @@ class FactColumns:
             return "It identifies the event: a degenerate dimension."
         if attribute.name in self.header_columns:
             return "The key of the header row that it belongs to: a degenerate dimension."
+        if (self.entity.name, attribute.name) in graph.record_keeping.authors:
+            return "It says who wrote or changed the record, and not who took part in the event."
         if graph.is_referring(self.entity.name, attribute.name):
             return "The original foreign key, kept so that orphaned values aren't lost."
         if is_date(attribute) and attribute.type != "date":

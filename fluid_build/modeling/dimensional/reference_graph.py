@@ -7,8 +7,14 @@ a row. Any other reference is left as a plain column.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from fluid_build.modeling.conceptual import ConceptualModel, Entity, Relationship
+from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
+from fluid_build.modeling.dimensional.column_purposes import event_dates
 from fluid_build.modeling.dimensional.name_values import looks_like_name
+from fluid_build.modeling.dimensional.record_keeping import (
+    RecordKeeping,
+    is_log,
+    record_keeping,
+)
 from fluid_build.modeling.measures import value_bounds
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile, TableProfile
@@ -35,6 +41,7 @@ class ReferenceGraph:
     children: Mapping[str, tuple[Relationship, ...]]
     unique: Mapping[str, frozenset[frozenset[str]]]
     relationships: Mapping[str, Relationship]
+    record_keeping: RecordKeeping
     has_data: bool
     longest_texts: Mapping[tuple[str, str], int]
     """By entity and attribute, the characters of the longest text."""
@@ -56,14 +63,34 @@ class ReferenceGraph:
         return frozenset(attributes) in self.unique[entity]
 
     def is_referring(self, entity: str, attribute: str) -> bool:
-        """Return whether an attribute is part of a reference, to another entity or the same."""
+        """Return whether an attribute is part of a reference, to another entity or the same.
+
+        Who wrote a record counts, though a star doesn't follow that reference.
+        """
         references = (*self.parents[entity], *self.loops[entity])
-        return any(attribute in reference.from_attributes for reference in references)
+        return (entity, attribute) in self.record_keeping.authors or any(
+            attribute in reference.from_attributes for reference in references
+        )
 
     def is_service(self, entity: str) -> bool:
         """Return whether an entity's rows are services that run on weekdays between two dates."""
         services = self.observations.recurring_services
         return bool(self.keys[entity]) and any(service.table == entity for service in services)
+
+    def event_dates(self, entity: Entity) -> tuple[Attribute, ...]:
+        """Return the dates that may make an entity an event.
+
+        The date when the record was written does so only where it isn't a habit, in a log, or
+        where the row or its lines measure something and nobody signs the record.
+        """
+        dates = event_dates(entity)
+        stamps = self.record_keeping.stamps
+        events = tuple(date for date in dates if (entity.name, date.name) not in stamps)
+        if events or is_log(entity):
+            return events or dates
+        lines = (self.entities[child.from_entity] for child in self.children[entity.name])
+        measures = any(a.measure for each in (entity, *lines) for a in each.attributes)
+        return dates if measures and not self.record_keeping.has_author(entity) else ()
 
     def attribute_names(self, entity: str) -> set[str]:
         """Return the names of an entity's attributes."""
@@ -75,12 +102,20 @@ def reference_graph(
 ) -> ReferenceGraph:
     """Return the references of a profiled source that a star can follow."""
     entities = {entity.name: entity for entity in conceptual.entities}
+    kept_records = record_keeping(conceptual.entities)
     unique = {
         table.name: _unique_sets(table, entities[table.name])
         for table in profile.tables
         if table.name in entities
     }
-    usable = tuple(_usable_references(conceptual, unique))
+    usable = tuple(
+        reference
+        for reference in _usable_references(conceptual, unique)
+        if not any(
+            (reference.from_entity, name) in kept_records.authors
+            for name in reference.from_attributes
+        )
+    )
     names = [entity.name for entity in conceptual.entities]
     loops = [r for r in usable if r.from_entity == r.to_entity and not r.implied]
     between = [r for r in usable if r.from_entity != r.to_entity]
@@ -96,6 +131,7 @@ def reference_graph(
         children={name: tuple(r for r in between if r.to_entity == name) for name in names},
         unique=unique,
         relationships={r.name: r for r in conceptual.relationships},
+        record_keeping=kept_records,
         has_data=profile.has_data,
         longest_texts={
             (table.name, column.name): column.max_length or 0
