@@ -214,3 +214,27 @@ def test_a_declared_key_that_does_not_hold_is_not_leant_on(tmp_path: Path) -> No
         assert found.failures() == []
         members = "SELECT count(*) FROM model.dim_thing WHERE id IS NOT NULL"
         assert found.rows(members) == [(20,)]
+
+
+def test_an_orphan_makes_no_row_of_a_lookup_that_is_collapsed(tmp_path: Path) -> None:
+    """A student of an unknown department keeps its code, which isn't a department."""
+    statements = (
+        "CREATE TABLE department AS SELECT 'D' || i AS dept_code, 'Department ' || i AS dept_name"
+        " FROM range(8) r(i)",
+        "CREATE TABLE course AS SELECT i AS course_id, 'Course ' || i AS course_name,"
+        " 'D' || i % 8 AS dept_code FROM range(40) r(i)",
+        "CREATE TABLE student AS SELECT 500 + i AS student_id, 'Student ' || i AS student_name,"
+        " CASE i WHEN 7 THEN 'EDU' ELSE 'D' || i % 8 END AS dept_code FROM range(60) r(i)",
+        "CREATE TABLE enrolment AS SELECT i AS enrolment_id, i % 40 AS course_id,"
+        " 500 + i % 60 AS student_id, DATE '2024-01-01' + CAST(i % 90 AS INTEGER) AS enrolled_on"
+        " FROM range(900) r(i)",
+    )
+    with star(tmp_path, statements) as college:
+        collapsed = [d for d in college.star.dimensions if d.entity_name == "department"]
+        orphans = [
+            relationship.evidence.orphans
+            for relationship in college.model.conceptual.relationships
+            if relationship.from_entity == "student"
+        ]
+        assert (collapsed, orphans) == ([], [1])
+        assert college.failures() == []

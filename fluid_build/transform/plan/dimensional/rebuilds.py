@@ -184,7 +184,22 @@ def _collapsed(finder: Finder) -> dict[str, list[tuple[Dimension, Join]]]:
             is_whole = attributes <= finder.joined_columns(dimension, joined).keys()
             if is_whole and not (places and joined.backwards):
                 places.append((dimension, joined))
-    return collapsed
+    return {entity: _without_orphans(finder.star, places) for entity, places in collapsed.items()}
+
+
+def _without_orphans(
+    star: Star, places: list[tuple[Dimension, Join]]
+) -> list[tuple[Dimension, Join]]:
+    """Return the places where every reference leads to a row, or else all of them.
+
+    A dimension keeps the key of an orphan, which would come back as a row of its own.
+    """
+    complete = [
+        (dimension, joined)
+        for dimension, joined in places
+        if not star.relationships[joined.relationship].evidence.orphans
+    ]
+    return complete or places
 
 
 def mart_rebuilds(star: Star) -> tuple[Rebuild, ...]:
