@@ -14,12 +14,15 @@ from fluid_build.modeling.types import column_type, family
 from fluid_build.profiling.profile import ColumnProfile
 
 _GREATEST = frozenset("max maximum highest peak best high maximo massimo maksymalna azami".split())
+_SO_FAR = "a standing holds all that came before, so it adds up across everything except time"
 _LEAST = frozenset("min minimum lowest worst low minimo minimalna asgari".split())
 
 
 def additive_role(name: NumberName, context: RowContext) -> MeasureRole | None:
     """Return the role of what adds up in such a row; None where it doesn't, or not over time."""
     if name.meaning in {"count", "addable"}:
+        if context.is_standing:
+            return None
         if context.is_state and name.word in QUANTITIES | COUNTS:
             return _moved(name.movement) if name.movement else None
         if context.has_size and name.word in EXTENTS:
@@ -63,6 +66,9 @@ def other_role(column: ColumnProfile, name: NumberName, context: RowContext) -> 
             )
         case "count" | "addable" if word in EXTENTS and context.has_size:
             return non_additive(f"'{word}' is of one piece or body, as its size is in the row")
+        case "count" | "addable" if context.is_standing:
+            single = Alternative(choice="an amount", reason=f"'{word}' adds up in other tables")
+            return semi_additive(_SO_FAR, single)
         case "count" | "addable":
             movement = Alternative(choice="a movement", reason="the table's name says a state")
             reason = "the table holds a state, so it adds up across everything except time"

@@ -25,6 +25,7 @@ _CERTAIN_BEGINNING = 5
 """Letters of a qualifier that is no beginning of another word; ``min`` is one of ``mineral``."""
 _SHORTEST_PLURAL = 4
 """Letters of a plural; shorter words in ``s`` are mostly abbreviations (``pos``, ``gs``)."""
+_VOWELS = frozenset("aeiouy")
 _PERIODS = frozenset("day week month quarter year hour visit q w d m y".split())
 """Words that say with a number behind them when something was measured: ``day7_score``."""
 
@@ -41,8 +42,12 @@ def split_words(name: str) -> Words:
 
 
 def is_plural(word: str) -> bool:
-    """Return whether a word is a plural in ``s``, as in English and most Romance languages."""
-    return len(word) >= _SHORTEST_PLURAL and singular(word) != word
+    """Return whether a word is a plural in ``s``, as in English and most Romance languages.
+
+    What has no vowel is an abbreviation: ``txkrs``.
+    """
+    is_long = len(word) >= _SHORTEST_PLURAL
+    return is_long and singular(word) != word and bool(_VOWELS & set(word))
 
 
 @lru_cache(maxsize=65_536)
@@ -56,7 +61,7 @@ def _split(word: str) -> Words:
     # The longest ending counts: a percentage is no age.
     for ending in GLUED:
         head = word.removesuffix(ending)
-        if head != word and len(head) >= _SHORTEST_HEAD and not _is_participle(head, ending):
+        if head != word and len(head) >= _SHORTEST_HEAD and not _is_one_word(head, ending):
             return (*_split_beginning(head), ending)
     for ending in SHORT_GLUED:
         head = word.removesuffix(ending)
@@ -65,9 +70,11 @@ def _split(word: str) -> Words:
     return _split_beginning(word)
 
 
-def _is_participle(head: str, ending: str) -> bool:
-    """Return whether a word in "rate" is an Italian or English participle: lavorate, separate."""
-    return ending == "rate" and head[-1] in "aeiou" and head not in _HEADS
+def _is_one_word(head: str, ending: str) -> bool:
+    """Return whether a word only ends like one: separate and lavorate, or equipos and campos."""
+    if ending == "pos":
+        return bool(_VOWELS & set(head))
+    return ending == "rate" and head[-1] in _VOWELS and head not in _HEADS
 
 
 def _split_beginning(head: str) -> Words:

@@ -64,7 +64,7 @@ _KEY_MARKS = frozenset("fk pk sk id".split())
 """Marks of keys, which are codes whatever follows."""
 _CLOCK_UNITS = frozenset("time hr hour min minute".split())
 _COORDINATES = frozenset("lat lon lng latitude longitude geogr gps".split())
-_CERTAIN_CODES = frozenset("code cod codigo codice kod nro rang rank is has".split())
+_CERTAIN_CODES = frozenset("code cod codigo codice kod nro rang rank is has sort".split())
 """First words of codes and flags, whatever follows: the code of a sale."""
 _MEASURED = ADDABLE | PRICES | PAY_LEVELS | LEVELS | READINGS | RATIOS | INTENSITIES
 """Words behind a period or the like that are measured: ``month_sales``."""
@@ -72,6 +72,14 @@ _SPANS = frozenset("last this prev previous prior current next to".split())
 """Words between an amount and the period that it's of: ``sales_last_year``."""
 _NUMBER_OR_COUNT = frozenset({"num", "numero"})
 """First words that count in some languages, and number in all."""
+_UNITS = frozenset("unit units uom".split())
+_MEASURED_IN_UNITS = EXTENTS | INTENSITIES | {"volume", "vol"}
+"""Words before units that make them the code of a unit of measure: ``weight_units``."""
+_WITHOUT_TAX = frozenset({"ht"})
+"""French for without tax, of amounts and prices alone; otherwise it's short for a height."""
+_TAXED = (MONEY | SHARES_OF_MONEY) - {"actual"}
+_STANDARD = frozenset({"std"})
+"""Standard of what something costs, and standard deviation of anything else."""
 _STILL_LEVELS = frozenset("debit credit turnover".split())
 """Movements that are levels next to a word for one: a credit balance."""
 
@@ -145,13 +153,16 @@ def _code(parts: Words) -> NumberName | None:
         return NumberName("code", last)
     if last in _CLOCK_UNITS and before & CLOCKS:
         return NumberName("code", last)
+    if last in _UNITS and before and before <= _MEASURED_IN_UNITS:
+        return NumberName("code", last)
     if present & _COORDINATES:
         return NumberName("code", "position")
     if first in LEADING_CODES and not present & _MEASURED:
         return NumberName("code", first)
     if len(parts) > 1 and parts[1] in PREPOSITIONS and first in CODES:
         return NumberName("code", first)
-    if last not in KNOWN and has_key_word(parts) and first not in COUNTS | LEADING_COUNTS:
+    says_code = has_key_word(parts) or "cd" in before
+    if last not in KNOWN and says_code and first not in COUNTS | LEADING_COUNTS:
         return NumberName("code", last)
     return None
 
@@ -178,7 +189,8 @@ def _quantity(parts: Words) -> NumberName:
 def _comparison(parts: Words) -> NumberName | None:
     """Return the bound, mean or ratio that a name says."""
     are_minutes = parts[-1] == "min" and DURATIONS & set(parts)
-    if (word := _last_of(EXTREMES, parts)) and not are_minutes:
+    extremes = EXTREMES - _STANDARD if set(parts) & (MONEY | PRICES) else EXTREMES
+    if (word := _last_of(extremes, parts)) and not are_minutes:
         return NumberName("extreme", word)
     if word := _last_of(RATIOS, parts):
         return NumberName("ratio", word)
@@ -208,7 +220,8 @@ def _scale(parts: Words) -> NumberName | None:
     """Return the scale that a name says something is measured on."""
     if set(parts) & BODIES and (word := _last_of(EXTENTS, parts)):
         return NumberName("intensity", word)
-    if parts[-1] not in MONEY and (word := _last_of(INTENSITIES, parts)):
+    is_money = parts[-1] in MONEY or (parts[-1] in _WITHOUT_TAX and set(parts) & _TAXED)
+    if not is_money and (word := _last_of(INTENSITIES, parts)):
         return NumberName("intensity", word)
     return None
 

@@ -14,8 +14,9 @@ price in a sale of single pieces an amount.
   sizes of a piece, and readings of unknown unit. A sum is never right.
 """
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 
+from fluid_build.modeling.element import Alternative
 from fluid_build.modeling.measures.code_values import (
     is_assigned,
     is_digit_code,
@@ -26,7 +27,7 @@ from fluid_build.modeling.measures.code_values import (
     value_bounds,
 )
 from fluid_build.modeling.measures.meaning_roles import additive_role, other_role
-from fluid_build.modeling.measures.measure_role import MeasureRole, non_additive
+from fluid_build.modeling.measures.measure_role import MeasureRole, additive, non_additive
 from fluid_build.modeling.measures.name_words import name_words
 from fluid_build.modeling.measures.number_names import NumberName, read_number_name
 from fluid_build.modeling.measures.row_context import RowContext, row_context
@@ -44,6 +45,8 @@ from fluid_build.profiling.names import Words
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
 
 _LARGEST_PERCENTAGE = 100
+_MOST_ANSWERS = 3
+"""Codes of an answer to whether something is allowed: yes, no, and unknown."""
 _MEASURE_TYPES = {None, "money", "percentage"}
 _NAMED_MONEY = ("unknown", "money")
 """A name that says money alone, such as a currency's."""
@@ -63,7 +66,30 @@ def table_measures(
         for column in table.columns
         if column.name not in key_columns and _may_be_measure(column)
     }
-    return {name: role for name, role in roles.items() if role is not None}
+    return _like_siblings({name: role for name, role in roles.items() if role is not None})
+
+
+def _like_siblings(roles: Mapping[str, MeasureRole]) -> dict[str, MeasureRole]:
+    """Return the roles with those of columns that differ in a number alone made the same.
+
+    The values of one may look like shares where only small amounts occur: tax1, next to tax2.
+    """
+    amounts: dict[str, str] = {}
+    for name, role in roles.items():
+        if role.additivity == "additive":
+            amounts.setdefault(_without_digits(name), name)
+    judged = dict(roles)
+    for name, role in roles.items():
+        sibling = amounts.get(_without_digits(name), name)
+        if role.additivity == "non-additive" and sibling != name:
+            scale = Alternative(choice="a non-additive measure", reason=role.reason)
+            reason = f"its name differs from {sibling} in a number alone, and that adds up"
+            judged[name] = additive(reason, scale)
+    return judged
+
+
+def _without_digits(name: str) -> str:
+    return "".join(character for character in name.lower() if not character.isdigit())
 
 
 def _may_be_measure(column: ColumnProfile) -> bool:
@@ -113,9 +139,16 @@ def _is_code(column: ColumnProfile, name: NumberName, *, is_measured: bool) -> b
     if name.meaning == "reading":
         return is_text or is_flag(column) or is_numbering(column)
     if name.meaning == "count":
-        return name.word not in COUNTS and (is_text or is_numbering(column))
+        if name.word not in COUNTS and (is_text or is_numbering(column)):
+            return True
+        return _says_allowed(column) and column.distinct <= _MOST_ANSWERS
     is_scale = name.meaning in {"ratio", "intensity", "extreme"}
     return name.word not in QUANTITIES and is_flag(column, or_two_values=is_scale and is_integer)
+
+
+def _says_allowed(column: ColumnProfile) -> bool:
+    """Return whether a name may ask whether something is allowed: bikes, or so many goals."""
+    return name_words(column.name)[-1:] == ("allowed",)
 
 
 def _is_share(column: ColumnProfile, name: NumberName) -> bool:

@@ -10,6 +10,7 @@ from fluid_build.modeling.measures.words import (
     PAY_LEVELS,
     QUANTITIES,
     SALE_TABLES,
+    STANDING_TABLES,
     STATE_TABLES,
 )
 from fluid_build.modeling.types import column_type, family
@@ -47,6 +48,7 @@ class RowContext:
     units of the row. ``is_sale``: a row is a single sale or line.
     ``has_date``: it's dated. ``has_size``: a column says how
     large the piece or body is. ``is_period``: the key names a period (a year, a month).
+    ``is_standing``: it's a league table, whose numbers hold all since the season began.
     """
 
     is_state: bool = False
@@ -56,6 +58,7 @@ class RowContext:
     has_date: bool = False
     has_size: bool = False
     is_period: bool = False
+    is_standing: bool = False
 
 
 NO_CONTEXT = RowContext()
@@ -76,6 +79,7 @@ def row_context(table: TableProfile, key_columns: Set[str]) -> RowContext:
         is_sale=bool(table_words & SALE_TABLES),
         has_date=has_date,
         has_size=bool(present & _SIZES),
+        is_standing=bool(table_words & STANDING_TABLES),
         is_period=bool(key_words & _PERIOD_WORDS) and not key_words & _BEGIN_WORDS,
     )
 

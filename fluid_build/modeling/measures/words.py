@@ -45,6 +45,7 @@ LAST_MOVEMENTS = _words("last_movement")
 STATE_TABLES = _words("state_table")
 MOVEMENT_TABLES = _words("movement_table")
 SALE_TABLES = _words("sale_table")
+STANDING_TABLES = _words("standing_table")
 ADDABLE = COUNTED | QUANTITIES | MONEY | DURATIONS | EXTENTS | COUNTS
 """Words for what adds up."""
 KNOWN = (

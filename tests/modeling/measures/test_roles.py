@@ -242,6 +242,49 @@ def test_what_moved_in_a_period_adds_up_next_to_a_stock(name: str, additivity: s
     assert roles[name].additivity == additivity
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["visitdy", "LFPOS", "weight_units", "decimal_places", "show_on_list", "sort_weight"],
+)
+def test_study_days_positions_and_units_of_measure_are_no_measures(name: str) -> None:
+    assert role(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("winner_ht", "avg non-additive"),
+        ("total_ht", "sum additive"),
+        ("pu_ht", "avg non-additive"),
+        ("stdcost", "avg non-additive"),
+        ("ovgst", "sum additive"),
+        ("newqoh", "avg semi-additive"),
+    ],
+)
+def test_short_words_are_read_by_those_next_to_them(name: str, expected: str) -> None:
+    """An amount in ht is one without tax; ht of anything else is a height."""
+    assert role(name, "DECIMAL(10,2)") == expected
+
+
+def test_whether_something_is_allowed_is_no_count() -> None:
+    """Up to three answers are a code; goals that a team allowed are counted."""
+    assert role("bikes_allowed", distinct=3, min="0", max="2") is None
+    assert role("goals_allowed") == "sum additive"
+
+
+def test_columns_that_differ_in_a_number_add_up_alike() -> None:
+    small = column("localtax1", "DECIMAL(8,2)", distinct=3, min="0", max="0.5", top_values=())
+    large = column("localtax2", "DECIMAL(8,2)", **SPREAD)
+    assert in_table("invoice", small)["localtax1"] == "non-additive"
+    assert in_table("invoice", small, large)["localtax1"] == "additive"
+
+
+def test_points_in_a_league_table_hold_all_that_came_before() -> None:
+    points = column("points", **SPREAD)
+    assert in_table("driver_standings", points) == {"points": "semi-additive"}
+    assert in_table("race_results", points) == {"points": "additive"}
+
+
 def test_a_price_adds_up_where_each_row_is_a_single_piece() -> None:
     """Without a column that counts units, a line is one piece, and its price an amount."""
     price, quantity = column("price", **SPREAD), column("quantity", **SPREAD)
