@@ -10,6 +10,7 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_numbering,
 )
 from fluid_build.modeling.dimensional.elements import FactAttribute, Measure
+from fluid_build.modeling.dimensional.grain import Grain
 from fluid_build.modeling.dimensional.reference_graph import AttributeNames
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
@@ -69,12 +70,16 @@ class FactColumns:
             or (is_numbering(attribute) and is_distinctive(attribute, self.entity))
         )
 
-    def grain(self, key: AttributeNames) -> str:
-        """Return what one row is, in a sentence; ``key`` identifies it."""
-        if not key:
-            return f"One row for each row of {self.entity.name}, which has no key."
+    def grain(self, grain: Grain) -> str:
+        """Return what one row is, in a sentence, with what is to be said of its columns."""
         member = self.layout.names.member(self.entity.name).replace("_", " ")
-        return f"One row for each {member}: {', '.join(key)}."
+        if grain.columns:
+            sentence = f"One row for each {member}: {', '.join(grain.columns)}."
+        elif grain.remark:
+            sentence = f"One row for each row of {self.entity.name}."
+        else:
+            sentence = f"One row for each row of {self.entity.name}, which has no key."
+        return f"{sentence} {grain.remark}".rstrip()
 
     def grain_columns(self, key: AttributeNames, columns: Mapping[str, str]) -> AttributeNames:
         """Return the columns of the key; none where the fact lacks one of them."""

@@ -39,6 +39,7 @@ from fluid_build.modeling.dimensional.fact_types import (
     fact_type,
     snapshot_identity,
 )
+from fluid_build.modeling.dimensional.grain import Grain, believable_grain
 from fluid_build.modeling.dimensional.handed_on import HandedOn, handed_on, own_date
 from fluid_build.modeling.dimensional.reference_graph import AttributeNames, is_mandatory
 from fluid_build.modeling.dimensional.star_layout import StarLayout
@@ -178,7 +179,12 @@ class _FactBuilder:
             for attribute in columns.attributes(in_derived | self.date_keys.keys())
         )
         measures = tuple(columns.measures())
-        key = identity.columns if identity else layout.graph.keys[entity.name]
+        own_date = dated_by.attribute if dated_by and not dated_by.source else None
+        grain = (
+            Grain(identity.columns)
+            if identity
+            else believable_grain(layout.graph, entity, own_date)
+        )
         type_, type_reason = fact_type(
             layout.graph,
             entity,
@@ -192,9 +198,9 @@ class _FactBuilder:
             entity_name=entity.name,
             description=entity.description,
             fact_type=type_,
-            grain=columns.grain(key),
+            grain=columns.grain(grain),
             grain_columns=columns.grain_columns(
-                key,
+                grain.columns,
                 {attribute.attribute: attribute.name for attribute in attributes} | self.date_keys,
             ),
             joins=tuple(self.joins),

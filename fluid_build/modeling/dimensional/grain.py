@@ -1,0 +1,89 @@
+"""What identifies a row of a fact: its key, unless that is unique only by accident.
+
+In few rows many columns are unique: each patient has been treated once, each dose given once. Such
+a key that the source doesn't declare is believed if it's named or placed as the number of the rows.
+Else what the rows must refer to and their date identify them, if that's unique.
+"""
+
+from dataclasses import dataclass
+
+from fluid_build.modeling.conceptual import Attribute, Entity
+from fluid_build.modeling.dimensional.column_purposes import is_date, is_remark, kind
+from fluid_build.modeling.dimensional.reference_graph import (
+    AttributeNames,
+    ReferenceGraph,
+    is_mandatory,
+)
+from fluid_build.modeling.measures import is_category_name
+from fluid_build.profiling.names import words
+from fluid_build.profiling.vocabulary import KEY_WORDS
+from fluid_build.text import counted
+
+_ENOUGH_ROWS = 50
+"""Rows in which a key is hardly unique by accident. In fewer, its names must say so too."""
+_MOST_COLUMNS = 5
+"""Columns of a grain. With more of them, anything is unique in few rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grain:
+    """The columns that identify a row, and how certain that is; "" where nothing is to be said."""
+
+    columns: AttributeNames
+    remark: str = ""
+
+
+def believable_grain(graph: ReferenceGraph, entity: Entity, event_date: str | None) -> Grain:
+    """Return the grain of an entity's rows; ``event_date`` is its own column, if it has one."""
+    key = graph.keys[entity.name]
+    if not key or _is_certain(graph, entity, key):
+        return Grain(key)
+    rows = counted(entity.rows, "row")
+    wider = _participants(graph, entity)
+    if wider and event_date:
+        wider |= {event_date}
+    is_unique = any(unique <= wider for unique in graph.unique[entity.name])
+    if is_unique and len(wider) <= _MOST_COLUMNS:
+        columns = tuple(a.name for a in entity.attributes if a.name in wider)
+        return Grain(columns, f"They identify each of the {rows}, but no key is declared.")
+    if any(_identifies_nothing(entity.attribute(name), event_date) for name in key):
+        return Grain((), f"{', '.join(key)} is unique in the {rows}, but doesn't look like a key.")
+    return Grain(key)
+
+
+def _is_certain(graph: ReferenceGraph, entity: Entity, key: AttributeNames) -> bool:
+    """Return whether a key is declared, holds in many rows, or is named or placed as one."""
+    is_declared = any(k.kind == "declared" and k.attributes == key for k in entity.keys)
+    if is_declared or not entity.rows or entity.rows >= _ENOUGH_ROWS:
+        return True
+    own = [entity.attribute(name) for name in key if not graph.is_referring(entity.name, name)]
+    first_names = {attribute.name for attribute in entity.attributes[: len(key)]}
+    is_first = set(key) == first_names and (len(key) > 1 or bool(own))
+    is_numbered = any(KEY_WORDS & set(words(a.name)) for a in own)
+    return (is_first or is_numbered) and not any(_is_quantity(attribute) for attribute in own)
+
+
+def _identifies_nothing(attribute: Attribute, event_date: str | None) -> bool:
+    """Return whether a column belongs in no key: an amount, a remark, another date, a category."""
+    is_other_date = is_date(attribute) and attribute.name != event_date
+    return is_other_date or _is_quantity(attribute)
+
+
+def _is_quantity(attribute: Attribute) -> bool:
+    """Return whether a column measures, describes or sorts its row."""
+    return (
+        attribute.measure is not None
+        or kind(attribute) not in {"integer", "text", "date", "timestamp"}
+        or is_remark(attribute)
+        or is_category_name(attribute.name)
+    )
+
+
+def _participants(graph: ReferenceGraph, entity: Entity) -> set[str]:
+    """Return the columns by which each row refers to other entities."""
+    return {
+        name
+        for parent in graph.direct_parents(entity.name)
+        if is_mandatory(parent)
+        for name in parent.from_attributes
+    }
