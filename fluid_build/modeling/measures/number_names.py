@@ -42,6 +42,8 @@ from fluid_build.modeling.measures.words import (
     LEADING_COUNTS,
     LEVEL_WORDS,
     LEVELS,
+    MATCH_SCORES,
+    MATCH_SIDES,
     MONEY,
     MOVEMENTS,
     ONE_UNIT,
@@ -178,6 +180,7 @@ def _quantity(parts: Words) -> NumberName:
     """Return what a name measures; the most restrictive word wins."""
     return (
         _comparison(parts)
+        or _match_score(parts)
         or _money(parts)
         or _scale(parts)
         or _level(parts)
@@ -195,6 +198,13 @@ def _comparison(parts: Words) -> NumberName | None:
     if word := _last_of(RATIOS, parts):
         return NumberName("ratio", word)
     return None
+
+
+def _match_score(parts: Words) -> NumberName | None:
+    """Return the points of one side of a match; a score of anything else is on a scale."""
+    is_of_side = len(parts) == 2 and MATCH_SIDES & set(parts)
+    word = _last_of(MATCH_SCORES, parts)
+    return NumberName("addable", word) if is_of_side and word else None
 
 
 def _money(parts: Words) -> NumberName | None:

@@ -45,6 +45,8 @@ LAST_MOVEMENTS = _words("last_movement")
 STATE_TABLES = _words("state_table")
 MOVEMENT_TABLES = _words("movement_table")
 SALE_TABLES = _words("sale_table")
+MATCH_SIDES = _words("match_side")
+MATCH_SCORES = _words("match_score")
 STANDING_TABLES = _words("standing_table")
 ADDABLE = COUNTED | QUANTITIES | MONEY | DURATIONS | EXTENTS | COUNTS
 """Words for what adds up."""

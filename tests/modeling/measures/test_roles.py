@@ -272,6 +272,12 @@ def test_whether_something_is_allowed_is_no_count() -> None:
     assert role("goals_allowed") == "sum additive"
 
 
+def test_the_score_of_a_side_of_a_match_adds_up() -> None:
+    """Any other score is on a scale."""
+    assert role("home_score") == role("WScore") == "sum additive"
+    assert role("credit_score") == role("score") == "avg non-additive"
+
+
 def test_columns_that_differ_in_a_number_add_up_alike() -> None:
     small = column("localtax1", "DECIMAL(8,2)", distinct=3, min="0", max="0.5", top_values=())
     large = column("localtax2", "DECIMAL(8,2)", **SPREAD)
