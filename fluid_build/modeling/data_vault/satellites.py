@@ -12,6 +12,8 @@ from fluid_build.modeling.data_vault.elements import (
     SatelliteKind,
 )
 from fluid_build.modeling.data_vault.hub_references import (
+    ResolvedReference,
+    identifies_alike,
     own_reference,
     payload_columns,
     resolved_references,
@@ -144,8 +146,11 @@ def _satellite_of_parts(decisions: VaultDecisions, entity: Entity, own_hub: OwnH
 
 
 def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satellite:
-    via = _parent_reference(decisions, entity)
-    in_parent = set(via.columns) if via.lookup is None else set()
+    reference = _parent_reference(decisions, entity)
+    hub = reference.hub
+    # An orphan gets the ghost record.
+    via = hub.model_copy(update={"optional": hub.lookup is not None})
+    in_parent = set(via.columns) if _parent_identifies(decisions, reference) else set()
     identity = decisions.tables.identity(entity.name)
     keys = tuple(column for column in identity if column not in in_parent)
     columns = tuple(c for c in payload_columns(decisions, entity, (via,)) if c not in keys)
@@ -167,18 +172,27 @@ def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satell
     )
 
 
-def _parent_reference(decisions: VaultDecisions, entity: Entity) -> HubReference:
-    """Return the reference to a multi-active satellite's hub; an orphan gets the ghost record."""
+def _parent_reference(decisions: VaultDecisions, entity: Entity) -> ResolvedReference:
+    """Return the reference to a multi-active satellite's hub."""
     parent = decisions.placements[entity.name].parent
     assert parent is not None, f"{entity.name} belongs to nothing"
     # Of two references by the same columns to one hub, only the first is resolved.
-    hub = next(
-        reference.hub
+    return next(
+        reference
         for reference in resolved_references(decisions, entity.name)
         if set(reference.relationship.from_attributes) == set(parent.from_attributes)
         and reference.hub.hub == decisions.hub_of(parent.to_entity).name
     )
-    return hub.model_copy(update={"optional": hub.lookup is not None})
+
+
+def _parent_identifies(decisions: VaultDecisions, reference: ResolvedReference) -> bool:
+    """Return whether the parent's hash key distinguishes rows as well as the referring columns.
+
+    Orphans share the ghost record, so a lookup must find a parent for every row.
+    """
+    is_direct = reference.hub.lookup is None
+    finds_all = is_direct or reference.relationship.from_participation == "mandatory"
+    return finds_all and identifies_alike(decisions, reference)
 
 
 def _link_satellite(decisions: VaultDecisions, entity: Entity, link: Link) -> Satellite:

@@ -107,6 +107,14 @@ def test_a_multi_active_satellite_by_a_lookup_sends_orphans_to_the_ghost() -> No
     result = satellite(model, "msat_phone")
     assert result.via is not None and result.via.optional
     assert model.hub("hub_customer").has_ghost
+    assert result.multi_active_keys == ("kind",)
+
+
+def test_orphans_are_distinguished_by_the_columns_that_found_no_hub() -> None:
+    schema = f"{HUBS} phone *customer_id, *kind/3, digits text"
+    measured = source(schema, reference("phone", "customer_id", "customer", "id", orphans=3))
+    measured = changed_column(measured, "phone", "customer_id", type="VARCHAR")
+    result = satellite(vault(measured), "msat_phone")
     assert result.multi_active_keys == ("customer_id", "kind")
 
 
