@@ -117,6 +117,9 @@ def _is_bridge(graph: ReferenceGraph, entity: Entity) -> bool:
         return False
     key = set(graph.keys[entity.name])
     row_number = key if len(key) == 1 and not key & ends else set()
+    # An association of a pair is timeless; each row with a number and a date happened once.
+    if row_number and graph.event_dates(entity):
+        return False
     besides = [a for a in entity.attributes if a.name not in ends | row_number]
     # Rows of one entity may be related in several ways, and a rule for a pair isn't an event.
     is_loop = len({reference.to_entity for reference in references}) == 1

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
-from fluid_build.modeling.dimensional.column_purposes import event_dates
+from fluid_build.modeling.dimensional.column_purposes import event_dates, is_date
 from fluid_build.modeling.dimensional.name_values import looks_like_name
 from fluid_build.modeling.dimensional.record_keeping import (
     RecordKeeping,
@@ -22,6 +22,7 @@ from fluid_build.profiling.profile import Profile, TableProfile
 AttributeNames = tuple[str, ...]
 _MOSTLY_FILLED = 0.5
 """Share of rows that must have a value for a reference to say what its table is about."""
+_ENDS_OF_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,8 @@ class ReferenceGraph:
         """Return the dates that may make an entity an event.
 
         The date when the record was written does so only where it isn't a habit, in a log, or
-        where the row or its lines measure something and nobody signs the record.
+        where nobody signs the record and the row or its lines measure something, or it's the only
+        content of a row that relates others (a vote).
         """
         dates = event_dates(entity)
         stamps = self.record_keeping.stamps
@@ -90,7 +92,23 @@ class ReferenceGraph:
             return events or dates
         lines = (self.entities[child.from_entity] for child in self.children[entity.name])
         measures = any(a.measure for each in (entity, *lines) for a in each.attributes)
-        return dates if measures and not self.record_keeping.has_author(entity) else ()
+        is_event = measures or self.happens_to_pairs(entity)
+        return dates if is_event and not self.record_keeping.has_author(entity) else ()
+
+    def happens_to_pairs(self, entity: Entity) -> bool:
+        """Return whether an entity's rows have a number, a date and two references, and no more.
+
+        The same pair occurs several times, so that a row says when it happened to the pair.
+        """
+        references = tuple(filter(is_filled, self.direct_parents(entity.name)))
+        ends = tuple(name for reference in references for name in reference.from_attributes)
+        key = self.keys[entity.name]
+        has_own_number = len(key) == 1 and key[0] not in ends
+        if not has_own_number or len({r.to_entity for r in references}) != _ENDS_OF_PAIR:
+            return False
+        dates = [a for a in entity.attributes if a.name not in {*ends, *key}]
+        is_repeated = entity.rows > 0 and not self.is_unique(entity.name, ends)
+        return is_repeated and not self.children[entity.name] and [*map(is_date, dates)] == [True]
 
     def attribute_names(self, entity: str) -> set[str]:
         """Return the names of an entity's attributes."""

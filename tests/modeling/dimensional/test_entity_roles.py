@@ -171,3 +171,25 @@ def test_a_table_without_rows_and_key_is_no_fact(tmp_path: Path) -> None:
     assert forged.model.dimensional is not None
     assert [fact.entity_name for fact in forged.model.dimensional.facts] == ["sale"]
     assert forged.proof.verdict == "proven"
+
+
+VOTES = """
+    post      *id, title text, creation_date date
+    vote_type *id, name text
+    answer    *id, body text/9, creation_date date, post_id > post
+    vote      *id, post_id > post, vote_type_id > vote_type, creation_date date
+"""
+
+
+def test_a_numbered_and_dated_row_of_a_pair_that_repeats_is_an_event() -> None:
+    assert kinds(VOTES)["vote"] == "fact"
+
+
+def test_a_pair_with_the_date_when_it_was_recorded_is_a_bridge() -> None:
+    tagging = """
+        post      *id, title text, creation_date date
+        tag       *id, name text
+        answer    *id, body text/9, creation_date date, post_id > post
+        tagging   *post_id > post, *tag_id > tag, creation_date date
+    """
+    assert kinds(tagging)["tagging"] == "bridge"
