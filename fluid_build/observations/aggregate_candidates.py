@@ -190,11 +190,22 @@ def _may_be_group(column: ColumnProfile, profiled: ColumnProfile, found: DetailC
     """Return whether the values of a column may be those of another that is grouped by."""
     if is_number(column) != is_number(profiled) or is_dated(column) != is_dated(profiled):
         return False
+    if not _lies_within(column, profiled):
+        return False
     if found.path:
         # The detail may not use every row of what it refers to.
         return column.distinct <= profiled.distinct or not profiled.distinct_exact
     are_exact = column.distinct_exact and profiled.distinct_exact
     return column.distinct == profiled.distinct or not are_exact
+
+
+def _lies_within(column: ColumnProfile, profiled: ColumnProfile) -> bool:
+    """Return whether the bounds allow that each text of a column is among those of another."""
+    bounds = (column.min, column.max, profiled.min, profiled.max)
+    if {value_type(column), value_type(profiled)} != {"VARCHAR"} or None in bounds:
+        return True
+    least, greatest, low, high = map(str, bounds)
+    return low <= least <= greatest <= high
 
 
 def _has_equal_figures(column: ColumnProfile, profiled: ColumnProfile) -> bool:

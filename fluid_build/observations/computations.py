@@ -46,6 +46,7 @@ def may_be_total(coarse: Reach, column: ColumnProfile) -> bool:
     return (
         is_number(column)
         and column.name not in coarse.targets
+        and coarse.table.primary_key != (column.name,)
         and column.distinct >= _FEWEST_TOTALS
         and not set(words(column.name)[-1:]) & KEY_WORDS
     )
