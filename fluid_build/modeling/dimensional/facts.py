@@ -375,13 +375,19 @@ class _FactBuilder:
     def _take_over(
         self, reference: DimensionReference, header: Relationship, aliases: Mapping[str, str]
     ) -> None:
-        key = reference.key
+        key, role = reference.key, reference.role
+        member = self.context.layout.names.member(header.to_entity)
         if key in self.used_columns:
-            key = prefixed(self.context.layout.names.member(header.to_entity), key)
+            key = prefixed(member, key)
+        used_roles = {r.role for r in self.references if r.dimension == reference.dimension}
+        if role in used_roles:
+            source = self.context.layout.names.role(header) or member
+            role = free_column(prefixed(source, role or member), used_roles)
         self.references.append(
             reference.model_copy(
                 update={
                     "key": free_column(key, self.used_columns),
+                    "role": role,
                     "source": aliases[reference.source],
                     "optional": reference.optional or not is_mandatory(header),
                     "reason": f"Inherited from {header.to_entity}: each row belongs to one there.",

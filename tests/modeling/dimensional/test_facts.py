@@ -475,3 +475,20 @@ def test_milestones_follow_each_other_and_fill_up(
     measured = source("event *id, a date, b date?, amount decimal")
     model = star(measured, observations=Observations(date_orders=(order,)))
     assert fact(model, "fct_event").fact_type == fact_type
+
+
+def test_one_dimension_inherited_from_two_headers_has_two_roles() -> None:
+    result = fact_of(
+        """
+        store     *id, name text
+        product   *id, name text
+        delivery  *id, booked date, store_id > store, amount decimal
+        sale      *id, booked date, store_id > store, amount decimal
+        sale_item *id, delivery_id > delivery, sale_id > sale, product_id > product, price decimal
+        """,
+        "fct_sale_item",
+    )
+    stores = [r.role for r in result.dimensions if r.dimension == "dim_store"]
+    assert len(set(stores)) == len(stores) == 2
+    days = [r.role for r in result.dimensions if r.dimension == "dim_date"]
+    assert len(set(days)) == len(days) == 2
