@@ -20,6 +20,11 @@ _MOST_LISTED = 12
 """Values of a closed list of codes, such as statuses or kinds. Longer lists are mostly tables."""
 _ROWS_PER_VALUE = 5
 """Rows that must repeat each listed value on average, so that a small table's amounts aren't."""
+_MOST_SPARSE = 60
+_ROWS_PER_SPARSE_VALUE = 15
+_UNUSED_PER_SPARSE_VALUE = 10
+"""Codes of a catalogue: few of a wide range, each of them often. Of measured numbers as far apart,
+most would occur once; rounded ones are multiples of five."""
 _FULL_RANGE = 0.9
 """Share of a range's whole numbers that occur in it where they were assigned one by one."""
 _FEWEST_DIGITS = 5
@@ -61,11 +66,24 @@ def is_listed(column: ColumnProfile) -> bool:
     filled = column.rows - column.nulls
     if filled < _FEWEST_ROWS or (low, high) in _FLAGS or column.distinct == 1:
         return True
+    if _is_sparse_list(column):
+        return True
     if low < -1 or has_counted_values(column) or _is_concentrated(column):
         return False
     if column.distinct <= _MOST_LISTED and filled >= _ROWS_PER_VALUE * column.distinct:
         return True
     return column.distinct >= _FULL_RANGE * (high - low + 1)
+
+
+def _is_sparse_list(column: ColumnProfile) -> bool:
+    """Return whether a few numbers of a wide range occur again and again, and aren't rounded."""
+    low, high = value_bounds(column)
+    filled = column.rows - column.nulls
+    if low < 0 or column.distinct > _MOST_SPARSE or not column.top_values:
+        return False
+    is_rounded = all(float(value.value) % 5 == 0 for value in column.top_values)
+    is_wide = high - low >= _UNUSED_PER_SPARSE_VALUE * column.distinct
+    return is_wide and not is_rounded and filled >= _ROWS_PER_SPARSE_VALUE * column.distinct
 
 
 def is_numbering(column: ColumnProfile) -> bool:
@@ -108,6 +126,12 @@ def _is_concentrated(column: ColumnProfile) -> bool:
     if column.distinct < _FEWEST_CONCENTRATED or not frequent:
         return False
     return max(frequent) - min(frequent) <= _CONCENTRATED_PART * (high - low)
+
+
+def may_be_percentages(column: ColumnProfile) -> bool:
+    """Return whether whole numbers end at exactly 100, and aren't just the few that do."""
+    low, high = value_bounds(column)
+    return low >= 0 and high == 100 and column.distinct >= _FEWEST_CONCENTRATED
 
 
 def is_whole(column: ColumnProfile) -> bool:

@@ -1,6 +1,7 @@
 """How far a number of a known meaning adds up, in the row that it's in, with the reason."""
 
 from fluid_build.modeling.element import Alternative
+from fluid_build.modeling.measures.code_values import may_be_percentages
 from fluid_build.modeling.measures.measure_role import (
     MeasureRole,
     additive,
@@ -105,6 +106,8 @@ def _unexplained(column: ColumnProfile) -> MeasureRole:
     """Return the role of numbers whose name says nothing."""
     if family(column_type(column)) != "integer":
         return non_additive("its name says nothing", _no_amount())
+    if may_be_percentages(column):
+        return non_additive("its name says nothing, and its values end at 100 as percentages do")
     code = Alternative(choice="a code", reason="they're no numbering, no short list and no dates")
     values = f"{column.distinct:,} different whole numbers from {column.min} to {column.max}"
     return additive(f"{values} look measured", code)

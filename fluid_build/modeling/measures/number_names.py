@@ -80,6 +80,9 @@ _MEASURED_IN_UNITS = EXTENTS | INTENSITIES | {"volume", "vol"}
 _WITHOUT_TAX = frozenset({"ht"})
 """French for without tax, of amounts and prices alone; otherwise it's short for a height."""
 _TAXED = (MONEY | SHARES_OF_MONEY) - {"actual"}
+_RANKS = frozenset("rank ranks ranking rankings rating seeding".split())
+"""Words that make points those of a player at the time, and no points that were made."""
+_POINTS = frozenset("points pts punkte punti puntos pontos".split())
 _STANDARD = frozenset({"std"})
 """Standard of what something costs, and standard deviation of anything else."""
 _STILL_LEVELS = frozenset("debit credit turnover".split())
@@ -229,6 +232,8 @@ def _money(parts: Words) -> NumberName | None:
 def _scale(parts: Words) -> NumberName | None:
     """Return the scale that a name says something is measured on."""
     if set(parts) & BODIES and (word := _last_of(EXTENTS, parts)):
+        return NumberName("intensity", word)
+    if (word := _last_of(_RANKS, parts)) and _POINTS & set(parts):
         return NumberName("intensity", word)
     is_money = parts[-1] in MONEY or (parts[-1] in _WITHOUT_TAX and set(parts) & _TAXED)
     if not is_money and (word := _last_of(INTENSITIES, parts)):

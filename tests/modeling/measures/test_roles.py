@@ -278,6 +278,24 @@ def test_the_score_of_a_side_of_a_match_adds_up() -> None:
     assert role("credit_score") == role("score") == "avg non-additive"
 
 
+def test_few_numbers_of_a_wide_range_in_many_rows_are_codes() -> None:
+    """Measured numbers as far apart occur once each, unless they're rounded."""
+    facts: dict[str, object] = {"rows": 300, "distinct": 14, "min": "43", "max": "901"}
+    uneven, rounded = values(**{"833": 40, "129": 30}), values(**{"800": 40, "100": 30})
+    assert role("sisp", **facts, top_values=uneven) is None
+    assert role("sisp", **facts, top_values=rounded) == "sum additive"
+
+
+def test_whole_numbers_that_end_at_100_are_averaged() -> None:
+    """They may be percentages where the name says nothing."""
+    assert role("rough", min="0", max="100") == "avg non-additive"
+
+
+def test_points_of_a_ranking_are_on_a_scale() -> None:
+    assert role("winner_rank_points") == "avg non-additive"
+    assert role("points") == "sum additive"
+
+
 def test_columns_that_differ_in_a_number_add_up_alike() -> None:
     small = column("localtax1", "DECIMAL(8,2)", distinct=3, min="0", max="0.5", top_values=())
     large = column("localtax2", "DECIMAL(8,2)", **SPREAD)
