@@ -11,7 +11,8 @@ together. In the order of the rules:
   measure or a period for each combination of its key.
 - What others refer to is an event if it's a header with lines: dated, with few lines per row. A
   period with a name (a campaign, a season) isn't one, nor what has a name and no measure (a race).
-  Nor is an undated thing that dated rows use over and over, such as a copy of a film.
+  Nor is an undated thing that dated rows use over and over, such as a copy of a film, nor
+  what has no date even through what it refers to and adds nothing up (a measuring station).
 - What nothing refers to is an event if it's dated, is of a period (a year), or relates several
   entities, even if one of them has no table. With one reference and nothing of that it describes
   what it refers to (a translation, a skill, a room), unless it measures.
@@ -173,6 +174,8 @@ def _header_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relatio
     describes_nothing = not any(describes(graph, entity, a) for a in entity.attributes)
     relates_several = len({p.to_entity for p in parents}) > 1 and all(map(is_mandatory, parents))
     is_header = measures or (describes_nothing and not _is_used_by_dated(graph, entity))
+    if is_header and _is_undated_place(graph, entity, parents):
+        return ""
     if relates_several and is_header and not has_name:
         return f"It links {name_parents(filled)}, and no column names its rows."
     return ""
@@ -290,6 +293,24 @@ def _measures_lines(graph: ReferenceGraph, entity: Entity) -> bool:
     is_within = len(key) > 1 and any(graph.is_referring(entity.name, name) for name in key)
     described = sum(describes(graph, entity, attribute) for attribute in entity.attributes)
     return bool(sums) and (is_within or len(measures) >= described)
+
+
+def _is_undated_place(
+    graph: ReferenceGraph, entity: Entity, parents: tuple[Relationship, ...]
+) -> bool:
+    """Return whether neither dates nor measures make more of an entity than others refer to.
+
+    The level of a pair (the stock of a product in a store) is measured; the level of what has a key
+    of its own is a property of it, such as the level at which a station warns.
+    """
+    targets = [graph.entities[parent.to_entity] for parent in parents]
+    if _period(graph, entity) is not None or any(
+        graph.event_dates(each) or is_calendar(each) for each in (entity, *targets)
+    ):
+        return False
+    kinds_of_sums = {a.measure.additivity for a in _sums(graph, entity) if a.measure}
+    is_pair = all(graph.is_referring(entity.name, name) for name in graph.keys[entity.name])
+    return kinds_of_sums == (set() if is_pair else {"semi-additive"})
 
 
 def _is_used_by_dated(graph: ReferenceGraph, entity: Entity) -> bool:

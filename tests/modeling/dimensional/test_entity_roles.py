@@ -10,6 +10,7 @@ from fluid_build.modeling.dimensional.entity_roles import EntityRole, entity_rol
 from fluid_build.modeling.dimensional.reference_graph import reference_graph
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
+from tests.modeling.profiles import reference
 from tests.modeling.sources import changed, conceptual, source
 
 SALES = """
@@ -193,3 +194,25 @@ def test_a_pair_with_the_date_when_it_was_recorded_is_a_bridge() -> None:
         tagging   *post_id > post, *tag_id > tag, creation_date date
     """
     assert kinds(tagging)["tagging"] == "bridge"
+
+
+STATIONS = """
+    river   *id, name text
+    commune *id, name text
+    station *id, river_id > river, commune_id > commune, stock_level double
+    reading *id, station_id > station, read_on date, amount decimal
+"""
+
+
+def test_an_undated_place_with_a_level_of_its_own_is_a_dimension() -> None:
+    assert kinds(STATIONS)["station"] == "dimension"
+
+
+def test_an_undated_pair_that_others_refer_to_is_an_event_only_with_a_level() -> None:
+    pair = "pair *river_id > river, *commune_id > commune{more}"
+    names = "river *id, name text\ncommune *id, name text\n"
+    note = "note *id, text text"
+    references = reference("note", "river_id commune_id", "pair", "river_id commune_id")
+    for more, kind in ((", stock_level double", "fact"), ("", "dimension")):
+        schema = f"{names}{pair.format(more=more)}\n{note}, river_id, commune_id"
+        assert roles(source(schema, references))["pair"].kind == kind
