@@ -110,6 +110,10 @@ def placements(profile: Profile, tables: SourceTables) -> dict[str, Placement]:
     for name, reason in codes.items():
         if not _is_entity_elsewhere(tables, name, codes.keys()):
             placed.setdefault(name, Placement("reference", reason))
+    lists = {name for name, placement in placed.items() if placement.kind == "reference"}
+    for name in links:
+        if not _has_only_references(tables, tables.entities[name], lists):
+            del placed[name]
     for shared in tables.shared_hubs:
         reason = f"Sources share its key: {'; '.join(map(describe_shared, shared.overlaps))}."
         for name in shared.columns:

@@ -19,8 +19,10 @@ from fluid_build.modeling.data_vault.reasons import subject
 from fluid_build.modeling.data_vault.relating import is_translation, outward_references
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.table_names import (
+    is_core_concept,
     lists_codes,
     lists_languages,
+    lists_types,
     names_hierarchy,
 )
 from fluid_build.modeling.types import family
@@ -60,11 +62,17 @@ def calendars(tables: SourceTables) -> dict[str, str]:
 def code_lists(profile: Profile, tables: SourceTables, links: Set[str]) -> Mapping[str, str]:
     """Return the tables that are code lists, each with the sentence that says why.
 
-    ``links`` are the tables that are links for sure: their ends are hubs.
+    ``links`` are the tables that only hold references. Their ends are hubs, except lists of types
+    and statuses, which say something of the link's rows.
     """
     if not profile.has_data:
         return {}
-    link_ends = {r.to_entity for name in links for r in tables.references[name]}
+    link_ends = {
+        r.to_entity
+        for name in links
+        for r in tables.references[name]
+        if not lists_types(tables, r.to_entity)
+    }
     return {
         name: _code_list_reason(entity, tables)
         for name, entity in tables.entities.items()
@@ -127,7 +135,7 @@ def _is_code_list(profile: Profile, tables: SourceTables, entity: Entity) -> boo
             return False
         if referrer.to_attributes != key:
             return False
-    if not _explains_codes(entity, key) and not lists_languages(tables, entity.name):
+    if not _explains_codes(tables, entity, key) and not lists_languages(tables, entity.name):
         return False
     if not tables.referrers[entity.name] and not _is_list_by_itself(tables, entity, key):
         return False
@@ -136,7 +144,8 @@ def _is_code_list(profile: Profile, tables: SourceTables, entity: Entity) -> boo
         length = profile.table(entity.name).column(key[0]).max_length
         is_short = length is not None and length <= _LONGEST_CODE
         return is_short and 0 < entity.rows <= _MOST_CODES
-    return key_family in {"integer", "decimal"} and 0 < entity.rows <= _MOST_NUMBERED
+    most = _MOST_CODES if lists_types(tables, entity.name) else _MOST_NUMBERED
+    return key_family in {"integer", "decimal"} and 0 < entity.rows <= most
 
 
 def _is_list_by_itself(tables: SourceTables, entity: Entity, key: tuple[str, ...]) -> bool:
@@ -152,13 +161,15 @@ def _is_list_by_itself(tables: SourceTables, entity: Entity, key: tuple[str, ...
     return has_codes or lists_codes(tables, entity.name)
 
 
-def _explains_codes(entity: Entity, key: tuple[str, ...]) -> bool:
+def _explains_codes(tables: SourceTables, entity: Entity, key: tuple[str, ...]) -> bool:
+    """Return whether a table has little more than names for codes: no dates, no life of its own."""
     descriptive = [
         a
         for a in entity.attributes
         if a.name not in key and not is_technical(a) and not is_bookkeeping(a)
     ]
-    if not 1 <= len(descriptive) <= _MOST_DESCRIPTIVE or any(a.pii for a in descriptive):
+    most = 1 if is_core_concept(tables, entity.name) else _MOST_DESCRIPTIVE
+    if not 1 <= len(descriptive) <= most or any(a.pii or is_date(a) for a in descriptive):
         return False
     return any(family(a.type) == "text" for a in descriptive)
 

@@ -20,8 +20,8 @@ def _word_set(text: str) -> frozenset[str]:
 _CORE_CONCEPTS = _word_set(
     """
     airplane aircraft asset building car client company customer device employee equipment machine
-    member party patient person plane product site staff store student supplier teacher user vehicle
-    vendor warehouse
+    member party patient person plane product site staff store student supplier teacher team
+    tournament user vehicle vendor warehouse
     account agreement appointment auftrag bestellung booking buchung case claim commande commessa
     contract contrat contrato contratto encargo enrollment factura faktura fattura facture invoice
     job loan mietvertrag order ordine orden pedido policy prescription prenotazione project quote
@@ -69,6 +69,8 @@ _LIST_WORDS = _word_set(
     """
 )
 """What lists of codes are about. Other small lists may be the customers of a shop that is new."""
+_TYPE_WORDS = _word_set("estado kind rodzaj stan stato status statut tipo type typ statuses")
+"""What says how something is, and is nothing by itself, unlike a category or a group."""
 _SEQUENCES = _word_set(
     "line lineno lnr nth num ord order ordinal pos position rank row seq sequence"
 )
@@ -135,6 +137,12 @@ def lists_codes(tables: SourceTables, table: str) -> bool:
     """Return whether a table is named for what lists of codes are about, such as a type."""
     own = table_words(tables, table)
     return bool(_LIST_WORDS & set(own)) or bool(own and last_word(own[-1], _LIST_WORDS))
+
+
+def lists_types(tables: SourceTables, table: str) -> bool:
+    """Return whether a table lists what types or statuses there are of something else."""
+    own = table_words(tables, table)
+    return bool(_TYPE_WORDS & {*own[:1], *own[-1:]})
 
 
 def names_table(tables: SourceTables, table: str, attribute: Attribute) -> bool:

@@ -6,7 +6,14 @@ from fluid_build.modeling.data_vault.placements import Placement, placements
 from fluid_build.modeling.data_vault.source_tables import source_tables
 from fluid_build.profiling.profile import Profile
 from tests.modeling.profiles import reference
-from tests.modeling.sources import changed, changed_column, conceptual, source
+from tests.modeling.sources import (
+    changed,
+    changed_column,
+    conceptual,
+    satellite,
+    source,
+    vault,
+)
 
 TWO_HUBS = """
     customer *id, name text, city text, street text
@@ -340,3 +347,21 @@ def test_without_data_nothing_is_known_to_be_a_short_list() -> None:
 def test_the_end_of_a_link_is_a_hub_even_if_it_looks_like_a_code_list() -> None:
     schema = f"{COLOURS}\npaint *shirt_id > shirt, colour_code > colour"
     assert codes(schema) == "hub"
+
+
+def test_types_are_a_list_also_where_a_table_of_references_refers_to_them() -> None:
+    """Roles that a key is made of are hubs: only that relation says who has which."""
+    types = "vote_type *id/4, name text"
+    vote = "vote *id, post_id > post, user_id > author, vote_type_id > vote_type, created_on date"
+    model = vault(source(f"post *id, body text\nauthor *id, name text\n{types}\n{vote}"))
+    assert [table.table for table in model.reference_tables] == ["vote_type"]
+    assert "vote_type_id" in satellite(model, "sat_vote").columns
+
+
+def test_what_has_dates_or_more_than_a_name_and_is_followed_by_a_business_is_no_code_list() -> None:
+    """A tournament takes place, and a team has a captain."""
+    cup = "tournament *id, place text, played_on date"
+    team = "team *id, name text, captain_id"
+    match = "game *id, tournament_id > tournament, team_id > team, label text, note text"
+    model = vault(source(f"{cup}\n{team}\n{match}", rows=12))
+    assert {"tournament", "team"} <= {hub.entity_name for hub in model.hubs}
