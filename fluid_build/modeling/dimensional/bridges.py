@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Entity, Relationship
+from fluid_build.modeling.dimensional.column_purposes import is_share
 from fluid_build.modeling.dimensional.dimension_references import reference_to_member
 from fluid_build.modeling.dimensional.elements import Bridge, Dimension, FactAttribute
 from fluid_build.modeling.dimensional.star_layout import StarLayout
@@ -94,6 +95,8 @@ def _attributes(
             reason = "The key of the event."
         elif attribute.name in referring:
             reason = "The original foreign key, kept so that orphaned values aren't lost."
+        elif is_share(attribute, *ends.layout.graph.bounds[entity.name, attribute.name]):
+            reason = "The weighting factor: measures times it aren't counted more than once."
         else:
             reason = "It describes the pair, such as a rank or a share."
         column = ends.layout.names.column(entity.name, attribute.name)

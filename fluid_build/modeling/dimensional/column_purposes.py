@@ -79,6 +79,15 @@ _REMARKS = frozenset(
     remarque remarques text uwagi yorum
     """.split()
 )
+_SHARES = frozenset(
+    """
+    aandeel anteil fraction gewichtung ownership pct percent percentage percentuale porcentagem
+    porcentaje pourcentage procent prozent share udzial
+    """.split()
+)
+"""Words for the share that one of several members has in a whole."""
+_WEIGHTS = frozenset("factor weight weighting".split())
+"""Words for the same where the values end at 1; a weight in grams goes further."""
 _OF_PERSONS = frozenset({"person_name", "username", "email"})
 _OF_ANYTHING = frozenset(
     """
@@ -301,6 +310,18 @@ def is_numbering(attribute: Attribute) -> bool:
         or parts[-1].endswith(("number", "num"))
         or is_category_name(attribute.name)
     )
+
+
+def is_share(attribute: Attribute, low: float, high: float) -> bool:
+    """Return whether a number is a share of a whole, by its name and bounds: to 1, or to 100.
+
+    Every word of the name must say so, since a percentage of discount isn't a share.
+    """
+    parts = {singular(word) for word in words(attribute.name)}
+    if not parts or kind(attribute) not in {"integer", "decimal", "float"}:
+        return False
+    is_weight = parts <= _SHARES | _WEIGHTS and high <= 1
+    return (parts <= _SHARES or is_weight) and 0 <= low <= high <= _LARGEST_PERCENTAGE
 
 
 def is_remark(attribute: Attribute) -> bool:

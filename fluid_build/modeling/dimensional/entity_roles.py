@@ -14,6 +14,7 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_descriptive,
     is_flag,
     is_record_stamp,
+    is_share,
     is_weak_measure,
 )
 from fluid_build.modeling.dimensional.event_rules import (
@@ -135,10 +136,11 @@ def _is_rule(attribute: Attribute) -> bool:
 
 
 def _adds_little(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> bool:
-    """Return whether an attribute may come along with a bridge: a flag, a rank, a time stamp."""
+    """Return whether an attribute may come along with a bridge: a flag, a rank, a share."""
     if is_record_stamp(attribute) or is_flag(attribute) or has_few_values(attribute):
         return True
-    return is_weak_measure(attribute, *graph.bounds[entity.name, attribute.name])
+    bounds = graph.bounds[entity.name, attribute.name]
+    return is_weak_measure(attribute, *bounds) or is_share(attribute, *bounds)
 
 
 def _reference_to_whole(graph: ReferenceGraph, entity: Entity) -> Relationship | None:

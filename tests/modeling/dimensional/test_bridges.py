@@ -72,3 +72,25 @@ def test_a_bridge_between_members_of_one_dimension_has_roles() -> None:
         "one_person_key",
         "other_person_key",
     ]
+
+
+def test_a_share_for_each_pair_is_the_weighting_factor_of_a_bridge() -> None:
+    countries = """
+        continent  *id, name text
+        country    *id, name text
+        lies_on    *continent_id > continent, *country_id > country, percentage 1-100
+        population *id, country_id > country, counted date, amount decimal
+    """
+    result = bridge(star(source(countries)), "brg_lies_on")
+    (share,) = (a for a in result.attributes if a.attribute == "percentage")
+    assert share.reason.startswith("The weighting factor")
+
+
+def test_a_discount_for_each_pair_is_no_weighting_factor() -> None:
+    agreed = """
+        customer *id, name text
+        product  *id, name text
+        agreed   *customer_id > customer, *product_id > product, discount_percent decimal 1-40
+        sale     *id, customer_id > customer, sold date, amount decimal
+    """
+    assert not star(source(agreed)).bridges
