@@ -8,7 +8,7 @@ from fluid_build.observations.key_overlaps import key_overlaps
 from fluid_build.observations.key_uses import key_uses
 from fluid_build.observations.observe import observe
 from fluid_build.observations.observed import Observations
-from fluid_build.observations.observed_tables import observed_tables
+from fluid_build.observations.observed_tables import observed_tables, reporting_failures
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.combined import CombinedSource
@@ -29,11 +29,12 @@ def observe_combined(
         }
     )
     tables = list(observed_tables(source, profile).values())
-    return replace(
-        merged,
-        key_overlaps=tuple(key_overlaps(source.connection, tables)),
-        key_uses=tuple(key_uses(source.connection, tables, profile.foreign_keys)),
-    )
+    with reporting_failures(source):
+        return replace(
+            merged,
+            key_overlaps=tuple(key_overlaps(source.connection, tables)),
+            key_uses=tuple(key_uses(source.connection, tables, profile.foreign_keys)),
+        )
 
 
 def _only(profile: Profile, tables: Set[str]) -> Profile:

@@ -9,7 +9,7 @@ from fluid_build.observations.contradicted_references import (
 from fluid_build.observations.date_orders import date_orders
 from fluid_build.observations.header_totals import header_totals
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
-from fluid_build.observations.observed_tables import observed_tables
+from fluid_build.observations.observed_tables import observed_tables, reporting_failures
 from fluid_build.observations.recurring_services import recurring_services
 from fluid_build.observations.row_formulas import row_formulas
 from fluid_build.observations.row_identities import row_identities
@@ -28,16 +28,24 @@ from fluid_build.sources.base import Source
 def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) -> Observations:
     """Return what the rows of a profiled source show; nothing where there is only structure.
 
-    Nothing is written to the source. A table that a query fails on has fewer observations.
+    Nothing is written to the source. A table that a query fails on has fewer observations. Raises
+    SourceUnreadableError if memory runs out or a file can't be read.
     """
     if not profile.has_data:
         return NO_OBSERVATIONS
     on_progress(Progress("observations", 0, 1))
+    with reporting_failures(source):
+        observations = _observe(source, profile)
+    on_progress(Progress("observations", 1, 1))
+    return observations
+
+
+def _observe(source: Source, profile: Profile) -> Observations:
     by_name = observed_tables(source, profile)
     tables, connection = list(by_name.values()), source.connection
     contradicted = tuple(contradicted_references(connection, by_name, profile.foreign_keys))
     profile = without_contradicted(profile, contradicted)
-    observed = Observations(
+    return Observations(
         same_moments=tuple(same_moments(connection, tables)),
         twin_moments=tuple(twin_moments(connection, tables)),
         date_orders=tuple(date_orders(connection, tables)),
@@ -55,5 +63,3 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
         contradicted_references=contradicted,
         unlisted_identifiers=tuple(unlisted_identifiers(connection, by_name, profile.foreign_keys)),
     )
-    on_progress(Progress("observations", 1, 1))
-    return observed

@@ -8,8 +8,12 @@ import duckdb
 
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 from fluid_build.sources.base import Source
-from fluid_build.sources.engine import DUCKDB_ERRORS
+from fluid_build.sources.engine import DUCKDB_ERRORS, unreadable
 from fluid_build.sources.sql import literal, quote
+
+_ENVIRONMENT_ERRORS = (duckdb.OutOfMemoryException, duckdb.IOException)
+"""Failures of the machine or of a file. They may not happen elsewhere, so leaving an observation
+out for them would give the same source another model on a smaller machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +56,24 @@ def unless_unreadable() -> Iterator[None]:
     """Leave the block without a result where DuckDB can't run a query of it.
 
     A profiled table can be read, so this is a query that its files or types don't support. An
-    observation is then absent, and the model is built by names and figures of the profile.
+    observation is then absent, and the model is built by names and figures of the profile. Too
+    little memory and failed reads are raised: see ``reporting_failures``.
     """
     try:
         yield
-    except duckdb.InterruptException:
+    except (duckdb.InterruptException, *_ENVIRONMENT_ERRORS):
         raise
     except DUCKDB_ERRORS:
         return
+
+
+@contextmanager
+def reporting_failures(source: Source) -> Iterator[None]:
+    """Raise SourceUnreadableError where memory runs out or a file can't be read, as profiling."""
+    try:
+        yield
+    except _ENVIRONMENT_ERRORS as error:
+        raise unreadable(source.name, error) from error
 
 
 def _typed(name: str, column: ColumnProfile) -> str:
