@@ -3,13 +3,14 @@
 import hashlib
 import json
 import shutil
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from fluid_build.sources import open_source
-from fluid_build.transform.plan.execution import built
+from fluid_build.transform.plan.execution import FIRST_LOAD, built
 from fluid_build.verification import read_folder
 from tests.cli.running import STATEMENTS, Fluid, forged, run
 from tests.postgres import PostgresDatabase
@@ -17,10 +18,13 @@ from tests.postgres import PostgresDatabase
 TECHNIQUES = ("data_vault_2", "dimensional", "flat")
 
 
-def load(folder: Path, source: Path, warehouse: Path) -> None:
-    """Load a warehouse with what a folder's plan builds, as dbt would."""
+def load(folder: Path, source: Path, warehouse: Path, *days: datetime) -> None:
+    """Load a warehouse on each day with what a folder's plan builds, as dbt would."""
     plan = read_folder(folder).plan
-    with open_source(source) as opened, built(opened, plan) as outcome:
+    first, *later = days or (FIRST_LOAD,)
+    with open_source(source) as opened, built(opened, plan, load_date=first) as outcome:
+        for day in later:
+            outcome.load(day)
         outcome.connection.execute(f"ATTACH '{warehouse}' AS warehouse")
         for build in plan.published:
             outcome.connection.execute(
@@ -93,6 +97,34 @@ def test_what_a_warehouse_lacks_is_red_and_named(fluid: Fluid, place: Path, dama
         assert "✓" not in outcome.out
         assert f"{relation}: 1 row missing\n" in outcome.out
     assert bytes_of(warehouse) == before
+
+
+ACCOUNTS = (
+    "CREATE TABLE account (id INTEGER PRIMARY KEY, owner VARCHAR, branch VARCHAR, purpose VARCHAR,"
+    " balance DECIMAL(9, 2))",
+    "CREATE TABLE payment (id INTEGER PRIMARY KEY, account_id INTEGER REFERENCES account (id),"
+    " paid DATE, amount DECIMAL(9, 2))",
+    "INSERT INTO account SELECT i, 'owner ' || i, 'branch ' || i % 4, 'purpose ' || i % 3, i * 7.5"
+    " FROM range(1, 31) r(i)",
+    "INSERT INTO payment SELECT i, 1 + i % 30, DATE '2024-01-01' + i::INTEGER, i * 1.25"
+    " FROM range(1, 61) r(i)",
+)
+
+
+@pytest.mark.parametrize("relation", ["fct_payment", "fct_account_snapshot"])
+def test_snapshots_of_a_warehouse_are_compared_as_of_its_last_load(
+    fluid: Fluid, tmp_path: Path, relation: str
+) -> None:
+    """Neither the days of its loads nor their years in the calendar are reported as missing."""
+    source, warehouse = tmp_path / "bank.duckdb", tmp_path / "warehouse.duckdb"
+    run(source, *ACCOUNTS)
+    folder = forged(source, tmp_path / "star", "dimensional")
+    load(folder, source, warehouse, datetime(2025, 12, 31, 6), datetime(2026, 1, 1, 6))
+    assert fluid("verify", folder, "--warehouse", warehouse).code == 0
+    run(warehouse, f"DELETE FROM {relation} WHERE id = 5")
+    outcome = fluid("verify", folder, "--warehouse", warehouse, "--json")
+    lacking = json.loads(outcome.out)["warehouse"]["lacking"]
+    assert (outcome.code, lacking) == (1, [{"relation": relation, "rows": 1}])
 
 
 def test_the_document_names_what_is_lacking(fluid: Fluid, place: Path) -> None:

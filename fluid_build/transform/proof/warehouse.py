@@ -6,11 +6,13 @@ DuckDB file, in the types that the plan promises, so that both are compared in t
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime, time
 from pathlib import Path
 
 import duckdb
 
 from fluid_build.errors import SourceUnreadableError, UsageError
+from fluid_build.modeling.dimensional.snapshots import SNAPSHOT_DATE
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources import open_source
@@ -24,18 +26,18 @@ from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.built_database import built_by_dbt
 from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA
 from fluid_build.transform.plan.elements import Build, TransformPlan
-from fluid_build.transform.plan.execution import built
+from fluid_build.transform.plan.execution import FIRST_LOAD, Built, built
 from fluid_build.transform.proof.proof import Proof, prove
 
 _EXPECTED = "expected"
 _COPIED = "copied"
 _OF_THE_LOAD = frozenset({"load_date", "valid_from", "valid_to", "is_current", "is_deleted"})
-"""Columns that depend on when a relation was loaded, so a load of today has other values."""
+"""Columns that depend on the moment when a relation was loaded, so another load has others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """A relation without some rows that a load of today would give it."""
+    """A relation without some rows that a load on the day of its last one gives it."""
 
     relation: str
     rows: int
@@ -89,9 +91,10 @@ def prove_warehouse(
             return WarehouseProof(chosen, None, faults)
         with built_by_dbt(source, plan, file, schema=within) as warehouse:
             proof = prove(warehouse, model, on_progress=on_progress)
+            load_date = _last_load(warehouse, model)
         lacking: tuple[Lacking, ...] = ()
         if proof.verdict == "lost":
-            lacking = _lacking(source, plan, file, within, on_progress)
+            lacking = _lacking(source, plan, file, within, load_date, on_progress)
     return WarehouseProof(chosen, proof, lacking=lacking)
 
 
@@ -193,10 +196,30 @@ def _name(table: Table) -> str:
     return table.origin.table if isinstance(table.origin, InDatabase) else table.name
 
 
+def _last_load(warehouse: Built, model: LogicalModel) -> datetime:
+    """Return the last day that a warehouse has snapshots of; without any, every day is as good."""
+    facts = model.dimensional.facts if model.dimensional is not None else ()
+    days = [FIRST_LOAD.date()]
+    for fact in facts:
+        if fact.snapshot_of:
+            # Python has no other years. A day outside of them is a fault that the proof reports.
+            rows = warehouse.connection.execute(
+                f"SELECT max({SNAPSHOT_DATE}) FROM model.{fact.name}"
+                f" WHERE year({SNAPSHOT_DATE}) BETWEEN 1 AND 9999"
+            ).fetchall()
+            days += [day for (day,) in rows if day is not None]
+    return datetime.combine(max(days), time())
+
+
 def _lacking(
-    source: Source, plan: TransformPlan, file: Path, schema: str, on_progress: OnProgress
+    source: Source,
+    plan: TransformPlan,
+    file: Path,
+    schema: str,
+    load_date: datetime,
+    on_progress: OnProgress,
 ) -> tuple[Lacking, ...]:
-    """Return the relations that lack rows that a load of today has.
+    """Return the relations that lack rows that a load on that day has.
 
     Columns that depend on the moment of the load aren't compared. A warehouse may have more rows:
     the history of what changed.
@@ -206,7 +229,7 @@ def _lacking(
     connection = source.connection
     connection.execute(f"ATTACH ':memory:' AS {_EXPECTED}")
     try:
-        with built(source, plan, on_progress=on_progress):
+        with built(source, plan, load_date=load_date, on_progress=on_progress):
             for build in loaded:
                 connection.execute(
                     f"CREATE TABLE {_EXPECTED}.main.{build.name} AS {_comparable(build, plan)}"
