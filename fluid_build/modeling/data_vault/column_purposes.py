@@ -137,10 +137,3 @@ def is_period(attributes: Collection[Attribute]) -> bool:
         if is_date(attribute)
     ]
     return any(_STARTS & date for date in dates) and any(_ENDS & date for date in dates)
-
-
-def is_filled_later(attribute: Attribute) -> bool:
-    """Return whether a date is still missing in some rows, as that of a step to come is."""
-    evidence = attribute.evidence
-    is_partly_null = evidence.rows > evidence.nulls > 0
-    return is_event_date(attribute) and is_partly_null

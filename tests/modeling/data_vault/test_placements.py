@@ -4,6 +4,8 @@ import pytest
 
 from fluid_build.modeling.data_vault.placements import Placement, placements
 from fluid_build.modeling.data_vault.source_tables import source_tables
+from fluid_build.observations.date_orders import DateOrder
+from fluid_build.observations.observed import Observations
 from fluid_build.profiling.profile import Profile
 from tests.modeling.profiles import reference
 from tests.modeling.sources import (
@@ -168,7 +170,7 @@ def test_lines_that_measure_are_transactions_and_levels_arent(column: str, kind:
         ("capacity", "link"),
         ("label text", "hub"),
         ("status text/4, sold_on date", "hub"),
-        ("sold_on date, returned_on date?", "hub"),
+        ("sold_on date, returned_on date?", "transaction"),
     ],
 )
 def test_an_event_between_two_entities_is_a_transaction(column: str, kind: str) -> None:
@@ -365,3 +367,16 @@ def test_what_has_dates_or_more_than_a_name_and_is_followed_by_a_business_is_no_
     match = "game *id, tournament_id > tournament, team_id > team, label text, note text"
     model = vault(source(f"{cup}\n{team}\n{match}", rows=12))
     assert {"tournament", "team"} <= {hub.entity_name for hub in model.hubs}
+
+
+@pytest.mark.parametrize(
+    ("is_recent", "skipped", "is_hub"), [(True, 0, True), (False, 0, False), (True, 40, False)]
+)
+def test_dates_that_only_the_youngest_rows_lack_make_a_hub_of_a_table_that_nobody_refers_to(
+    is_recent: bool, skipped: int, is_hub: bool
+) -> None:
+    """A date that is missing in rows of any age is an optional remark on an event."""
+    sale = "sale *id, customer_id > customer, product_id > product, sold date, returned date?"
+    order = DateOrder("sale", "sold", "returned", 60, 60, 10, skipped, is_recent)
+    model = vault(source(f"{TWO_HUBS} {sale}"), observations=Observations(date_orders=(order,)))
+    assert ("sale" in {hub.entity_name for hub in model.hubs}) == is_hub
