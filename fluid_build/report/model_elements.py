@@ -138,7 +138,7 @@ def _relation_kinds(model: LogicalModel) -> Iterator[tuple[str, str]]:
         yield from ((fact.name, "fact") for fact in model.dimensional.facts)
         for dimension in model.dimensional.dimensions:
             yield dimension.name, "dimension"
-            yield dimension.history, "dimension"
+            yield dimension.history, "version table"
         yield from ((bridge.name, "bridge") for bridge in model.dimensional.bridges)
 
 

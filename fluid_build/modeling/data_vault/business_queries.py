@@ -68,17 +68,22 @@ def point_in_time_query(
         f"FROM {table}",
         _join("JOIN", hub.name, (f"{hub.name}.{hub.hash_key} = {table}.{hub.hash_key}",)),
     ]
+    names = [satellite.satellite for satellite in described]
+    is_of_one_table = _are_of_one_table(vault, names)
     for satellite in described:
         name = satellite.satellite
-        conditions = (
+        conditions = [
             f"{name}.{vault.key(name)} = {table}.{satellite.hash_key}",
             f"{name}.load_date = {table}.{satellite.load_date}",
-        )
-        clauses.append(_join("JOIN", name, conditions))
-    names = [satellite.satellite for satellite in described]
-    own = _own_satellite(vault, hub, names)
+        ]
+        if not is_of_one_table:
+            conditions.append(f"NOT {name}.is_deleted")
+        clauses.append(_join("JOIN" if is_of_one_table else "LEFT JOIN", name, conditions))
     clauses.append(_at_snapshot(table, calendar))
-    clauses += [f"    AND NOT {own}.is_deleted"] if own else []
+    if is_of_one_table:
+        clauses.append(f"    AND NOT {names[0]}.is_deleted")
+    elif names:
+        clauses.append(f"    AND {_is_described(vault, names)}")
     return _query(_described(vault, hub.name, names), clauses)
 
 
@@ -87,14 +92,15 @@ def raw_point_in_time_query(
 ) -> str:
     """Return the query that finds the valid row of each satellite in its history."""
     described = [each.satellite for each in satellites if vault.payload(each.satellite)]
-    own = _own_satellite(vault, hub, described)
+    is_of_one_table = _are_of_one_table(vault, described)
     ctes = [_valid_rows(name, (vault.key(name),), vault.payload(name)) for name in described]
     clauses = [f"FROM {hub.name}"]
     for name in described:
         same_key = f"{_valid(name)}.{vault.key(name)} = {hub.name}.{hub.hash_key}"
-        kind = "JOIN" if name == own else "LEFT JOIN"
-        clauses.append(_join(kind, _valid(name), (same_key,)))
+        clauses.append(_join("JOIN" if is_of_one_table else "LEFT JOIN", _valid(name), (same_key,)))
     clauses.append(f"WHERE {hub.name}.load_date <= {AS_OF}")
+    if described and not is_of_one_table:
+        clauses.append(f"    AND {_is_described(vault, described, _valid)}")
     columns = _described(vault, hub.name, described, _valid)
     return _query(columns, clauses, ctes)
 
@@ -204,9 +210,20 @@ class _ColumnNames:
             self.add(_alias(column), key, column.removesuffix("_hk") if is_shared else "")
 
 
-def _own_satellite(vault: RawVault, hub: Hub, satellites: Iterable[str]) -> str | None:
-    """Return the satellite that says whether a key was in the hub's own table, if any does."""
-    return next((s for s in satellites if vault.satellites[s].table == hub.entity_name), None)
+def _are_of_one_table(vault: RawVault, satellites: Sequence[str]) -> bool:
+    """Return whether satellites hold columns of the same rows, which come and go together."""
+    return len({vault.satellites[satellite].table for satellite in satellites}) == 1
+
+
+def _is_described(
+    vault: RawVault, satellites: Sequence[str], alias: Callable[[str], str] = str
+) -> str:
+    """Return the condition that a row of some satellite was valid.
+
+    Each source of a shared hub may have keys that the others lack.
+    """
+    keys = ", ".join(f"{alias(name)}.{vault.key(name)}" for name in satellites)
+    return f"COALESCE({keys}) IS NOT NULL"
 
 
 def _described(

@@ -23,7 +23,7 @@ from fluid_build.modeling.dimensional.service_days import service_days_facts
 from fluid_build.modeling.dimensional.snapshots import describe_snapshots, recorded_attributes
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import StarNames, free_column
-from fluid_build.modeling.dimensional.variants import galaxy_reason, suggested_variant
+from fluid_build.modeling.dimensional.variants import star_or_galaxy, suggested_variant
 from fluid_build.modeling.dimensional.wide_facts import widened
 from fluid_build.modeling.sql_names import sql_names
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
@@ -56,8 +56,9 @@ def star(
     snapshots = describe_snapshots(layout, dimensions, facts, calendar, used_relations)
     dimensions = _with_history(layout, dimensions, facts, snapshots, used_relations)
     service_days = service_days_facts(layout, dimensions, facts, calendar, used_relations)
-    if suggested == "star" and (shared := galaxy_reason(facts, calendar.name)):
-        suggested, reason = "galaxy", shared
+    all_facts = [*facts, *snapshots, *service_days]
+    if suggested == "star" and all_facts:
+        suggested, reason = star_or_galaxy(all_facts, calendar.name)
     if requested not in {None, suggested}:
         reason = (
             f"You requested this variant; for this source, the default would be {suggested}:"
@@ -68,7 +69,7 @@ def star(
     all_dimensions = [
         *dimensions.values(),
         *(derived.dimension for description in described for derived in description.derived),
-        *calendar_dimensions(calendar, [*facts, *snapshots, *service_days]),
+        *calendar_dimensions(calendar, all_facts),
     ]
     if layout.variant == "wide":
         by_name = {dimension.name: dimension for dimension in all_dimensions}

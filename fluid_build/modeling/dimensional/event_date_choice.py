@@ -23,7 +23,7 @@ from fluid_build.modeling.dimensional.column_purposes import (
 )
 from fluid_build.modeling.dimensional.date_roles import DateRoles, precedes
 from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph, is_mandatory
-from fluid_build.text import listed
+from fluid_build.text import did_you_mean, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,10 @@ def _requested(candidates: Sequence[DateCandidate], name: str, entity: str) -> D
             f"{entity} has no date that its events could be dated by.",
             hint=f"Leave out --event-date {entity}={name}.",
         )
-    raise unknown_name(f"event date of {entity}", name, list(by_label))
+    raise UsageError(
+        f"{entity} has no event date {name!r}.",
+        hint=f"{did_you_mean(name, by_label)}Event dates of {entity}: {', '.join(by_label)}.",
+    )
 
 
 def _rank(

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import get_args
 
 from fluid_build.errors import unknown_name
@@ -28,7 +29,8 @@ def check_variant(variant: str) -> Variant:
 def suggested_variant(graph: ReferenceGraph, roles: EntityRoles) -> tuple[Variant, str]:
     """Return the variant that the source suggests, and why.
 
-    A star may still turn out as a galaxy once its facts are known: see ``galaxy_reason``.
+    A star may still turn out as a galaxy once its facts are known, and says why then: see
+    ``star_or_galaxy``.
     """
     facts = [name for name, role in roles.items() if role.kind == "fact"]
     dimensions = [name for name, role in roles.items() if role.kind == "dimension"]
@@ -39,19 +41,20 @@ def suggested_variant(graph: ReferenceGraph, roles: EntityRoles) -> tuple[Varian
         has_lookups = any(roles[p.to_entity].kind == "dimension" for p in graph.parents[name])
         if rows >= _LARGE_DIMENSION and has_lookups:
             return "snowflake", f"{name} has {rows:,} rows: too many to copy its lookups into each."
-    if len(facts) == 1:
-        return "star", f"One fact ({facts[0]}) with its dimensions."
     if not facts:
         return "star", "No table records events, so the model has only dimensions."
+    return "star", ""
+
+
+def star_or_galaxy(facts: Sequence[Fact], calendar: str) -> tuple[Variant, str]:
+    """Return a galaxy where facts share dimensions besides the calendar, else a star, and why."""
+    dimensions = [{r.dimension for r in fact.dimensions} - {calendar} for fact in facts]
+    uses = Counter(chain.from_iterable(dimensions))
+    conformed = sorted(name for name, count in uses.items() if count > 1)
+    if conformed:
+        sharing = sum(not names.isdisjoint(conformed) for names in dimensions)
+        shared = ", ".join(conformed[:_MOST_NAMES])
+        return "galaxy", f"{sharing} facts share conformed dimensions ({shared})."
+    if len(facts) == 1:
+        return "star", f"One fact ({facts[0].name}) with its dimensions."
     return "star", f"{len(facts)} facts, each with its own dimensions."
-
-
-def galaxy_reason(facts: Sequence[Fact], calendar: str) -> str:
-    """Return why a model is a galaxy: facts share dimensions besides the calendar; "" if not."""
-    facts_per_dimension: Counter[str] = Counter()
-    for fact in facts:
-        facts_per_dimension.update({r.dimension for r in fact.dimensions} - {calendar})
-    conformed = sorted(name for name, count in facts_per_dimension.items() if count > 1)
-    if not conformed:
-        return ""
-    return f"{len(facts)} facts share conformed dimensions ({', '.join(conformed[:_MOST_NAMES])})."

@@ -47,7 +47,8 @@ def readme(
         _contents(plan, files),
         _loading(plan),
         _business_vault(plan),
-        _deleted(plan),
+        _deleted(plan, model),
+        _snapshots(model),
         _proof(plan, model, dialect),
         _known(plan),
         _renamed(plan),
@@ -117,17 +118,23 @@ def _contents(plan: TransformPlan, files: Collection[str]) -> str:
     )
 
 
-def _deleted(plan: TransformPlan) -> str:
+def _deleted(plan: TransformPlan, model: LogicalModel) -> str:
     """Return what becomes of members that the source deletes, where a dimension keeps them."""
-    kept_dimensions = [
+    dimensions = model.dimensional.dimensions if model.dimensional is not None else ()
+    names = {dimension.name for dimension in dimensions}
+    incremental_dimensions = [
         build
         for build in plan.builds
-        if build.materialization == "table" and build.incremental is not None
+        if build.name in names
+        and build.materialization == "table"
+        and build.incremental is not None
     ]
-    if not kept_dimensions:
+    if not incremental_dimensions:
         return ""
     versions = {build.name for build in plan.builds if build.materialization == "incremental"}
-    example = max(kept_dimensions, key=lambda build: len(versions.intersection(build.ref_models)))
+    example = max(
+        incremental_dimensions, key=lambda build: len(versions.intersection(build.ref_models))
+    )
     selected = [name for name in example.ref_models if name in versions] + [example.name]
     command = fenced(f"dbt build --full-refresh --select {' '.join(selected)}", "sh")
     return (
@@ -137,6 +144,20 @@ def _deleted(plan: TransformPlan) -> str:
         " permanently erase a person's data, rebuild the dimension from scratch, along with its"
         " history if it has one:"
         f"\n\n{command}"
+    )
+
+
+def _snapshots(model: LogicalModel) -> str:
+    """Return what snapshot facts keep, where there are any."""
+    facts = model.dimensional.facts if model.dimensional is not None else ()
+    names = tuple(fact.name for fact in facts if fact.snapshot_of)
+    if not names:
+        return ""
+    return (
+        "## Snapshots\n\nThese facts record what the source keeps only as it is now, one row for"
+        f" each member and load day: {codes(names)}. Days that were recorded stay, also after the"
+        " source deletes the member, so to erase a person's data, delete their rows there too. The"
+        " source can't provide past days again: a full refresh loses them for good."
     )
 
 

@@ -275,8 +275,8 @@ def test_a_user_chooses_the_date_of_an_event() -> None:
     [
         ("order", "ordered", "Unknown table 'order'"),
         ("customer", "name", "customer isn't a fact"),
-        ("orders", "freight", "Unknown event date of orders 'freight'"),
-        ("line", "packed", "Unknown event date of line 'packed'"),
+        ("orders", "freight", "orders has no event date 'freight'"),
+        ("line", "packed", "line has no event date 'packed'"),
     ],
 )
 def test_what_is_no_date_of_a_fact_cant_be_chosen(table: str, date: str, message: str) -> None:

@@ -17,7 +17,7 @@ SHOP = """
     ("schema", "variant", "reason"),
     [
         ("sale *id, sold date, amount decimal", "wide", "The only table is already wide"),
-        (SHOP, "star", "One fact (sale) with its dimensions."),
+        (SHOP, "star", "One fact (fct_sale) with its dimensions."),
         ("colour *id, colour_name text\nsize *id, size_name text", "star", "No table records"),
         (f"{SHOP}\nvisit *id, visited date, customer_id > customer", "galaxy",
          "2 facts share conformed dimensions (dim_customer)."),
