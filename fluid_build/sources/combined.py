@@ -67,15 +67,11 @@ def open_several(
 
     Every table is copied once, because DuckDB can't attach all kinds of sources at the same time
     without changing values. Raises what ``open_source`` does, UsageError for a source without data
-    or for a name that's given twice, and EmptySourceError where no table could be copied.
+    or for a name or an address that's given twice, and EmptySourceError where no table could be
+    copied.
     """
-    requested = [request.name for request in requests if request.name]
-    repeated = sorted({name for name in requested if requested.count(name) > 1})
-    if repeated:
-        raise UsageError(
-            f"Two sources are called {repeated[0]}.", hint="Give each source a name of its own."
-        )
-    names = set(requested)
+    _check_distinct(requests)
+    names = {request.name for request in requests if request.name}
     parts: list[OpenSource] = []
     with starting(memory_limit) as engine:
         # Files are checked against their text on this connection, which needs a place to load it.
@@ -103,6 +99,26 @@ def open_several(
             ),
             parts=tuple(parts),
         )
+
+
+def _check_distinct(requests: Sequence[SourceRequest]) -> None:
+    """Raise UsageError where two requests have the same name, or none and the same address."""
+    names: set[str] = set()
+    places: list[tuple[Address, tuple[str, ...]]] = []
+    for request in requests:
+        if request.name and request.name in names:
+            raise UsageError(
+                f"Two sources are called {request.name}.",
+                hint="Give each source a name of its own.",
+            )
+        place = (request.address, request.schemas)
+        if not request.name and place in places:
+            raise UsageError(
+                f"{redact(request.address.place)} is given twice.",
+                hint="Leave one out. If you mean it, give each a name: NAME=URI.",
+            )
+        names.add(request.name)
+        places += [] if request.name else [place]
 
 
 def source_identifier(text: str) -> str:

@@ -119,6 +119,15 @@ def test_two_sources_of_one_name_are_refused(fluid: Fluid, both: Path) -> None:
     assert "Two sources are called a" in outcome.err
 
 
+def test_a_source_that_is_given_twice_without_names_is_refused(fluid: Fluid, both: Path) -> None:
+    outcome = fluid(
+        *FROM_SOURCE, "--uri", both / "crm.db", "--uri", both / "crm.db",
+        "--technique", "dv2", "-o", both / "out",
+    )  # fmt: skip
+    assert outcome.code == 2
+    assert "crm.db is given twice" in outcome.err
+
+
 def vault_of(out: Path) -> dict[str, Any]:
     vault: dict[str, Any] = json.loads((out / "model.json").read_text())["dv2"]
     return vault
