@@ -11,11 +11,12 @@ together. In the order of the rules:
   measure or a period for each combination of its key.
 - What others refer to is an event if it's a header with lines: dated, with few lines per row. A
   period with a name (a campaign, a season) isn't one, nor what has a name and no measure (a race).
-  Nor is an undated thing that dated rows use over and over, such as a copy of a film, nor
-  what has no date even through what it refers to and adds nothing up (a measuring station).
+  Nor is an undated thing that dated rows use over and over, such as a copy of a film, nor what has
+  no date even through what it refers to and adds nothing up (a measuring station).
 - What nothing refers to is an event if it's dated, is of a period (a year), or relates several
-  entities, even if one of them has no table. With one reference and nothing of that it describes
-  what it refers to (a translation, a skill, a room), unless it measures.
+  entities, even if one of them has no table, or one of them twice (the teams of a match). With one
+  reference and nothing of that it describes what it refers to (a translation, a skill, a room),
+  unless it measures.
 """
 
 from collections.abc import Iterator
@@ -205,10 +206,23 @@ def _leaf_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relations
         return (
             f"No table refers to it. Its rows are of a period ({period.name}) and refer to {ends}."
         )
+    opponents = _opponents(filled)
+    season = next((a for a in entity.attributes if period_words(a)), None)
+    if opponents and season is not None:
+        return (
+            f"No table refers to it. It refers to {opponents} in several roles, and is of a period"
+            f" ({season.name})."
+        )
     unresolved = _unresolved_key(graph, entity)
     if unresolved is not None:
         return f"No table refers to it, and it links {ends} and {unresolved.name}."
     return ""
+
+
+def _opponents(references: tuple[Relationship, ...]) -> str:
+    """Return the entity that every row refers to in several roles, as a match to two teams."""
+    targets = [reference.to_entity for reference in references if is_mandatory(reference)]
+    return next((target for target in targets if targets.count(target) > 1), "")
 
 
 def _has_own_name(entity: Entity) -> bool:

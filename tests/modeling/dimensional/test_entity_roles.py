@@ -216,3 +216,11 @@ def test_an_undated_pair_that_others_refer_to_is_an_event_only_with_a_level() ->
     for more, kind in ((", stock_level double", "fact"), ("", "dimension")):
         schema = f"{names}{pair.format(more=more)}\n{note}, river_id, commune_id"
         assert roles(source(schema, references))["pair"].kind == kind
+
+
+def test_a_match_of_a_season_between_two_members_is_an_event() -> None:
+    schema = """
+        team    *code text, name text
+        contest *id, home text > team, guest text > team, season text/9, result text/60
+    """
+    assert kinds(schema)["contest"] == "fact"
