@@ -171,7 +171,7 @@ def _alike_columns(
 ) -> Iterator[list[tuple[ObservedTable, str]]]:
     """Return the columns of several tables with one name and type, where a key contains one."""
     groups: dict[_Group, list[tuple[ObservedTable, str]]] = defaultdict(list)
-    in_keys = set()
+    in_keys, listed = set(), set()
     for table in tables.values():
         keys = {*table.profile.candidate_keys, table.profile.primary_key}
         for column in table.profile.columns:
@@ -187,9 +187,9 @@ def _alike_columns(
                     in_keys.add(group)
             elif is_own_key:
                 # A table lists what its key identifies.
-                in_keys.discard(group)
-                groups[group] = []
-    return (columns for group, columns in groups.items() if group in in_keys and len(columns) > 1)
+                listed.add(group)
+    unlisted = in_keys - listed
+    return (columns for group, columns in groups.items() if group in unlisted and len(columns) > 1)
 
 
 def _own_parts(table: ObservedTable, referring: set[tuple[str, str]]) -> Iterator[str]:

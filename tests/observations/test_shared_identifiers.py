@@ -60,6 +60,27 @@ def test_an_identifier_that_a_table_lists_is_left_out(tmp_path: Path) -> None:
     assert [i.home.column for i in found.unlisted_identifiers] == ["user_id"]
 
 
+@pytest.mark.parametrize("name", ["a_movies", "z_movies"])
+def test_a_table_that_lists_an_identifier_counts_wherever_it_is_read(
+    tmp_path: Path, name: str
+) -> None:
+    """Some ratings are of movies that aren't listed, so no reference leads there."""
+    statements = f"""
+        CREATE TABLE {name} (movie_code VARCHAR PRIMARY KEY, title VARCHAR);
+        INSERT INTO {name} SELECT 'm' || (i + 300), 't' || i FROM range(1, 90) AS t(i);
+        CREATE TABLE ratings (user_code VARCHAR, movie_code VARCHAR, score INTEGER,
+          PRIMARY KEY (user_code, movie_code));
+        CREATE TABLE tags (user_code VARCHAR, movie_code VARCHAR, score INTEGER,
+          PRIMARY KEY (user_code, movie_code));
+        INSERT INTO ratings SELECT 'u' || i * 7 % 50, 'm' || i * 3 % 330, i % 7
+        FROM range(1, 400) AS t(i) ON CONFLICT DO NOTHING;
+        INSERT INTO tags SELECT 'u' || i * 11 % 50, 'm' || (i * 3 + 1) % 330, i % 7
+        FROM range(1, 400) AS t(i) ON CONFLICT DO NOTHING
+    """
+    identifiers = observed(tmp_path, statements).unlisted_identifiers
+    assert [identifier.home.column for identifier in identifiers] == ["user_code"]
+
+
 def _catalogue(first: str, second: str) -> str:
     return f"""
         CREATE TABLE sets AS SELECT {first} AS set_num, 'n' || i AS title FROM range(90) AS t(i);
