@@ -1,8 +1,8 @@
 """Closure tables: every pair of an ancestor and a descendant in a hierarchy.
 
-A closure table is recognised by computing it. The steps from parent to child are those of the
-referred table's own hierarchy, or else the pairs at distance 1. All that follows from them, and
-nothing else, must be in the table; a row that pairs a member with itself may be there too.
+The steps from parent to child are those of the referred table's own hierarchy, or else the pairs at
+distance 1, and each member has one parent. All that follows from the steps, and nothing else, must
+be in the table; a row that pairs a member with itself may be there too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,14 +13,16 @@ import duckdb
 
 from fluid_build.observations.aggregate_candidates import is_whole_number, number_of
 from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable
-from fluid_build.profiling.profile import ForeignKey, Profile
+from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile
 
 _MOST_COLUMNS = 8
 """Columns of a closure table: two members, a distance, and a few notes."""
 _MOST_ROWS = 1_000_000
-"""Rows of a closure table that are computed; a recursion over more takes too long."""
-_DEEPEST = 100
-"""Steps after which the recursion ends, so that a circle of parents comes to an end."""
+"""Rows of a closure table, and of its members, that are compared; more take too long."""
+_MOST_DISTANCES = 0.75
+"""Distinct distances for each row. A line of three members has three pairs, two of them at distance
+1, and perhaps one of a member with itself; every other hierarchy has fewer distances for its rows.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Closure:
 
     Both refer to ``member_key`` of ``members``. ``distance`` is the column with the steps between
     them, "" without one. ``parent`` is the column of ``members`` that the hierarchy is in, "" where
-    the pairs at distance 1 are all that says it. Every one of its ``rows`` was computed.
+    the pairs at distance 1 are all that says it. All of its ``rows`` were compared.
     """
 
     table: str
@@ -79,11 +81,16 @@ def _candidate(
 ) -> Closure | None:
     """Return what would be the closure, with its distance and the parent's column."""
     table = tables[ancestor.from_table].profile
-    pair = {ancestor.from_columns[0], descendant.from_columns[0]}
+    references = {
+        name
+        for reference in profile.foreign_keys
+        if reference.from_table == table.name
+        for name in reference.from_columns
+    }
     distances = [
         column.name
         for column in table.columns
-        if column.name not in pair and is_whole_number(column) and number_of(column.min) in {0, 1}
+        if column.name not in references and _may_be_distance(column)
     ]
     parents = [
         reference.from_columns[0]
@@ -91,7 +98,8 @@ def _candidate(
         if reference.from_table == reference.to_table == ancestor.to_table
         and reference.to_columns == ancestor.to_columns
     ]
-    if ancestor.to_table not in tables or not (distances or parents):
+    members = tables.get(ancestor.to_table)
+    if members is None or members.profile.rows > _MOST_ROWS or not (distances or parents):
         return None
     return Closure(
         table.name,
@@ -105,51 +113,83 @@ def _candidate(
     )
 
 
+def _may_be_distance(column: ColumnProfile) -> bool:
+    """Return whether a column may count steps; keys don't, since steps repeat."""
+    return (
+        is_whole_number(column)
+        and number_of(column.min) in {0, 1}
+        and column.distinct <= _MOST_DISTANCES * column.rows
+    )
+
+
 def _is_closed(
     connection: duckdb.DuckDBPyConnection, tables: Mapping[str, ObservedTable], closure: Closure
 ) -> bool:
-    """Return whether the pairs of different members are those that the steps lead to, each once."""
-    table = tables[closure.table]
-    distance = table.value(closure.distance) if closure.distance else "NULL"
+    """Return whether the pairs of different members are those that the steps lead to, each once.
+
+    Nothing is computed recursively, since a table of its own may have circles: the matches of a
+    league, say. Each pair must follow from a pair of the parent, and each member have one ancestor
+    more than its parent. In a circle that can't be.
+    """
     row = connection.execute(
         f"""
-        WITH RECURSIVE pairs AS (
-          SELECT
-            {table.value(closure.ancestor)} AS ancestor,
-            {table.value(closure.descendant)} AS descendant,
-            {distance} AS distance
-          FROM {table.relation}
+        WITH pairs AS ({_pairs(tables[closure.table], closure)}),
+        steps AS (
+          SELECT min(ancestor) AS ancestor, descendant, count(*) AS parents
+          FROM ({_steps(tables, closure)})
+          GROUP BY descendant
         ),
-        steps AS ({_steps(tables, closure)}),
-        paths AS (
-          SELECT ancestor, descendant, 1 AS distance
-          FROM steps
-          UNION
-          SELECT paths.ancestor, steps.descendant, paths.distance + 1
-          FROM paths
-          JOIN steps ON steps.ancestor = paths.descendant
-          WHERE paths.distance < {_DEEPEST}
-        ),
-        closed AS (
-          SELECT ancestor, descendant, min(distance) AS distance
-          FROM paths
-          GROUP BY ancestor, descendant
+        members AS (
+          SELECT descendant AS member, count(*) AS ancestors
+          FROM pairs
+          GROUP BY descendant
         )
-        SELECT
-          count(*) FILTER (
-            closed.ancestor IS NULL
-            OR pairs.ancestor IS NULL
-            OR coalesce(pairs.distance, closed.distance) <> closed.distance
-          ),
-          count(*),
-          max(closed.distance)
-        FROM (SELECT * FROM pairs WHERE ancestor IS DISTINCT FROM descendant) AS pairs
-        FULL JOIN closed USING (ancestor, descendant)
+        SELECT ({_UNFOUNDED}), ({_INCOMPLETE}), (SELECT max(ancestors) FROM members)
         """
     ).fetchone()
-    differing, pairs, deepest = row or (1, 0, 0)
+    unfounded, incomplete, deepest = row or (1, 1, 0)
     # With single steps alone it's a list of parents and children.
-    return not differing and pairs > 0 and (deepest or 0) > 1
+    return not unfounded and not incomplete and (deepest or 0) > 1
+
+
+_UNFOUNDED = """
+    SELECT count(*)
+    FROM pairs
+    LEFT JOIN steps ON steps.descendant = pairs.descendant
+    LEFT JOIN pairs AS above
+      ON above.ancestor = pairs.ancestor AND above.descendant = steps.ancestor
+    WHERE pairs.rows > 1
+      OR steps.ancestor IS NULL
+      OR CASE
+        WHEN pairs.ancestor = steps.ancestor THEN pairs.distance <> 1
+        ELSE above.ancestor IS NULL OR pairs.distance <> above.distance + 1
+      END
+    """
+"""The pairs that don't follow from a step, or from a pair of the parent and the step to it."""
+_INCOMPLETE = """
+    SELECT count(*)
+    FROM steps
+    LEFT JOIN members AS own ON own.member = steps.descendant
+    LEFT JOIN members AS parent ON parent.member = steps.ancestor
+    WHERE steps.parents > 1
+      OR coalesce(own.ancestors, 0) <> coalesce(parent.ancestors, 0) + 1
+    """
+"""The members with several parents, or without a pair for each ancestor of their parent."""
+
+
+def _pairs(table: ObservedTable, closure: Closure) -> str:
+    ancestor, descendant = table.value(closure.ancestor), table.value(closure.descendant)
+    distance = table.value(closure.distance) if closure.distance else "NULL"
+    return f"""
+        SELECT
+          {ancestor} AS ancestor,
+          {descendant} AS descendant,
+          min(CAST({distance} AS BIGINT)) AS distance,
+          count(*) AS rows
+        FROM {table.relation}
+        WHERE {ancestor} IS DISTINCT FROM {descendant}
+        GROUP BY ALL
+        """
 
 
 def _steps(tables: Mapping[str, ObservedTable], closure: Closure) -> str:

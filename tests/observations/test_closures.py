@@ -44,3 +44,45 @@ def test_pairs_of_parent_and_child_alone_are_no_closure(tmp_path: Path) -> None:
     """A list of steps says only what the hierarchy says."""
     delete = "DELETE FROM employee_closure WHERE distance <> 1"
     assert not observed(tmp_path, _EMPLOYEES, _CLOSURE, delete).closures
+
+
+def test_matches_of_a_league_are_no_closure_and_take_no_time(tmp_path: Path) -> None:
+    """Teams that meet in circles have more paths than could ever be computed."""
+    teams = """
+        CREATE TABLE team AS
+        SELECT i AS team_id, 'Team ' || i AS team_name
+        FROM range(1, 301) AS t(i)
+        """
+    matches = """
+        CREATE TABLE match AS
+        SELECT md5(home.team_id || '-' || away.team_id) AS match_code,
+          home.team_id AS home_team_id, away.team_id AS away_team_id,
+          (home.team_id * 7 + away.team_id * 3) % 5 AS home_goals
+        FROM team AS home JOIN team AS away ON home.team_id <> away.team_id
+        """
+    assert not observed(tmp_path, teams, matches).closures
+
+
+def test_a_surrogate_key_ahead_of_the_distance_is_no_distance(tmp_path: Path) -> None:
+    """Both are whole numbers that begin at 0 or 1."""
+    numbered = """
+        CREATE TABLE employee_path AS
+        SELECT row_number() OVER (ORDER BY employee_id, distance) AS path_id,
+          manager_id, employee_id, distance
+        FROM employee_closure
+        """
+    drop = "DROP TABLE employee_closure"
+    (closure,) = observed(tmp_path, _EMPLOYEES, _CLOSURE, numbered, drop).closures
+    assert closure.distance == "distance"
+
+
+def test_a_surplus_pair_is_no_closure(tmp_path: Path) -> None:
+    """An employee is paired with another manager's manager."""
+    insert = "INSERT INTO employee_closure VALUES (150, 120, 2)"
+    assert not observed(tmp_path, _EMPLOYEES, _CLOSURE, insert).closures
+
+
+def test_a_wrong_distance_is_no_closure(tmp_path: Path) -> None:
+    """The pair is right, but it's three steps and not two."""
+    update = "UPDATE employee_closure SET distance = 3 WHERE distance = 2 AND employee_id = 150"
+    assert not observed(tmp_path, _EMPLOYEES, _CLOSURE, update).closures
