@@ -90,6 +90,27 @@ def test_a_snapshot_that_differs_from_the_source_is_red(company: Star) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("UPDATE model.fct_employee_snapshot SET department_key = NULL WHERE id = 7",),
+        (
+            "UPDATE model.fct_employee_snapshot SET department_key = 'lost' WHERE id = 7",
+            "INSERT INTO model.dim_department (department_key) VALUES (NULL)",
+        ),
+        ("INSERT INTO model.dim_department FROM model.dim_department WHERE id = 3",),
+    ],
+)
+def test_a_key_of_a_snapshot_that_doesnt_find_one_row_is_red(
+    company: Star, statements: tuple[str, ...]
+) -> None:
+    company.change(*statements)
+    checks = [check for table in company.proof().tables for check in table.checks]
+    assert "fct_employee_snapshot.department_key finds one row of dim_department" in {
+        check.name for check in checks if not check.holds
+    }
+
+
 def test_a_level_in_a_snapshot_is_semi_additive_there(company: Star) -> None:
     build = company.plan.build("fct_employee_snapshot")
     measure = build.column("salary").measure

@@ -6,13 +6,13 @@ replaces that day, so no member is in it twice.
 
 from collections.abc import Iterator
 
-from fluid_build.modeling.dimensional.elements import Fact
+from fluid_build.modeling.dimensional.elements import Dimension, DimensionReference, Fact
 from fluid_build.modeling.dimensional.snapshots import SNAPSHOT_DATE
 from fluid_build.transform.plan.dimensional.facts import fact_build
 from fluid_build.transform.plan.dimensional.shared_rows import from_source, shared_rows
 from fluid_build.transform.plan.dimensional.star import LOAD_DAY, Star, referred_key
 from fluid_build.transform.plan.elements import Build, Check
-from fluid_build.transform.plan.sql_layout import query
+from fluid_build.transform.plan.sql_layout import join, nested, query
 
 
 def snapshot_build(star: Star, fact: Fact) -> Build:
@@ -51,14 +51,25 @@ def snapshot_checks(star: Star, fact: Fact) -> Iterator[Check]:
         reason="The last snapshot has each member with its measures as the source has them.",
     )
     for reference in fact.dimensions:
-        dimension = star.dimensions[reference.dimension]
-        key = referred_key(fact, dimension)
-        is_lost = f"{reference.key} NOT IN (SELECT {key} FROM model.{dimension.name})"
-        yield Check(
-            name=f"{fact.name}.{reference.key} finds one row of {dimension.name}",
-            kind="reference",
-            table=entity,
-            expected="SELECT CAST(0 AS BIGINT)",
-            actual=query(["COUNT(*)"], f"model.{fact.name}", where=(is_lost,)),
-            reason="Every member of every day is counted, however it is grouped.",
-        )
+        yield _one_row(fact, reference, star.dimensions[reference.dimension])
+
+
+def _one_row(fact: Fact, reference: DimensionReference, dimension: Dimension) -> Check:
+    """Check that each key, of every day, finds one row of its dimension; null finds none."""
+    key = referred_key(fact, dimension)
+    times = query([key, ("COUNT(*)", "times")], f"model.{dimension.name}", group_by=[key])
+    return Check(
+        name=f"{fact.name}.{reference.key} finds one row of {dimension.name}",
+        kind="reference",
+        table=fact.entity_name,
+        expected="SELECT CAST(0 AS BIGINT)",
+        actual=query(
+            ["COUNT(*)"],
+            f"model.{fact.name} AS built",
+            join(
+                "LEFT JOIN", nested(times), "referred", [f"built.{reference.key} = referred.{key}"]
+            ),
+            where=["COALESCE(referred.times, 0) <> 1"],
+        ),
+        reason="Every member of every day is counted, however it is grouped.",
+    )
