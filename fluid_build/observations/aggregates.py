@@ -43,6 +43,9 @@ _MOST_DETAILS = 50_000_000
 """Rows of detail that are summed; a pass over more would take longer than the profile."""
 _MOST_ATTEMPTS = 4
 """Choices of groups that are tried for two tables."""
+_MOST_COMPARISONS = 500
+"""Choices of groups that are computed for all tables together. Names and bounds leave far fewer in
+most sources; where hundreds of tables look alike, the coarsest tables come first."""
 _MOST_COLUMNS = 40
 """Columns of a table of totals; a wider one describes something by itself."""
 _MOST_DECIMALS = 6
@@ -85,6 +88,7 @@ def aggregates(
     by_rows = sorted(plain, key=lambda name: (-plain[name].profile.rows, name))
     referred = {r.to_table for r in profile.foreign_keys if _is_by_identifier(r)}
     totals: set[str] = set()
+    turns = iter(range(_MOST_COMPARISONS))
     reached = reaches(profile, plain, totals)
     # The coarsest first, since no column is looked up in totals.
     for name in reversed(by_rows):
@@ -93,7 +97,7 @@ def aggregates(
         for detail in by_rows:
             if detail in totals or not _may_detail(reached[detail], reached[name]):
                 continue
-            observed = _observed(connection, plain, reached[name], reached[detail])
+            observed = _observed(connection, plain, reached[name], reached[detail], turns)
             if observed is not None:
                 totals.add(name)
                 reached = reaches(profile, plain, totals)
@@ -130,11 +134,15 @@ def _observed(
     tables: Mapping[str, ObservedTable],
     coarse: Reach,
     detail: Reach,
+    turns: Iterator[int],
 ) -> Aggregate | None:
-    """Return how a table sums up another; None where it doesn't."""
+    """Return how a table sums up another; None where it doesn't, or no turn is left to try."""
     for groups in islice(_groupings(coarse, detail), _MOST_ATTEMPTS):
+        comparison = _Comparison(connection, tables, coarse, detail, groups)
+        if not comparison.may_match() or next(turns, None) is None:
+            continue
         with unless_unreadable():
-            aggregate = _Comparison(connection, tables, coarse, detail, groups).measure()
+            aggregate = comparison.measure()
             if aggregate is not None:
                 return aggregate
     return None
@@ -173,7 +181,7 @@ class _Comparison:
 
     def measure(self) -> Aggregate | None:
         """Return the aggregate; None where rows differ from what the details add up to."""
-        if not self._may_match() or not self._has_groups():
+        if not self._has_groups():
             return None
         chosen = self._matching(self._candidates())
         if not any(self._is_proper(column) for column in chosen):
@@ -187,7 +195,7 @@ class _Comparison:
         name, detail = self.coarse.table.name, self.detail.table.name
         return Aggregate(name, detail, ordered, rows, matched, missing, self._query(ordered))
 
-    def _may_match(self) -> bool:
+    def may_match(self) -> bool:
         """Return whether each column may be computed in some way, by names and bounds."""
         is_any_proper = False
         for column in self.coarse.table.columns:

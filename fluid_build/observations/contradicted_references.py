@@ -28,6 +28,9 @@ from fluid_build.text import listed
 
 _MOST_REFERENCES = 50
 """References that are checked; each is one query."""
+_MOST_ROWS = 20_000_000
+"""Rows of either table: a join holds those of one side in memory. Numbers that are in another
+table's key by accident are mostly those of small tables."""
 _MOST_COLUMNS = 6
 """Columns that are compared; one that agrees or doesn't is enough, more make it certain."""
 _AGREEING = 0.95
@@ -62,6 +65,7 @@ def contradicted_references(
         (key, columns)
         for key in foreign_keys
         if {key.from_table, key.to_table} <= tables.keys()
+        and max(tables[name].profile.rows for name in (key.from_table, key.to_table)) <= _MOST_ROWS
         and _may_be_chance(key, tables[key.from_table].profile, tables[key.to_table].profile)
         and (columns := _comparable(key, tables, foreign_keys))
     ]

@@ -32,6 +32,9 @@ _MOST_PAIRS = 200
 """Pairs of keys that are compared value by value, those with the most hashes in common first."""
 _MOST_KEYS = 12
 """Unique columns of a table that are looked at: a wide table of few rows has many by accident."""
+_MOST_ROWS = 20_000_000
+"""Rows of a table whose keys are compared: a join holds those of one side in memory, with the text
+of the attributes."""
 _MOST_ATTRIBUTES = 4
 """Pairs of other columns that are compared in rows with the same key."""
 _TELLING = 0.5
@@ -105,7 +108,8 @@ def key_overlaps(
 
 
 def _keys(tables: Sequence[ObservedTable]) -> Iterator[NamedColumn]:
-    columns = (column for column in named_columns(tables) if column.is_unique)
+    compared = [table for table in tables if table.profile.rows <= _MOST_ROWS]
+    columns = (column for column in named_columns(compared) if column.is_unique)
     for _, of_table in groupby(columns, key=lambda column: column.table.profile.name):
         yield from islice(of_table, _MOST_KEYS)
 

@@ -20,6 +20,9 @@ from fluid_build.profiling.profile import ForeignKey
 _MOST_PAIRS = 200
 """Pairs of a column and a key that are compared, in the order of the tables."""
 
+_MOST_ROWS = 50_000_000
+"""Rows of either table; counting the values of more would take longer than the profile."""
+
 
 @dataclass(frozen=True, slots=True)
 class KeyUse:
@@ -51,7 +54,7 @@ def key_uses(
     close together: they're keys of any table. One query compares each pair.
     """
     referring = {(key.from_table, key.from_columns) for key in foreign_keys}
-    columns = list(named_columns(tables))
+    columns = list(named_columns([t for t in tables if t.profile.rows <= _MOST_ROWS]))
     keys = [column for column in columns if _may_be_referred_to(column)]
     pairs = [
         (column, key)

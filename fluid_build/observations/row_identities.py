@@ -16,6 +16,9 @@ _FEWEST_COLUMNS, _MOST_COLUMNS = 3, 8
 """Columns that are counted together: the profile finds pairs itself, and more than eight identify
 rows of nearly any table."""
 
+_MOST_ROWS = 20_000_000
+"""Rows whose values are counted: the query holds those of each row in memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class RowIdentity:
@@ -33,7 +36,7 @@ def row_identities(
     """Return what identifies rows besides their number; one query for each table numbered so."""
     for table in tables.values():
         columns = _columns(table.profile, foreign_keys)
-        if columns:
+        if columns and table.profile.rows <= _MOST_ROWS:
             with unless_unreadable():
                 values = ", ".join(table.value(column) for column in columns)
                 sql = f"SELECT count(DISTINCT ({values})) FROM {table.relation}"

@@ -23,6 +23,8 @@ from fluid_build.profiling.profile import ForeignKey
 _INTEGERS = frozenset("TINYINT SMALLINT INTEGER BIGINT HUGEINT".split())
 _MOST_PAIRS = 100
 """Pairs of columns that are compared; each is a query, and few are left after names and types."""
+_MOST_ROWS = 20_000_000
+"""Rows of a table whose values are compared: each query holds those of one side in memory."""
 _FEWEST_STRAYS = 0.03
 """Share of rows without a parent from which on another one is looked for. Fewer are lost rows."""
 _FOUND_SHARE = 0.95
@@ -129,6 +131,7 @@ def part_of_key_references(
         for name in _own_parts(parent, referring)
         for child in tables.values()
         if child is not parent
+        and _may_be_compared(child, parent)
         and child.profile.source == parent.profile.source
         and (child.profile.name, name) not in referring
         and _has_alike(child, parent, name)
@@ -154,6 +157,7 @@ def split_references(
         if _is_split(key) and {key.from_table, key.to_table} <= tables.keys()
         for other in tables.values()
         if other.profile.name not in {key.from_table, key.to_table}
+        and _may_be_compared(tables[key.from_table], tables[key.to_table], other)
         and other.profile.source == tables[key.to_table].profile.source
         for column in other.profile.primary_key or ()
         if len(other.profile.primary_key or ()) == 1
@@ -181,7 +185,8 @@ def _alike_columns(
             family = "integer" if type_ in _INTEGERS else type_
             group = (table.profile.source, name, family)
             if not is_own_key and has_key_word(name) and column.distinct > 1:
-                if (table.profile.name, column.name) not in referring:
+                is_free = (table.profile.name, column.name) not in referring
+                if is_free and _may_be_compared(table):
                     groups[group].append((table, column.name))
                 if column.name in (table.profile.primary_key or ()):
                     in_keys.add(group)
@@ -197,6 +202,10 @@ def _own_parts(table: ObservedTable, referring: set[tuple[str, str]]) -> Iterato
     key = table.profile.primary_key or ()
     if len(key) > 1 and not any((table.profile.name, column) in referring for column in key):
         yield from key
+
+
+def _may_be_compared(*tables: ObservedTable) -> bool:
+    return all(table.profile.rows <= _MOST_ROWS for table in tables)
 
 
 def _has_alike(child: ObservedTable, parent: ObservedTable, name: str) -> bool:

@@ -135,3 +135,18 @@ def test_totals_of_some_groups_only_are_no_aggregate(tmp_path: Path) -> None:
         SELECT time_id, sum(store_sales) AS store_sales FROM sales WHERE time_id < 665 GROUP BY ALL
         """,
     )
+
+
+def test_no_more_than_a_number_of_comparisons_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fluid_build.observations.aggregates._MOST_COMPARISONS", 0)
+    totals = """
+        CREATE TABLE agg_product AS
+        SELECT product_id, sum(unit_sales) AS unit_sales, count(*) AS fact_count
+        FROM sales GROUP BY ALL
+    """
+    assert _aggregates(tmp_path, totals) == ()
+    monkeypatch.undo()
+    (tmp_path / "source.duckdb").unlink()
+    assert [a.table for a in _aggregates(tmp_path, totals)] == ["agg_product"]

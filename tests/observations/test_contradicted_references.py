@@ -58,3 +58,11 @@ def test_a_contradicted_reference_is_a_candidate_and_no_relationship(
     with duckdb.connect(str(database)) as connection:
         rows = connection.execute(candidate.evidence.sql).fetchall()
     assert len(rows) > 50
+
+
+def test_a_reference_between_too_many_rows_is_not_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fluid_build.observations.contradicted_references._MOST_ROWS", 50)
+    sprints = _sprints("100 + (i * 3 + 5) % 40")
+    assert not observed(tmp_path, RACES, sprints).contradicted_references

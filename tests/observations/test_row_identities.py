@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from fluid_build.observations.observe import observe
 from fluid_build.observations.row_identities import RowIdentity
@@ -38,3 +39,10 @@ def test_a_day_and_what_the_figures_are_of_identify_a_row(tmp_path: Path) -> Non
 def test_two_rows_of_one_day_and_account_have_no_other_identity(tmp_path: Path) -> None:
     again = "INSERT INTO figure SELECT 9999, day, account_id, branch_id, 0 FROM figure LIMIT 1"
     assert _identities(tmp_path, again) == ()
+
+
+def test_a_table_of_too_many_rows_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fluid_build.observations.row_identities._MOST_ROWS", 719)
+    assert _identities(tmp_path) == ()

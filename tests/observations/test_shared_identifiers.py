@@ -106,3 +106,14 @@ def test_a_column_that_refers_to_either_of_two_tables_is_found(tmp_path: Path) -
 @pytest.mark.parametrize("second", ["'set-' || i + 89 || '-1'", "'set-' || i || '-1'"])
 def test_keys_that_are_in_both_tables_are_not_of_one_kind(tmp_path: Path, second: str) -> None:
     assert observed(tmp_path, _catalogue("'set-' || i || '-1'", second)).split_references == ()
+
+
+def test_a_table_of_too_many_rows_is_not_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fluid_build.observations.shared_identifiers._MOST_ROWS", 30)
+    statements = _catalogue("'set-' || i || '-1'", "'fig-' || i")
+    observations = observed(tmp_path, f"{SHAPES}; {RATINGS}; {statements}")
+    assert not observations.part_of_key_references
+    assert not observations.unlisted_identifiers
+    assert not observations.split_references

@@ -34,6 +34,16 @@ def test_codes_that_both_sources_have_make_one_hub(tmp_path: Path) -> None:
     assert both.proof.verdict == "proven"
 
 
+def test_keys_of_tables_with_too_many_rows_are_not_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fluid_build.observations.key_overlaps._MOST_ROWS", 199)
+    both = modelled(
+        tmp_path, {"crm": [customers(_SPARSE, 0, 200)], "shop": [customers(_SPARSE, 100, 300)]}
+    )
+    assert set(both.hubs) == {"hub_customers_crm", "hub_customers_shop"}
+
+
 def test_a_source_without_the_keys_of_another_keeps_its_own_hub(tmp_path: Path) -> None:
     both = modelled(
         tmp_path,
