@@ -334,13 +334,13 @@ def _dimensional_groups(model: DimensionalModel) -> Iterator[ElementGroup]:
             for dimension in model.dimensions
         ),
     )
-    versioned = tuple(dimension for dimension in model.dimensions if dimension.history)
-    if versioned:
+    described = [dimension for dimension in model.dimensions if dimension.entity_name]
+    if described:
         yield ElementGroup(
             ("When a dimension's columns change",),
             text="SCD type 0 never changes, type 1 is overwritten, type 2 keeps all versions.",
             headings=("Dimension", "SCD type", "Columns", "Why"),
-            elements=tuple(chain.from_iterable(map(_changes_of_columns, versioned))),
+            elements=tuple(chain.from_iterable(map(_changes_of_columns, described))),
         )
     yield ElementGroup(
         ("Bridges",),

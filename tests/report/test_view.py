@@ -130,13 +130,12 @@ def test_the_choices_that_lost_follow_the_reason_of_an_element() -> None:
     assert hub.reason == "It has a key. Not a link: others refer to it."
 
 
-def test_a_versioned_dimension_says_what_happens_to_each_of_its_columns() -> None:
+def test_a_dimension_says_what_happens_to_each_of_its_columns() -> None:
     """Every column of it is listed once, with its SCD type."""
     model = build_model(shop(), "dimensional")
     assert model.dimensional is not None
     (customers,) = (d for d in model.dimensional.dimensions if d.entity_name == "customers")
-    history = customers.model_copy(update={"history": "dim_customers_history"})
-    star = model.dimensional.model_copy(update={"dimensions": (history,)})
+    star = model.dimensional.model_copy(update={"dimensions": (customers,)})
     view = source_view(shop(), model.model_copy(update={"dimensional": star}))
     assert view.model is not None
     (changes,) = (g for g in view.model.groups if g.headings[1:2] == ("SCD type",))

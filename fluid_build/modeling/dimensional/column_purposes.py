@@ -120,6 +120,12 @@ def is_date(attribute: Attribute) -> bool:
     return kind(attribute) in {"date", "timestamp"}
 
 
+def is_month(attribute: Attribute) -> bool:
+    """Return whether a date is written as a month, and stands for its first day."""
+    conversion = attribute.conversion
+    return conversion is not None and conversion.format.lower().endswith("%m")
+
+
 def is_record_stamp(attribute: Attribute) -> bool:
     """Return whether a column is about the record: when it was written, or its technical id."""
     if attribute.semantic_type == "uuid" or attribute.type == "uuid":

@@ -18,6 +18,7 @@ from fluid_build.modeling.dimensional.column_purposes import (
     calendar_day,
     is_calendar,
     is_date,
+    is_month,
     is_planned,
     is_record_stamp,
 )
@@ -39,6 +40,7 @@ class DateCandidate:
     is_planned: bool = False
     is_always_there: bool = False
     is_about_record: bool = False
+    is_month: bool = False
     precedes: frozenset[str] = frozenset()
     calendar: Relationship | None = None
     header: Relationship | None = None
@@ -102,6 +104,7 @@ def own_candidates(
                 is_planned=is_planned(attribute),
                 is_always_there=is_mandatory(calendar) if calendar else attribute.required,
                 is_about_record=is_record_stamp(attribute),
+                is_month=is_month(attribute),
                 precedes=frozenset(
                     later.name
                     for later in roles.dates
@@ -156,12 +159,14 @@ def _requested(candidates: Sequence[DateCandidate], name: str, entity: str) -> D
 
 def _rank(
     candidate: DateCandidate, candidates: Sequence[DateCandidate]
-) -> tuple[int, bool, bool, int]:
+) -> tuple[int, bool, bool, bool, int]:
     """Return the rank of a candidate, the least first; order within a row decides at last."""
     rivals = [other for other in candidates if other.is_always_there == candidate.is_always_there]
     return (
         2 if candidate.is_about_record else int(candidate.is_planned),
         candidate.header is not None,
+        # A month begins before each of its days, and says less.
+        candidate.is_month,
         not candidate.is_always_there,
         sum(candidate.label in other.precedes for other in rivals if not other.is_planned),
     )
@@ -188,6 +193,9 @@ def _reason(chosen: DateCandidate, candidates: Sequence[DateCandidate]) -> str:
         return (
             f"{chosen.label} is the only date of the row on which something happened.{of_calendar}"
         )
+    months = [other.label for other in rivals if other.is_month]
+    if months and not chosen.is_month:
+        return f"{chosen.label} is a day, and {listed(months)} only a month.{of_calendar}"
     later = [other.label for other in rivals if other.label in chosen.precedes]
     if later:
         verb = "come" if len(later) > 1 else "comes"

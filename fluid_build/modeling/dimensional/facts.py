@@ -9,7 +9,11 @@ from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY, GeneratedCalendar
-from fluid_build.modeling.dimensional.column_purposes import calendar_day, is_calendar
+from fluid_build.modeling.dimensional.column_purposes import (
+    calendar_day,
+    is_calendar,
+    is_month,
+)
 from fluid_build.modeling.dimensional.date_roles import DateRoles, date_roles
 from fluid_build.modeling.dimensional.derived_dimensions import (
     DerivedDimension,
@@ -415,5 +419,4 @@ def _join_path(fact: Fact, source: str) -> list[str]:
 
 def _day_of(date: Attribute) -> str:
     """Return what a date names: a day, or the first day of a month (``202401``)."""
-    is_month = date.conversion is not None and date.conversion.format.lower().endswith("%m")
-    return "month's first day" if is_month else "day"
+    return "month's first day" if is_month(date) else "day"
