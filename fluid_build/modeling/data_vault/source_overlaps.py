@@ -157,9 +157,15 @@ def _agreement(overlap: KeyOverlap) -> tuple[str, int, int] | None:
 
 
 def _question(overlap: KeyOverlap) -> CandidateRelationship:
+    most_rows = max((agreement.rows for agreement in overlap.agreements), default=0)
+    compared = (
+        f"other columns could be compared in only {counted(most_rows, 'row')}"
+        if most_rows
+        else "no other column could be compared"
+    )
     reason = (
-        f"{describe(overlap)}. Numbers that two sources assign in order agree by accident, and no"
-        " other column could be compared, so each source has a hub of its own."
+        f"{describe(overlap)}. Numbers that two sources assign in order agree by accident, and"
+        f" {compared}, so each source has a hub of its own."
     )
     return CandidateRelationship(
         from_entity=overlap.right,

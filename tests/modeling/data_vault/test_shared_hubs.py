@@ -85,6 +85,26 @@ def test_keys_that_nothing_can_be_said_of_are_a_question(tmp_path: Path) -> None
     (question,) = both.model.conceptual.candidates
     assert (question.from_entity, question.to_entity) == ("shop.customers", "crm.customers")
     assert "149 of 149 values in shop.customers are in crm.customers too" in question.reason
+    assert "no other column could be compared" in question.reason
+
+
+def test_a_question_says_that_too_few_rows_could_be_compared(tmp_path: Path) -> None:
+    name = "CASE WHEN i > 195 THEN 'Name ' || i END"
+    both = modelled(
+        tmp_path,
+        {
+            "crm": [
+                f"CREATE TABLE customers AS SELECT i AS id, {name} AS full_name"
+                " FROM range(1, 200) t(i)"
+            ],
+            "shop": [
+                f"CREATE TABLE customers AS SELECT i AS id, {name} AS full_name"
+                " FROM range(1, 200) t(i)"
+            ],
+        },
+    )
+    (question,) = both.model.conceptual.candidates
+    assert "other columns could be compared in only 4 rows" in question.reason
 
 
 def test_an_attribute_of_both_links_rows_that_have_different_keys(tmp_path: Path) -> None:
