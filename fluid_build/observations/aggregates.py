@@ -263,7 +263,7 @@ class _Comparison:
         """
         chosen = []
         for ways in sorted(candidates.values(), key=len):
-            agreeing = (f"count(*) FILTER ({_agrees(n, c)})" for n, c in enumerate(ways))
+            agreeing = (f"count(*) FILTER ({self._agrees(n, c)})" for n, c in enumerate(ways))
             sql = f"SELECT count(*), {', '.join(agreeing)} FROM {self._joined(ways)}"
             rows, *matches = self._row(sql)
             best = max(range(len(matches)), key=matches.__getitem__)
@@ -275,10 +275,10 @@ class _Comparison:
     def _count(self, columns: Sequence[AggregateColumn]) -> tuple[int, int, int]:
         """Return the rows, those that agree in every column, and the groups without a row."""
         all_agree = " AND ".join(
-            ("computed.is_group", *(_agrees(n, column) for n, column in enumerate(columns)))
+            ("computed.is_group", *(self._agrees(n, column) for n, column in enumerate(columns)))
         )
         # Two rows of one group are more than a sum: the group counts once.
-        group = ", ".join(f"g{number}" for number in range(len(self.groups)))
+        group = ", ".join(f"computed.g{number}" for number in range(len(self.groups)))
         rows, matched, missing = self._row(
             f"""
             SELECT
@@ -301,17 +301,35 @@ class _Comparison:
         totals = [(self._computed(c, details), self._type(c.column)) for c in columns]
         selected += [f"TRY_CAST({t} AS {type_}) AS t{n}" for n, (t, type_) in enumerate(totals)]
         conditions = " AND ".join(
-            f"coarse.{quote(name)} IS NOT DISTINCT FROM computed.g{number}"
+            f"{self._own(name)} IS NOT DISTINCT FROM computed.g{number}"
             for number, name in enumerate(self.groups)
         )
         return f"""
-            (SELECT *, TRUE AS is_row FROM {self._typed(self.coarse.table.name)}) AS coarse
+            {self._coarse_rows()} AS coarse
             {how} (
               SELECT {", ".join(selected)}, TRUE AS is_group
               FROM {details.from_clause}
-              GROUP BY {", ".join(f"g{number}" for number in range(len(self.groups)))}
+              GROUP BY {", ".join(str(number + 1) for number in range(len(self.groups)))}
             ) AS computed ON {conditions}
             """
+
+    def _coarse_rows(self) -> str:
+        """Return the table with its columns numbered, so that no name is one of this query."""
+        observed = self.tables[self.coarse.table.name]
+        values = ", ".join(
+            f"{observed.value(column.name)} AS c{number}"
+            for number, column in enumerate(self.coarse.table.columns)
+        )
+        return f"(SELECT {values}, TRUE AS is_row FROM {observed.relation})"
+
+    def _own(self, column: str) -> str:
+        """Return SQL for a column of the table as joined."""
+        names = [profiled.name for profiled in self.coarse.table.columns]
+        return f"coarse.c{names.index(column)}"
+
+    def _agrees(self, number: int, column: AggregateColumn) -> str:
+        own = self._own(column.column)
+        return f"coarse.is_row AND {own} IS NOT DISTINCT FROM computed.t{number}"
 
     def _computed(self, column: AggregateColumn, details: DetailRows) -> str:
         is_exact = column.of is None or not value_type(
@@ -349,11 +367,6 @@ class _Comparison:
 
     def _row(self, sql: str) -> tuple[int, ...]:
         return self.connection.execute(sql).fetchone() or ()
-
-
-def _agrees(number: int, column: AggregateColumn) -> str:
-    own = f"coarse.{quote(column.column)}"
-    return f"coarse.is_row AND {own} IS NOT DISTINCT FROM computed.t{number}"
 
 
 def _profiled(of: DetailColumn, detail: Reach) -> ColumnProfile:

@@ -150,3 +150,22 @@ def test_no_more_than_a_number_of_comparisons_is_made(
     monkeypatch.undo()
     (tmp_path / "source.duckdb").unlink()
     assert [a.table for a in _aggregates(tmp_path, totals)] == ["agg_product"]
+
+
+@pytest.mark.parametrize("name", ["g0", "t0", "c0", "is_group"])
+def test_totals_are_recognised_whatever_their_columns_are_called(tmp_path: Path, name: str) -> None:
+    """The query that compares them has names of its own."""
+    orders = f"""
+        CREATE TABLE orders AS
+        SELECT i AS order_no, DATE '2024-01-01' + CAST(i % 200 AS INTEGER) AS {name},
+          CAST(i * 7919 % 1000 / 10 AS DECIMAL(10, 2)) AS amount
+        FROM range(1, 2001) AS t(i)
+        """
+    daily = f"""
+        CREATE TABLE daily AS
+        SELECT {name}, CAST(sum(amount) AS DECIMAL(12, 2)) AS amount
+        FROM orders
+        GROUP BY {name}
+        """
+    (aggregate,) = observed(tmp_path, orders, daily).aggregates
+    assert aggregate.is_exact
