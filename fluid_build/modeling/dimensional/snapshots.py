@@ -4,6 +4,7 @@ An employee's salary, the balance of an account, the stock of a product: the sou
 such a level, so nobody can say what it was last month. A snapshot fact records it at each load, one
 row for each member and day. It's made for each dimension that has a level, unless a fact of the
 source has the history of that level already. Levels add up over members, but not over time.
+A column marked personal is no measure, so it's never recorded.
 
 What merely describes a member gets none, such as a price or the population of a town: its versions
 are in the dimension.
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY, GeneratedCalendar
+from fluid_build.modeling.dimensional.column_purposes import is_person
 from fluid_build.modeling.dimensional.dimension_references import reference_to_version
 from fluid_build.modeling.dimensional.elements import (
     Dimension,
@@ -94,6 +96,13 @@ def _levels_named(name: str) -> set[str]:
     return parts | {family for family, names in families.items() if parts & names}
 
 
+def _retention(entity: Entity) -> str:
+    """Return the sentence that a snapshot keeps levels of people, "" if they aren't people."""
+    if not is_person(entity):
+        return ""
+    return " It keeps what a person had on each day, also after the source has erased it."
+
+
 class _Snapshot:
     """One snapshot fact in the making, with the names that are used in it."""
 
@@ -131,7 +140,7 @@ class _Snapshot:
             source_columns=source_columns(self._entity.name, key),
             reason=(
                 f"{self._entity.name} has {listed([level.name for level in levels])} only as of"
-                " now, so each load records it."
+                f" now, so each load records it.{_retention(self._entity)}"
             ),
             alternatives=(_UNKNOWN_HISTORY,),
         )

@@ -3,7 +3,7 @@
 import pytest
 
 from fluid_build.modeling.dimensional.elements import DimensionalModel
-from tests.modeling.sources import dimension, fact, source, star
+from tests.modeling.sources import changed_column, dimension, fact, source, star
 
 SALE = "sale *id, sold date, amount decimal, person_id/40 > person, town_id/9 > town"
 
@@ -30,6 +30,21 @@ def test_a_snapshot_has_a_row_for_each_member_and_day() -> None:
         ("snapshot_date_key", ()),
     ]
     assert snapshot.reason == "person has salary only as of now, so each load records it."
+
+
+def test_a_snapshot_of_people_says_that_it_keeps_what_the_source_erases() -> None:
+    model = model_of("first_name text, last_name text, salary decimal")
+    assert fact(model, "fct_person_snapshot").reason == (
+        "person has salary only as of now, so each load records it. It keeps what a person had on"
+        " each day, also after the source has erased it."
+    )
+
+
+@pytest.mark.parametrize(("is_personal", "names"), [(False, ["fct_person_snapshot"]), (True, [])])
+def test_a_column_marked_personal_isnt_recorded(is_personal: bool, names: list[str]) -> None:
+    town = "town *id, name text, mayor text"
+    measured = source(f"{town}\nperson *id, name text, balance decimal, a text\n{SALE}")
+    assert snapshots(star(changed_column(measured, "person", "balance", pii=is_personal))) == names
 
 
 def test_what_a_snapshot_records_is_overwritten_in_the_dimension() -> None:
