@@ -26,6 +26,7 @@ from fluid_build.observations.computations import (
     computations,
     computed_sql,
     is_addend,
+    is_float,
     may_be_total,
 )
 from fluid_build.observations.detail_rows import DetailRows, detail_rows
@@ -263,6 +264,8 @@ class _Comparison:
         """
         chosen = []
         for ways in sorted(candidates.values(), key=len):
+            if not ways:
+                return []
             agreeing = (f"count(*) FILTER ({self._agrees(n, c)})" for n, c in enumerate(ways))
             sql = f"SELECT count(*), {', '.join(agreeing)} FROM {self._joined(ways)}"
             rows, *matches = self._row(sql)
@@ -332,9 +335,7 @@ class _Comparison:
         return f"coarse.is_row AND {own} IS NOT DISTINCT FROM computed.t{number}"
 
     def _computed(self, column: AggregateColumn, details: DetailRows) -> str:
-        is_exact = column.of is None or not value_type(
-            _profiled(column.of, self.detail)
-        ).startswith(("FLOAT", "DOUBLE"))
+        is_exact = column.of is None or not is_float(_profiled(column.of, self.detail))
         return computed_sql(
             column.function,
             details.column(column.of) if column.of else "",

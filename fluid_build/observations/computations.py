@@ -14,6 +14,7 @@ from fluid_build.observations.aggregate_candidates import (
     is_whole_number,
     number_of,
 )
+from fluid_build.observations.observed_tables import value_type
 from fluid_build.profiling.names import words
 from fluid_build.profiling.profile import ColumnProfile
 from fluid_build.profiling.vocabulary import KEY_WORDS
@@ -24,6 +25,7 @@ _FEWEST_TOTALS = 3
 _MOST_ADDENDS = 16
 """Columns of the detail that each total is compared with; more make a query of hundreds of sums."""
 _FUNCTIONS_OF_NUMBERS: tuple[AggregateFunction, ...] = ("sum", "avg", "min", "max")
+_ROUNDED: tuple[AggregateFunction, ...] = ("sum", "avg")
 _MOST_OPTIONS = 4
 """Columns that a value which is the same in a whole group is compared with."""
 
@@ -39,6 +41,11 @@ class AggregateColumn:
     function: AggregateFunction
     of: DetailColumn | None = None
     decimals: int | None = None
+
+
+def is_float(column: ColumnProfile) -> bool:
+    """Return whether a column's values are floating point numbers, as measured."""
+    return value_type(column).startswith(("FLOAT", "DOUBLE"))
 
 
 def may_be_total(coarse: Reach, column: ColumnProfile) -> bool:
@@ -59,6 +66,9 @@ def computations(
     if is_number(column) and column.name not in coarse.targets:
         for of, profiled in _addends(column, detail):
             for function in _FUNCTIONS_OF_NUMBERS:
+                # An average of floats that isn't rounded depends on the order of the rows.
+                if function == "avg" and digits is None and is_float(profiled):
+                    continue
                 if _is_within_bounds(function, column, profiled, detail.table.rows):
                     yield AggregateColumn(column.name, function, of, digits)
     if is_whole_number(column) and column.name not in coarse.targets:
@@ -127,8 +137,8 @@ def computed_sql(
 ) -> str:
     """Return SQL for an aggregation of a value, rounded.
 
-    A sum of floating point numbers depends on their order, unless it is a sum without rounding
-    errors (``fsum``) that is rounded at last.
+    A sum or average of floating point numbers depends on their order, unless they're added without
+    rounding errors (``fsum``) and the result is rounded.
     """
     if function == "group":
         return value
@@ -136,6 +146,9 @@ def computed_sql(
         return "count(*)"
     if function == "count_distinct":
         return f"count(DISTINCT {value})"
-    name = "fsum" if function == "sum" and not is_exact else function
-    rounded = decimals is not None and function in {"sum", "avg"}
-    return f"round({name}({value}), {decimals})" if rounded else f"{name}({value})"
+    sql = f"{function}({value})"
+    if not is_exact and function == "sum":
+        sql = f"fsum({value})"
+    if not is_exact and function == "avg":
+        sql = f"fsum({value}) / count({value})"
+    return f"round({sql}, {decimals})" if decimals is not None and function in _ROUNDED else sql

@@ -169,3 +169,24 @@ def test_totals_are_recognised_whatever_their_columns_are_called(tmp_path: Path,
         """
     (aggregate,) = observed(tmp_path, orders, daily).aggregates
     assert aggregate.is_exact
+
+
+@pytest.mark.parametrize(("average", "is_recognised"), [("{}", False), ("round({}, 2)", True)])
+def test_an_average_of_floats_is_recognised_once_it_is_rounded(
+    tmp_path: Path, average: str, is_recognised: bool
+) -> None:
+    """Its last digits depend on the order in which rows are read."""
+    sales = """
+        CREATE TABLE sales AS
+        SELECT i AS sale_id, 'Store ' || i * 7919 % 20 AS store_name, 1 + i % 7 AS quantity,
+          sqrt(i * 31 % 997) AS amount
+        FROM range(1, 2001) AS t(i)
+        """
+    totals = f"""
+        CREATE TABLE sales_by_store AS
+        SELECT store_name, CAST(sum(quantity) AS BIGINT) AS quantity,
+          {average.format("avg(amount)")} AS average_amount
+        FROM sales
+        GROUP BY store_name
+        """
+    assert bool(observed(tmp_path, sales, totals).aggregates) == is_recognised
