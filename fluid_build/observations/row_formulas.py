@@ -1,7 +1,7 @@
 """Columns that are computed from others of the same row: a product or a sum of two of them.
 
 A product shows which of three numbers is an amount: a line's total is a price times a quantity,
-perhaps less a discount. Formulas are found on the first rows of a table, and then counted over all.
+perhaps less a discount. Formulas are found on some rows of a table, and then counted over all.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +22,8 @@ Row: TypeAlias = Mapping[str, float | None]
 _MOST_COLUMNS = 24
 """Numbers of a table that are tried with each other; wider tables are mostly questionnaires."""
 _TRIED_ROWS = 200
+"""Rows that formulas are tried on: those with the least hash of their numbers, since a server may
+return its rows in another order each time."""
 _MOST_MISSES = 2
 """Of the tried rows, those that may contradict: one in a hundred."""
 _FEWEST_ROWS = 10
@@ -84,7 +86,7 @@ def _formulas(
     connection: duckdb.DuckDBPyConnection, table: ObservedTable, columns: Sequence[NumericColumn]
 ) -> Iterator[RowFormula]:
     values = ", ".join(column.sql for column in columns)
-    query = f"SELECT {values} FROM {table.relation} LIMIT {_TRIED_ROWS}"
+    query = f"SELECT {values} FROM {table.relation} ORDER BY hash({values}) LIMIT {_TRIED_ROWS}"
     names = [column.name for column in columns]
     rows = [dict(zip(names, row, strict=True)) for row in connection.execute(query).fetchall()]
     tried: list[tuple[NumericColumn, _Operands]] = []

@@ -25,7 +25,9 @@ _MOST_MEMBERS = 3
 _MOST_ROWS = 300_000
 """Rows that are put in order; of a larger table only some members are."""
 _TRIED_ROWS = 300
-"""Rows of which most must show a level before all rows are put in order."""
+"""Rows of which most must show a level before all rows are put in order. They're the first as
+stored, since a member's rows are often written together; the first of all by date may be of as many
+members. Files keep their order. A server doesn't promise one, so a level may be missed there."""
 _MOST_MISSES = 3
 """Misses that exceed the matches by more settle that there's no level."""
 _FEWEST_ROWS = 10

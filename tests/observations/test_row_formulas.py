@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from fluid_build.observations.observe import observe
 from fluid_build.observations.row_formulas import RowFormula
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
+from tests.observations.sources import observed
 
 _LINES = """
 CREATE TABLE line AS
@@ -68,3 +70,16 @@ def test_a_formula_that_many_rows_break_is_none(tmp_path: Path) -> None:
 def test_operands_that_are_zero_or_one_show_nothing(tmp_path: Path) -> None:
     """Where every quantity is one, the total is the price, and no product."""
     assert _formulas(tmp_path, "1 + i // 195 AS units, units * price AS total") == []
+
+
+@pytest.mark.parametrize("direction", ["ASC", "DESC"])
+def test_the_order_in_which_rows_are_stored_changes_nothing(tmp_path: Path, direction: str) -> None:
+    """The three rows that break the formula are the first or the last."""
+    statement = f"""
+        CREATE TABLE line AS
+        SELECT i AS id, 2 + i % 7 AS qty, CAST(3 + (i * 37 % 101) / 4.0 AS DECIMAL(8, 2)) AS price,
+          qty * price + CAST(i < 3 AS INTEGER) * 5 AS total
+        FROM range(1000) AS t(i) ORDER BY i {direction}
+    """
+    (formula,) = observed(tmp_path, statement).row_formulas
+    assert (formula.result, formula.rows, formula.matches) == ("total", 1000, 997)
