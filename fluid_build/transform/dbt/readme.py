@@ -157,7 +157,9 @@ def _snapshots(model: LogicalModel) -> str:
         "## Snapshots\n\nThese facts record what the source keeps only as it is now, one row for"
         f" each member and load day: {codes(names)}. Days that were recorded stay, also after the"
         " source deletes the member, so to erase a person's data, delete their rows there too. The"
-        " source can't provide past days again: a full refresh loses them for good."
+        " source can't provide past days again: a full refresh loses them for good. Rebuilding a"
+        " dimension's history removes versions that past days refer to. The tests of their keys"
+        " fail until you delete those rows, or rebuild the snapshot too."
     )
 
 

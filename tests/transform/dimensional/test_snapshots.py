@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fluid_build.transform.plan.execution import statement
 from tests.modeling.profiles import reference
 from tests.transform.dimensional.stars import Star, fact, star
 
@@ -81,6 +82,16 @@ def test_a_snapshot_refers_to_the_versions_of_its_day(company: Star) -> None:
         " JOIN model.dim_department d ON d.department_key = f.department_key"
         " WHERE f.id = 7 ORDER BY snapshot_date"
     ) == [(3, "job 1"), (1, "boss")]
+
+
+def test_rebuilding_a_history_is_red_where_past_days_refer_to_its_versions(company: Star) -> None:
+    """The project's README says so."""
+    company.change("UPDATE shop.employee SET job = 'boss' WHERE id = 7")
+    company.load()
+    company.load()
+    for build in company.plan.builds:
+        company.change(statement(build, again=build.name == "fct_employee_snapshot"))
+    assert company.broken_tests() == ["fct_employee_snapshot_employee_key_reference"]
 
 
 def test_a_snapshot_that_differs_from_the_source_is_red(company: Star) -> None:
