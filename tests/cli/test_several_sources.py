@@ -183,6 +183,34 @@ def test_the_next_load_adds_what_is_new_in_either_source(fluid: Fluid, both: Pat
     assert fluid("verify", out, "--warehouse", warehouse).code == 0
 
 
+@pytest.mark.usefixtures("dbt")
+def test_the_query_on_a_shared_hub_has_what_any_source_has(fluid: Fluid, both: Path) -> None:
+    """A key that only the second source has, or still has, is in the result."""
+    out = forge_both(fluid, both, "--business-vault")
+    warehouse = out / "dbt" / "crm_shop.duckdb"
+    assert run_dbt(out / "dbt").ok
+    tables = vault_of(out)["business_vault"]["point_in_time_tables"]
+    (products,) = (table for table in tables if table["hub"] == "hub_products")
+    assert rows_of(warehouse, products) == [160, 160]
+    with closing(sqlite3.connect(both / "crm.db")) as database:
+        # Half of these are in the shop as well.
+        database.execute("PRAGMA foreign_keys = OFF")
+        database.execute("DELETE FROM tickets WHERE product_id BETWEEN 1 AND 80")
+        database.execute("DELETE FROM products WHERE product_id BETWEEN 1 AND 80")
+        database.commit()
+    assert run_dbt(out / "dbt").ok
+    assert rows_of(warehouse, products) == [120, 120]
+
+
+def rows_of(warehouse: Path, table: dict[str, Any]) -> list[int]:
+    """Return how many distinct rows the query on a table has, and the one on the raw vault."""
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        return [
+            len(set(connection.execute(table[query]).fetchall()))
+            for query in ("query", "raw_query")
+        ]
+
+
 def counts(warehouse: Path) -> dict[str, int]:
     """Return the products by the source that they were first loaded from, and the same-as rows."""
     with duckdb.connect(str(warehouse), read_only=True) as connection:
