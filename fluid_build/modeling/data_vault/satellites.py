@@ -126,23 +126,11 @@ def _satellite_of_parts(decisions: VaultDecisions, entity: Entity, own_hub: OwnH
     """
     via = own_reference(decisions, entity.name)
     keys = own_hub.rows_by
-    columns = tuple(c for c in payload_columns(decisions, entity, (via,)) if c not in keys)
-    return Satellite(
-        name=decisions.relation("msat", entity.name),
-        table=entity.name,
-        kind=_kind(columns),
-        description=entity.description
-        or f"The rows of {entity.name}; several can belong to one row of {via.hub}.",
-        parent=via.hub,
-        hash_key=via.hash_key,
-        via=via,
-        columns=columns,
-        multi_active_keys=keys,
-        mapped_source_tables=(entity.name,),
-        source_columns=source_columns(entity.name, (*keys, *columns)),
-        reason=f"{entity.name} has several rows for one {listed(via.columns)};"
-        f" {listed(keys)} {'tells' if len(keys) == 1 else 'tell'} them apart.",
+    reason = (
+        f"{entity.name} has several rows for one {listed(via.columns)};"
+        f" {listed(keys)} {'tells' if len(keys) == 1 else 'tell'} them apart."
     )
+    return _several_rows(decisions, entity, via, keys, reason)
 
 
 def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satellite:
@@ -153,6 +141,19 @@ def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satell
     in_parent = set(via.columns) if _parent_identifies(decisions, reference) else set()
     identity = decisions.tables.identity(entity.name)
     keys = tuple(column for column in identity if column not in in_parent)
+    placement = decisions.placements[entity.name]
+    satellite = _several_rows(decisions, entity, via, keys, placement.reason)
+    return satellite.model_copy(update={"alternatives": placement.alternatives})
+
+
+def _several_rows(
+    decisions: VaultDecisions,
+    entity: Entity,
+    via: HubReference,
+    keys: tuple[str, ...],
+    reason: str,
+) -> Satellite:
+    """Return a multi-active satellite; ``keys`` tell apart the rows of one key of the hub."""
     columns = tuple(c for c in payload_columns(decisions, entity, (via,)) if c not in keys)
     return Satellite(
         name=decisions.relation("msat", entity.name),
@@ -167,8 +168,7 @@ def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satell
         multi_active_keys=keys,
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, (*keys, *columns)),
-        reason=decisions.placements[entity.name].reason,
-        alternatives=decisions.placements[entity.name].alternatives,
+        reason=reason,
     )
 
 
