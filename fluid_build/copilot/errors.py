@@ -10,6 +10,8 @@
       │           │     ├── ProviderAuthError    the key is missing, wrong or expired
       │           │     └── ProviderServerError  the server failed or cut its answer off
       │           ├── SchemaValidationError  the output breaks its schema
+      │           ├── AnswerRefusedError     the model declined to answer
+      │           ├── AnswerCutOffError      the answer ended at the limit of output tokens
       │           ├── ToolValidationError    the tool call isn't valid
       │           │     ├── UnknownTool          no tool has that name
       │           │     ├── ToolResultError      the tool returned what JSON can't hold
@@ -39,8 +41,12 @@ from decimal import Decimal
 from typing import TypedDict, Unpack
 
 from fluid_build.errors import FluidError
+from fluid_build.text import clip
 
 COST_LIMIT_VARIABLE = "FLUID_COST_LIMIT_USD"
+
+_MAX_ANSWER_CHARS = 2000
+"""Of an answer in an error: enough to see what it is, and bounded."""
 
 
 class FluidGenerationError(FluidError):
@@ -162,6 +168,45 @@ class SchemaValidationError(AgentExecutionError):
         self.schema_name = schema_name
         self.validation_errors = list(validation_errors)
         self.raw_output = raw_output
+
+
+class AnswerRefusedError(AgentExecutionError):
+    """An answer that the model, or its provider's filter, declined to give.
+
+    ``text`` is what the model said about it, shortened.
+    """
+
+    def __init__(
+        self,
+        message: str = "The model declined to answer.",
+        *,
+        provider: str | None = None,
+        model: str | None = None,
+        text: str = "",
+        hint: str | None = "Change the prompt, or choose another model.",
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.provider = provider
+        self.model = model
+        self.text = clip(text, _MAX_ANSWER_CHARS)
+
+
+class AnswerCutOffError(AgentExecutionError):
+    """An answer that ended at the limit of output tokens. ``text`` is its beginning."""
+
+    def __init__(
+        self,
+        message: str = "The answer was cut off at the limit of output tokens.",
+        *,
+        provider: str | None = None,
+        model: str | None = None,
+        text: str = "",
+        hint: str | None = "Raise max_output_tokens, or ask for a shorter answer.",
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.provider = provider
+        self.model = model
+        self.text = clip(text, _MAX_ANSWER_CHARS)
 
 
 class ToolValidationError(AgentExecutionError):

@@ -8,6 +8,13 @@ A message is a mapping with ``role`` (``system``, ``user``, ``assistant`` or ``t
 
 and reads two more spellings that callers use: OpenAI's ``tool_calls`` with ``function`` and
 JSON text for arguments, and content blocks of type ``text``, ``tool_use`` and ``tool_result``.
+Content blocks may also be images and documents:
+
+    {"type": "image", "media_type": "image/png", "data": "<base64>"}
+    {"type": "document", "url": "https://...", "name": "terms.pdf"}
+
+An answer may have parts that only its own provider understands and wants back unchanged, such as
+thinking. They are in the message's ``provider_blocks``.
 """
 
 from __future__ import annotations
@@ -15,8 +22,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias, cast
 
+from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 
 Message: TypeAlias = JsonObject
@@ -69,6 +77,41 @@ class ToolResult:
         return message
 
 
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """An image or a document: ``data`` in base64 with its ``media_type``, or a ``url``."""
+
+    kind: Literal["image", "document"]
+    media_type: str = ""
+    data: str = ""
+    url: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderBlock:
+    """A part of an answer that its provider wants back unchanged.
+
+    It follows the first ``after_text`` characters of the answer's text and the first
+    ``after_calls`` of its calls.
+    """
+
+    block: JsonObject
+    after_text: int = 0
+    after_calls: int = 0
+
+    def as_entry(self) -> dict[str, JsonValue]:
+        """Return the entry of a message's ``provider_blocks``."""
+        return {
+            "block": self.block,
+            "after_text": self.after_text,
+            "after_calls": self.after_calls,
+        }
+
+
+AnswerPart: TypeAlias = str | ToolCall | ProviderBlock
+
+
 def text_of(message: Message) -> str:
     """Return all text of the message but calls' arguments and results, blocks joined."""
     content = message.get("content")
@@ -77,6 +120,63 @@ def text_of(message: Message) -> str:
     return "\n".join(
         str(block.get("text", "")) for block in _blocks(message) if block.get("type") == "text"
     )
+
+
+def content_parts(message: Message) -> list[str | Attachment]:
+    """Return the texts, images and documents of the message, in order; empty texts are left out.
+
+    Raises ``UsageError`` for a block of any other type but tool use, so that nothing is dropped.
+    """
+    content = message.get("content")
+    if content is None or message.get("role") == "tool":
+        return []
+    if isinstance(content, str):
+        return [content] if content else []
+    parts: list[str | Attachment] = []
+    for block in _blocks(message):
+        kind = block.get("type")
+        if kind == "text":
+            parts.append(str(block.get("text", "")))
+        elif kind in ("image", "document"):
+            parts.append(_attachment(block, cast('Literal["image", "document"]', kind)))
+        elif kind not in ("tool_use", "tool_result"):
+            raise UsageError(
+                f"A message has a content block of type {kind!r}, which can't be sent.",
+                hint="Use blocks of type text, image or document.",
+            )
+    return [part for part in parts if part]
+
+
+def provider_blocks(message: Message, format_name: str) -> list[ProviderBlock]:
+    """Return the blocks that an answer in this wire format has, in order; others get none."""
+    saved = message.get("provider_blocks")
+    if not isinstance(saved, Mapping) or saved.get("format") != format_name:
+        return []
+    return [
+        ProviderBlock(
+            cast("JsonObject", entry["block"]),
+            _position(entry.get("after_text")),
+            _position(entry.get("after_calls")),
+        )
+        for entry in _mappings(saved.get("blocks"))
+        if isinstance(entry.get("block"), Mapping)
+    ]
+
+
+def answer_parts(message: Message, format_name: str) -> list[AnswerPart]:
+    """Return the texts, calls and provider blocks of an answer, in their original order.
+
+    Texts come before calls. A text that was shortened since keeps its blocks.
+    """
+    text, calls = text_of(message), tool_calls(message)
+    parts: list[AnswerPart] = []
+    text_end, calls_end = 0, 0
+    for block in provider_blocks(message, format_name):
+        parts += [text[text_end : block.after_text], *calls[calls_end : block.after_calls], block]
+        text_end = max(text_end, block.after_text)
+        calls_end = max(calls_end, block.after_calls)
+    parts += [text[text_end:], *calls[calls_end:]]
+    return [part for part in parts if part != ""]
 
 
 def tool_calls(message: Message) -> list[ToolCall]:
@@ -162,6 +262,20 @@ def _blocks(message: Message) -> Iterator[JsonObject]:
 def _mappings(value: JsonValue) -> Iterator[JsonObject]:
     if isinstance(value, Sequence) and not isinstance(value, str):
         yield from (item for item in value if isinstance(item, Mapping))
+
+
+def _attachment(block: JsonObject, kind: Literal["image", "document"]) -> Attachment:
+    fields = {name: str(block.get(name) or "") for name in ("media_type", "data", "url", "name")}
+    if bool(fields["data"]) == bool(fields["url"]) or (fields["data"] and not fields["media_type"]):
+        raise UsageError(
+            f"A message has a content block of type {kind!r} without its content.",
+            hint="Give it data (base64) with a media_type, or a url.",
+        )
+    return Attachment(kind, **fields)
+
+
+def _position(value: JsonValue) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
 
 
 def _name_in(holder: JsonObject) -> str | None:

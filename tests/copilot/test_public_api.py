@@ -17,9 +17,10 @@ from tests.copilot.llm import typed_examples as llm_examples
 
 PUBLIC = {
     "copilot.agents.errors": """
-        AgentExecutionError ContextOverflowError FluidError FluidGenerationError
-        ProviderAuthError ProviderDetails ProviderError ProviderServerError ProviderTimeoutError
-        RateLimitError SchemaValidationError ToolValidationError""",
+        AgentExecutionError AnswerCutOffError AnswerRefusedError ContextOverflowError
+        FluidError FluidGenerationError ProviderAuthError ProviderDetails ProviderError
+        ProviderServerError ProviderTimeoutError RateLimitError SchemaValidationError
+        ToolValidationError""",
     "copilot.agents.error_classification": """
         MAX_RETRY_AFTER_SECONDS classify_provider_error classify_response parse_retry_after""",
     "copilot.messages": """

@@ -23,7 +23,13 @@ from fluid_build.json_types import JsonObject
 from fluid_build.text import counted
 
 if TYPE_CHECKING:
-    from fluid_build.copilot.llm.base import CompletionClient, LlmConfig, LlmPrompt, ToolSpec
+    from fluid_build.copilot.llm.base import (
+        CompletionClient,
+        LlmConfig,
+        LlmPrompt,
+        LlmResponse,
+        ToolSpec,
+    )
     from fluid_build.copilot.llm.client import LlmClient
 
 LLM_CACHE = "cache/llm"
@@ -139,8 +145,9 @@ class BaseStageAgent:
     ) -> M:
         """Return the model's answer as ``output``, from the cache if it was paid for already.
 
-        ``parameters`` are further fields of ``LlmPrompt``. Raises ``SchemaValidationError``, the
-        ``ProviderError`` that fits the failure, or ``CostLimitExceeded``.
+        ``parameters`` are further fields of ``LlmPrompt``. Raises ``SchemaValidationError``,
+        ``AnswerRefusedError``, ``AnswerCutOffError``, the ``ProviderError`` that fits the failure,
+        or ``CostLimitExceeded``.
         """
         prompt, key = self._prompt(output, system, user, parameters)
         cached = self._cached(key, output)
@@ -157,13 +164,13 @@ class BaseStageAgent:
         response = self._ready_client().complete_sync(
             prompt, stage=self.stage, agent_class=type(self).__name__
         )
-        return self._accepted(output, response.text, key)
+        return self._accepted(output, response, key)
 
     async def _call_once(self, output: type[M], prompt: LlmPrompt, key: str) -> M:
         response = await self._ready_client().complete(
             prompt, stage=self.stage, agent_class=type(self).__name__
         )
-        return self._accepted(output, response.text, key)
+        return self._accepted(output, response, key)
 
     def _prompt(
         self, output: type[BaseModel], system: str, user: str, parameters: PromptParameters
@@ -249,11 +256,12 @@ class BaseStageAgent:
         except ValidationError:
             return None
 
-    def _accepted(self, output: type[M], text: str, key: str) -> M:
-        """Return the answer if it follows the schema, and cache it."""
-        answer = validated(output, text)
+    def _accepted(self, output: type[M], response: LlmResponse, key: str) -> M:
+        """Return the answer if it is whole and follows the schema, and cache it."""
+        response.require_whole()
+        answer = validated(output, response.text)
         if not self.session.no_cache:
-            self.session.store.put(LLM_CACHE, key, text)
+            self.session.store.put(LLM_CACHE, key, response.text)
         return answer
 
 

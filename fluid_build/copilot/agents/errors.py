@@ -2,6 +2,8 @@
 
 from fluid_build.copilot.errors import (
     AgentExecutionError,
+    AnswerCutOffError,
+    AnswerRefusedError,
     ContextOverflowError,
     FluidGenerationError,
     ProviderAuthError,
@@ -17,6 +19,8 @@ from fluid_build.errors import FluidError
 
 __all__ = [
     "AgentExecutionError",
+    "AnswerCutOffError",
+    "AnswerRefusedError",
     "ContextOverflowError",
     "FluidError",
     "FluidGenerationError",

@@ -8,22 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from fluid_build.copilot.llm.base import LlmPrompt
-from fluid_build.copilot.messages import Message, ToolCall, ToolResult, text_of, tool_calls
+from fluid_build.copilot.messages import (
+    AnswerPart,
+    Attachment,
+    Message,
+    ToolResult,
+    answer_parts,
+    content_parts,
+    text_of,
+)
 from fluid_build.copilot.messages import tool_results as results_of
+
+TurnPart: TypeAlias = AnswerPart | Attachment
 
 _EMPTY_TURN = "(no text)"
 
 
 @dataclass(slots=True)
 class Turn:
-    """A turn of one side: results come first, then texts, then calls."""
+    """A turn of one side: results come first, then all other parts in order."""
 
     is_user: bool
     results: list[ToolResult] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    calls: list[ToolCall] = field(default_factory=list)
+    parts: list[TurnPart] = field(default_factory=list)
 
 
 def split_system(prompt: LlmPrompt) -> tuple[list[str], list[Message]]:
@@ -42,22 +52,27 @@ def split_system(prompt: LlmPrompt) -> tuple[list[str], list[Message]]:
     return [text for text in system if text.strip()], messages[front:]
 
 
-def alternate(messages: Iterable[Message]) -> list[Turn]:
-    """Return the messages as turns of alternating sides, the user's first, none of them empty."""
+def alternate(messages: Iterable[Message], format_name: str) -> list[Turn]:
+    """Return the messages as turns of alternating sides, the user's first, none of them empty.
+
+    Answers have the provider's own blocks if they were written in the format ``format_name``.
+    """
     turns: list[Turn] = []
     for message in messages:
         is_user = message.get("role") != "assistant"
         if not turns or turns[-1].is_user != is_user:
             turns.append(Turn(is_user))
-        turn = turns[-1]
-        turn.results += results_of(message)
-        turn.calls += tool_calls(message)
-        text = text_of(message)
-        if text.strip():
-            turn.texts.append(text)
+        turns[-1].results += results_of(message)
+        turns[-1].parts += _parts(message, is_user, format_name)
     if not turns or not turns[0].is_user:
         turns.insert(0, Turn(is_user=True))
     for turn in turns:
-        if not (turn.results or turn.texts or turn.calls):
-            turn.texts.append(_EMPTY_TURN)
+        if not (turn.results or turn.parts):
+            turn.parts.append(_EMPTY_TURN)
     return turns
+
+
+def _parts(message: Message, is_user: bool, format_name: str) -> list[TurnPart]:
+    parts: list[TurnPart] = []
+    parts += content_parts(message) if is_user else answer_parts(message, format_name)
+    return [part for part in parts if not isinstance(part, str) or part.strip()]

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 
-from fluid_build.copilot.llm.alternating_turns import Turn, alternate, split_system
+from fluid_build.copilot.llm.alternating_turns import Turn, TurnPart, alternate, split_system
 from fluid_build.copilot.llm.base import (
     LlmPrompt,
     LlmProvider,
@@ -17,9 +17,11 @@ from fluid_build.copilot.llm.base import (
     LlmResponse,
     StopReason,
     Usage,
+    merge_extra,
     whole_number,
 )
 from fluid_build.copilot.messages import ToolCall
+from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 
 _VERSION = "2023-06-01"
@@ -53,7 +55,7 @@ class AnthropicProvider(LlmProvider):
         body: dict[str, JsonValue] = {
             "model": prompt.model,
             "max_tokens": prompt.max_output_tokens,
-            "messages": _messages(alternate(messages), mark),
+            "messages": _messages(alternate(messages, self.name), mark),
         }
         if system:
             body["system"] = mark([{"type": "text", "text": text} for text in system])
@@ -65,7 +67,7 @@ class AnthropicProvider(LlmProvider):
         if prompt.response_schema is not None:
             only = {"type": "tool", "name": prompt.answer_name}
             body["tool_choice"] = {"type": "any"} if prompt.tools else only
-        body = {**prompt.extra, **body}
+        body = merge_extra(body, prompt.extra)
         return LlmRequest(self.endpoint("/v1/messages"), body, {"anthropic-version": _VERSION})
 
     def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:
@@ -108,15 +110,21 @@ def _blocks(turn: Turn) -> list[JsonObject]:
         if result.is_error:
             block["is_error"] = True
         blocks.append(block)
-    # the API refuses an assistant's text with trailing blanks
-    blocks += [
-        {"type": "text", "text": text if turn.is_user else text.rstrip()} for text in turn.texts
-    ]
-    blocks += [
-        {"type": "tool_use", "id": _safe_id(call.id), "name": call.name, "input": call.arguments}
-        for call in turn.calls
-    ]
-    return blocks
+    return blocks + [_block(part, turn.is_user) for part in turn.parts]
+
+
+def _block(part: TurnPart, is_user: bool) -> JsonObject:
+    if isinstance(part, str):
+        # the API refuses an assistant's text with trailing blanks
+        return {"type": "text", "text": part if is_user else part.rstrip()}
+    if isinstance(part, ToolCall):
+        return {
+            "type": "tool_use",
+            "id": _safe_id(part.id),
+            "name": part.name,
+            "input": part.arguments,
+        }
+    raise UsageError("Anthropic can't be sent this part of a message yet.")
 
 
 def _safe_id(call_id: str) -> str:

@@ -12,18 +12,19 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import ClassVar, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
-from fluid_build.copilot.errors import ProviderServerError, SchemaValidationError
-from fluid_build.copilot.messages import Message, ToolCall
+from fluid_build.copilot.errors import ProviderServerError
+from fluid_build.copilot.llm.answers import LlmResponse as LlmResponse
+from fluid_build.copilot.llm.answers import StopReason as StopReason
+from fluid_build.copilot.llm.answers import Usage as Usage
+from fluid_build.copilot.llm.streaming import ServerSentEvents, StreamFrames, StreamReader
+from fluid_build.copilot.messages import Message
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 
 DEFAULT_MAX_OUTPUT_TOKENS = 4096
-
-StopReason: TypeAlias = Literal["end", "length", "tool_calls", "refused", "other"]
-"""The reason why the model stopped: done, cut at the limit, wants tools, declined, other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,8 @@ class LlmPrompt:
     """A prompt with its parameters.
 
     ``response_schema`` is the JSON schema of an object that the answer has to follow;
-    ``context_window`` (tokens) is the memory that a local server may use; ``extra`` is added to the
-    body of the request and replaces nothing in it.
+    ``context_window`` (tokens) is the memory that a local server may use; ``extra`` is merged into
+    the body of the request, nested objects too, and may not set what the prompt sets.
     """
 
     model: str
@@ -116,48 +117,6 @@ class LlmRequest:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """The tokens of a call. ``input_tokens`` is the whole prompt, cached or not."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    cache_write_tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class LlmResponse:
-    """A model's answer, which is untrusted data. ``usage`` is None where none was reported."""
-
-    text: str
-    tool_calls: tuple[ToolCall, ...] = ()
-    usage: Usage | None = None
-    stop_reason: StopReason = "end"
-    model: str = ""
-
-    def as_message(self) -> dict[str, JsonValue]:
-        """Return the message for the conversation."""
-        message: dict[str, JsonValue] = {"role": "assistant", "content": self.text}
-        if self.tool_calls:
-            message["tool_calls"] = [call.as_entry() for call in self.tool_calls]
-        return message
-
-    def as_json(self, schema_name: str = "answer") -> Any:
-        """Return the text as JSON. Raises ``SchemaValidationError`` if it isn't JSON."""
-        try:
-            return json.loads(self.text)
-        except (ValueError, RecursionError):
-            is_cut = self.stop_reason == "length"
-            cut = " It was cut off at the limit of output tokens." if is_cut else ""
-            raise SchemaValidationError(
-                f"The answer isn't JSON.{cut}",
-                schema_name=schema_name,
-                validation_errors=[{"type": "json_invalid", "loc": (), "msg": "not JSON"}],
-                raw_output=self.text,
-            ) from None
-
-
 class CompletionClient(Protocol):
     """A client that answers prompts: over HTTP, from a script, or through LiteLLM."""
 
@@ -184,9 +143,11 @@ class LlmProvider(ABC):
     name: ClassVar[str]
     default_base_url: ClassVar[str]
     key_variables: ClassVar[tuple[str, ...]]
-    fast_model: ClassVar[str]
-    """The model of the cheap tier, for summaries."""
+    fast_model: ClassVar[str | None] = None
+    """The model of the cheap tier, for summaries. None: whoever needs one has to name it."""
     needs_key: ClassVar[bool] = True
+    stream_frames: ClassVar[type[StreamFrames]] = ServerSentEvents
+    """The framing of a streamed answer."""
 
     def __init__(self, base_url: str | None = None) -> None:
         self.base_url = _checked_url(base_url or self.default_base_url)
@@ -198,6 +159,20 @@ class LlmProvider(ABC):
     @abstractmethod
     def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:
         """Return the answer in ``body``. Raises ``ProviderServerError`` for another format."""
+
+    def stream_request(self, prompt: LlmPrompt) -> LlmRequest:  # noqa: ARG002 - for subclasses
+        """Return the request for ``prompt`` whose answer is streamed, without the key.
+
+        Raises ``UsageError`` where the provider can't stream.
+        """
+        raise self._no_streams()
+
+    def stream_reader(self, prompt: LlmPrompt) -> StreamReader:  # noqa: ARG002 - for subclasses
+        """Return a reader for one streamed answer. Raises ``UsageError`` as above."""
+        raise self._no_streams()
+
+    def _no_streams(self) -> UsageError:
+        return UsageError(f"{self.name} can't stream.", hint="Call complete instead of stream.")
 
     @abstractmethod
     def auth_headers(self, key: str) -> dict[str, str]:
@@ -236,6 +211,26 @@ def call_id(body: JsonObject, index: int) -> str:
     """Return an id for a call without one; the same answer gets the same id."""
     digest = hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()
     return f"call_{digest[:16]}_{index}"
+
+
+def merge_extra(body: JsonObject, extra: JsonObject, path: str = "extra") -> dict[str, JsonValue]:
+    """Return the body with ``extra`` merged in, nested objects too.
+
+    Raises ``UsageError`` where ``extra`` sets what the body already has.
+    """
+    merged = dict(body)
+    for name, value in extra.items():
+        present = merged.get(name)
+        if present is None:
+            merged[name] = value
+        elif isinstance(present, Mapping) and isinstance(value, Mapping):
+            merged[name] = merge_extra(present, value, f"{path}.{name}")
+        elif present != value:
+            raise UsageError(
+                f"{path}.{name} would replace what the prompt sets.",
+                hint="Set it through the prompt's own fields, or leave it out.",
+            )
+    return merged
 
 
 def whole_number(value: JsonValue) -> int:

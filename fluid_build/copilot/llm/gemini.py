@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from fluid_build.copilot.llm.alternating_turns import Turn, alternate, split_system
+from fluid_build.copilot.llm.alternating_turns import Turn, TurnPart, alternate, split_system
 from fluid_build.copilot.llm.base import (
     LlmPrompt,
     LlmProvider,
@@ -19,9 +19,11 @@ from fluid_build.copilot.llm.base import (
     StopReason,
     Usage,
     call_id,
+    merge_extra,
     whole_number,
 )
 from fluid_build.copilot.messages import ToolCall, ToolResult
+from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 
 _STOP_REASONS: dict[str, StopReason] = {
@@ -50,7 +52,7 @@ class GeminiProvider(LlmProvider):
     def build_request(self, prompt: LlmPrompt) -> LlmRequest:
         """Return the generateContent request. The provider caches without being asked."""
         system, messages = split_system(prompt)
-        body: dict[str, JsonValue] = {"contents": _contents(alternate(messages))}
+        body: dict[str, JsonValue] = {"contents": _contents(alternate(messages, self.name))}
         if system:
             body["systemInstruction"] = {"parts": [{"text": text} for text in system]}
         declarations = _declarations(prompt)
@@ -59,7 +61,7 @@ class GeminiProvider(LlmProvider):
             if prompt.response_schema is not None:
                 body["toolConfig"] = {"functionCallingConfig": {"mode": "ANY"}}
         body["generationConfig"] = _generation_config(prompt)
-        body = {**prompt.extra, **body}
+        body = merge_extra(body, prompt.extra)
         model = quote(prompt.model.removeprefix("models/"), safe="")
         return LlmRequest(self.endpoint(f"/v1beta/models/{model}:generateContent"), body)
 
@@ -90,7 +92,8 @@ class GeminiProvider(LlmProvider):
 
 
 def _contents(turns: list[Turn]) -> list[dict[str, JsonValue]]:
-    names = {call.id: call.name for turn in turns for call in turn.calls}
+    calls = [part for turn in turns for part in turn.parts if isinstance(part, ToolCall)]
+    names = {call.id: call.name for call in calls}
     return [
         {"role": "user" if turn.is_user else "model", "parts": _parts(turn, names)}
         for turn in turns
@@ -99,13 +102,20 @@ def _contents(turns: list[Turn]) -> list[dict[str, JsonValue]]:
 
 def _parts(turn: Turn, names: Mapping[str, str]) -> list[dict[str, JsonValue]]:
     parts: list[dict[str, JsonValue]] = [_result_part(result, names) for result in turn.results]
-    parts += [{"text": text} for text in turn.texts]
-    for call in turn.calls:
-        part: dict[str, JsonValue] = {"functionCall": {"name": call.name, "args": call.arguments}}
-        if call.signature is not None:  # without it, the model refuses its own call
-            part["thoughtSignature"] = call.signature
-        parts.append(part)
-    return parts
+    return parts + [_part(part) for part in turn.parts]
+
+
+def _part(part: TurnPart) -> dict[str, JsonValue]:
+    if isinstance(part, str):
+        return {"text": part}
+    if isinstance(part, ToolCall):
+        written: dict[str, JsonValue] = {
+            "functionCall": {"name": part.name, "args": part.arguments}
+        }
+        if part.signature is not None:  # without it, the model refuses its own call
+            written["thoughtSignature"] = part.signature
+        return written
+    raise UsageError("Gemini can't be sent this part of a message yet.")
 
 
 def _result_part(result: ToolResult, names: Mapping[str, str]) -> dict[str, JsonValue]:

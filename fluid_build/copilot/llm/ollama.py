@@ -18,6 +18,7 @@ from fluid_build.copilot.llm.base import (
     StopReason,
     Usage,
     call_id,
+    merge_extra,
     whole_number,
 )
 from fluid_build.copilot.messages import Message, ToolCall, read_arguments, text_of, tool_calls
@@ -61,7 +62,7 @@ class OllamaProvider(LlmProvider):
             body["tools"] = [tool.as_function() for tool in prompt.tool_specs]
         if prompt.response_schema is not None and not prompt.tools:
             body["format"] = dict(prompt.response_schema)
-        body = {**prompt.extra, **body}
+        body = merge_extra(body, prompt.extra)
         return LlmRequest(self.endpoint("/api/chat"), body)
 
     def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:  # noqa: ARG002 - the format needs no prompt

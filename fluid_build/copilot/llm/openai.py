@@ -21,6 +21,7 @@ from fluid_build.copilot.llm.base import (
     StopReason,
     Usage,
     call_id,
+    merge_extra,
     whole_number,
 )
 from fluid_build.copilot.llm.strict_schema import harden, restore, strict_schema_enabled
@@ -72,7 +73,7 @@ class OpenAIProvider(LlmProvider):
             body["tools"] = [tool.as_function() for tool in prompt.tool_specs]
         if prompt.response_schema is not None:
             body["response_format"] = self._response_format(prompt)
-        body = {**prompt.extra, **body}
+        body = merge_extra(body, prompt.extra)
         return LlmRequest(self.endpoint("/chat/completions"), body)
 
     def _response_format(self, prompt: LlmPrompt) -> dict[str, JsonValue]:

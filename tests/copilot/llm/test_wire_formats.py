@@ -11,7 +11,7 @@ from fluid_build.copilot.agents.errors import ProviderServerError
 from fluid_build.copilot.llm.base import LlmPrompt, LlmResponse, ToolSpec, Usage
 from fluid_build.copilot.llm.providers import PROVIDERS, make_provider
 from fluid_build.copilot.llm.testing import WIRE_FORMATS, Reply
-from fluid_build.copilot.llm.testing.wire import render_reply
+from fluid_build.copilot.llm.testing.wire import FORMATS
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError
 from tests.copilot.context.conversations import conversations
@@ -210,7 +210,7 @@ def test_gemini_results_name_their_function_and_calls_return_their_signature():
     """What the model signed comes back with the call."""
     provider = make_provider("gemini")
     call = ToolCall("", "read_rows", {"table": "a"}, "sig-1")
-    body = render_reply("gemini", Reply("", [call]), {})
+    body = FORMATS["gemini"].reply(Reply("", [call]), {})
     response = provider.parse_response(body, LlmPrompt("m", TALK))
     message = response.as_message()
     result = {"role": "tool", "tool_call_id": response.tool_calls[0].id, "content": "1"}
@@ -230,21 +230,27 @@ def test_ollama_gets_the_context_length_that_the_prompt_needs():
     assert large & (large - 1) == 0
 
 
-def test_what_the_caller_adds_goes_into_the_body():
-    """Extra parameters are the caller's own, but none replaces what was reserved for."""
-    for wire in WIRE_FORMATS:
-        extra = {"top_k": 3, "max_tokens": 10**6, "model": "dearer", "stream": True}
-        body = build(wire, extra=extra).body
-        assert body["top_k"] == 3
-        assert body.get("model") in ("model-1", "dearer" if wire == "gemini" else None)
-        assert wire != "anthropic" or body["max_tokens"] == 4096
+@every_wire
+def test_what_the_caller_adds_goes_into_the_body(wire):
+    """Extra parameters are merged, nested ones too."""
+    extra = {"top_k": 3, "options": {"seed": 7}, "generationConfig": {"seed": 7}}
+    body = build(wire, extra=extra).body
+    assert body["top_k"] == 3
+    assert body["options"]["seed"] == body["generationConfig"]["seed"] == 7
+
+
+@pytest.mark.parametrize("extra", [{"model": "dearer"}, {"messages": []}, {"max_tokens": 10**6}])
+def test_what_the_caller_adds_replaces_nothing(extra):
+    """A call could cost more than was reserved for it: the parameter is refused by name."""
+    with pytest.raises(UsageError, match=f"extra.{next(iter(extra))} would replace"):
+        build("anthropic", extra=extra)
 
 
 def parsed(wire, reply, **options):
     provider = make_provider(wire)
     prompt = LlmPrompt("model-1", TALK, **options)
     request = provider.build_request(prompt)
-    return provider.parse_response(render_reply(wire, reply, request.body), prompt)
+    return provider.parse_response(FORMATS[wire].reply(reply, request.body), prompt)
 
 
 @every_wire

@@ -9,16 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TypeAlias
+from urllib.parse import parse_qsl, urlsplit
 
 from fluid_build.copilot.llm.testing.faults import Fault
-from fluid_build.copilot.llm.testing.wire import (
-    WIRE_FORMATS,
-    Reply,
-    format_of,
-    key_of,
-    render_fault,
-    render_reply,
-)
+from fluid_build.copilot.llm.testing.wire import FORMATS, WIRE_FORMATS, Reply, WireFormat
 from fluid_build.json_types import JsonValue
 
 Scripted: TypeAlias = Reply | Fault
@@ -80,7 +74,7 @@ class LoopbackServer:
         if wire not in WIRE_FORMATS:
             raise ValueError(f"no such wire format: {wire}")
         port = self._server.server_address[1]
-        return f"http://127.0.0.1:{port}" + ("/v1" if wire == "openai" else "")
+        return f"http://127.0.0.1:{port}{FORMATS[wire].base_path}"
 
     def wait(self, seconds: float) -> None:
         """Sleep, but not beyond the end of the server."""
@@ -119,7 +113,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a request."""
         raw = self.rfile.read(int(self.headers.get("content-length", 0)))
-        wire = format_of(self.path)
+        address = urlsplit(self.path)
+        wire = next((f for f in FORMATS.values() if f.matches(address.path)), None)
         headers = {name.lower(): value for name, value in self.headers.items()}
         try:
             body = json.loads(raw)
@@ -128,16 +123,36 @@ class _Handler(BaseHTTPRequestHandler):
         if wire is None or not isinstance(body, dict):
             self._send(404 if wire is None else 400, b'{"error": "not an endpoint or not JSON"}')
             return
-        step = self.owner.next_step(ReceivedRequest(wire, self.path, headers, body, raw))
-        key = key_of(wire, headers)
-        if key != self.owner.key and not (wire == "ollama" and not key):
+        step = self.owner.next_step(ReceivedRequest(wire.name, self.path, headers, body, raw))
+        key = wire.key_in(headers, dict(parse_qsl(address.query)))
+        if key != self.owner.key and not (wire.name == "ollama" and not key):
             step = Fault("auth", 401)
         if isinstance(step, Reply):
-            self._send(200, _encode(render_reply(wire, step, body)))
+            self._reply(wire, step, body, is_stream=wire.is_stream(address.path, body))
         else:
             self._fail(wire, step, body, key)
 
-    def _fail(self, wire: str, fault: Fault, body: dict[str, JsonValue], key: str) -> None:
+    def _reply(
+        self, wire: WireFormat, reply: Reply, body: dict[str, JsonValue], *, is_stream: bool
+    ) -> None:
+        if not is_stream:
+            self._send(200, _encode(wire.reply(reply, body)))
+        elif wire.stream is None:
+            self._send(501, b'{"error": "this server has no streams in this format"}')
+        else:
+            self._stream(wire.stream(reply, body), wire.stream_type)
+
+    def _stream(self, chunks: Sequence[bytes], content_type: str) -> None:
+        self.send_response(200)
+        self.send_header("content-type", content_type)
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        for chunk in chunks:
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+            self.wfile.flush()
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _fail(self, wire: WireFormat, fault: Fault, body: dict[str, JsonValue], key: str) -> None:
         if fault.delay:
             self.owner.wait(fault.delay)
         if fault.kind == "dropped":
@@ -146,13 +161,13 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault.kind == "garbage":
             self._send(200, b"<html>\x00 not JSON")
         elif fault.kind == "cut":
-            self._cut(_encode(render_reply(wire, Reply("x" * 1000), {})))
+            self._cut(_encode(wire.reply(Reply("x" * 1000), {})))
         elif fault.kind == "wrong_schema":
-            self._send(200, _encode(render_reply(wire, Reply('{"unexpected": true}'), body)))
+            self._send(200, _encode(wire.reply(Reply('{"unexpected": true}'), body)))
         elif fault.kind == "slow":
-            self._send(200, _encode(render_reply(wire, Reply(), body)))
+            self._send(200, _encode(wire.reply(Reply(), body)))
         else:
-            self._send(fault.status, _encode(render_fault(wire, fault, key)), fault.headers)
+            self._send(fault.status, _encode(wire.fault(fault, key)), fault.headers)
 
     def _send(self, status: int, content: bytes, headers: Mapping[str, str] | None = None) -> None:
         self.send_response(status)

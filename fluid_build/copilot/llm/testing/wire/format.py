@@ -1,0 +1,76 @@
+"""A wire format as a server speaks it, and the answers that a test's script asks for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from fluid_build.copilot.llm.base import StopReason, Usage
+from fluid_build.copilot.llm.testing.faults import Fault
+from fluid_build.copilot.messages import ToolCall
+from fluid_build.json_types import JsonValue
+
+RequestBody: TypeAlias = dict[str, Any]
+"""A client's request, which the double takes on trust."""
+
+_SOME_USAGE = Usage(input_tokens=12, output_tokens=3)
+_TRANSIENT = {"rate_limit": "slow down", "server": "internal error", "overloaded": "Overloaded"}
+_TRANSIENT_CODES = {"rate_limit": "rate_limit_error", "overloaded": "overloaded_error"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A good answer. ``usage`` of ``None`` leaves the usage out."""
+
+    text: str = "ok"
+    tool_calls: Sequence[ToolCall] = ()
+    usage: Usage | None = _SOME_USAGE
+    stop_reason: StopReason = "end"
+    model: str = "test-model"
+    thinking: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WireFormat:
+    """The server's side of a format.
+
+    ``matches`` recognises the endpoint's path, ``is_stream`` a request for a stream (by path and
+    body), ``key_in`` reads the key from headers (lower-case names) and query. ``stream`` returns
+    the chunks of a streamed answer as they are sent.
+    """
+
+    name: str
+    matches: Callable[[str], bool]
+    key_in: Callable[[Mapping[str, str], Mapping[str, str]], str]
+    reply: Callable[[Reply, RequestBody], dict[str, JsonValue]]
+    fault: Callable[[Fault, str], dict[str, JsonValue]]
+    is_stream: Callable[[str, RequestBody], bool]
+    stream: Callable[[Reply, RequestBody], list[bytes]] | None = None
+    stream_type: str = "text/event-stream"
+    base_path: str = ""
+
+
+def bearer_token(headers: Mapping[str, str]) -> str:
+    """Return the token of the ``authorization`` header."""
+    return headers.get("authorization", "").removeprefix("Bearer ")
+
+
+def asks_for_stream(_path: str, body: RequestBody) -> bool:
+    """Return whether the body says ``"stream": true``."""
+    return body.get("stream") is True
+
+
+def transient_words(fault: Fault) -> tuple[str, str]:
+    """Return the message and code of a failure that passes."""
+    return _TRANSIENT.get(fault.kind, "error"), _TRANSIENT_CODES.get(fault.kind, "api_error")
+
+
+def as_arguments(text: str) -> dict[str, JsonValue]:
+    """Return a structured answer as the arguments of a function."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    return value if isinstance(value, dict) else {"text": text}

@@ -1,0 +1,78 @@
+"""The parts of messages: texts, attachments, calls, and blocks that only a provider understands."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fluid_build.copilot.agents.errors import AnswerCutOffError, AnswerRefusedError
+from fluid_build.copilot.llm.answers import LlmResponse
+from fluid_build.copilot.messages import (
+    Attachment,
+    ProviderBlock,
+    ToolCall,
+    answer_parts,
+    content_parts,
+    provider_blocks,
+)
+from fluid_build.errors import UsageError
+
+CALLS = (ToolCall("1", "a"), ToolCall("2", "b"))
+
+
+def test_attachments_stay_in_their_place_between_texts():
+    """Order matters: a question may be about the image before it."""
+    image = {"type": "image", "media_type": "image/png", "data": "aGk="}
+    terms = {"type": "document", "url": "https://x.test/t.pdf", "name": "t.pdf"}
+    content = [{"type": "text", "text": "See"}, image, terms, {"type": "text", "text": "Why?"}]
+    assert content_parts({"role": "user", "content": content}) == [
+        "See",
+        Attachment("image", "image/png", "aGk="),
+        Attachment("document", url="https://x.test/t.pdf", name="t.pdf"),
+        "Why?",
+    ]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "input_audio", "data": "aGk="},
+        {"type": "image"},
+        {"type": "image", "data": "aGk="},
+        {"type": "image", "media_type": "image/png", "data": "aGk=", "url": "https://x.test"},
+    ],
+)
+def test_a_block_that_cannot_be_sent_is_refused(block):
+    """Nothing is dropped silently."""
+    with pytest.raises(UsageError):
+        content_parts({"role": "user", "content": [block]})
+
+
+def test_blocks_of_a_provider_return_in_their_place():
+    """Thinking before the text, and between two calls."""
+    blocks = (ProviderBlock({"n": 1}), ProviderBlock({"n": 2}, 4, 1))
+    response = LlmResponse("Text", CALLS, provider_blocks=blocks, format_name="anthropic")
+    message = response.as_message()
+    assert answer_parts(message, "anthropic") == [blocks[0], "Text", CALLS[0], blocks[1], CALLS[1]]
+    assert provider_blocks(message, "gemini") == []
+    assert answer_parts(message, "gemini") == ["Text", *CALLS]
+
+
+@given(st.text(max_size=9), st.lists(st.tuples(st.integers(0, 12), st.integers(0, 3)), max_size=5))
+def test_no_part_of_an_answer_is_lost(text, positions):
+    """Also where the text was shortened after it was written."""
+    blocks = tuple(ProviderBlock({"n": n}, *at) for n, at in enumerate(sorted(positions)))
+    message = LlmResponse(text, CALLS, provider_blocks=blocks, format_name="f").as_message()
+    parts = answer_parts(message, "f")
+    assert "".join(part for part in parts if isinstance(part, str)) == text
+    assert [part for part in parts if isinstance(part, ToolCall)] == list(CALLS)
+    assert [part for part in parts if isinstance(part, ProviderBlock)] == list(blocks)
+
+
+@pytest.mark.parametrize(
+    ("reason", "error"), [("refused", AnswerRefusedError), ("length", AnswerCutOffError)]
+)
+def test_an_answer_that_is_not_whole_has_an_error_of_its_own(reason, error):
+    """It isn't JSON that breaks a schema; the text so far is in the error."""
+    with pytest.raises(error) as caught:
+        LlmResponse('{"a": ', stop_reason=reason, model="m").as_json()
+    assert (caught.value.text, caught.value.model, caught.value.retryable) == ('{"a": ', "m", False)
