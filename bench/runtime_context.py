@@ -157,15 +157,20 @@ async def no_wait(_seconds: float) -> None:
 async def run_with_recovery(client: LlmClient, runs: int) -> tuple[int, int]:
     """How many runs completed, and how many of them only by the fallback."""
 
-    async def again(_context: ErrorContext) -> str:
+    async def retry(_context: ErrorContext) -> str:
+        """Send the request up to three times, as the handler of the document's example does."""
+        for _ in range(strategy.max_retries - 1):
+            try:
+                return (await client.complete(PROMPT)).text
+            except AgentExecutionError:
+                await no_wait(1.0)
         return (await client.complete(PROMPT)).text
 
-    framework = ErrorRecoveryFramework(sleep=no_wait)
-    framework.register_strategy(
-        RecoveryStrategy(
-            "llm_retry", ErrorCategory.LLM_ERROR, again, 3, fallback=lambda _: "fallback"
-        )
+    framework = ErrorRecoveryFramework()
+    strategy = RecoveryStrategy(
+        "llm_retry", ErrorCategory.LLM_ERROR, retry, 3, fallback=lambda _: "fallback"
     )
+    framework.register_strategy(strategy)
     answers: list[object] = []
     for _ in range(runs):
         try:

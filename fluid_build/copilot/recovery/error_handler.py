@@ -1,20 +1,20 @@
 """The error recovery framework, which classifies errors, counts them and runs strategies.
 
-Errors are classified by type, and by text only where the type says nothing. An ordinary programming
-error never counts as a transient failure, whatever its text says.
-Source: the implementation plan of agentic primitives, section 1.2.
+Errors are classified by type, and by words only where the type says nothing: those of the message,
+then those of the exception's class name. An ordinary programming error never counts as a transient
+failure, whatever its message says.
+Source: the implementation plan of agentic primitives, section 1.2. It looks for substrings of the
+message; here they must be words, so that "statement" isn't about a state.
 """
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
-import random
 import re
 import sqlite3
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
@@ -23,7 +23,6 @@ from pydantic import ValidationError
 
 from fluid_build.copilot.error_classification import classify_provider_error
 from fluid_build.copilot.errors import (
-    AgentExecutionError,
     ContextOverflowError,
     CostLimitExceeded,
     ProviderAuthError,
@@ -35,7 +34,6 @@ from fluid_build.copilot.errors import (
     ToolValidationError,
     UnknownPriceError,
 )
-from fluid_build.copilot.recovery.retry import RetrySchedule
 from fluid_build.errors import FluidError
 from fluid_build.secrets import redact
 
@@ -86,7 +84,9 @@ Handler: TypeAlias = Callable[[ErrorContext], object]
 class RecoveryStrategy:
     """The handling of a category of errors.
 
-    ``handler`` is called at most ``max_retries`` times; ``fallback`` once, if that didn't help.
+    ``handler`` is called once, and ``fallback`` once if the handler fails. ``max_retries`` says how
+    often the handler itself may retry the operation: only the handler knows how, so the framework
+    doesn't retry.
     """
 
     name: str
@@ -116,18 +116,26 @@ _BY_TYPE: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], _Ve
     ),
 )
 
-_TRANSIENT_TEXT: tuple[tuple[re.Pattern[str], _Verdict], ...] = (
-    (re.compile(r"\brate[ _-]?limit"), (ErrorCategory.LLM_ERROR, ErrorSeverity.MEDIUM)),
-    (re.compile(r"\btimed?[ _-]?out"), (ErrorCategory.TIMEOUT_ERROR, ErrorSeverity.MEDIUM)),
+_Rules: TypeAlias = tuple[tuple[re.Pattern[str], _Verdict], ...]
+
+_TRANSIENT_WORDS: _Rules = (
+    (re.compile(r"\brate ?limit"), (ErrorCategory.LLM_ERROR, ErrorSeverity.MEDIUM)),
+    (re.compile(r"timeout|\btimed? outs?\b"), (ErrorCategory.TIMEOUT_ERROR, ErrorSeverity.MEDIUM)),
 )
-_PERMANENT_TEXT: tuple[tuple[re.Pattern[str], _Verdict], ...] = (
+_LASTING_WORDS: _Rules = (
     (
-        re.compile(r"\b(?:safety|validations?)\b"),
+        re.compile(r"\b(?:safety|(?:re)?validations?)\b"),
         (ErrorCategory.VALIDATION_ERROR, ErrorSeverity.HIGH),
     ),
     (re.compile(r"\b(?:states?|redis)\b"), (ErrorCategory.STATE_ERROR, ErrorSeverity.HIGH)),
-    (re.compile(r"\btools?\b"), (ErrorCategory.TOOL_ERROR, ErrorSeverity.MEDIUM)),
+    (re.compile(r"\btools?(?:box)?\b"), (ErrorCategory.TOOL_ERROR, ErrorSeverity.MEDIUM)),
 )
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+"""A word of prose or of an identifier: ``tool_call`` and ``HTTPTimeout`` have two each."""
+
+_MAX_WORDS_CHARS = 10_000
+"""Characters of a message that are searched for words: a message may quote a whole answer."""
 
 _PERMANENT_ERRORS = (
     ArithmeticError,
@@ -147,25 +155,14 @@ _PERMANENT_ERRORS = (
 class ErrorRecoveryFramework:
     """The strategies of a run, and how often each category of errors was met.
 
-    ``error_counts``, ``recovered_counts`` and ``fallback_counts`` are by category. After a handler
-    failed with a transient error of a provider, its next call waits as long as the retry envelope
-    would (``policy``, by ``sleep`` in seconds); after any other failure there is no wait.
+    ``error_counts``, ``recovered_counts`` and ``fallback_counts`` are by category.
     """
 
-    def __init__(
-        self,
-        *,
-        policy: RetrySchedule | None = None,
-        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-        draw: Callable[[], float] = random.random,
-    ) -> None:
+    def __init__(self) -> None:
         self.strategies: dict[ErrorCategory, RecoveryStrategy] = {}
         self.error_counts: dict[ErrorCategory, int] = {}
         self.recovered_counts: dict[ErrorCategory, int] = {}
         self.fallback_counts: dict[ErrorCategory, int] = {}
-        self._policy = policy or RetrySchedule()
-        self._sleep = sleep
-        self._draw = draw
         self._lock = threading.Lock()
 
     def register_strategy(self, strategy: RecoveryStrategy) -> None:
@@ -173,19 +170,21 @@ class ErrorRecoveryFramework:
         self.strategies[strategy.category] = strategy
 
     def classify_error(self, error: Exception) -> tuple[ErrorCategory, ErrorSeverity]:
-        """Return category and severity, by text only where the type says nothing."""
+        """Return category and severity, by words only where the type says nothing."""
         typed = classify_provider_error(error)
         for candidate in (error, typed) if type(typed) is not ProviderError else (error,):
             for classes, verdict in _BY_TYPE:
                 if isinstance(candidate, classes):
                     return verdict
-        patterns = _PERMANENT_TEXT
-        if not isinstance(error, _PERMANENT_ERRORS):
-            patterns = _TRANSIENT_TEXT + _PERMANENT_TEXT
-        text = str(error).lower()
-        for pattern, verdict in patterns:
-            if pattern.search(text):
-                return verdict
+        is_permanent = isinstance(error, _PERMANENT_ERRORS)
+        for text, rules in (
+            (str(error), _LASTING_WORDS if is_permanent else _TRANSIENT_WORDS + _LASTING_WORDS),
+            (type(error).__name__, _TRANSIENT_WORDS + _LASTING_WORDS),
+        ):
+            words = _words(text)
+            for pattern, verdict in rules:
+                if pattern.search(words):
+                    return verdict
         return ErrorCategory.UNKNOWN, ErrorSeverity.MEDIUM
 
     async def handle_error(
@@ -195,10 +194,10 @@ class ErrorRecoveryFramework:
         workflow_id: str | None = None,
         metadata: dict[str, object] | None = None,
     ) -> Any:
-        """Return the result of the strategy's handler, or of its fallback.
+        """Return the result of the strategy's handler or, if that fails, of its fallback.
 
-        If neither succeeds, the handler's last error is raised. Without a strategy a critical error
-        is raised, and any other is logged and gives None.
+        Each is called once. Without a fallback the handler's error is raised. Without a strategy a
+        critical error is raised, and any other is logged and gives None.
         """
         category, severity = self.classify_error(error)
         context = ErrorContext(error, category, severity, agent_id, workflow_id, metadata)
@@ -207,7 +206,7 @@ class ErrorRecoveryFramework:
         if strategy is None:
             return await self._default_recovery(context)
         try:
-            result = await self._recover(strategy, context)
+            result = await _finish(strategy.handler(context))
         except Exception as recovery_error:
             if strategy.fallback is None:
                 raise
@@ -218,28 +217,6 @@ class ErrorRecoveryFramework:
             return await _finish(strategy.fallback(context))
         self._count(self.recovered_counts, category)
         return result
-
-    async def _recover(self, strategy: RecoveryStrategy, context: ErrorContext) -> object:
-        """Call the handler until it succeeds, or until another call can't help."""
-        last: Exception = context.error
-        allowed = strategy.max_retries
-        if not _worth_another_call(context.error):
-            allowed = min(allowed, 1)
-        for attempt in range(1, allowed + 1):
-            try:
-                return await _finish(strategy.handler(context))
-            except Exception as failure:  # noqa: BLE001 - a strategy may fail in any way; the last failure is raised
-                last = failure
-            if not _worth_another_call(last):
-                break
-            if attempt < allowed:
-                await self._pause(last, attempt)
-        raise last
-
-    async def _pause(self, failure: Exception, failed: int) -> None:
-        typed = classify_provider_error(failure)
-        if typed.retryable:
-            await self._sleep(self._policy.wait(typed, failed, self._draw()))
 
     async def _default_recovery(self, context: ErrorContext) -> object:
         if context.severity is ErrorSeverity.CRITICAL:
@@ -256,15 +233,6 @@ async def _finish(outcome: object) -> object:
     return await outcome if inspect.isawaitable(outcome) else outcome
 
 
-def _worth_another_call(error: Exception) -> bool:
-    """Return whether another call of a handler may help against an error.
-
-    Output of the wrong shape can be corrected; a provider's permanent refusal and a programming
-    error can't.
-    """
-    typed = classify_provider_error(error)
-    if isinstance(typed, (SchemaValidationError, ToolValidationError)):
-        return True
-    if isinstance(error, AgentExecutionError) or type(typed) is not ProviderError:
-        return typed.retryable
-    return not isinstance(error, _PERMANENT_ERRORS)
+def _words(text: str) -> str:
+    """Return the words of a text in lower case, identifiers split, with a space between two."""
+    return " ".join(_WORD.findall(text[:_MAX_WORDS_CHARS])).lower()

@@ -1,9 +1,11 @@
 """The retry envelope: which failed calls are retried, how often and after what wait.
 
-Three attempts, with waits of 1, 2 and 4 seconds (capped at 8, up to 10 % of jitter) or exactly what
-the provider asked for (capped at 300 s). Only errors whose ``retryable`` is true are retried.
-Source: the Typed Errors page. Built on stamina, whose switches (``set_active``, ``set_testing``)
-work here too.
+A call gets three attempts, so there are at most two waits: of 1 and 2 seconds, plus up to 10 % of
+jitter, or of exactly what the provider asked for (at most 300 s). A schedule with more attempts
+continues with 4 and then 8 seconds, the cap. Only errors whose ``retryable`` is true are retried.
+Source: the Typed Errors page, whose runs abort "after 3 attempts", and whose "1s → 2s → 4s, capped
+at 8s" is the progression: three attempts end before its third wait. Built on stamina, whose
+switches (``set_active``, ``set_testing``) work here too.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ class UnifiedAgentOrchestrator:
         self.error_recovery = ErrorRecoveryFramework()
         self._register_recovery_strategies()
         self.failures = 0
+        self.requests = 0
 
     def _register_recovery_strategies(self):
         self.error_recovery.register_strategy(
@@ -54,6 +55,7 @@ class UnifiedAgentOrchestrator:
         }
 
     async def _retry_llm_call(self, context):
+        self.requests += 1
         if self.failures:
             self.failures -= 1
             raise context.error
@@ -76,6 +78,16 @@ def test_the_documented_orchestrator_recovers_a_rate_limit(monkeypatch):
     orchestrator = UnifiedAgentOrchestrator()
     orchestrator.failures = 2
     assert asyncio.run(orchestrator.error_recovery.handle_error(RateLimitError())) == "narrative"
+
+
+def test_the_documented_orchestrator_sends_three_requests_before_its_fallback(monkeypatch):
+    """Its handler retries, and the framework calls that once."""
+    monkeypatch.setattr(asyncio, "sleep", no_sleep)
+    orchestrator = UnifiedAgentOrchestrator()
+    orchestrator.failures = 99
+    answer = asyncio.run(orchestrator.error_recovery.handle_error(RateLimitError()))
+    assert answer["fallback"] is True
+    assert orchestrator.requests == 3
 
 
 def test_the_documented_orchestrator_falls_back_on_validation():
