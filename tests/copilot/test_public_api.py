@@ -68,9 +68,10 @@ PUBLIC = {
         BaseStageAgent LLM_CACHE PipelineEvent ProviderMismatchError StageSession""",
     "copilot.agents.composite": """
         Checkpoint CheckpointError CompletionStep Composite CompositeAgent CompositeResult
-        DEFAULT_WIDTH DelegateStep Halt Retry RunExistsError RunNotFoundError RunOwnedError Skip
-        StaleCheckpointError UnsavableStepError append_steps completion delegate get_state
-        push_steps put_state resume resume_sync run run_sync""",
+        DEFAULT_WIDTH DelegateStep FunctionStep Halt Retry RunExistsError RunNotFoundError
+        RunOwnedError Skip StaleCheckpointError StepResult UnsavableStepError append_steps
+        completion delegate function_step get_state push_steps put_state resume resume_sync run
+        run_sync""",
     "copilot.tools.definition": "ForgeTool LegacyTool ToolDefinition ToolEntry",
     "copilot.tools.registry": """
         FORGE_TOOL_REGISTRY STAGED_TOOL_REGISTRY STAGED_TOOL_VARIABLE TOOL_REGISTRY find_tool

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from fluid_build.copilot.agents.composite.code_fingerprint import code_fingerprint
+from fluid_build.copilot.agents.composite.saved_models import dump_models, load_models
 from fluid_build.copilot.agents.composite.state import Composite, Item, Step
 from fluid_build.copilot.errors import AgentExecutionError
 from fluid_build.json_types import JsonValue
@@ -96,14 +98,20 @@ class CompositeBehaviour(ABC):
     def known_steps(self) -> Sequence[Step]:
         """Return steps of ``get_next_steps`` that a checkpoint can't save by itself.
 
-        These are delegations by lambdas, and completions with toolboxes.
+        These are delegations by lambdas, completions with toolboxes, and functions that can't be
+        imported.
         """
         return []
 
+    def fingerprint(self) -> str:
+        """Return a digest of the agent's code: a run isn't resumed in silence if it has changed."""
+        return code_fingerprint(self)
+
     def dump_internal(self, internal: Mapping[str, Any]) -> JsonValue:
-        """Return ``internal`` as JSON, for a checkpoint."""
-        return internal
+        """Return ``internal`` as JSON, for a checkpoint; Pydantic models in it are saved too."""
+        dumped: JsonValue = dump_models(internal)
+        return dumped
 
     def load_internal(self, dumped: Any) -> Mapping[str, object]:
         """Return ``internal`` from its dump."""
-        return dict(dumped)
+        return dict(load_models(dumped))

@@ -15,11 +15,7 @@ from typing import Any, TypedDict
 
 from fluid_build.copilot.agents.composite.behaviour import CompositeBehaviour
 from fluid_build.copilot.agents.composite.ownership import RunOwner
-from fluid_build.copilot.agents.composite.saved_steps import (
-    SavedItem,
-    StepCatalogue,
-    code_fingerprint,
-)
+from fluid_build.copilot.agents.composite.saved_steps import SavedItem, StepCatalogue
 from fluid_build.copilot.agents.composite.state import Composite, Item, StepQueue, evolve
 from fluid_build.copilot.errors import (
     RunExistsError,
@@ -156,7 +152,7 @@ class Checkpoint:
 
     def _attach(self, agent: CompositeBehaviour, fresh: Composite) -> None:
         self._agent = agent
-        self._fingerprint = code_fingerprint(agent)
+        self._fingerprint = agent.fingerprint()
         self._catalogue = StepCatalogue(fresh.steps, agent.known_steps())
 
     def _claim(self, epoch: int, owner: RunOwner) -> bool:

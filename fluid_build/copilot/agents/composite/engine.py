@@ -22,16 +22,14 @@ from fluid_build.copilot.agents.composite.behaviour import (
 )
 from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
 from fluid_build.copilot.agents.composite.state import (
-    CompletionStep,
     Composite,
-    DelegateStep,
     Item,
     Step,
+    StepResult,
     evolve,
     push_steps,
 )
 from fluid_build.copilot.agents.composite.step_execution import (
-    Completed,
     Failed,
     Outcome,
     execute,
@@ -162,7 +160,7 @@ async def _drive(
     while state.steps:
         item = state.steps[0]
         state = evolve(state, steps=state.steps[1:], error=None)
-        if isinstance(item, CompletionStep | DelegateStep):
+        if isinstance(item, Step):
             state, failure = await _execute_step(agent, state, item, options)
         else:
             state, failure = await _execute_group(agent, state, item, options)
@@ -221,7 +219,7 @@ async def _execute_group(
     agent: CompositeBehaviour, state: Composite, steps: Sequence[Step], options: _Options
 ) -> tuple[Composite, _Failure | None]:
     for step in steps:
-        if not isinstance(step, CompletionStep | DelegateStep):
+        if not isinstance(step, Step):
             raise TypeError(f"a group must hold steps, not {type(step).__name__}")
     for step in steps:
         state = _checked(agent.on_step_start(step, state), agent, "on_step_start")
@@ -285,7 +283,7 @@ def _join(
     return evolve(state, error=None), state.error, following
 
 
-def _own_messages(outcome: Completed) -> list[Message]:
+def _own_messages(outcome: StepResult) -> Sequence[Message]:
     """Return the messages a branch adds: its answer, where it rewrote its own conversation."""
     if outcome.rewritten is None:
         return outcome.messages

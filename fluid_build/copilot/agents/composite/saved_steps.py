@@ -2,23 +2,20 @@
 
 A step that the agent declares, in its first queue or in ``known_steps``, is saved as its place and
 a digest of its content. Any other step is saved whole, a delegation by the import paths of its
-agent and its function.
+agent and its function, a function step by that of its function.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib
-import inspect
-import sys
-import types
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeAlias, TypedDict, final
+from typing import TypeAlias, TypedDict, final
 
-from fluid_build.copilot.agents.composite.behaviour import CompositeBehaviour
+from fluid_build.copilot.agents.composite.import_paths import import_member, import_path
 from fluid_build.copilot.agents.composite.state import (
     CompletionStep,
     DelegateStep,
+    FunctionStep,
     Item,
     Step,
     StepQueue,
@@ -47,6 +44,14 @@ class _SavedDelegation(TypedDict):
 
 
 @final
+class _SavedFunction(TypedDict):
+    """A function step, with the import path of its function."""
+
+    name: str
+    function: str
+
+
+@final
 class _SavedCompletion(TypedDict):
     """A completion with all that it says."""
 
@@ -58,11 +63,8 @@ class _SavedCompletion(TypedDict):
     keep_prompt: bool
 
 
-SavedStep: TypeAlias = _DeclaredStep | _SavedDelegation | _SavedCompletion
+SavedStep: TypeAlias = _DeclaredStep | _SavedDelegation | _SavedFunction | _SavedCompletion
 SavedItem: TypeAlias = SavedStep | list[SavedStep]
-
-_PACKAGE = "fluid_build.copilot.agents.composite"
-"""Its classes are the runtime's, not the agent's own code."""
 
 
 class StepCatalogue:
@@ -81,9 +83,7 @@ class StepCatalogue:
     def dump(self, queue: StepQueue) -> list[SavedItem]:
         """Return the queue as JSON. Raises ``UnsavableStepError``."""
         return [
-            self._dump(item)
-            if isinstance(item, CompletionStep | DelegateStep)
-            else [self._dump(step) for step in item]
+            self._dump(item) if isinstance(item, Step) else [self._dump(step) for step in item]
             for item in queue
         ]
 
@@ -104,6 +104,8 @@ class StepCatalogue:
                 "agent": _reference(step.agent, step),
                 "args_builder": _reference(step.args_builder, step),
             }
+        if isinstance(step, FunctionStep):
+            return {"name": step.name, "function": _reference(step.function, step)}
         return _dump_completion(step)
 
     def _load(self, saved: SavedStep) -> Step:
@@ -111,8 +113,10 @@ class StepCatalogue:
             return self._declared(saved)
         if "agent" in saved:
             return DelegateStep(
-                saved["name"], _imported(saved["agent"]), _imported(saved["args_builder"])
+                saved["name"], import_member(saved["agent"]), import_member(saved["args_builder"])
             )
+        if "function" in saved:
+            return FunctionStep(saved["name"], import_member(saved["function"]))
         return CompletionStep(**saved)
 
     def _declared(self, saved: _DeclaredStep) -> Step:
@@ -134,34 +138,9 @@ class StepCatalogue:
         return None
 
 
-def code_fingerprint(agent: CompositeBehaviour) -> str:
-    """Return a digest of the agent's own code and of Python's version, which it depends on."""
-    digest = hashlib.sha256(sys.version.split()[0].encode())
-    for cls in type(agent).__mro__:
-        if cls.__module__.startswith(_PACKAGE) or cls is object:
-            continue
-        for name, member in sorted(vars(cls).items()):
-            function = inspect.unwrap(getattr(member, "__func__", member))
-            if isinstance(function, types.FunctionType):
-                digest.update(name.encode())
-                for part in _parts_of_code(function.__code__):
-                    digest.update(part)
-    return digest.hexdigest()
-
-
-def _parts_of_code(code: types.CodeType) -> Iterator[bytes]:
-    yield code.co_code
-    yield repr(code.co_names).encode()
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _parts_of_code(constant)
-        elif not isinstance(constant, frozenset):  # its order changes with the process
-            yield repr(constant).encode()
-
-
 def _flat(queue: StepQueue) -> Iterator[Step]:
     for item in queue:
-        steps = [item] if isinstance(item, CompletionStep | DelegateStep) else item
+        steps = [item] if isinstance(item, Step) else item
         yield from steps
 
 
@@ -170,6 +149,8 @@ def _digest(step: Step) -> str:
         content = (
             f"{step.name}\0{getattr(step.agent, '__qualname__', type(step.agent).__qualname__)}"
         )
+    elif isinstance(step, FunctionStep):
+        content = f"{step.name}\0{getattr(step.function, '__qualname__', '')}"
     else:
         content = f"{step.name}\0{step.prompt}\0{step.response_format!r}\0{step.keep_prompt}"
     return hashlib.sha256(content.encode()).hexdigest()[:16]
@@ -191,33 +172,16 @@ def _dump_completion(step: CompletionStep) -> _SavedCompletion:
     return saved
 
 
-def _reference(value: object, step: DelegateStep) -> str:
-    """Return ``module:qualified.name`` of a class or function that can be imported."""
-    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
-    if module is None or name is None or module == "__main__":
-        raise _unsavable(step, f"its {type(value).__name__} can't be imported")
-    reference = f"{module}:{name}"
-    try:
-        imported = _imported(reference)
-    except StaleCheckpointError:
-        imported = None
-    if imported is not value:
-        raise _unsavable(step, f"{reference} can't be imported")
+def _reference(value: object, step: DelegateStep | FunctionStep) -> str:
+    reference = import_path(value)
+    if reference is None:
+        raise _unsavable(step, f"its {_label(value)} can't be imported")
     return reference
 
 
-def _imported(reference: str) -> Any:
-    module, _, name = reference.partition(":")
-    try:
-        member: Any = importlib.import_module(module)
-        for part in name.split("."):
-            member = getattr(member, part)
-    except (ImportError, AttributeError):
-        raise StaleCheckpointError(
-            f"{reference}, which a saved step needs, doesn't exist any more.",
-            hint="Resume with the code that started the run.",
-        ) from None
-    return member
+def _label(value: object) -> str:
+    name = getattr(value, "__qualname__", None)
+    return type(value).__name__ if name is None else f"{type(value).__name__} {name}"
 
 
 def _unsavable(step: Step, reason: str) -> UnsavableStepError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -34,7 +34,28 @@ class DelegateStep:
     args_builder: Callable[[Composite], Mapping[str, object]]
 
 
-Step: TypeAlias = CompletionStep | DelegateStep
+@dataclass(frozen=True, slots=True)
+class FunctionStep:
+    """Work of the agent itself: ``function(state)`` returns an answer and the messages it adds."""
+
+    name: str
+    function: Callable[[Composite], StepResult | Awaitable[StepResult]]
+
+
+@dataclass(slots=True)
+class StepResult:
+    """A step's answer and the messages that it adds.
+
+    ``rewritten`` is the whole conversation before those, where the step has rewritten (compacted)
+    it.
+    """
+
+    response: Any
+    messages: Sequence[Message] = ()
+    rewritten: Sequence[Message] | None = None
+
+
+Step: TypeAlias = CompletionStep | DelegateStep | FunctionStep
 Item: TypeAlias = Step | Sequence[Step]
 """A step, or steps that run in parallel."""
 StepQueue: TypeAlias = Sequence[Item]
@@ -86,6 +107,16 @@ def delegate(
     Its answer is added to the conversation as a user message under the step's name.
     """
     return DelegateStep(name, agent, args_builder)
+
+
+def function_step(
+    name: str, function: Callable[[Composite], StepResult | Awaitable[StepResult]]
+) -> FunctionStep:
+    """Return a call of ``function`` with the state, which may be a plain function or a coroutine.
+
+    It can't change the state but by its result; ``on_step_complete`` can.
+    """
+    return FunctionStep(name, function)
 
 
 def push_steps(state: Composite, steps: Sequence[Item]) -> Composite:

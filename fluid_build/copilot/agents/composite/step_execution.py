@@ -1,4 +1,4 @@
-"""Execution of a step, a completion or a delegation. Its failure is an outcome, not a crash."""
+"""Execution of a step of any kind. Its failure is an outcome, not a crash."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from fluid_build.copilot.agents.composite.behaviour import CompositeResult, unwrapped
-from fluid_build.copilot.agents.composite.state import CompletionStep, Composite, DelegateStep, Step
+from fluid_build.copilot.agents.composite.state import (
+    CompletionStep,
+    Composite,
+    DelegateStep,
+    FunctionStep,
+    Step,
+    StepResult,
+)
 from fluid_build.copilot.blocking import call_in_thread
 from fluid_build.copilot.messages import Message
 
@@ -20,25 +27,13 @@ Messages: TypeAlias = list[Message]
 
 
 @dataclass(slots=True)
-class Completed:
-    """A step's answer and the messages that it adds.
-
-    ``rewritten`` is the whole conversation, where a completion has rewritten (compacted) it.
-    """
-
-    response: Any
-    messages: Messages
-    rewritten: Messages | None = None
-
-
-@dataclass(slots=True)
 class Failed:
     """A step's error."""
 
     error: Exception
 
 
-Outcome: TypeAlias = Completed | Failed
+Outcome: TypeAlias = StepResult | Failed
 
 
 async def execute(step: Step, state: Composite, *, threads: bool) -> Outcome:
@@ -46,6 +41,8 @@ async def execute(step: Step, state: Composite, *, threads: bool) -> Outcome:
     try:
         if isinstance(step, CompletionStep):
             return await _complete(step, state, threads)
+        if isinstance(step, FunctionStep):
+            return await _call_function(step, state, threads)
         return await _delegate(step, state, threads)
     except asyncio.CancelledError:
         if _is_cancelled():
@@ -62,7 +59,7 @@ def failure_message(step: Step, error: object) -> Message:
     return _headed(step.name, f"**FAILED**: {reason}")
 
 
-async def _complete(step: CompletionStep, state: Composite, threads: bool) -> Completed:
+async def _complete(step: CompletionStep, state: Composite, threads: bool) -> StepResult:
     prompt: Message = {"role": "system", "content": step.prompt}
     answer = await _call(
         state.agent.get_completion,
@@ -76,17 +73,26 @@ async def _complete(step: CompletionStep, state: Composite, threads: bool) -> Co
     after = list(answer.messages or [])
     added, is_rewritten = _added_messages(state.messages, prompt, after)
     if is_rewritten:
-        return Completed(response, [], after if step.keep_prompt else added)
+        return StepResult(response, [], after if step.keep_prompt else added)
     if not added:
         added = [{"role": "assistant", "content": response}]
-    return Completed(response, [prompt, *added] if step.keep_prompt else added)
+    return StepResult(response, [prompt, *added] if step.keep_prompt else added)
 
 
-async def _delegate(step: DelegateStep, state: Composite, threads: bool) -> Completed:
+async def _delegate(step: DelegateStep, state: Composite, threads: bool) -> StepResult:
     response = await _call(_agent_of(step).get_response, threads, step.args_builder(state))
     if isinstance(response, CompositeResult):
         response = unwrapped(response, f"The agent of step {step.name!r}")
-    return Completed(response, [_headed(step.name, str(response))])
+    return StepResult(response, [_headed(step.name, str(response))])
+
+
+async def _call_function(step: FunctionStep, state: Composite, threads: bool) -> StepResult:
+    result = await _call(step.function, threads, state)
+    if not isinstance(result, StepResult):
+        raise TypeError(
+            f"the function of step {step.name!r} returned {type(result).__name__}, not a StepResult"
+        )
+    return result
 
 
 def _is_cancelled() -> bool:
