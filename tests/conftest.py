@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import HealthCheck, settings
 
+from fluid_build.copilot.unified_config import ENVIRONMENT, HOME_VARIABLE
 from fluid_build.transform.dbt import running
 from tests.dbt_server import DbtServer
 from tests.postgres import PostgresDatabase
@@ -114,6 +115,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     count = sum(_NEEDS_SHARED in str(report.longrepr) for report in skipped)
     if count:
         terminalreporter.write_line(f"Skipped {count} tests that need the files of {SHARED}.")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_settings_from_outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Neither the developer's ``~/.fluid`` nor the environment's settings reach a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(HOME_VARIABLE, str(tmp_path_factory.mktemp("fluid-home")))
+        for variable in ENVIRONMENT.values():
+            patch.delenv(variable, raising=False)
+        yield
 
 
 _TEMPORARY = tempfile.gettempdir()

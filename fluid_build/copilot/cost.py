@@ -7,7 +7,6 @@ dollars. Source: Agentic Primitives, "RunCostTracker".
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from fluid_build.copilot.context.model_data import PriceOverrides, price_usd
 from fluid_build.copilot.cost_figures import AgentRow as AgentRow
@@ -28,6 +27,9 @@ from fluid_build.copilot.errors import CostLimitExceeded as CostLimitExceeded
 from fluid_build.copilot.errors import UnknownPriceError as UnknownPriceError
 from fluid_build.copilot.events import EventBus, get_event_bus
 from fluid_build.errors import UsageError
+
+if TYPE_CHECKING:
+    from fluid_build.copilot.unified_config import UnifiedConfig
 
 
 class Price(Protocol):
@@ -97,8 +99,9 @@ class Reservation:
 class RunCostTracker:
     """The tokens and costs of a run's calls. Safe from any thread and from coroutines.
 
-    ``limit_usd`` is the limit; None means the environment variable ``FLUID_COST_LIMIT_USD``, or
-    no limit without it. The user's own ``prices`` take precedence over the listed ones.
+    ``limit_usd`` is the limit; None means the configured one (``FLUID_COST_LIMIT_USD`` or
+    ``behavior.cost_limit_usd_per_run``), or no limit without it. The user's own ``prices``, by
+    default the configured ones, take precedence over the listed ones.
     """
 
     def __init__(
@@ -110,7 +113,8 @@ class RunCostTracker:
         bus: EventBus | None = None,
     ) -> None:
         self._limit = None if limit_usd is None else parse_cost_limit(limit_usd, "limit_usd")
-        self._price: Price = price or partial(price_usd, overrides=prices)
+        configured = _configured_price if prices is None else partial(price_usd, overrides=prices)
+        self._price: Price = price or configured
         self._bus = bus or get_event_bus()
         self._lock = threading.Lock()
         self.reset()
@@ -129,11 +133,10 @@ class RunCostTracker:
 
     @property
     def limit_usd(self) -> Decimal | None:
-        """Return the limit in US dollars. Raises ``UsageError`` for a bad variable."""
+        """Return the limit in US dollars. Raises ``ConfigError`` if the configured one is bad."""
         if self._limit is not None:
             return self._limit
-        text = os.environ.get(COST_LIMIT_VARIABLE, "").strip()
-        return parse_cost_limit(text, COST_LIMIT_VARIABLE) if text else None
+        return _current_config().behavior.cost_limit_usd_per_run
 
     @limit_usd.setter
     def limit_usd(self, value: Decimal | float | str | None) -> None:
@@ -330,6 +333,33 @@ def parse_cost_limit(value: Decimal | float | str, name: str) -> Decimal:
             hint="Use an amount such as 5.00.",
         )
     return amount
+
+
+def _current_config() -> UnifiedConfig:
+    # Imported on use: most trackers are made long before a call asks for a limit or a price.
+    from fluid_build.copilot.unified_config import current_config
+
+    return current_config()
+
+
+def _configured_price(
+    provider: str,
+    model: str,
+    input_tokens: int,
+    output_tokens: int,
+    cached_tokens: int = 0,
+    *,
+    cache_write_tokens: int = 0,
+) -> Decimal | None:
+    return price_usd(
+        provider,
+        model,
+        input_tokens,
+        output_tokens,
+        cached_tokens,
+        cache_write_tokens=cache_write_tokens,
+        overrides=_current_config().prices.prices,
+    )
 
 
 _DEFAULT = RunCostTracker()

@@ -61,8 +61,10 @@ PUBLIC = {
         write_semantic_record""",
     "copilot.vector_index": "VectorIndex",
     "copilot.unified_config": """
-        BehaviorConfig ConfigError LlmSettings Migration PricesConfig SourcesConfig
-        UnifiedConfig load_unified_config migrate_legacy_to_unified""",
+        BehaviorConfig CONFIG_NAME ConfigError ENVIRONMENT HOME_VARIABLE LlmSettings Migration
+        Origin PricesConfig Setting SourcesConfig UnifiedConfig current_config fluid_home
+        list_settings load_unified_config migrate_legacy_to_unified use_flags""",
+    "copilot.llm.default_config": "default_llm_config",
     "copilot.blocking": "call_in_thread run_blocking",
     "copilot.agents.base": """
         BaseStageAgent LLM_CACHE PipelineEvent ProviderMismatchError StageSession""",

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fluid_build.copilot.cost import CostLimitExceeded, RunCostTracker
+from fluid_build.copilot.llm.base import LlmConfig
+from fluid_build.copilot.llm.credentials import default_key_file
+from fluid_build.copilot.llm.default_config import default_llm_config
 from fluid_build.copilot.unified_config import (
     ConfigError,
+    Origin,
+    current_config,
+    list_settings,
     load_unified_config,
     migrate_legacy_to_unified,
+    use_flags,
 )
+from fluid_build.errors import UsageError
 
 DOCUMENTED = """\
 schema_version: 1
@@ -198,6 +209,7 @@ def test_the_documented_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What the page says to type prints what was done."""
+    monkeypatch.delenv("FLUID_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".fluid").mkdir()
     write(tmp_path / ".fluid", ai_config__json={"provider": "openai"})
@@ -217,3 +229,175 @@ def test_a_pipe_in_place_of_the_file_is_refused_without_waiting(tmp_path: Path) 
     os.mkfifo(tmp_path / "config.yaml")
     with pytest.raises(ConfigError, match="isn't a regular file"):
         load(tmp_path)
+
+
+def test_each_setting_says_where_it_came_from(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        config__yaml=DOCUMENTED,
+        ai_config__json={"model": "legacy"},
+        prices__json={"gpt-4.1": [2, 8]},
+        sources__yaml="sources:\n  old:\n    catalog: glue\n",
+    )
+    file, environ = tmp_path / "config.yaml", {"FLUID_LLM_MODEL": "m"}
+    settings = list_settings(home=tmp_path, environ=environ, flags={"behavior.quiet": True})
+    assert {setting.key: str(setting.origin) for setting in settings} == {
+        "schema_version": f"{file}, line 1",
+        "llm.provider": f"{file}, line 3",
+        "llm.model": "FLUID_LLM_MODEL",
+        "llm.base_url": "default",
+        "llm.max_output_tokens": "default",
+        "llm.tiered": f"{file}, line 5",
+        "sources.sources.old": f"{tmp_path / 'sources.yaml'}, line 2",
+        "sources.sources.snowflake-prod": f"{file}, line 8",
+        "prices.prices.gpt-4.1": f"{tmp_path / 'prices.json'}",
+        "prices.prices.claude-sonnet-4-6": f"{file}, line 14",
+        "behavior.quiet": "flag",
+        "behavior.deterministic": f"{file}, line 17",
+        "behavior.cost_limit_usd_per_run": f"{file}, line 18",
+    }
+    by_key = {setting.key: setting for setting in settings}
+    assert by_key["llm.model"].value == "m"
+    assert by_key["llm.model"].origin == Origin("environment", "FLUID_LLM_MODEL")
+    assert by_key["behavior.cost_limit_usd_per_run"].origin.line == 18
+
+
+def test_a_listed_setting_shows_no_secret(tmp_path: Path) -> None:
+    write(tmp_path, config__yaml="sources: {sources: {shop: {password: canary-secret}}}")
+    assert "canary" not in repr(list_settings(home=tmp_path, environ={}))
+
+
+def test_a_source_comes_from_one_place(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        config__yaml="sources: {sources: {prod: {catalog: glue}}}",
+        sources__yaml="prod: {catalog: snowflake, account: old}",
+    )
+    assert load(tmp_path).sources.sources == {"prod": {"catalog": "glue"}}
+
+
+def test_a_section_whose_settings_are_commented_out_sets_nothing(tmp_path: Path) -> None:
+    write(tmp_path, config__yaml="llm:\n  # model: m\nbehavior:\n  quiet:\n")
+    assert load(tmp_path) == load(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "line"),
+    [
+        ("behavior:\n  quiet: true\nbehavior:\n  quiet: false", "behavior", 3),
+        ("llm:\n  model: a\n  model: b", "llm.model", 3),
+        ("prices:\n  prices:\n    m: [1, -2]", "prices.prices.m.1", 3),
+        ("prices:\n  prices:\n    m: [1, 2, 3, 4]", "prices.prices.m", 3),
+        ("llm:\n  base_url: ftp://host", "llm.base_url", 2),
+        ("llm:\n  base_url: https://user:canary@host", "llm.base_url", 2),
+        ("llm:\n  base_url: 'http://[host'", "llm.base_url", 2),
+        ("llm:\n  max_output_tokens: 0", "llm.max_output_tokens", 2),
+        ("behavior:\n  cost_limit_usd_per_run: .nan", "behavior.cost_limit_usd_per_run", 2),
+    ],
+)
+def test_a_setting_that_could_do_harm_later_is_refused(
+    tmp_path: Path, text: str, key: str, line: int
+) -> None:
+    write(tmp_path, config__yaml=text)
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path)
+    assert (caught.value.key, caught.value.line) == (key, line)
+    assert "canary" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "text", ["llm: &all {model: m, provider: *all}", "[" * 5000, "llm: {model: 2026-13-45}", "\t"]
+)
+def test_strange_yaml_is_a_typed_error(tmp_path: Path, text: str) -> None:
+    write(tmp_path, config__yaml=text)
+    with pytest.raises(ConfigError):
+        load(tmp_path)
+
+
+def test_the_home_folder_is_an_argument_or_a_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, config__yaml="llm: {model: m}")
+    monkeypatch.setenv("FLUID_HOME", str(tmp_path))
+    assert current_config().llm.model == "m"
+    assert load_unified_config(home=tmp_path / "other").llm.model is None
+    assert default_key_file() == tmp_path / "credentials.json"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that this process's settings come from."""
+    monkeypatch.setenv("FLUID_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_a_changed_file_takes_effect_at_the_next_call(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(home, config__yaml="llm: {model: a}")
+    assert current_config() is current_config()
+    write(home, config__yaml="llm: {model: later}")
+    assert current_config().llm.model == "later"
+    monkeypatch.setenv("FLUID_LLM_MODEL", "environment")
+    assert current_config().llm.model == "environment"
+    with use_flags({"llm.model": "flag", "llm.provider": None}):
+        assert current_config().llm.model == "flag"
+    (home / "config.yaml").unlink()
+    monkeypatch.delenv("FLUID_LLM_MODEL")
+    assert current_config().llm.model is None
+
+
+def test_the_configured_limit_stops_a_run(home: Path) -> None:
+    write(home, config__yaml="prices: {prices: {m: [2, 10]}}\n")
+    tracker = RunCostTracker()
+    call = {"provider": "p", "model": "m"}
+    tracker.reserve(**call, input_tokens=10**6, max_output_tokens=10**6)
+    write(
+        home,
+        config__yaml="behavior: {cost_limit_usd_per_run: 20.00}\nprices: {prices: {m: [2, 10]}}\n",
+    )
+    assert tracker.limit_usd == 20
+    with pytest.raises(CostLimitExceeded, match=r"CostLimitExceeded\(\$24.00 > \$20.00\)"):
+        tracker.reserve(**call, input_tokens=10**6, max_output_tokens=10**6)
+
+
+def test_what_the_caller_passes_wins_over_the_configured_limit_and_prices(home: Path) -> None:
+    write(
+        home,
+        config__yaml="behavior: {cost_limit_usd_per_run: 1}\nprices: {prices: {m: [1000, 1000]}}\n",
+    )
+    tracker = RunCostTracker(5, prices={"m": (1, 1)})
+    tracker.record_call(provider="p", model="m", input_tokens=10**6, output_tokens=10**6)
+    assert (tracker.limit_usd, tracker.total_usd) == (5, 2)
+
+
+def test_a_broken_file_stops_a_run_that_needs_a_limit(home: Path) -> None:
+    """A limit that can't be read must not count as no limit."""
+    write(home, config__yaml="behavior:\n  cost_limit: 5\n")
+    with pytest.raises(ConfigError, match="line 2: unknown setting"):
+        RunCostTracker().reserve(provider="p", model="m", input_tokens=1, max_output_tokens=1)
+
+
+def test_the_configured_model_is_the_default(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match=r"llm.provider isn't set"):
+        default_llm_config()
+    monkeypatch.setenv("FLUID_LLM_PROVIDER", "vllm")
+    with pytest.raises(UsageError, match=r"llm.model isn't set"):
+        default_llm_config()
+    write(
+        home,
+        config__yaml="llm: {model: m, base_url: 'http://gpu:8000/v1', max_output_tokens: 99}",
+    )
+    assert default_llm_config() == LlmConfig("vllm", "m", "http://gpu:8000/v1", 99)
+
+
+def test_importing_the_runtime_reads_no_file_and_no_yaml_parser(home: Path) -> None:
+    write(home, config__yaml="- nonsense")
+    script = (
+        "import sys\n"
+        "import fluid_build.copilot.agents.base, fluid_build.copilot.agents.composite\n"
+        "import fluid_build.copilot.cost, fluid_build.copilot.llm.client\n"
+        "import fluid_build.copilot.tools.dispatch, fluid_build.copilot.unified_config\n"
+        "sys.exit('yaml' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -18,7 +18,6 @@ from fluid_build.copilot.errors import ProviderMismatchError as ProviderMismatch
 from fluid_build.copilot.errors import SchemaValidationError
 from fluid_build.copilot.scratchpad import Scratchpad
 from fluid_build.copilot.store.base import Store
-from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject
 from fluid_build.text import counted
 
@@ -51,8 +50,9 @@ class PipelineEvent:
 class StageSession:
     """The state that all agents of a run share.
 
-    ``active_provider`` defaults to the provider of ``llm_config``, and is the only one of the run:
-    raises ``ProviderMismatchError`` if the two differ. ``capability_matrix`` has everything else
+    Without an ``llm_config``, ``get_llm_config`` takes the configured model. ``active_provider``
+    defaults to the provider of ``llm_config``, and is the only one of the run: raises
+    ``ProviderMismatchError`` if the two differ. ``capability_matrix`` has everything else
     that an answer depends on, and is part of every cache key. ``no_cache`` turns the cache of
     answers off.
     """
@@ -83,6 +83,22 @@ class StageSession:
             if self.scratchpad is None:
                 self.scratchpad = Scratchpad()
             return self.scratchpad
+
+    def get_llm_config(self) -> LlmConfig:
+        """Return the run's model, on first use the configured one if none was passed.
+
+        Raises ``UsageError`` if there is none, ``ProviderMismatchError`` for a second provider.
+        """
+        with self._lock:
+            if self.llm_config is None:
+                from fluid_build.copilot.llm.default_config import default_llm_config
+
+                config = default_llm_config()
+                if self.active_provider is None:
+                    self.active_provider = _plain_name(config.provider)
+                self.assert_provider(config.provider)
+                self.llm_config = config
+            return self.llm_config
 
     def assert_provider(self, provider: str) -> None:
         """Raise ``ProviderMismatchError`` unless ``provider`` is the run's."""
@@ -177,7 +193,7 @@ class BaseStageAgent:
     ) -> tuple[LlmPrompt, str]:
         from fluid_build.copilot.llm.base import LlmPrompt
 
-        config = self._config()
+        config = self.session.get_llm_config()
         self.session.assert_provider(config.provider)
         schema = output.model_json_schema()
         settings: PromptParameters = {
@@ -199,13 +215,6 @@ class BaseStageAgent:
             parameters=settings,
         )
         return prompt, key
-
-    def _config(self) -> LlmConfig:
-        if self.session.llm_config is None:
-            raise UsageError(
-                "The session has no llm_config.", hint="Pass one with a provider and a model."
-            )
-        return self.session.llm_config
 
     async def aclose(self) -> None:
         """Close the connections of the agent's own client, those of this event loop included."""
@@ -241,7 +250,7 @@ class BaseStageAgent:
             from fluid_build.copilot.llm.client import LlmClient
 
             self._own_client = LlmClient.from_config(
-                self._config(), capability_matrix=self.session.capability_matrix
+                self.session.get_llm_config(), capability_matrix=self.session.capability_matrix
             )
         return self._own_client
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from fluid_build.copilot.errors import ProviderAuthError
+from fluid_build.copilot.unified_config import fluid_home
 from fluid_build.errors import UsageError
 from fluid_build.secrets import REDACTED
 
@@ -58,8 +59,11 @@ class ApiKey:
 
 
 def default_key_file() -> Path:
-    """Return ``~/.fluid/credentials.json``, an object of provider names and keys."""
-    return Path.home() / ".fluid" / "credentials.json"
+    """Return ``~/.fluid/credentials.json``, an object of provider names and keys.
+
+    ``FLUID_HOME`` is another folder in place of ``~/.fluid``.
+    """
+    return fluid_home() / "credentials.json"
 
 
 def find_api_key(

@@ -23,6 +23,7 @@ from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.store.backends.file import FileBackend
 from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
+from fluid_build.errors import UsageError
 
 CONFIG = LlmConfig("anthropic", "m")
 
@@ -53,6 +54,28 @@ def test_the_active_provider_is_the_configured_one() -> None:
     assert StageSession(NullBackend(), CONFIG).active_provider == "anthropic"
     with pytest.raises(ProviderMismatchError, match="uses openai"):
         StageSession(NullBackend(), CONFIG, active_provider="openai")
+
+
+def test_a_session_without_a_model_takes_the_configured_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FLUID_LLM_PROVIDER", "OpenAI")
+    monkeypatch.setenv("FLUID_LLM_MODEL", "m")
+    session = StageSession(NullBackend())
+    assert session.get_llm_config() == LlmConfig("OpenAI", "m")
+    assert session.active_provider == "openai"
+    monkeypatch.setenv("FLUID_LLM_MODEL", "changed during the run")
+    assert session.get_llm_config().model == "m"
+    assert StageSession(NullBackend(), CONFIG).get_llm_config() is CONFIG
+    with pytest.raises(ProviderMismatchError, match="uses gemini"):
+        StageSession(NullBackend(), active_provider="gemini").get_llm_config()
+
+
+def test_a_session_without_any_model_says_how_to_configure_one() -> None:
+    with pytest.raises(UsageError, match="No model is configured") as caught:
+        StageSession(NullBackend()).get_llm_config()
+    assert caught.value.hint is not None
+    assert "FLUID_LLM_PROVIDER" in caught.value.hint
 
 
 def test_a_run_has_one_provider() -> None:

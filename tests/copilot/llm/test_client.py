@@ -483,7 +483,7 @@ def test_a_client_is_made_from_a_config(bench):
 
 def test_a_missing_key_is_an_error_when_the_client_is_created(monkeypatch, tmp_path):
     """With the variable to set."""
-    monkeypatch.setattr("fluid_build.copilot.llm.credentials.Path.home", lambda: tmp_path)
+    monkeypatch.setenv("FLUID_HOME", str(tmp_path))
     with pytest.raises(ProviderAuthError) as caught:
         LlmClient.from_config(LlmConfig("anthropic", "m"))
     assert "ANTHROPIC_API_KEY" in caught.value.hint

@@ -1,0 +1,47 @@
+"""The configuration file ``~/.fluid/config.yaml``, which replaces several older ones.
+
+A setting comes from the first place that has it: flags, environment, the file, the legacy files
+(``ai_config.json``, ``sources.yaml``, ``prices.json``), defaults. Source: Agentic Primitives,
+"Unified config".
+"""
+
+from fluid_build.copilot.unified_config.layers import CONFIG_NAME, HOME_VARIABLE, fluid_home
+from fluid_build.copilot.unified_config.migration import Migration, migrate_legacy_to_unified
+from fluid_build.copilot.unified_config.schema import (
+    ENVIRONMENT,
+    BehaviorConfig,
+    ConfigError,
+    LlmSettings,
+    PricesConfig,
+    SourcesConfig,
+    UnifiedConfig,
+)
+from fluid_build.copilot.unified_config.settings import (
+    Origin,
+    Setting,
+    current_config,
+    list_settings,
+    load_unified_config,
+    use_flags,
+)
+
+__all__ = [
+    "CONFIG_NAME",
+    "ENVIRONMENT",
+    "HOME_VARIABLE",
+    "BehaviorConfig",
+    "ConfigError",
+    "LlmSettings",
+    "Migration",
+    "Origin",
+    "PricesConfig",
+    "Setting",
+    "SourcesConfig",
+    "UnifiedConfig",
+    "current_config",
+    "fluid_home",
+    "list_settings",
+    "load_unified_config",
+    "migrate_legacy_to_unified",
+    "use_flags",
+]
