@@ -43,6 +43,20 @@ class LazyCommand(TyperCommand):
         return _real_command(str(self.name), imported(self.place))
 
 
+class ConfiguredCommand(TyperCommand):
+    """A command that starts with a valid configuration.
+
+    Its help needs none: it is shown while the arguments are parsed.
+    """
+
+    def invoke(self, ctx: Any) -> Any:
+        """Read the configuration, then run; raises ConfigError before anything is done."""
+        from fluid_build.copilot.unified_config import current_config
+
+        current_config()
+        return super().invoke(ctx)
+
+
 class Group(TyperGroup):
     """A group that shows its help when it is called without a command."""
 
@@ -98,7 +112,8 @@ def imported(place: str) -> Any:
 def _real_command(name: str, function: Callable[..., int]) -> Any:
     """Return a function as a command; the first line of its help is its summary."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(name, short_help=(function.__doc__ or "").partition("\n")[0])(function)
+    summary = (function.__doc__ or "").partition("\n")[0]
+    app.command(name, cls=ConfiguredCommand, short_help=summary)(function)
     return get_command(app)
 
 

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bars
 
-from fluid_build.progress import OnProgress, Progress
+from fluid_build.copilot.unified_config import current_config
+from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.report.terminal.printing import console
 from fluid_build.report.terminal.visible_text import for_stream, visible
 
@@ -48,8 +49,13 @@ def ask(question: str) -> str:
 
 @contextmanager
 def progress() -> Iterator[OnProgress]:
-    """Show how far the work is: a bar that goes away on a terminal, a line a stage elsewhere."""
-    if sys.stderr.isatty():
+    """Show how far the work is: a bar that goes away on a terminal, a line a stage elsewhere.
+
+    The setting ``behavior.quiet`` turns both off.
+    """
+    if current_config().behavior.quiet:
+        yield ignore
+    elif sys.stderr.isatty():
         with _bars() as bars:
             yield _on_bars(bars)
     else:
