@@ -74,13 +74,15 @@ PUBLIC = {
         RunOwnedError Skip StaleCheckpointError StepResult UnsavableStepError append_steps
         completion delegate function_step get_state push_steps put_state resume resume_sync run
         run_sync""",
-    "copilot.tools.definition": "ForgeTool LegacyTool ToolDefinition ToolEntry",
+    "copilot.tools.definition": """
+        Arguments ForgeTool LegacyTool SchemaTool Tool ToolDefinition ToolEntry""",
     "copilot.tools.registry": """
-        FORGE_TOOL_REGISTRY STAGED_TOOL_REGISTRY STAGED_TOOL_VARIABLE TOOL_REGISTRY find_tool
-        forge_tool get_tool_definitions register_legacy_tool""",
+        FORGE_TOOL_REGISTRY STAGED_TOOL_REGISTRY STAGED_TOOL_VARIABLE TOOL_REGISTRY as_tool
+        find_tool forge_tool get_tool_definitions register_legacy_tool registered_tools""",
     "copilot.tools.dispatch": """
         ForgeToolResult ToolResultError UnknownTool dispatch_forge_tool
         dispatch_forge_tool_async dispatch_tool_call dispatch_tool_call_async tool_result_text""",
+    "copilot.tools.toolbox": "Toolbox",
     "copilot.tools.confinement": """
         FileTooLargeError ForbiddenPathError PathTraversalError open_confined read_confined
         resolve_confined write_confined""",
@@ -124,6 +126,7 @@ def test_a_documented_path_exports_just_the_documented_names(package: str) -> No
 def test_the_typed_examples_run(tmp_path: Path) -> None:
     """What the type checker accepts also works."""
     assert len(typed_examples.tools()) >= 2
+    assert [*typed_examples.toolbox()] == ["typed_count", "typed_drop", "list_tables"]
     assert typed_examples.observing()["execution_count"] == 1
     assert typed_examples.spending() == Decimal("0.00002")
     assert asyncio.run(typed_examples.composing()).ok

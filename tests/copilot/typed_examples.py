@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from fluid_build.cli.forge_copilot_agent_loop import dispatch_tool_call, get_tool_definitions
 from fluid_build.cli.forge_tool import ForgeTool, ForgeToolResult, dispatch_forge_tool, forge_tool
@@ -39,7 +39,10 @@ from fluid_build.copilot.store.backends.postgres import PostgresBackend
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.copilot.store.base import Store
 from fluid_build.copilot.tools.confinement import read_confined
+from fluid_build.copilot.tools.definition import Tool
 from fluid_build.copilot.tools.metrics import ToolExecutionStatus, ToolObservabilityCollector
+from fluid_build.copilot.tools.registry import as_tool
+from fluid_build.copilot.tools.toolbox import Toolbox
 from fluid_build.copilot.unified_config import UnifiedConfig, load_unified_config
 
 
@@ -58,6 +61,37 @@ def typed_search(args: SearchArgs) -> list[str]:
 async def typed_read(args: SearchArgs, *, workspace_root: Path) -> bytes:
     """Read a file."""
     return read_confined(workspace_root, args.query, suffixes=[".csv"], max_bytes=10)
+
+
+class Catalogue:
+    tables = ("orders",)
+
+
+@forge_tool
+def typed_count(prefix: str, *, deps: Catalogue) -> int:
+    """Count the tables whose names begin with a prefix."""
+    return sum(table.startswith(prefix) for table in deps.tables)
+
+
+@forge_tool(name="typed_drop", requires_approval=True, tags=["write"])
+async def typed_drop_table(table: Annotated[str, Field(description="Its full name.")]) -> None:
+    """Drop a table."""
+
+
+def list_tables(limit: int = 10) -> list[str]:
+    return list(Catalogue.tables[:limit])
+
+
+def toolbox() -> Toolbox:
+    counted: ForgeTool[..., int] = typed_count
+    dropped: Coroutine[Any, Any, None] = typed_drop_table("orders")
+    dropped.close()
+    box = Toolbox([counted, "typed_drop", list_tables], tags=["write"])
+    result: ForgeToolResult = box.dispatch("typed_count", '{"prefix": "o"}', deps=Catalogue())
+    assert typed_count("o", deps=Catalogue()) == result.value == 1
+    tool: Tool = as_tool(list_tables)
+    assert not tool.read_only
+    return box
 
 
 def tools() -> list[str]:

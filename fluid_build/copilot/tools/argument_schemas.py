@@ -33,7 +33,12 @@ def close_schema(schema: JsonObject) -> dict[str, JsonValue]:
 
     A nested object that says ``additionalProperties: true`` itself still takes others.
     """
-    return {**_mapped(schema, _closed), "additionalProperties": False}
+    return {**close_silent_objects(schema), "additionalProperties": False}
+
+
+def close_silent_objects(schema: JsonObject) -> JsonObject:
+    """Return a copy in which objects with named properties take others only if they say so."""
+    return _mapped(schema, _closed)
 
 
 def has_open_model(schema: JsonObject) -> bool:

@@ -1,4 +1,4 @@
-"""A tool: a function, the Pydantic model of its arguments, and its definition for providers.
+"""A tool: a function, the schema of its arguments, and its definition for providers.
 
 Source: Authoring Forge Tools.
 """
@@ -7,26 +7,39 @@ from __future__ import annotations
 
 import functools
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Generic, ParamSpec, TypedDict, TypeVar
+from typing import Generic, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from fluid_build.copilot.errors import ToolValidationError
 from fluid_build.copilot.tools.argument_schemas import (
     close_schema,
+    close_silent_objects,
     find_extra_properties,
     find_faults,
     has_open_model,
+)
+from fluid_build.copilot.tools.signatures import (
+    DEPS,
+    WORKSPACE_ROOT,
+    DepsParameter,
+    find_deps_parameter,
+    make_arguments_model,
+    takes_workspace_root,
 )
 from fluid_build.json_types import JsonObject
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
-_INJECTED = "workspace_root"
-_NOT_ARGUMENTS = "/: it is not an object, or sets workspace_root"
+Arguments: TypeAlias = Mapping[str, object] | str | bytes
+"""The arguments of a call: an object, or the JSON text of one as the provider sent it."""
+
+_NOT_JSON = "/: it is not JSON"
 _MAX_FAULTS = 8
 """Faults named in a reason: enough to correct a call, and bounded whatever the model sends."""
 
@@ -45,39 +58,40 @@ class ToolEntry(ToolDefinition):
     impl: Callable[..., object]
 
 
-class ForgeTool(Generic[P, R_co]):
-    """A function that a model may call. Called from Python, it behaves as the function itself."""
+class Tool(ABC):
+    """What a model may call.
+
+    ``read_only``: it changes nothing, so that it may run in parallel with others of its sort.
+    ``requires_approval``: a person must approve each call. Both are declarations, for the agent
+    that calls the tool: no provider is told, and the dispatcher doesn't ask anyone.
+    """
+
+    deps_parameter: DepsParameter | None = None
 
     def __init__(
         self,
-        function: Callable[P, R_co],
+        function: Callable[..., object],
         *,
         name: str,
         description: str,
-        args_schema: type[BaseModel],
-        workspace_root_aware: bool,
-        tags: Iterable[str],
+        tags: Iterable[str] = (),
+        read_only: bool = False,
+        requires_approval: bool = False,
     ) -> None:
-        functools.update_wrapper(self, function)
-        self.function = function
         self.name = name
         self.description = description
-        self.args_schema = args_schema
-        self.workspace_root_aware = workspace_root_aware
         self.tags = tuple(tags)
+        self.read_only = read_only
+        self.requires_approval = requires_approval
         self.is_async = inspect.iscoroutinefunction(function)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
-        """Call the function directly: nothing is checked or recorded."""
-        return self.function(*args, **kwargs)
-
     def __repr__(self) -> str:
-        return f"<forge tool {self.name}>"
+        return f"<{type(self).__name__} {self.name}>"
 
-    @functools.cached_property
+    @property
+    @abstractmethod
     def input_schema(self) -> JsonObject:
-        """Return the arguments as a JSON schema that takes no others."""
-        return close_schema(self.args_schema.model_json_schema())
+        """Return the arguments as a JSON schema."""
 
     @property
     def definition(self) -> ToolDefinition:
@@ -88,69 +102,236 @@ class ForgeTool(Generic[P, R_co]):
             "input_schema": self.input_schema,
         }
 
+    def check_deps(self, deps: object) -> None:
+        """Raise ``TypeError`` if the tool takes dependencies and can't use these."""
+        if self.deps_parameter is not None:
+            self.deps_parameter.check(self.name, deps)
+
+    @abstractmethod
+    def run(
+        self, arguments: Arguments, workspace_root: Path | str | None = None, deps: object = None
+    ) -> object:
+        """Check the arguments and call the function; the caller awaits a coroutine.
+
+        Raises ``ToolValidationError`` for arguments that don't fit, extra ones included.
+        """
+
+
+class ForgeTool(Tool, Generic[P, R_co]):
+    """A function that a model may call. Called from Python, it behaves as the function itself.
+
+    Without ``args_schema``, the model of the arguments is made from the function's signature, and
+    the function gets the arguments as keywords.
+    """
+
+    def __init__(
+        self,
+        function: Callable[P, R_co],
+        *,
+        name: str,
+        description: str,
+        args_schema: type[BaseModel] | None = None,
+        workspace_root_aware: bool = False,
+        tags: Iterable[str] = (),
+        read_only: bool = False,
+        requires_approval: bool = False,
+    ) -> None:
+        super().__init__(
+            function,
+            name=name,
+            description=description,
+            tags=tags,
+            read_only=read_only,
+            requires_approval=requires_approval,
+        )
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.deps_parameter = find_deps_parameter(function)
+        self.workspace_root_aware = workspace_root_aware
+        self._unpacks = args_schema is None
+        if args_schema is None:
+            self.workspace_root_aware |= takes_workspace_root(function)
+            args_schema = make_arguments_model(function, name)
+        self.args_schema = args_schema
+        for injected in self._injected_names():
+            if injected in args_schema.model_fields:
+                raise TypeError(f"{args_schema.__name__} can't declare {injected}: it's injected.")
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Call the function directly: nothing is checked or recorded."""
+        return self.function(*args, **kwargs)
+
     @functools.cached_property
-    def _validator(self) -> Callable[..., BaseModel]:
-        """Return Pydantic's own validator, without the overhead of ``model_validate``."""
-        self.args_schema.model_rebuild()
-        if has_open_model(self.args_schema.model_json_schema()):
-            return self._validate_partly_open
-        return self.args_schema.__pydantic_validator__.validate_python
+    def input_schema(self) -> JsonObject:
+        """Return the arguments as a JSON schema that takes no others."""
+        return close_schema(self.args_schema.model_json_schema())
 
-    def _validate_partly_open(self, arguments: object, **_: object) -> BaseModel:
-        """Validate where Pydantic's own rule, extra fields everywhere or nowhere, is too coarse."""
-        if isinstance(arguments, Mapping):
-            faults = find_extra_properties(self.input_schema, arguments)
-            if faults:
-                raise _refusal(self.name, arguments, faults)
-        return self.args_schema.model_validate(arguments)
-
-    def run(self, arguments: object, workspace_root: Path | str | None) -> object:
+    def run(
+        self, arguments: Arguments, workspace_root: Path | str | None = None, deps: object = None
+    ) -> object:
         """Check the arguments and call the function; the caller awaits a coroutine.
 
         Raises ``ToolValidationError`` for arguments that don't fit, extra ones included.
         """
         function: Callable[..., object] = self.function
         try:
-            checked = self._validator(arguments, extra="forbid")
+            checked = self._check(arguments)
         except ValidationError as error:
             raise _refusal(self.name, arguments, _pydantic_faults(error)) from None
+        injected: dict[str, object] = {}
         if self.workspace_root_aware:
-            return function(checked, workspace_root=_resolved(workspace_root))
-        return function(checked)
+            injected[WORKSPACE_ROOT] = _resolved(workspace_root)
+        if self.deps_parameter and not (deps is None and self.deps_parameter.has_default):
+            injected[DEPS] = deps
+        if self._unpacks:
+            return function(**checked.__dict__, **injected)
+        return function(checked, **injected)
+
+    def _injected_names(self) -> list[str]:
+        return [WORKSPACE_ROOT] if self.deps_parameter is None else [WORKSPACE_ROOT, DEPS]
+
+    def _check(self, arguments: Arguments) -> BaseModel:
+        extra: Literal["forbid"] | None = None if self._is_partly_open else "forbid"
+        if self._is_partly_open:
+            self._refuse_extra(arguments)
+        # Pydantic's own validator saves the overhead of ``model_validate``.
+        validator = self.args_schema.__pydantic_validator__
+        checked: BaseModel
+        if isinstance(arguments, str | bytes):
+            checked = validator.validate_json(arguments, extra=extra)
+        else:
+            checked = validator.validate_python(arguments, extra=extra)
+        return checked
+
+    @functools.cached_property
+    def _is_partly_open(self) -> bool:
+        """Return whether Pydantic's own rule, extra fields everywhere or nowhere, is too coarse."""
+        self.args_schema.model_rebuild()
+        return has_open_model(self.args_schema.model_json_schema())
+
+    def _refuse_extra(self, arguments: Arguments) -> None:
+        if isinstance(arguments, str | bytes):
+            try:
+                arguments = from_json(arguments)
+            except ValueError:
+                return  # the validator says what is wrong with it
+        if isinstance(arguments, Mapping):
+            faults = find_extra_properties(self.input_schema, arguments)
+            if faults:
+                raise _refusal(self.name, arguments, faults)
 
 
-class LegacyTool:
+class SchemaTool(Tool):
+    """A tool with a JSON schema of its own, called with the arguments as one dictionary.
+
+    The tools of another program come so. Objects whose properties the schema names take no
+    others, unless it says that they do.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[dict[str, object]], object],
+        *,
+        name: str,
+        description: str,
+        input_schema: JsonObject,
+        tags: Iterable[str] = (),
+        read_only: bool = False,
+        requires_approval: bool = False,
+    ) -> None:
+        super().__init__(
+            function,
+            name=name,
+            description=description,
+            tags=tags,
+            read_only=read_only,
+            requires_approval=requires_approval,
+        )
+        self._function = function
+        self._input_schema = close_silent_objects(input_schema)
+
+    @property
+    def input_schema(self) -> JsonObject:
+        """Return the arguments as a JSON schema."""
+        return self._input_schema
+
+    def run(
+        self,
+        arguments: Arguments,
+        workspace_root: Path | str | None = None,  # noqa: ARG002 - nothing is injected
+        deps: object = None,  # noqa: ARG002
+    ) -> object:
+        """Check the arguments and call the function; nothing is injected.
+
+        Raises ``ToolValidationError`` for arguments that don't fit.
+        """
+        return self._function(_checked_object(self.name, self._input_schema, arguments))
+
+
+class LegacyTool(Tool):
     """A hand-written entry, checked against its own schema and called by keywords."""
 
     def __init__(self, entry: ToolEntry) -> None:
-        self.name = entry["name"]
-        self.input_schema = close_schema(entry["input_schema"])
         self._impl = entry["impl"]
-        self.is_async = inspect.iscoroutinefunction(self._impl)
+        super().__init__(self._impl, name=entry["name"], description=entry["description"])
+        self._input_schema = close_schema(entry["input_schema"])
+        self.deps_parameter = self._find_deps_parameter()
 
-    def run(self, arguments: object, workspace_root: Path | str | None) -> object:
-        """Check the arguments and call the function, with ``workspace_root`` if it takes one.
+    @property
+    def input_schema(self) -> JsonObject:
+        """Return the arguments as a JSON schema that takes no others."""
+        return self._input_schema
+
+    def run(
+        self, arguments: Arguments, workspace_root: Path | str | None = None, deps: object = None
+    ) -> object:
+        """Check the arguments and call the function, with what is injected if it takes that.
 
         Raises ``ToolValidationError`` for arguments that don't fit, extra ones included.
         """
-        if not isinstance(arguments, Mapping) or _INJECTED in arguments:
-            raise _refusal(self.name, arguments, [_NOT_ARGUMENTS])
-        faults = find_faults(self.input_schema, arguments)
-        if faults:
-            raise _refusal(self.name, arguments, faults)
+        checked = _checked_object(self.name, self._input_schema, arguments)
+        if WORKSPACE_ROOT in checked or (self.deps_parameter and DEPS in checked):
+            raise _refusal(self.name, arguments, ["/: it sets an injected argument"])
         if self._takes_root():
-            return self._impl(**arguments, workspace_root=_resolved(workspace_root))
-        return self._impl(**arguments)
+            checked[WORKSPACE_ROOT] = _resolved(workspace_root)
+        if self.deps_parameter and not (deps is None and self.deps_parameter.has_default):
+            checked[DEPS] = deps
+        return self._impl(**checked)
+
+    def _find_deps_parameter(self) -> DepsParameter | None:
+        # Entries written before there were dependencies may have an argument of that name.
+        properties = self._input_schema.get("properties")
+        if isinstance(properties, Mapping) and DEPS in properties:
+            return None
+        return find_deps_parameter(self._impl)
 
     def _takes_root(self) -> bool:
         parameters = inspect.signature(self._impl).parameters
-        return _INJECTED in parameters or any(
+        return WORKSPACE_ROOT in parameters or any(
             parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
         )
 
 
 def _resolved(workspace_root: Path | str | None) -> Path:
     return Path(workspace_root or Path.cwd()).resolve()
+
+
+def _checked_object(
+    tool_name: str, input_schema: JsonObject, arguments: Arguments
+) -> dict[str, object]:
+    """Return the arguments as an object that fits the schema."""
+    decoded: object = arguments
+    if isinstance(arguments, str | bytes):
+        try:
+            decoded = from_json(arguments, allow_inf_nan=False)
+        except ValueError:
+            raise _refusal(tool_name, arguments, [_NOT_JSON]) from None
+    if not isinstance(decoded, Mapping):
+        raise _refusal(tool_name, arguments, ["/: it is not an object"])
+    faults = find_faults(input_schema, decoded)
+    if faults:
+        raise _refusal(tool_name, decoded, faults)
+    return dict(decoded)
 
 
 def _refusal(tool_name: str, arguments: object, faults: list[str]) -> ToolValidationError:
@@ -168,4 +349,6 @@ def _refusal(tool_name: str, arguments: object, faults: list[str]) -> ToolValida
 def _pydantic_faults(error: ValidationError) -> list[str]:
     """Return path and type of each fault; Pydantic's messages may quote values."""
     faults = error.errors(include_input=False, include_url=False, include_context=False)
+    if faults[0]["type"] == "json_invalid":  # the parser's message names a place, and no value
+        return [f"{_NOT_JSON} ({faults[0]['msg']})"]
     return [f"/{'/'.join(map(str, fault['loc']))}: {fault['type']}" for fault in faults]

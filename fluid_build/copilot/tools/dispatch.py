@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic_core import to_json
 
-from fluid_build.copilot.errors import ToolResultError, UnknownTool
+from fluid_build.copilot.errors import ToolResultError, ToolValidationError, UnknownTool
 from fluid_build.copilot.events import get_event_bus
-from fluid_build.copilot.tools.definition import ForgeTool, LegacyTool
+from fluid_build.copilot.tools.definition import Arguments, Tool
 from fluid_build.copilot.tools.metrics import (
     Identity,
     Running,
@@ -43,6 +42,8 @@ class ForgeToolResult:
     value: Any = None
     error_type: str | None = None
     error_message: str | None = None
+    reason: str | None = None
+    """How a model can correct its call, of a ``ToolValidationError``: quotes no exception."""
 
     def for_model(self) -> Any:
         """Return the value, or ``{"error": ..., "message": ...}``."""
@@ -53,9 +54,10 @@ class ForgeToolResult:
 
 def dispatch_forge_tool(
     name: str,
-    args: Mapping[str, object],
+    args: Arguments,
     workspace_root: Path | str | None = None,
     *,
+    deps: object = None,
     agent_id: str | None = None,
     workflow_id: str | None = None,
     session_id: str | None = None,
@@ -63,19 +65,23 @@ def dispatch_forge_tool(
 ) -> ForgeToolResult:
     """Call a tool declared with ``@forge_tool``; never raise for the tool's errors.
 
-    An asynchronous tool is waited for. ``workspace_root`` goes to the tools that ask for it
-    (default: the working directory).
+    ``args`` may be the JSON text that the provider sent. An asynchronous tool is waited for.
+    ``workspace_root`` (default: the working directory) and ``deps`` go to the tools that ask for
+    them. Raises ``TypeError`` for ``deps`` that the tool can't use.
     """
     identity = (agent_id, workflow_id, session_id)
     tool = FORGE_TOOL_REGISTRY.get(name)
-    return _dispatch(tool, name, args, workspace_root, identity, collector or get_tool_collector())
+    return execute(
+        tool, name, args, workspace_root, deps, identity, collector or get_tool_collector()
+    )
 
 
 async def dispatch_forge_tool_async(
     name: str,
-    args: Mapping[str, object],
+    args: Arguments,
     workspace_root: Path | str | None = None,
     *,
+    deps: object = None,
     agent_id: str | None = None,
     workflow_id: str | None = None,
     session_id: str | None = None,
@@ -84,16 +90,17 @@ async def dispatch_forge_tool_async(
     """Call a tool without blocking, as ``dispatch_forge_tool``; a blocking tool gets a thread."""
     identity = (agent_id, workflow_id, session_id)
     tool = FORGE_TOOL_REGISTRY.get(name)
-    return await _dispatch_async(
-        tool, name, args, workspace_root, identity, collector or get_tool_collector()
+    return await execute_async(
+        tool, name, args, workspace_root, deps, identity, collector or get_tool_collector()
     )
 
 
 def dispatch_tool_call(
     name: str,
-    args: Mapping[str, object],
+    args: Arguments,
     workspace_root: Path | str | None = None,
     *,
+    deps: object = None,
     agent_id: str | None = None,
     workflow_id: str | None = None,
     session_id: str | None = None,
@@ -101,16 +108,23 @@ def dispatch_tool_call(
 ) -> Any:
     """Call the tool of that name in any registry; return what the model gets."""
     identity = (agent_id, workflow_id, session_id)
-    return _dispatch(
-        find_tool(name), name, args, workspace_root, identity, collector or get_tool_collector()
+    return execute(
+        find_tool(name),
+        name,
+        args,
+        workspace_root,
+        deps,
+        identity,
+        collector or get_tool_collector(),
     ).for_model()
 
 
 async def dispatch_tool_call_async(
     name: str,
-    args: Mapping[str, object],
+    args: Arguments,
     workspace_root: Path | str | None = None,
     *,
+    deps: object = None,
     agent_id: str | None = None,
     workflow_id: str | None = None,
     session_id: str | None = None,
@@ -118,8 +132,14 @@ async def dispatch_tool_call_async(
 ) -> Any:
     """Call a tool without blocking, as ``dispatch_tool_call``; a blocking tool gets a thread."""
     identity = (agent_id, workflow_id, session_id)
-    result = await _dispatch_async(
-        find_tool(name), name, args, workspace_root, identity, collector or get_tool_collector()
+    result = await execute_async(
+        find_tool(name),
+        name,
+        args,
+        workspace_root,
+        deps,
+        identity,
+        collector or get_tool_collector(),
     )
     return result.for_model()
 
@@ -129,19 +149,26 @@ def tool_result_text(value: object) -> str:
     return to_json(value).decode()
 
 
-def _dispatch(
-    tool: ForgeTool[..., object] | LegacyTool | None,
+def execute(
+    tool: Tool | None,
     name: str,
-    arguments: object,
+    arguments: Arguments,
     workspace_root: Path | str | None,
+    deps: object,
     identity: Identity,
     collector: ToolObservabilityCollector,
 ) -> ForgeToolResult:
+    """Call a tool that was looked up, None if there is none; never raise for the tool's errors.
+
+    Raises ``TypeError`` for dependencies that the tool can't use: they're the caller's.
+    """
+    if tool is not None:
+        tool.check_deps(deps)
     running = collector.begin(name, arguments, identity)
     try:
         if tool is None:
             raise UnknownTool("No tool has that name.", tool_name=name)
-        value = tool.run(arguments, workspace_root)
+        value = tool.run(arguments, workspace_root, deps)
         if hasattr(value, "__await__"):  # half the time of isinstance
             from fluid_build.copilot.blocking import run_blocking
 
@@ -158,19 +185,23 @@ def _dispatch(
     return ForgeToolResult(True, value)
 
 
-async def _dispatch_async(
-    tool: ForgeTool[..., object] | LegacyTool | None,
+async def execute_async(
+    tool: Tool | None,
     name: str,
-    arguments: object,
+    arguments: Arguments,
     workspace_root: Path | str | None,
+    deps: object,
     identity: Identity,
     collector: ToolObservabilityCollector,
 ) -> ForgeToolResult:
+    """Call a tool without blocking, as ``execute``; a blocking tool gets a thread."""
+    if tool is not None:
+        tool.check_deps(deps)
     running = collector.begin(name, arguments, identity)
     try:
         if tool is None:
             raise UnknownTool("No tool has that name.", tool_name=name)
-        value = await _run_async(tool, arguments, workspace_root)
+        value = await _run_async(tool, arguments, workspace_root, deps)
         output = _to_json(value)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - S-013: every error becomes typed
         return _failed(collector, running, error)
@@ -184,14 +215,14 @@ async def _dispatch_async(
 
 
 async def _run_async(
-    tool: ForgeTool[..., object] | LegacyTool, arguments: object, workspace_root: Path | str | None
+    tool: Tool, arguments: Arguments, workspace_root: Path | str | None, deps: object
 ) -> object:
     from fluid_build.copilot.blocking import call_in_thread
 
     if tool.is_async:
-        value = tool.run(arguments, workspace_root)
+        value = tool.run(arguments, workspace_root, deps)
     else:
-        value = await call_in_thread(tool.run, arguments, workspace_root)
+        value = await call_in_thread(tool.run, arguments, workspace_root, deps)
     return await value if hasattr(value, "__await__") else value
 
 
@@ -210,7 +241,9 @@ def _failed(
     name = redact(running[1], secrets)
     detail = redact("".join(traceback.format_exception(error)), secrets)
     LOG.warning("Tool %r failed: %s", name, detail)
-    return ForgeToolResult(False, None, error_type, f"Tool '{name}' failed — see server logs")
+    message = f"Tool '{name}' failed — see server logs"
+    reason = error.reason if isinstance(error, ToolValidationError) else None
+    return ForgeToolResult(False, None, error_type, message, reason)
 
 
 def _record_failure(

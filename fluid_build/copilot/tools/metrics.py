@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from time import perf_counter_ns, time
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pydantic_core import from_json, to_json
 
 from fluid_build.json_types import JsonObject, JsonValue
-from fluid_build.secrets import redact, redact_json, secrets_of_environment
+from fluid_build.secrets import REDACTED, redact, redact_json, secrets_of_environment
 
 _OTHER_TOOLS = "(other)"
 _MAX_NAME_CHARS = 128
@@ -163,11 +163,8 @@ class ToolObservabilityCollector:
         self.finish(running, status, output, error, extras)
 
     def begin(self, tool_name: str, input_params: object, identity: Identity) -> Running:
-        """Record that a tool starts; return what ``finish`` needs."""
-        try:
-            json = to_json(input_params)
-        except (ValueError, RecursionError):
-            json = _snapshot(input_params)
+        """Record that a tool starts; return what ``finish`` needs. Text is taken for JSON."""
+        json = _snapshot_inputs(input_params)
         limit = self._max_value_bytes
         inputs = json if len(json) <= limit else _clip(json, limit)
         if len(tool_name) > _MAX_NAME_CHARS:
@@ -329,9 +326,17 @@ def _snapshot(value: object) -> bytes:
         return to_json(f"<{type(value).__name__} that JSON can't hold>")
 
 
+def _snapshot_inputs(inputs: object) -> bytes:
+    if isinstance(inputs, bytes):
+        return inputs
+    if isinstance(inputs, str):
+        return inputs.encode(errors="backslashreplace")
+    return _snapshot(inputs)
+
+
 def _clip(value: bytes, limit: int) -> _ClippedJson:
     beginning = value[:limit].decode("utf-8", errors="ignore")
-    return _ClippedJson(beginning.encode(), len(value.decode("utf-8")))
+    return _ClippedJson(beginning.encode(), len(value.decode(errors="replace")))
 
 
 def _load(snapshot: _Snapshot) -> JsonValue:
@@ -340,10 +345,18 @@ def _load(snapshot: _Snapshot) -> JsonValue:
     A clipped one is parsed as far as it goes: a secret field is one even if its end is missing.
     """
     if isinstance(snapshot, bytes):
-        return redact_json(from_json(snapshot))
-    value = redact_json(from_json(snapshot.beginning, allow_partial="trailing-strings"))
+        return _parse(snapshot, allow_partial=False)
+    value = _parse(snapshot.beginning, allow_partial="trailing-strings")
     preview = to_json(value).decode()
     return {"_truncated": True, "_preview": preview, "_total_chars": snapshot.total_chars}
+
+
+def _parse(json: bytes, *, allow_partial: Literal[False, "trailing-strings"]) -> JsonValue:
+    """Return a value without secrets; what a model sent may not be JSON, and is text then."""
+    try:
+        return redact_json(from_json(json, allow_partial=allow_partial))
+    except ValueError:
+        return redact(json.decode(errors="replace"), secrets_of_environment(), REDACTED)
 
 
 def _as_dict(value: JsonValue) -> dict[str, Any]:

@@ -1,0 +1,118 @@
+"""A toolbox: the tools that an agent may call, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from fluid_build.copilot.tools.definition import Arguments, Tool, ToolDefinition
+from fluid_build.copilot.tools.dispatch import ForgeToolResult, execute, execute_async
+from fluid_build.copilot.tools.metrics import ToolObservabilityCollector, get_tool_collector
+from fluid_build.copilot.tools.registry import as_tool, find_tool, registered_tools
+
+
+class Toolbox(Mapping[str, Tool]):
+    """An immutable subset of tools by name. A call of any other tool is an ``UnknownTool``.
+
+    ``tools`` may be tools, plain functions, and names of registered tools; ``tags`` adds every
+    registered tool that has one of them. Raises ``LookupError`` for a name that no registered
+    tool has, ``ValueError`` if two of the tools have one name, and ``TypeError`` for a function
+    that can't be a tool.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool | Callable[..., object] | str] = (),
+        *,
+        tags: Iterable[str] = (),
+    ) -> None:
+        self._tools: dict[str, Tool] = {}
+        for tool in tools:
+            self._add(_find_registered(tool) if isinstance(tool, str) else as_tool(tool))
+        requested_tags = frozenset(tags)
+        for tool in registered_tools():
+            if not requested_tags.isdisjoint(tool.tags):
+                self._add(tool)
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._tools[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __repr__(self) -> str:
+        return f"<Toolbox {', '.join(self._tools)}>"
+
+    @property
+    def definitions(self) -> list[ToolDefinition]:
+        """Return the tools as a provider is given them."""
+        return [tool.definition for tool in self._tools.values()]
+
+    def find(self, name: str) -> Tool | None:
+        """Return the tool of that name, or None."""
+        return self._tools.get(name)
+
+    def check_deps(self, deps: object) -> None:
+        """Raise ``TypeError`` if a tool can't use these dependencies."""
+        for tool in self._tools.values():
+            tool.check_deps(deps)
+
+    def dispatch(
+        self,
+        name: str,
+        args: Arguments,
+        workspace_root: Path | str | None = None,
+        *,
+        deps: object = None,
+        agent_id: str | None = None,
+        workflow_id: str | None = None,
+        session_id: str | None = None,
+        collector: ToolObservabilityCollector | None = None,
+    ) -> ForgeToolResult:
+        """Call a tool of the box, as ``dispatch_forge_tool`` does with a registered one."""
+        return execute(
+            self._tools.get(name),
+            name,
+            args,
+            workspace_root,
+            deps,
+            (agent_id, workflow_id, session_id),
+            collector or get_tool_collector(),
+        )
+
+    async def dispatch_async(
+        self,
+        name: str,
+        args: Arguments,
+        workspace_root: Path | str | None = None,
+        *,
+        deps: object = None,
+        agent_id: str | None = None,
+        workflow_id: str | None = None,
+        session_id: str | None = None,
+        collector: ToolObservabilityCollector | None = None,
+    ) -> ForgeToolResult:
+        """Call a tool of the box without blocking; a blocking tool gets a thread."""
+        return await execute_async(
+            self._tools.get(name),
+            name,
+            args,
+            workspace_root,
+            deps,
+            (agent_id, workflow_id, session_id),
+            collector or get_tool_collector(),
+        )
+
+    def _add(self, tool: Tool) -> None:
+        if self._tools.setdefault(tool.name, tool) is not tool:
+            raise ValueError(f"Two tools of the toolbox are named {tool.name!r}.")
+
+
+def _find_registered(name: str) -> Tool:
+    tool = find_tool(name)
+    if tool is None:
+        raise LookupError(f"No registered tool is named {name!r}.")
+    return tool
