@@ -1,4 +1,79 @@
 """The agent runtime, a library that knows nothing about data products.
 
-Nothing is imported here, so that importing a part loads nothing else.
+The names that programs use most are here, each imported from its module on first use, so that
+importing the package or a part of it loads nothing else.
 """
+
+TYPE_CHECKING = False  # type checkers take it for True; importing typing isn't free
+
+if TYPE_CHECKING:
+    from fluid_build.copilot.agents.base import BaseStageAgent, StageSession
+    from fluid_build.copilot.agents.composite import (
+        Checkpoint,
+        Composite,
+        CompositeAgent,
+        completion,
+        delegate,
+    )
+    from fluid_build.copilot.cost import RunCostTracker, use_cost_tracker
+    from fluid_build.copilot.events import get_event_bus
+    from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt
+    from fluid_build.copilot.llm.client import LlmClient
+    from fluid_build.copilot.llm.providers import make_provider
+    from fluid_build.copilot.llm.testing import LoopbackServer, ScriptedProvider
+    from fluid_build.copilot.tools.registry import forge_tool
+
+__all__ = [
+    "BaseStageAgent",
+    "Checkpoint",
+    "Composite",
+    "CompositeAgent",
+    "LlmClient",
+    "LlmConfig",
+    "LlmPrompt",
+    "LoopbackServer",
+    "RunCostTracker",
+    "ScriptedProvider",
+    "StageSession",
+    "completion",
+    "delegate",
+    "forge_tool",
+    "get_event_bus",
+    "make_provider",
+    "use_cost_tracker",
+]
+
+_MODULES = {
+    "BaseStageAgent": "agents.base",
+    "Checkpoint": "agents.composite",
+    "Composite": "agents.composite",
+    "CompositeAgent": "agents.composite",
+    "LlmClient": "llm.client",
+    "LlmConfig": "llm.base",
+    "LlmPrompt": "llm.base",
+    "LoopbackServer": "llm.testing",
+    "RunCostTracker": "cost",
+    "ScriptedProvider": "llm.testing",
+    "StageSession": "agents.base",
+    "completion": "agents.composite",
+    "delegate": "agents.composite",
+    "forge_tool": "tools.registry",
+    "get_event_bus": "events",
+    "make_provider": "llm.providers",
+    "use_cost_tracker": "cost",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a name from its module on first use."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    member = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = member
+    return member
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
