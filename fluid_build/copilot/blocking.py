@@ -14,6 +14,15 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_STOPPED_THREADS: contextvars.ContextVar[frozenset[int]] = contextvars.ContextVar(
+    "fluid_stopped_threads", default=frozenset()
+)
+
+
+def stopped_threads() -> frozenset[int]:
+    """Return the threads that wait in ``run_blocking`` until the code of this context ends."""
+    return _STOPPED_THREADS.get()
+
 
 def run_blocking(awaitable: Awaitable[T]) -> T:
     """Wait for ``awaitable``: without a running loop here, inside one on a thread of its own."""
@@ -93,6 +102,7 @@ def _run_on_thread(function: Callable[[], T]) -> T:
             errors.append(error)
 
     context = contextvars.copy_context()
+    context.run(_STOPPED_THREADS.set, stopped_threads() | {threading.get_ident()})
     thread = threading.Thread(target=work, name="fluid-loop", daemon=True)
     thread.start()
     thread.join()

@@ -1,8 +1,9 @@
 """The cost of a run, by model and by agent, and its limit.
 
 A call reserves the most that it can cost before it is sent, and settles for its actual cost
-afterwards, so that parallel calls can't exceed the limit together. Money is a ``Decimal`` in US
-dollars. Source: Agentic Primitives, "RunCostTracker".
+afterwards, so that parallel calls can't exceed the limit together. A call for which too little is
+left only because others have reserved it can wait for them. Money is a ``Decimal`` in US dollars.
+Source: Agentic Primitives, "RunCostTracker".
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from fluid_build.copilot.context.model_data import PriceOverrides, price_usd
 from fluid_build.copilot.cost_figures import AgentRow as AgentRow
 from fluid_build.copilot.cost_figures import Caller, Sum, Tokens
 from fluid_build.copilot.cost_figures import CostBreakdown as CostBreakdown
 from fluid_build.copilot.cost_figures import CostRow as CostRow
+from fluid_build.copilot.cost_figures import LargestCall as LargestCall
+from fluid_build.copilot.cost_figures import Price as Price
+from fluid_build.copilot.cost_ledger import Hold, Ledger
+from fluid_build.copilot.cost_queue import ReservationQueue
 from fluid_build.copilot.errors import COST_LIMIT_VARIABLE as COST_LIMIT_VARIABLE
 from fluid_build.copilot.errors import CostLimitExceeded as CostLimitExceeded
 from fluid_build.copilot.errors import UnknownPriceError as UnknownPriceError
@@ -32,29 +37,18 @@ if TYPE_CHECKING:
     from fluid_build.copilot.unified_config import UnifiedConfig
 
 
-class Price(Protocol):
-    """A function of a call's tokens that returns US dollars, or None for an unknown price."""
-
-    def __call__(
-        self,
-        provider: str,
-        model: str,
-        input_tokens: int,
-        output_tokens: int,
-        cached_tokens: int = 0,
-        *,
-        cache_write_tokens: int = 0,
-    ) -> Decimal | None:
-        """Return the price; ``input_tokens`` includes those read from and written to a cache."""
-
-
 @dataclass(eq=False, slots=True)
 class Reservation:
     """Money reserved for one call. Leaving its ``with`` block unsettled releases it."""
 
     tracker: RunCostTracker = field(repr=False)
     caller: Caller
-    reserved_usd: Decimal
+    hold: Hold = field(repr=False)
+
+    @property
+    def reserved_usd(self) -> Decimal:
+        """Return the reserved US dollars."""
+        return self.hold.amount
 
     def settle(
         self,
@@ -63,20 +57,25 @@ class Reservation:
         *,
         cached_tokens: int = 0,
         cache_write_tokens: int = 0,
+        estimated_output_tokens: int = 0,
     ) -> None:
         """Replace the reserve by the actual cost. Settling again does nothing.
 
+        ``estimated_output_tokens`` are those of ``output_tokens`` that the provider didn't report.
         Raises ``CostLimitExceeded`` as ``RunCostTracker.record_call`` does.
         """
         self.tracker._settle(
-            self, Tokens(input_tokens, output_tokens, cached_tokens, cache_write_tokens)
+            self,
+            Tokens(input_tokens, output_tokens, cached_tokens, cache_write_tokens),
+            estimated_output_tokens,
         )
 
     def settle_without_usage(self) -> None:
         """Count the whole reserve as spent, because the provider reported no usage.
 
-        The breakdown counts a call without tokens, and both ``llm.call_completed`` and
-        ``llm.usage_missing`` are published.
+        That is so too where nobody knows whether the provider did the work: after a timeout, or a
+        lost connection. The breakdown counts a call without tokens, and both ``llm.call_completed``
+        and ``llm.usage_missing`` are published.
         """
         self.tracker._settle_without_usage(self)
 
@@ -116,7 +115,11 @@ class RunCostTracker:
         configured = _configured_price if prices is None else partial(price_usd, overrides=prices)
         self._price: Price = price or configured
         self._bus = bus or get_event_bus()
-        self._lock = threading.Lock()
+        # Reentrant: a stream that nobody reads any more is settled by the garbage collector, which
+        # may run anywhere.
+        self._lock = threading.RLock()
+        self._ledger = Ledger()
+        self._queue = ReservationQueue(self._ledger, self._lock)
         self.reset()
 
     def reset(self) -> None:
@@ -127,9 +130,9 @@ class RunCostTracker:
             self._missing_usage_calls = 0
             self._variant_lint_findings: dict[str, int] = {}
             self._catalog_fetch_ms: dict[str, float] = {}
-            self._spent = Decimal(0)
-            self._reserved = Decimal(0)
-            self._reservations: set[Reservation] = set()
+            self._unconfirmed = Decimal(0)
+            self._ledger.clear()
+        self._queue.serve()
 
     @property
     def limit_usd(self) -> Decimal | None:
@@ -141,12 +144,15 @@ class RunCostTracker:
     @limit_usd.setter
     def limit_usd(self, value: Decimal | float | str | None) -> None:
         self._limit = None if value is None else parse_cost_limit(value, "limit_usd")
+        with self._lock:
+            self._ledger.change_limit(self.limit_usd)
+        self._queue.serve()
 
     @property
     def total_usd(self) -> Decimal:
         """Return the sum of the known costs in US dollars."""
         with self._lock:
-            return self._spent
+            return self._ledger.spent
 
     def reserve(
         self,
@@ -164,19 +170,28 @@ class RunCostTracker:
         is a limit and no price. Settle it with the usage, or release it.
         """
         limit = self.limit_usd
-        price = partial(self._price, provider, model, input_tokens, max_output_tokens)
-        plain, all_written = price(), price(cache_write_tokens=input_tokens)
-        if plain is None and limit is not None:
-            raise UnknownPriceError(provider, model)
-        amount = max(plain or Decimal(0), all_written or Decimal(0))
         caller = Caller(provider, model, stage, agent_class)
-        reservation = Reservation(self, caller, amount)
-        with self._lock:
-            total = self._spent + self._reserved + amount
-            if limit is not None and total > limit:
-                raise CostLimitExceeded(total, limit)
-            self._reserved += amount
-            self._reservations.add(reservation)
+        reservation = self._prepare(LargestCall(caller, input_tokens, max_output_tokens), limit)
+        self._queue.reserve(reservation.hold, limit)
+        return reservation
+
+    async def wait_to_reserve(self, call: LargestCall) -> Reservation:
+        """Reserve the most that ``call`` can cost, once others have given back enough.
+
+        Calls are served in order of arrival. Raises as ``reserve`` does, but ``CostLimitExceeded``
+        only if others can't give back enough: because it is spent, or because they can't end before
+        this call does. A stream whose reader makes this call is an example.
+        """
+        limit = self.limit_usd
+        reservation = self._prepare(call, limit)
+        await self._queue.wait(reservation.hold, limit)
+        return reservation
+
+    def wait_to_reserve_sync(self, call: LargestCall) -> Reservation:
+        """Reserve as ``wait_to_reserve`` does, and block this thread until then."""
+        limit = self.limit_usd
+        reservation = self._prepare(call, limit)
+        self._queue.wait_sync(reservation.hold, limit)
         return reservation
 
     def record_call(
@@ -203,6 +218,7 @@ class RunCostTracker:
         with self._lock:
             self._add(caller, tokens, cost)
             self._missing_usage_calls += missing_usage
+        self._queue.serve()
         self._publish(caller, tokens, missing_usage)
         self._check_limit()
 
@@ -246,31 +262,52 @@ class RunCostTracker:
                 missing_usage_calls=self._missing_usage_calls,
                 variant_lint_findings=dict(self._variant_lint_findings),
                 catalog_fetch_ms=dict(self._catalog_fetch_ms),
-                total_usd=self._spent,
-                reserved_usd=self._reserved,
+                total_usd=self._ledger.spent,
+                reserved_usd=self._ledger.reserved,
+                unconfirmed_usd=self._unconfirmed,
             )
 
-    def _settle(self, reservation: Reservation, tokens: Tokens) -> None:
+    def _prepare(self, call: LargestCall, limit: Decimal | None) -> Reservation:
+        """Return a reservation that isn't open yet. Raises ``UnknownPriceError``."""
+        provider, model = call.caller.provider, call.caller.model
+        price = partial(self._price, provider, model, call.input_tokens, call.max_output_tokens)
+        plain, all_written = price(), price(cache_write_tokens=call.input_tokens)
+        if plain is None and limit is not None:
+            raise UnknownPriceError(provider, model)
+        amount = max(plain or Decimal(0), all_written or Decimal(0))
+        return Reservation(self, call.caller, Hold(amount))
+
+    def _settle(
+        self, reservation: Reservation, tokens: Tokens, estimated_output_tokens: int
+    ) -> None:
         cost = self._cost(reservation.caller, tokens)
-        if self._spend(reservation, tokens, cost):
+        reported = tokens._replace(output=tokens.output - estimated_output_tokens)
+        confirmed = self._cost(reservation.caller, reported) if estimated_output_tokens else cost
+        unconfirmed = (cost or Decimal(0)) - (confirmed or Decimal(0))
+        if self._spend(reservation, tokens, cost, unconfirmed):
             self._publish(reservation.caller, tokens, missing_usage=False)
             self._check_limit()
 
     def _settle_without_usage(self, reservation: Reservation) -> None:
         nothing = Tokens(0, 0, 0, 0)
         is_priced = self._cost(reservation.caller, nothing) is not None
-        if self._spend(reservation, nothing, reservation.reserved_usd if is_priced else None):
+        cost = reservation.reserved_usd if is_priced else None
+        if self._spend(reservation, nothing, cost, cost or Decimal(0)):
             self._publish(reservation.caller, nothing, missing_usage=True)
             self.record_missing_usage()
 
-    def _spend(self, reservation: Reservation, tokens: Tokens, cost: Decimal | None) -> bool:
+    def _spend(
+        self, reservation: Reservation, tokens: Tokens, cost: Decimal | None, unconfirmed: Decimal
+    ) -> bool:
         """Replace a reserve by the actual cost; return False if it was settled already."""
         # One lock for both: between releasing and spending, another call could reserve.
         with self._lock:
-            if not self._drop(reservation):
+            if not self._ledger.drop(reservation.hold):
                 return False
             self._add(reservation.caller, tokens, cost)
-            return True
+            self._unconfirmed += unconfirmed
+        self._queue.serve()
+        return True
 
     def _cost(self, caller: Caller, tokens: Tokens) -> Decimal | None:
         return self._price(
@@ -284,21 +321,14 @@ class RunCostTracker:
 
     def _release(self, reservation: Reservation) -> None:
         with self._lock:
-            self._drop(reservation)
-
-    def _drop(self, reservation: Reservation) -> bool:
-        """Drop a reservation; return False if it was dropped already. The caller has the lock."""
-        if reservation not in self._reservations:
-            return False
-        self._reservations.remove(reservation)
-        self._reserved -= reservation.reserved_usd
-        return True
+            self._ledger.drop(reservation.hold)
+        self._queue.serve()
 
     def _add(self, caller: Caller, tokens: Tokens, cost: Decimal | None) -> None:
         """Add a call to all sums. The caller has the lock."""
         self._models.setdefault((caller.provider, caller.model), Sum()).add(tokens, cost)
         self._agents.setdefault((caller.stage, caller.agent_class), Sum()).add(tokens, cost)
-        self._spent += cost or Decimal(0)
+        self._ledger.spent += cost or Decimal(0)
 
     def _publish(self, caller: Caller, tokens: Tokens, missing_usage: bool) -> None:
         """Publish a call. The caller doesn't have the lock: an observer may ask the tracker."""

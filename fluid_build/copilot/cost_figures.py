@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,11 @@ class AgentRow:
 
 @dataclass(frozen=True, slots=True)
 class CostBreakdown:
-    """A snapshot of a tracker. ``total_usd`` leaves out calls without a known price."""
+    """A snapshot of a tracker. ``total_usd`` leaves out calls without a known price.
+
+    ``unconfirmed_usd`` is the part of it that no provider reported: the reserves of calls without
+    usage, and estimates.
+    """
 
     rows: tuple[CostRow, ...]
     agent_rows: tuple[AgentRow, ...]
@@ -45,6 +49,7 @@ class CostBreakdown:
     catalog_fetch_ms: Mapping[str, float]
     total_usd: Decimal
     reserved_usd: Decimal
+    unconfirmed_usd: Decimal = Decimal(0)
 
 
 class Caller(NamedTuple):
@@ -54,6 +59,15 @@ class Caller(NamedTuple):
     model: str
     stage: str
     agent_class: str
+
+
+@dataclass(frozen=True, slots=True)
+class LargestCall:
+    """A call at its largest: what it can use at most, and who makes it."""
+
+    caller: Caller
+    input_tokens: int
+    max_output_tokens: int
 
 
 class Tokens(NamedTuple):
@@ -93,3 +107,19 @@ class Sum:
         self.output_tokens += tokens.output
         self.cached_tokens += tokens.cached
         self.cost_usd = None if cost is None or self.cost_usd is None else self.cost_usd + cost
+
+
+class Price(Protocol):
+    """A function of a call's tokens that returns US dollars, or None for an unknown price."""
+
+    def __call__(
+        self,
+        provider: str,
+        model: str,
+        input_tokens: int,
+        output_tokens: int,
+        cached_tokens: int = 0,
+        *,
+        cache_write_tokens: int = 0,
+    ) -> Decimal | None:
+        """Return the price; ``input_tokens`` includes those read from and written to a cache."""

@@ -1,0 +1,126 @@
+"""The money of a run: what is spent, what is reserved, and which calls wait for reserved money."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+
+@dataclass(eq=False, slots=True)
+class Hold:
+    """US dollars that one call may spend, and the thread that reserved them."""
+
+    amount: Decimal
+    thread: int = field(default_factory=threading.get_ident)
+    is_open: bool = False
+    """Whether the money is reserved: not before it is granted, and not after it is dropped."""
+
+
+@dataclass(eq=False, slots=True)
+class Waiter:
+    """A call that waits until others give back enough money.
+
+    ``wake`` is called once it is decided: either ``hold`` is open, or ``refused_total`` has the sum
+    that would exceed ``limit``. ``outer_holds`` and what ``stopped_threads`` have reserved can't be
+    given back before this call goes on.
+    """
+
+    hold: Hold
+    limit: Decimal | None
+    wake: Callable[[], None]
+    outer_holds: frozenset[Hold]
+    stopped_threads: frozenset[int]
+    refused_total: Decimal | None = None
+
+
+class Ledger:
+    """What a run has spent and reserved. Not safe from several threads: its owner has a lock."""
+
+    def __init__(self) -> None:
+        self.spent = Decimal(0)
+        self.reserved = Decimal(0)
+        self._holds: set[Hold] = set()
+        self._waiters: list[Waiter] = []
+
+    def open(self, hold: Hold, limit: Decimal | None) -> Decimal | None:
+        """Reserve money now; return the sum that would exceed the limit, and reserve nothing."""
+        total = self.spent + self.reserved + hold.amount
+        if limit is not None and total > limit:
+            return total
+        self.reserved += hold.amount
+        self._holds.add(hold)
+        hold.is_open = True
+        return None
+
+    def drop(self, hold: Hold) -> bool:
+        """Give reserved money back; return False if it wasn't reserved any more."""
+        if not hold.is_open:
+            return False
+        hold.is_open = False
+        self._holds.discard(hold)
+        self.reserved -= hold.amount
+        return True
+
+    def clear(self) -> None:
+        """Forget all spending and all reservations. Those who wait go on waiting."""
+        for hold in self._holds:
+            hold.is_open = False
+        self._holds.clear()
+        self.spent = self.reserved = Decimal(0)
+
+    def wait(self, waiter: Waiter) -> None:
+        """Put a call at the end of the queue. ``decide`` says how it goes on."""
+        self._waiters.append(waiter)
+
+    def leave(self, waiter: Waiter) -> None:
+        """Take a call that doesn't want to wait any more out of the queue, or its money back."""
+        if waiter in self._waiters:
+            self._waiters.remove(waiter)
+        self.drop(waiter.hold)
+
+    def change_limit(self, limit: Decimal | None) -> None:
+        """Apply another limit to those who wait."""
+        for waiter in self._waiters:
+            waiter.limit = limit
+
+    def decide(self) -> list[Waiter]:
+        """Return the calls whose waiting has ended, to be woken in this order.
+
+        Calls are served in order of arrival, so that no large one is passed over for ever. Those
+        that keep others' money from being given back come first. A call is refused once it would
+        exceed the limit whatever is given back, or if nothing can be given back.
+        """
+        decided = []
+        while (waiter := self._next_decided()) is not None:
+            self._waiters.remove(waiter)
+            decided.append(waiter)
+        return decided
+
+    def _next_decided(self) -> Waiter | None:
+        for waiter in self._waiters:
+            if waiter.limit is not None and self.spent + waiter.hold.amount > waiter.limit:
+                return self._refuse(waiter)
+        threads = {hold.thread for hold in self._holds}
+        blocking = [
+            waiter
+            for waiter in self._waiters
+            if waiter.outer_holds & self._holds or waiter.stopped_threads & threads
+        ]
+        for waiter in (*blocking, *self._waiters[:1]):
+            if self.open(waiter.hold, waiter.limit) is None:
+                return waiter
+        return self._refuse(blocking[0]) if self._is_stuck(blocking) else None
+
+    def _is_stuck(self, blocking: list[Waiter]) -> bool:
+        """Return whether all reserved money waits for those who wait for it."""
+        outer_holds = frozenset[Hold]().union(*(waiter.outer_holds for waiter in blocking))
+        threads = frozenset[int]().union(*(waiter.stopped_threads for waiter in blocking))
+        return bool(blocking) and all(
+            hold in outer_holds or hold.thread in threads for hold in self._holds
+        )
+
+    def _refuse(self, waiter: Waiter) -> Waiter:
+        waiter.refused_total = self.spent + self.reserved + waiter.hold.amount
+        return waiter
