@@ -18,17 +18,23 @@ FaultKind: TypeAlias = Literal[
     "garbage",
     "wrong_schema",
     "slow",
+    "invalid",
+    "unfinished_stream",
+    "stream_error",
+    "silence",
+    "trickle",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A failure: its HTTP status, further headers, and seconds of delay before it."""
+    """A failure: its HTTP status, further headers, seconds of delay, and what the server says."""
 
     kind: FaultKind
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
+    message: str = ""
 
 
 def rate_limit(retry_after: float | str | None = None, *, milliseconds: bool = False) -> Fault:
@@ -87,3 +93,36 @@ def wrong_schema() -> Fault:
 def slow(seconds: float) -> Fault:
     """Return a good answer after ``seconds``."""
     return Fault("slow", delay=seconds)
+
+
+def invalid_request(message: str = "the request is invalid") -> Fault:
+    """Return a 400 that says what is wrong with the request."""
+    return Fault("invalid", 400, message=message)
+
+
+def cut_stream() -> Fault:
+    """Return a stream whose connection closes in the middle of an event, after some text."""
+    return cut_body()
+
+
+def unfinished_stream() -> Fault:
+    """Return a stream that ends properly, but without the events that complete the answer."""
+    return Fault("unfinished_stream")
+
+
+def stream_error() -> Fault:
+    """Return a stream in which the provider reports, after some text, that it is overloaded.
+
+    A request for an answer in one piece gets the same error as a 529.
+    """
+    return Fault("stream_error", 529)
+
+
+def silence(seconds: float) -> Fault:
+    """Return a good answer that stops in the middle and goes on after ``seconds``."""
+    return Fault("silence", delay=seconds)
+
+
+def trickle(seconds: float) -> Fault:
+    """Return a good answer in parts, with a pause of ``seconds`` before each."""
+    return Fault("trickle", delay=seconds)

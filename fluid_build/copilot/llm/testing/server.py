@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
-from fluid_build.copilot.llm.testing.faults import Fault
+from fluid_build.copilot.llm.testing.faults import Fault, invalid_request, unauthorized
 from fluid_build.copilot.llm.testing.wire import FORMATS, WIRE_FORMATS, Reply, WireFormat
 from fluid_build.json_types import JsonValue
 
@@ -109,6 +109,8 @@ class _Handler(BaseHTTPRequestHandler):
     owner: LoopbackServer
     protocol_version = "HTTP/1.1"
     timeout = 30
+    disable_nagle_algorithm = True
+    """A chunk is sent at once, not with the next one."""
 
     def do_POST(self) -> None:
         """Answer a request."""
@@ -123,51 +125,67 @@ class _Handler(BaseHTTPRequestHandler):
         if wire is None or not isinstance(body, dict):
             self._send(404 if wire is None else 400, b'{"error": "not an endpoint or not JSON"}')
             return
-        step = self.owner.next_step(ReceivedRequest(wire.name, self.path, headers, body, raw))
+        request = ReceivedRequest(wire.name, self.path, headers, body, raw)
+        step = self.owner.next_step(request)
         key = wire.key_in(headers, dict(parse_qsl(address.query)))
         if key != self.owner.key and not (wire.name == "ollama" and not key):
-            step = Fault("auth", 401)
+            step = unauthorized()
+        elif (refusal := wire.refuse(headers, body)) is not None:
+            step = invalid_request(refusal)
         if isinstance(step, Reply):
-            self._reply(wire, step, body, is_stream=wire.is_stream(address.path, body))
+            self._reply(wire, step, request)
         else:
-            self._fail(wire, step, body, key)
+            self._fail(wire, step, request, key)
 
-    def _reply(
-        self, wire: WireFormat, reply: Reply, body: dict[str, JsonValue], *, is_stream: bool
-    ) -> None:
-        if not is_stream:
-            self._send(200, _encode(wire.reply(reply, body)))
+    def _reply(self, wire: WireFormat, reply: Reply, request: ReceivedRequest) -> None:
+        if not _asks_for_stream(wire, request):
+            self._send(200, _encode(wire.reply(reply, request.body)))
         elif wire.stream is None:
             self._send(501, b'{"error": "this server has no streams in this format"}')
         else:
-            self._stream(wire.stream(reply, body), wire.stream_type)
+            self._send_chunks(wire.stream_type, wire.stream(reply, request.body))
 
-    def _stream(self, chunks: Sequence[bytes], content_type: str) -> None:
-        self.send_response(200)
-        self.send_header("content-type", content_type)
-        self.send_header("transfer-encoding", "chunked")
-        self.end_headers()
-        for chunk in chunks:
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
-            self.wfile.flush()
-        self.wfile.write(b"0\r\n\r\n")
-
-    def _fail(self, wire: WireFormat, fault: Fault, body: dict[str, JsonValue], key: str) -> None:
-        if fault.delay:
-            self.owner.wait(fault.delay)
+    def _fail(self, wire: WireFormat, fault: Fault, request: ReceivedRequest, key: str) -> None:
         if fault.kind == "dropped":
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
+            self._hang_up()
         elif fault.kind == "garbage":
             self._send(200, b"<html>\x00 not JSON")
-        elif fault.kind == "cut":
-            self._cut(_encode(wire.reply(Reply("x" * 1000), {})))
         elif fault.kind == "wrong_schema":
-            self._send(200, _encode(wire.reply(Reply('{"unexpected": true}'), body)))
+            self._reply(wire, Reply('{"unexpected": true}'), request)
         elif fault.kind == "slow":
-            self._send(200, _encode(wire.reply(Reply(), body)))
+            self.owner.wait(fault.delay)
+            self._reply(wire, Reply(), request)
+        elif fault.kind == "stream_error" and _asks_for_stream(wire, request):
+            chunks = _first_half(_chunks(wire, request))
+            self._send_chunks(wire.stream_type, [*chunks, wire.stream_failure(fault)])
+        elif fault.kind in ("cut", "unfinished_stream", "silence", "trickle"):
+            self._reply_badly(wire, fault, request)
         else:
             self._send(fault.status, _encode(wire.fault(fault, key)), fault.headers)
+
+    def _reply_badly(self, wire: WireFormat, fault: Fault, request: ReceivedRequest) -> None:
+        """Send an answer that is cut off, or that makes the client wait."""
+        chunks = _chunks(wire, request)
+        kind = wire.stream_type if _asks_for_stream(wire, request) else "application/json"
+        if fault.kind == "cut":
+            half = _first_half(chunks)
+            middle = chunks[len(half)]
+            self._send_chunks(kind, [*half, middle[: len(middle) // 2]], has_end=False)
+        elif fault.kind == "unfinished_stream":
+            self._send_chunks(kind, _first_half(chunks))
+        elif fault.kind == "silence":
+            silent = len(chunks) // 2
+            self._send_chunks(kind, self._with_pauses(chunks, fault.delay, {silent}))
+        else:
+            self._send_chunks(kind, self._with_pauses(chunks, fault.delay, range(len(chunks))))
+
+    def _with_pauses(
+        self, chunks: Sequence[bytes], seconds: float, before: Container[int]
+    ) -> Iterator[bytes]:
+        for number, chunk in enumerate(chunks):
+            if number in before:
+                self.owner.wait(seconds)
+            yield chunk
 
     def _send(self, status: int, content: bytes, headers: Mapping[str, str] | None = None) -> None:
         self.send_response(status)
@@ -178,18 +196,44 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def _cut(self, content: bytes) -> None:
+    def _send_chunks(
+        self, content_type: str, chunks: Iterable[bytes], *, has_end: bool = True
+    ) -> None:
         self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(content)))
+        self.send_header("content-type", content_type)
+        self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        self.wfile.write(content[: len(content) // 2])
-        self.wfile.flush()
+        for chunk in chunks:
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+        if has_end:
+            self.wfile.write(b"0\r\n\r\n")
+        else:
+            self._hang_up()
+
+    def _hang_up(self) -> None:
         self.close_connection = True
         self.connection.shutdown(socket.SHUT_RDWR)
 
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing, to leave a test's output alone."""
+
+
+def _asks_for_stream(wire: WireFormat, request: ReceivedRequest) -> bool:
+    return wire.is_stream(urlsplit(request.path).path, request.body)
+
+
+def _chunks(wire: WireFormat, request: ReceivedRequest) -> list[bytes]:
+    """Return a good answer in parts: the chunks of a stream, or four parts of the body."""
+    reply = Reply("x" * 1000)
+    if _asks_for_stream(wire, request) and wire.stream is not None:
+        return wire.stream(reply, request.body)
+    content = _encode(wire.reply(reply, request.body))
+    size = -(-len(content) // 4)
+    return [content[start : start + size] for start in range(0, len(content), size)]
+
+
+def _first_half(chunks: Sequence[bytes]) -> Sequence[bytes]:
+    return chunks[: len(chunks) // 2]
 
 
 def refused_base_url() -> str:

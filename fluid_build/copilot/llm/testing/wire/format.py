@@ -16,8 +16,18 @@ RequestBody: TypeAlias = dict[str, Any]
 """A client's request, which the double takes on trust."""
 
 _SOME_USAGE = Usage(input_tokens=12, output_tokens=3)
-_TRANSIENT = {"rate_limit": "slow down", "server": "internal error", "overloaded": "Overloaded"}
-_TRANSIENT_CODES = {"rate_limit": "rate_limit_error", "overloaded": "overloaded_error"}
+_TRANSIENT = {
+    "rate_limit": "slow down",
+    "server": "internal error",
+    "overloaded": "Overloaded",
+    "stream_error": "Overloaded",
+}
+_TRANSIENT_CODES = {
+    "rate_limit": "rate_limit_error",
+    "overloaded": "overloaded_error",
+    "stream_error": "overloaded_error",
+    "invalid": "invalid_request_error",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +48,9 @@ class WireFormat:
 
     ``matches`` recognises the endpoint's path, ``is_stream`` a request for a stream (by path and
     body), ``key_in`` reads the key from headers (lower-case names) and query. ``stream`` returns
-    the chunks of a streamed answer as they are sent.
+    the chunks of a streamed answer as they are sent, ``stream_fault`` the chunk that reports a
+    failure. ``refuse`` returns what the real server says about a request that it refuses, by its
+    headers and body.
     """
 
     name: str
@@ -50,6 +62,22 @@ class WireFormat:
     stream: Callable[[Reply, RequestBody], list[bytes]] | None = None
     stream_type: str = "text/event-stream"
     base_path: str = ""
+    stream_fault: Callable[[Fault], bytes] | None = None
+    refuse: Callable[[Mapping[str, str], RequestBody], str | None] = lambda _headers, _body: None
+
+    def stream_failure(self, fault: Fault) -> bytes:
+        """Return the chunk of a stream that reports ``fault``."""
+        if self.stream_fault is not None:
+            return self.stream_fault(fault)
+        document = json.dumps(self.fault(fault, ""), ensure_ascii=False)
+        is_lines = self.stream_type == "application/x-ndjson"
+        return (f"{document}\n" if is_lines else f"data: {document}\n\n").encode()
+
+
+def split_text(text: str) -> list[str]:
+    """Return the text in up to four parts, as a stream sends them."""
+    size = -(-len(text) // 4) or 1
+    return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 def bearer_token(headers: Mapping[str, str]) -> str:
@@ -63,8 +91,9 @@ def asks_for_stream(_path: str, body: RequestBody) -> bool:
 
 
 def transient_words(fault: Fault) -> tuple[str, str]:
-    """Return the message and code of a failure that passes."""
-    return _TRANSIENT.get(fault.kind, "error"), _TRANSIENT_CODES.get(fault.kind, "api_error")
+    """Return the message and code of a failure that passes, or of an invalid request."""
+    message = fault.message or _TRANSIENT.get(fault.kind, "error")
+    return message, _TRANSIENT_CODES.get(fault.kind, "api_error")
 
 
 def as_arguments(text: str) -> dict[str, JsonValue]:

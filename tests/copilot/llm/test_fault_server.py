@@ -1,0 +1,106 @@
+"""The fault server: streams and answers that are cut off, stall or report a failure.
+
+The formats without streams of their own are left out; each format's events have their own tests.
+"""
+
+import time
+
+import httpx
+import pytest
+
+from fluid_build.copilot.llm.providers import make_provider
+from fluid_build.copilot.llm.testing import (
+    LoopbackServer,
+    Reply,
+    cut_body,
+    cut_stream,
+    invalid_request,
+    silence,
+    stream_error,
+    trickle,
+    unfinished_stream,
+)
+from fluid_build.copilot.llm.testing.wire import FORMATS
+
+STREAMING = [name for name, wire in FORMATS.items() if wire.stream is not None]
+PATHS = {
+    "anthropic": "/v1/messages",
+    "openai": "/chat/completions",
+    "gemini": "/models/m:{}",
+    "ollama": "/api/chat",
+}
+every_stream = pytest.mark.parametrize("wire", [name for name in STREAMING if name in PATHS])
+
+
+def receive(server, wire, *, is_stream=True, timeout=5.0):
+    """Send a minimal request; return the answer's documents or body."""
+    method = "streamGenerateContent" if is_stream else "generateContent"
+    url = server.base_url(wire) + PATHS[wire].format(method)
+    headers = make_provider(wire).auth_headers(server.key)
+    body = {"model": "m", "stream": is_stream}
+    response = httpx.post(url, headers=headers, json=body, timeout=timeout)
+    if not is_stream or response.status_code != 200:
+        return response.status_code, response.json()
+    frames = make_provider(wire).stream_frames()
+    return 200, [*frames.feed(response.content), *frames.end()]
+
+
+@every_stream
+def test_a_stream_may_end_in_the_providers_own_error(wire):
+    """After some events of a good answer."""
+    with LoopbackServer([stream_error(), stream_error()]) as server:
+        status, documents = receive(server, wire)
+        assert status == 200
+        assert len(documents) > 1
+        assert "verloaded" in str(documents[-1])
+        assert receive(server, wire, is_stream=False)[0] == 529
+
+
+@every_stream
+@pytest.mark.parametrize("fault", [cut_stream(), cut_body()])
+def test_a_connection_may_close_within_a_stream(fault, wire):
+    """The client sees that bytes are missing."""
+    with LoopbackServer([fault]) as server, pytest.raises(httpx.RemoteProtocolError):
+        receive(server, wire)
+
+
+@every_stream
+def test_a_stream_may_end_early_without_a_broken_connection(wire):
+    """Only the missing events show it."""
+    with LoopbackServer([unfinished_stream(), Reply("x" * 1000)]) as server:
+        unfinished, whole = receive(server, wire)[1], receive(server, wire)[1]
+    assert unfinished == whole[: len(unfinished)]
+    assert 0 < len(unfinished) < len(whole)
+
+
+@every_stream
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_an_answer_may_stall_and_go_on(is_stream, wire):
+    """A client that waits long enough gets it whole."""
+    with LoopbackServer([silence(0.2), Reply("x" * 1000), silence(30)]) as server:
+        started = time.monotonic()
+        stalled = receive(server, wire, is_stream=is_stream)
+        assert time.monotonic() - started >= 0.2
+        assert stalled == receive(server, wire, is_stream=is_stream)
+        with pytest.raises(httpx.ReadTimeout):
+            receive(server, wire, is_stream=is_stream, timeout=0.2)
+
+
+@every_stream
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_an_answer_may_trickle(is_stream, wire):
+    """It takes longer than any of its pauses."""
+    with LoopbackServer([trickle(0.03), Reply("x" * 1000)]) as server:
+        started = time.monotonic()
+        slow = receive(server, wire, is_stream=is_stream, timeout=0.1)
+        assert time.monotonic() - started > 0.1
+        assert slow == receive(server, wire, is_stream=is_stream)
+
+
+@pytest.mark.parametrize("wire", PATHS)
+def test_an_invalid_request_is_refused_in_words(wire):
+    """The words are the test's."""
+    with LoopbackServer([invalid_request("no such field: x")]) as server:
+        status, body = receive(server, wire, is_stream=False)
+    assert status == 400
+    assert "no such field: x" in str(body)
