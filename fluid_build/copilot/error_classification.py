@@ -12,7 +12,7 @@ import math
 import re
 import ssl
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -59,6 +59,39 @@ _QUOTA_CODES = frozenset(
     }
 )
 _OVERFLOW_STATUSES = frozenset({400, 413, 422})
+_STATUSES: dict[str, int] = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+    "rate_limit_exceeded": 429,
+    "insufficient_quota": 429,
+    "invalid_api_key": 401,
+    "context_length_exceeded": 400,
+    "invalid_prompt": 400,
+    "data_residency_mismatch": 400,
+    "bio_policy": 400,
+    "misalignment_policy_violation": 400,
+    "vector_store_timeout": 504,
+    "INVALID_ARGUMENT": 400,
+    "FAILED_PRECONDITION": 400,
+    "UNAUTHENTICATED": 401,
+    "PERMISSION_DENIED": 403,
+    "NOT_FOUND": 404,
+    "RESOURCE_EXHAUSTED": 429,
+    "UNAVAILABLE": 503,
+    "DEADLINE_EXCEEDED": 504,
+}
+"""The HTTP status that a provider uses for a code, because a failure inside an answer has none.
+
+Anthropic's and Google's are in their lists of errors, OpenAI's in the types of its client
+(``ResponseError``). A code about an image means a bad request, any other code a server error.
+"""
 _OVERFLOW_TEXT = re.compile(
     r"context_length_exceeded"
     r"|maximum context length"
@@ -78,6 +111,7 @@ class _Refusal:
     codes: tuple[str, ...] = ()
     retry_after: float | None = None
     per_day: bool = False
+    status: int | None = None
 
 
 def classify_provider_error(
@@ -127,9 +161,49 @@ def classify_response(
     refusal = _read_refusal(_body(response))
     status = response.status_code
     header_wait = parse_retry_after(response.headers, now=now)
+    message = f"{_name(provider)} answered {status}{_detail(refusal.message, response)}"
+    return _classify_refusal(refusal, message, status, provider, header_wait)
+
+
+def classify_error_document(
+    document: JsonObject, provider: str | None = None, secrets: Iterable[str] = ()
+) -> ProviderError | None:
+    """Return the typed error for a document that reports a failure inside an answer, else None.
+
+    It is read as Anthropic's ``error`` event, OpenAI's ``error`` and ``response.failed``, and the
+    ``error`` object or text of all others. ``secrets`` are removed from the provider's message.
+    """
+    kind = document.get("type")
+    source: JsonValue = document
+    if kind == "response.failed":
+        source = document.get("response")
+    elif kind != "error" and not document.get("error"):
+        return None
+    refusal = _read_document(source)
+    code = f" ({refusal.codes[0]})" if refusal.codes else ""
+    detail = _shorten(refusal.message, secrets)
+    message = f"{_name(provider)} failed during its answer{code}{detail}"
+    return _classify_refusal(refusal, message, _status_of(refusal), provider, None)
+
+
+def _status_of(refusal: _Refusal) -> int:
+    if refusal.status is not None:
+        return refusal.status
+    for code in refusal.codes:
+        if code in _STATUSES:
+            return _STATUSES[code]
+    is_request = any("image" in code for code in refusal.codes)
+    return 400 if is_request or _OVERFLOW_TEXT.search(refusal.message) else 500
+
+
+def _classify_refusal(
+    refusal: _Refusal,
+    message: str,
+    status: int,
+    provider: str | None,
+    header_wait: float | None,
+) -> ProviderError:
     retry_after = header_wait if header_wait is not None else refusal.retry_after
-    detail = _detail(refusal.message, response)
-    message = f"{_name(provider)} answered {status}{detail}"
     code = refusal.codes[0] if refusal.codes else None
     codes = frozenset(refusal.codes)
 
@@ -257,9 +331,13 @@ def _body(response: httpx.Response) -> str:
 
 
 def _detail(message: str, response: httpx.Response) -> str:
+    return _shorten(message, _secrets_of(response))
+
+
+def _shorten(message: str, secrets: Iterable[str]) -> str:
     if not message:
         return "."
-    text = clip(redact(message, _secrets_of(response)), _MAX_DETAIL_CHARS)
+    text = clip(redact(message, secrets), _MAX_DETAIL_CHARS)
     return ": " + " ".join(text.split())
 
 
@@ -280,22 +358,27 @@ def _read_refusal(body: str) -> _Refusal:
         return _Refusal(message=body)
     if isinstance(document, list) and document:
         document = document[0]
-    if not isinstance(document, dict):
-        return _Refusal(message=body)
-    error = document.get("error", document)
+    return _read_document(document) if isinstance(document, dict) else _Refusal(message=body)
+
+
+def _read_document(document: JsonValue) -> _Refusal:
+    if not isinstance(document, Mapping):
+        return _Refusal()
+    error = document.get("error") or document
     if isinstance(error, str):
         return _Refusal(message=error)
-    if not isinstance(error, dict):
-        return _Refusal(message=body)
+    if not isinstance(error, Mapping):
+        return _Refusal(message=json.dumps(document, default=str))
     details = _objects(error.get("details"))
     codes = [error.get("code"), error.get("type"), error.get("status")]
     codes += [detail.get("reason") for detail in details]
-    message = error.get("message")
+    message, status = error.get("message"), error.get("code")
     return _Refusal(
         message=message if isinstance(message, str) else "",
-        codes=tuple(code for code in codes if isinstance(code, str)),
+        codes=tuple(code for code in codes if isinstance(code, str) and code != "error"),
         retry_after=_retry_delay(details),
         per_day=_spent_per_day(details),
+        status=status if isinstance(status, int) and 400 <= status < 600 else None,
     )
 
 
