@@ -52,6 +52,7 @@ PUBLIC = {
         context_overflow cut_body dropped_connection garbage overloaded quota_exhausted
         rate_limit refused_base_url server_error slow unauthorized wrong_schema""",
     "copilot.events": "Event EventBus Observer get_event_bus",
+    "copilot.operations": "Operation current_operation",
     "copilot.scratchpad": "CriticFinding RetrievalResult Scratchpad Severity StageFeedback",
     "copilot.cost": """
         AgentRow COST_LIMIT_VARIABLE CostBreakdown CostLimitExceeded CostRow Reservation

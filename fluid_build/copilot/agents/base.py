@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from fluid_build.copilot.errors import ProviderMismatchError as ProviderMismatchError
 from fluid_build.copilot.errors import SchemaValidationError
+from fluid_build.copilot.operations import Operation
 from fluid_build.copilot.scratchpad import Scratchpad
 from fluid_build.copilot.store.base import Store
 from fluid_build.json_types import JsonObject
@@ -165,22 +166,38 @@ class BaseStageAgent:
         ``AnswerRefusedError``, ``AnswerCutOffError``, the ``ProviderError`` that fits the failure,
         or ``CostLimitExceeded``.
         """
-        prompt, key = self._prompt(output, system, user, parameters)
-        cached = self._cached(key, output)
-        return cached if cached is not None else await self._call_once(output, prompt, key)
+        with self._operation() as operation:
+            prompt, key = self._prompt(output, system, user, parameters)
+            cached = self._cached(key, output)
+            operation.outcome["is_cached"] = cached is not None
+            return cached if cached is not None else await self._call_once(output, prompt, key)
 
     def call_sync(
         self, output: type[M], *, system: str, user: str, **parameters: Unpack[PromptParameters]
     ) -> M:
         """Return the model's answer, as ``call``, and wait for it."""
-        prompt, key = self._prompt(output, system, user, parameters)
-        cached = self._cached(key, output)
-        if cached is not None:
-            return cached
-        response = self._ready_client().complete_sync(
-            prompt, stage=self.stage, agent_class=type(self).__name__
+        with self._operation() as operation:
+            prompt, key = self._prompt(output, system, user, parameters)
+            cached = self._cached(key, output)
+            operation.outcome["is_cached"] = cached is not None
+            if cached is not None:
+                return cached
+            response = self._ready_client().complete_sync(
+                prompt, stage=self.stage, agent_class=type(self).__name__
+            )
+            return self._accepted(output, response, key)
+
+    def _operation(self) -> Operation:
+        """Return the operation of a call, with names and never with texts."""
+        return Operation(
+            "agent.run",
+            lambda: {
+                "agent_name": type(self).__name__,
+                "run_id": self.session.run_id,
+                "stage": self.stage,
+                "provider": self.session.active_provider,
+            },
         )
-        return self._accepted(output, response, key)
 
     async def _call_once(self, output: type[M], prompt: LlmPrompt, key: str) -> M:
         response = await self._ready_client().complete(

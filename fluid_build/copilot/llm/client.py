@@ -36,6 +36,7 @@ from fluid_build.copilot.error_classification import (
 )
 from fluid_build.copilot.errors import AgentExecutionError, ProviderServerError
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt, LlmProvider, LlmRequest, LlmResponse
+from fluid_build.copilot.llm.call_operations import model_call, record_answer
 from fluid_build.copilot.llm.credentials import ApiKey, find_api_key
 from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
 from fluid_build.copilot.llm.providers import make_provider
@@ -148,14 +149,17 @@ class LlmClient:
         where the caller knows it better than the estimate. Raises the ``ProviderError`` that fits
         the failure, ``CostLimitExceeded``, or ``UnknownPriceError``.
         """
-        with self._permit(prompt, stage, agent_class, prompt_tokens) as (request, reservation):
+        with (
+            model_call(self.provider, prompt, stage=stage, agent_class=agent_class) as call,
+            self._permit(prompt, stage, agent_class, prompt_tokens) as (request, reservation),
+        ):
             response = await retry_call(
                 lambda: self._attempt(request, prompt),
                 policy=self.policy,
                 sleep=self._sleep,
                 draw=self._draw,
             )
-            return _settled(response, reservation)
+            return _settled(record_answer(call, response), reservation)
 
     def complete_sync(
         self,
@@ -166,14 +170,17 @@ class LlmClient:
         prompt_tokens: int | None = None,
     ) -> LlmResponse:
         """Return the model's answer, as ``complete``, and wait for it."""
-        with self._permit(prompt, stage, agent_class, prompt_tokens) as (request, reservation):
+        with (
+            model_call(self.provider, prompt, stage=stage, agent_class=agent_class) as call,
+            self._permit(prompt, stage, agent_class, prompt_tokens) as (request, reservation),
+        ):
             response = retry_call_sync(
                 lambda: self._attempt_sync(request, prompt),
                 policy=self.policy,
                 sleep=self._sleep_sync,
                 draw=self._draw,
             )
-            return _settled(response, reservation)
+            return _settled(record_answer(call, response), reservation)
 
     @contextmanager
     def _permit(

@@ -1,94 +1,318 @@
-"""Spans of OpenTelemetry for the calls of a run. Needs the extra ``otel``.
+"""OpenTelemetry's spans and metrics of a run, made from its events. Needs the extra ``otel``.
 
-All names that we use of its conventions for generative AI are in this module.
+Names follow its conventions for generative AI as of late 2026, which moved out of the package
+``opentelemetry-semantic-conventions``: github.com/open-telemetry/semantic-conventions-genai,
+docs/gen-ai/gen-ai-spans.md, gen-ai-agent-spans.md and gen-ai-metrics.md. Spans carry names, counts
+and error classes, never prompts, arguments or results.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from contextvars import Token
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from opentelemetry import trace
-from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer
+from opentelemetry import context, metrics, trace
+from opentelemetry.context import Context
+from opentelemetry.metrics import Meter
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 from opentelemetry.util.types import AttributeValue
 
 from fluid_build.copilot.events import Event, EventBus, get_event_bus
+from fluid_build.copilot.operations import current_operation
 
 OPERATION = "gen_ai.operation.name"
 PROVIDER = "gen_ai.provider.name"
 REQUEST_MODEL = "gen_ai.request.model"
+REQUEST_MAX_TOKENS = "gen_ai.request.max_tokens"
+REQUEST_TEMPERATURE = "gen_ai.request.temperature"
+REQUEST_STREAM = "gen_ai.request.stream"
+OUTPUT_TYPE = "gen_ai.output.type"
+RESPONSE_MODEL = "gen_ai.response.model"
+FINISH_REASONS = "gen_ai.response.finish_reasons"
 INPUT_TOKENS = "gen_ai.usage.input_tokens"
 OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
+CACHE_READ_TOKENS = "gen_ai.usage.cache_read.input_tokens"
+CACHE_WRITE_TOKENS = "gen_ai.usage.cache_creation.input_tokens"
+TOKEN_TYPE = "gen_ai.token.type"
 TOOL_NAME = "gen_ai.tool.name"
+TOOL_TYPE = "gen_ai.tool.type"
 TOOL_CALL_ID = "gen_ai.tool.call.id"
 AGENT_NAME = "gen_ai.agent.name"
 CONVERSATION_ID = "gen_ai.conversation.id"
+SERVER_ADDRESS = "server.address"
+SERVER_PORT = "server.port"
 ERROR_TYPE = "error.type"
 
-_NAMES_OF_PROVIDERS = {"gemini": "gcp.gemini"}
+STAGE = "fluid.stage"
+STEP_NAME = "fluid.step.name"
+STEP_TYPE = "fluid.step.type"
+IS_CACHED = "fluid.answer.cached"
+
+TOKEN_USAGE = "gen_ai.client.token.usage"
+OPERATION_DURATION = "gen_ai.client.operation.duration"
+
+_PROVIDER_NAMES = {"gemini": "gcp.gemini", "azure": "azure.ai.openai"}
+"""Providers that the conventions have other names for."""
+
+_FINISH_REASONS = {"end": "stop", "refused": "content_filter"}
+"""Stop reasons that the conventions have other names for."""
+
+_TOKEN_BUCKETS = [4**power for power in range(14)]
+_SECOND_BUCKETS = [0.01 * 2**power for power in range(14)]
+"""The bucket boundaries that the conventions recommend."""
+
+_MAX_OPEN_SPANS = 10_000
+"""Operations whose end is awaited. One that never ends, such as a dropped stream, is given up."""
+
+Payload: TypeAlias = Mapping[str, Any]
+Attributes: TypeAlias = dict[str, AttributeValue]
 
 
 def subscribe_opentelemetry(
-    bus: EventBus | None = None, tracer: Tracer | None = None
+    bus: EventBus | None = None, tracer: Tracer | None = None, meter: Meter | None = None
 ) -> Callable[[], None]:
-    """Make a span of each tool call and each model call; return a function that stops it.
+    """Make spans and metrics of the bus's events; return a function that stops it.
 
-    Spans carry names, counts and error classes, never arguments, results or prompts.
+    There is a span for each agent's run, step, model call and tool call, nested as they ran and
+    within the span that is current where the outermost one starts.
     """
-    spans = tracer or trace.get_tracer("fluid_build.copilot")
-
-    def observe(event: Event) -> None:
-        if event.event_type == "tool.call_completed":
-            _record_tool_call(spans, event.payload)
-        elif event.event_type == "llm.call_completed":
-            _record_model_call(spans, event.payload)
-
-    return (bus or get_event_bus()).subscribe(observe)
-
-
-def _record_tool_call(tracer: Tracer, payload: Mapping[str, Any]) -> None:
-    ended_ns = time.time_ns()
-    span = tracer.start_span(
-        f"execute_tool {payload['tool_name']}",
-        kind=SpanKind.INTERNAL,
-        start_time=ended_ns - int(payload["duration_ms"] * 1e6),
-        attributes=_present(
-            {
-                OPERATION: "execute_tool",
-                TOOL_NAME: payload["tool_name"],
-                TOOL_CALL_ID: payload["execution_id"],
-                AGENT_NAME: payload["agent_id"],
-                CONVERSATION_ID: payload["session_id"],
-                ERROR_TYPE: payload["error_type"],
-            }
-        ),
+    observer = _SpanObserver(
+        tracer or trace.get_tracer("fluid_build.copilot"),
+        meter or metrics.get_meter("fluid_build.copilot"),
     )
-    if payload["error_type"] is not None:
-        span.set_status(Status(StatusCode.ERROR))
-    span.end(ended_ns)
+    return (bus or get_event_bus()).subscribe(observer.observe)
 
 
-def _record_model_call(tracer: Tracer, payload: Mapping[str, Any]) -> None:
-    """Record a span at the moment the call ended: the event has no duration."""
-    provider = payload["provider"]
-    now = time.time_ns()
-    tracer.start_span(
-        f"chat {payload['model']}",
-        kind=SpanKind.CLIENT,
-        start_time=now,
-        attributes=_present(
-            {
-                OPERATION: "chat",
-                PROVIDER: _NAMES_OF_PROVIDERS.get(provider, provider),
-                REQUEST_MODEL: payload["model"],
-                INPUT_TOKENS: payload["input_tokens"],
-                OUTPUT_TOKENS: payload["output_tokens"],
-                AGENT_NAME: payload["agent_class"],
-            }
-        ),
-    ).end(now)
+@dataclass(frozen=True, slots=True)
+class _OpenSpan:
+    """A span of an operation under way; ``token`` if it was made the current one."""
+
+    span: Span
+    context: Context
+    attributes: Attributes
+    token: Token[Context] | None
 
 
-def _present(attributes: Mapping[str, AttributeValue | None]) -> dict[str, AttributeValue]:
+class _SpanObserver:
+    """The open spans by operation."""
+
+    def __init__(self, tracer: Tracer, meter: Meter) -> None:
+        self._tracer = tracer
+        self._open: dict[str, _OpenSpan] = {}
+        self._lock = threading.Lock()
+        self._tokens = meter.create_histogram(
+            TOKEN_USAGE,
+            unit="{token}",
+            description="Number of input and output tokens used.",
+            explicit_bucket_boundaries_advisory=_TOKEN_BUCKETS,
+        )
+        self._seconds = meter.create_histogram(
+            OPERATION_DURATION,
+            unit="s",
+            description="GenAI operation duration.",
+            explicit_bucket_boundaries_advisory=_SECOND_BUCKETS,
+        )
+
+    def observe(self, event: Event) -> None:
+        """Start or end the event's span."""
+        payload = event.payload
+        match event.event_type:
+            case "agent.run_started":
+                self._start(_agent_span_name(payload), payload, _agent_attributes(payload))
+            case "agent.step_started":
+                name = f"execute_step {payload['step_name']}"
+                self._start(name, payload, _step_attributes(payload))
+            case "llm.call_started":
+                name = f"chat {payload['model']}"
+                self._start(name, payload, _call_attributes(payload), SpanKind.CLIENT)
+            case "llm.call_finished":
+                self._measure(payload, self._end(payload, _answer_attributes(payload)))
+            case "agent.run_finished":
+                self._end(payload, _present({IS_CACHED: payload.get("is_cached")}))
+            case "agent.step_finished":
+                self._end(payload, {})
+            case "tool.call_completed":
+                self._record_tool_call(payload)
+            case "llm.call_completed":
+                self._record_foreign_call(payload)
+
+    def _start(
+        self,
+        name: str,
+        payload: Payload,
+        attributes: Attributes,
+        kind: SpanKind = SpanKind.INTERNAL,
+    ) -> None:
+        parent = self._context_of(payload["parent_id"])
+        inherited = self._inherited(payload["parent_id"])
+        attributes = inherited | attributes
+        span = self._tracer.start_span(name, parent, kind, attributes)
+        span_context = trace.set_span_in_context(span, parent)
+        operation_id = str(payload["operation_id"])
+        # Libraries that make spans of their own, such as of HTTP requests, find this one.
+        is_current = current_operation() == operation_id
+        token = context.attach(span_context) if is_current else None
+        with self._lock:
+            self._open[operation_id] = _OpenSpan(span, span_context, attributes, token)
+            if len(self._open) > _MAX_OPEN_SPANS:
+                del self._open[next(iter(self._open))]
+
+    def _end(self, payload: Payload, attributes: Attributes) -> Attributes:
+        """End the span; return all of its attributes."""
+        with self._lock:
+            opened = self._open.pop(str(payload["operation_id"]), None)
+        if opened is None:  # it started before the subscription
+            return {}
+        attributes |= _present({ERROR_TYPE: payload["error_type"]})
+        opened.span.set_attributes(attributes)
+        if payload["error_type"] is not None:
+            opened.span.set_status(Status(StatusCode.ERROR))
+        opened.span.end()
+        if opened.token is not None and trace.get_current_span() is opened.span:
+            context.detach(opened.token)
+        return opened.attributes | attributes
+
+    def _record_tool_call(self, payload: Payload) -> None:
+        """Record a tool call, which is announced at its end, with its duration."""
+        ended_ns = time.time_ns()
+        parent_id = current_operation()
+        span = self._tracer.start_span(
+            f"execute_tool {payload['tool_name']}",
+            self._context_of(parent_id),
+            SpanKind.INTERNAL,
+            self._inherited(parent_id) | _tool_attributes(payload),
+            start_time=ended_ns - int(payload["duration_ms"] * 1e6),
+        )
+        if payload["error_type"] is not None:
+            span.set_status(Status(StatusCode.ERROR))
+        span.end(ended_ns)
+
+    def _record_foreign_call(self, payload: Payload) -> None:
+        """Record a call that only the ledger knows, at the moment that it heard of it."""
+        opened = self._open.get(current_operation() or "")
+        if opened is not None and opened.attributes[OPERATION] == "chat":
+            return
+        attributes = {
+            OPERATION: "chat",
+            PROVIDER: _provider_name(payload["provider"]),
+            REQUEST_MODEL: payload["model"],
+            INPUT_TOKENS: payload["input_tokens"],
+            OUTPUT_TOKENS: payload["output_tokens"],
+            AGENT_NAME: payload["agent_class"],
+            STAGE: payload["stage"],
+        }
+        now = time.time_ns()
+        self._tracer.start_span(
+            f"chat {payload['model']}",
+            self._context_of(current_operation()),
+            SpanKind.CLIENT,
+            self._inherited(current_operation()) | _present(attributes),
+            start_time=now,
+        ).end(now)
+
+    def _context_of(self, operation_id: str | None) -> Context:
+        opened = None if operation_id is None else self._open.get(operation_id)
+        return context.get_current() if opened is None else opened.context
+
+    def _inherited(self, operation_id: str | None) -> Attributes:
+        """Return what a part has from its whole: the agent and the conversation."""
+        opened = None if operation_id is None else self._open.get(operation_id)
+        if opened is None:
+            return {}
+        names = (AGENT_NAME, CONVERSATION_ID)
+        return {name: opened.attributes[name] for name in names if name in opened.attributes}
+
+    def _measure(self, payload: Payload, attributes: Attributes) -> None:
+        names = (OPERATION, PROVIDER, REQUEST_MODEL, RESPONSE_MODEL, SERVER_ADDRESS, SERVER_PORT)
+        shared = {name: attributes[name] for name in names if name in attributes}
+        if not shared:
+            return
+        failure = _present({ERROR_TYPE: payload["error_type"]})
+        self._seconds.record(payload["duration_ms"] / 1000, shared | failure)
+        for token_type in ("input", "output"):
+            count = payload.get(f"{token_type}_tokens")
+            if count is not None:
+                self._tokens.record(count, shared | {TOKEN_TYPE: token_type})
+
+
+def _agent_span_name(payload: Payload) -> str:
+    return f"invoke_agent {payload['agent_name']}"
+
+
+def _agent_attributes(payload: Payload) -> Attributes:
+    return _present(
+        {
+            OPERATION: "invoke_agent",
+            PROVIDER: _provider_name(payload.get("provider")),
+            AGENT_NAME: payload["agent_name"],
+            CONVERSATION_ID: payload["run_id"],
+            STAGE: payload.get("stage"),
+        }
+    )
+
+
+def _step_attributes(payload: Payload) -> Attributes:
+    # The conventions have no operation for a step, and allow names of one's own.
+    return {
+        OPERATION: "execute_step",
+        STEP_NAME: payload["step_name"],
+        STEP_TYPE: payload["step_type"],
+    }
+
+
+def _call_attributes(payload: Payload) -> Attributes:
+    return _present(
+        {
+            OPERATION: "chat",
+            PROVIDER: _provider_name(payload["provider"]),
+            REQUEST_MODEL: payload["model"],
+            REQUEST_MAX_TOKENS: payload["max_output_tokens"],
+            REQUEST_TEMPERATURE: payload["temperature"],
+            REQUEST_STREAM: payload["is_streamed"] or None,
+            OUTPUT_TYPE: "json" if payload["is_structured"] else None,
+            SERVER_ADDRESS: payload["server_address"],
+            SERVER_PORT: payload["server_port"],
+            AGENT_NAME: payload["agent_class"],
+            STAGE: payload["stage"],
+        }
+    )
+
+
+def _answer_attributes(payload: Payload) -> Attributes:
+    reason = payload.get("stop_reason")
+    return _present(
+        {
+            RESPONSE_MODEL: payload.get("response_model"),
+            FINISH_REASONS: None if reason is None else [_FINISH_REASONS.get(reason, reason)],
+            INPUT_TOKENS: payload.get("input_tokens"),
+            OUTPUT_TOKENS: payload.get("output_tokens"),
+            CACHE_READ_TOKENS: payload.get("cached_tokens") or None,
+            CACHE_WRITE_TOKENS: payload.get("cache_write_tokens") or None,
+        }
+    )
+
+
+def _tool_attributes(payload: Payload) -> Attributes:
+    return _present(
+        {
+            OPERATION: "execute_tool",
+            TOOL_NAME: payload["tool_name"],
+            TOOL_TYPE: "function",
+            TOOL_CALL_ID: payload["execution_id"],
+            AGENT_NAME: payload["agent_id"],
+            CONVERSATION_ID: payload["session_id"],
+            ERROR_TYPE: payload["error_type"],
+        }
+    )
+
+
+def _provider_name(provider: str | None) -> str | None:
+    return None if provider is None else _PROVIDER_NAMES.get(provider, provider)
+
+
+def _present(attributes: Mapping[str, AttributeValue | None]) -> Attributes:
     return {name: value for name, value in attributes.items() if value not in (None, "")}

@@ -82,7 +82,7 @@ class Checkpoint:
         if not run_id or "/" in run_id:
             raise ValueError("a run id can't be empty or have a slash")
         self._store = store
-        self._run_id = run_id
+        self.run_id = run_id
         self._namespace = namespace
         self._lease_seconds = lease_seconds
         self._clock = clock
@@ -100,7 +100,7 @@ class Checkpoint:
             is_saved = any(self._get(epoch, "head") is not None for epoch in epochs)
             if is_saved or not self._claim(max(epochs, default=0) + 1, owner):
                 raise RunExistsError(
-                    f"A run {self._run_id!r} exists already.",
+                    f"A run {self.run_id!r} exists already.",
                     hint="Resume it, or choose another id for the new run.",
                 )
             self.save(state, 0)
@@ -156,13 +156,13 @@ class Checkpoint:
         self._catalogue = StepCatalogue(fresh.steps, agent.known_steps())
 
     def _claim(self, epoch: int, owner: RunOwner) -> bool:
-        self._prefix = f"{self._run_id}/{epoch:06d}/"
+        self._prefix = f"{self.run_id}/{epoch:06d}/"
         self._messages = _MessageLog()
         self._queue = _QueueLog(self._catalogue.dump)
         return self._store.add(self._namespace, f"{self._prefix}owner", owner.dump())
 
     def _epochs(self) -> list[int]:
-        keys = self._store.keys(self._namespace, f"{self._run_id}/")
+        keys = self._store.keys(self._namespace, f"{self.run_id}/")
         return sorted({int(key.split("/")[1]) for key in keys})
 
     def _latest(self) -> tuple[int, int, _Head]:
@@ -178,7 +178,7 @@ class Checkpoint:
             if head is not None:
                 return epoch, epochs[-1], head
         raise RunNotFoundError(
-            f"Run {self._run_id!r} doesn't exist.", hint="Check the run id and the store."
+            f"Run {self.run_id!r} doesn't exist.", hint="Check the run id and the store."
         )
 
     def _refuse_owned(self, epoch: int) -> None:
@@ -195,7 +195,7 @@ class Checkpoint:
 
     def _owned_error(self, reason: str) -> RunOwnedError:
         return RunOwnedError(
-            f"The run {self._run_id!r} is still running: {reason}.",
+            f"The run {self.run_id!r} is still running: {reason}.",
             hint="Wait for it, or stop that process first.",
         )
 
@@ -208,7 +208,7 @@ class Checkpoint:
         if code != self._fingerprint or changed is not None:
             part = "its code" if changed is None else f"its step {changed!r}"
             raise StaleCheckpointError(
-                f"The agent of run {self._run_id!r} isn't the one that saved it: {part} (or "
+                f"The agent of run {self.run_id!r} isn't the one that saved it: {part} (or "
                 "Python) has changed.",
                 hint="Resume with the previous code, or accept the change.",
             )
@@ -240,16 +240,16 @@ class Checkpoint:
         chunk: list[Any] | None = self._get(epoch, name)
         if chunk is None:
             raise StoreError(
-                f"A part of run {self._run_id!r} is missing from the store.",
+                f"A part of run {self.run_id!r} is missing from the store.",
                 hint="Restore the store, or start the run again.",
             )
         return chunk
 
     def _get(self, epoch: int, name: str) -> Any:
-        return self._store.get(self._namespace, f"{self._run_id}/{epoch:06d}/{name}")
+        return self._store.get(self._namespace, f"{self.run_id}/{epoch:06d}/{name}")
 
     def _forget(self, epoch: int) -> None:
-        for key in self._store.keys(self._namespace, f"{self._run_id}/{epoch:06d}/"):
+        for key in self._store.keys(self._namespace, f"{self.run_id}/{epoch:06d}/"):
             self._store.delete(self._namespace, key)
 
 

@@ -21,6 +21,7 @@ from fluid_build.copilot.agents.composite.behaviour import (
     Skip,
 )
 from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
+from fluid_build.copilot.agents.composite.run_operations import agent_run
 from fluid_build.copilot.agents.composite.state import (
     Composite,
     Item,
@@ -157,6 +158,17 @@ async def _drive(
     agent: CompositeBehaviour, state: Composite, retries: int, options: _Options
 ) -> CompositeResult:
     """Run the queue; ``retries`` is how often in a row its first item was repeated."""
+    run_id = None if options.checkpoint is None else options.checkpoint.run_id
+    with agent_run(agent, run_id) as operation:
+        result = await _run_queue(agent, state, retries, options)
+        if not result.ok:
+            operation.fail(result.error)
+        return result
+
+
+async def _run_queue(
+    agent: CompositeBehaviour, state: Composite, retries: int, options: _Options
+) -> CompositeResult:
     while state.steps:
         item = state.steps[0]
         state = evolve(state, steps=state.steps[1:], error=None)

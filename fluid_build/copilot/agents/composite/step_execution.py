@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from fluid_build.copilot.agents.composite.behaviour import CompositeResult, unwrapped
+from fluid_build.copilot.agents.composite.run_operations import step_attempt
 from fluid_build.copilot.agents.composite.state import (
     CompletionStep,
     Composite,
@@ -38,6 +39,14 @@ Outcome: TypeAlias = StepResult | Failed
 
 async def execute(step: Step, state: Composite, *, threads: bool) -> Outcome:
     """Execute a step. With ``threads`` a plain function runs on a thread and blocks nobody."""
+    with step_attempt(step) as operation:
+        outcome = await _attempt(step, state, threads)
+        if isinstance(outcome, Failed):
+            operation.fail(outcome.error)
+        return outcome
+
+
+async def _attempt(step: Step, state: Composite, threads: bool) -> Outcome:
     try:
         if isinstance(step, CompletionStep):
             return await _complete(step, state, threads)
