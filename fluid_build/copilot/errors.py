@@ -18,6 +18,8 @@
       │           │     ├── PathTraversalError   the path leads out of the workspace
       │           │     ├── ForbiddenPathError   the path isn't allowed
       │           │     └── FileTooLargeError    the file is over its size limit
+      │           ├── TurnLimitError         an agent has used up its turns
+      │           ├── ApprovalRequiredError  a person has to approve a tool call first
       │           └── ProviderMismatchError  a second provider in one run
       ├── CostLimitExceeded              the run has passed its cost limit, or could
       ├── UnknownPriceError              there is a limit, and the model has no known price
@@ -40,6 +42,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TypedDict, Unpack
 
+from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import FluidError
 from fluid_build.text import clip
 
@@ -248,6 +251,34 @@ class ForbiddenPathError(ToolValidationError):
 
 class FileTooLargeError(ToolValidationError):
     """A file that is over the tool's size limit."""
+
+
+class TurnLimitError(AgentExecutionError):
+    """A run of an agent that has used up its turns.
+
+    ``result`` is what it reached: an ``AgentResult`` that can be resumed by an agent with more
+    turns.
+    """
+
+    def __init__(self, max_turns: int) -> None:
+        super().__init__(
+            f"The agent has no answer after {max_turns} turns.",
+            hint="Raise max_turns and resume the run, or give the agent a smaller task.",
+        )
+        self.max_turns = max_turns
+        self.result: object = None
+
+
+class ApprovalRequiredError(AgentExecutionError):
+    """Calls of tools that wait for a person: ``pending``."""
+
+    def __init__(self, pending: Sequence[ToolCall]) -> None:
+        names = ", ".join(call.name for call in pending)
+        super().__init__(
+            f"A person has to approve calls of {names} first.",
+            hint="Resume the run with approvals.",
+        )
+        self.pending = tuple(pending)
 
 
 class ProviderMismatchError(AgentExecutionError):

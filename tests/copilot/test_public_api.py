@@ -69,6 +69,9 @@ PUBLIC = {
     "copilot.blocking": "call_in_thread run_blocking",
     "copilot.agents.base": """
         BaseStageAgent LLM_CACHE PipelineEvent ProviderMismatchError StageSession""",
+    "copilot.agents.agent": """
+        Agent AgentEvent AgentResult ApprovalRequiredError DEFAULT_MAX_CORRECTIONS
+        DEFAULT_MAX_TURNS Denied ResultEvent ToolFinishedEvent ToolStartedEvent TurnLimitError""",
     "copilot.agents.composite": """
         Checkpoint CheckpointError CompletionStep Composite CompositeAgent CompositeResult
         DEFAULT_WIDTH DelegateStep FunctionStep Halt Retry RunExistsError RunNotFoundError

@@ -27,6 +27,15 @@ def code_fingerprint(agent: object) -> str:
     return digest.hexdigest()
 
 
+def function_fingerprint(function: object) -> str:
+    """Return a digest of a function's code; objects without code have that of their class."""
+    plain = inspect.unwrap(getattr(function, "__func__", function))  # type: ignore[arg-type]
+    code = getattr(plain, "__code__", None)
+    parts = [] if code is None else list(_parts_of_code(code))
+    name = getattr(plain, "__qualname__", type(plain).__qualname__)
+    return hashlib.sha256(b"\0".join([name.encode(), *parts])).hexdigest()
+
+
 def _parts_of_code(code: types.CodeType) -> Iterator[bytes]:
     yield code.co_code
     yield repr(code.co_names).encode()

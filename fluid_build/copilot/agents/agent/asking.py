@@ -1,0 +1,254 @@
+"""A turn of the model: check that its prompt fits, look for its answer in the cache, or ask."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from fluid_build.copilot.agents.agent.conversation import ConversationDigest, ConversationTokens
+from fluid_build.copilot.agents.agent.events import LoopEvent
+from fluid_build.copilot.agents.agent.model import AgentModel
+from fluid_build.copilot.agents.base import LLM_CACHE, StageSession
+from fluid_build.copilot.blocking import call_in_thread
+from fluid_build.copilot.context.compaction import (
+    CompactionStrategy,
+    compact_after,
+    compact_messages,
+    compaction_strategy,
+)
+from fluid_build.copilot.context.model_data import context_window
+from fluid_build.copilot.context.summary import Summarizer
+from fluid_build.copilot.context.token_budget import check_prompt_fits, estimate_prompt_tokens
+from fluid_build.copilot.cost import get_cost_tracker
+from fluid_build.copilot.errors import ContextOverflowError, ProviderServerError
+from fluid_build.copilot.llm.answers import LlmResponse, Usage
+from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
+from fluid_build.copilot.llm.streaming import (
+    AnswerEvent,
+    StreamEvent,
+    TextEvent,
+    ThinkingEvent,
+    ToolCallEvent,
+    UsageEvent,
+)
+from fluid_build.copilot.llm.summarizer import make_summarizer
+from fluid_build.copilot.messages import Message, text_of
+
+NO_USAGE = Usage()
+
+_COMPACTED_SHARE = 0.5
+"""Of the budget, for a compacted conversation: half is left to grow before the next compaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The model's answer to a turn, and what it cost: nothing if it was in the cache."""
+
+    message: Message
+    usage: Usage = NO_USAGE
+    cost_usd: Decimal | None = Decimal(0)
+
+    @property
+    def text(self) -> str:
+        """Return the text of the answer."""
+        return text_of(self.message)
+
+    @property
+    def has_calls(self) -> bool:
+        """Return whether the model wants tools called."""
+        return bool(self.message.get("tool_calls"))
+
+
+class Asking:
+    """The turns of one run. ``prompt`` has everything but the messages.
+
+    With a ``session``, answers are cached in its store. ``emit`` gets the events of an answer.
+    """
+
+    def __init__(
+        self,
+        model: AgentModel,
+        client: CompletionClient,
+        prompt: LlmPrompt,
+        caller: tuple[str, str],
+        *,
+        session: StageSession | None = None,
+        summarizer: Summarizer | None = None,
+        emit: Callable[[LoopEvent], object] | None = None,
+    ) -> None:
+        self._model = model
+        self._client = client
+        self._prompt = prompt
+        self._caller = caller
+        self._session = None if session is None or session.no_cache else session
+        self._summarizer = summarizer
+        self._emit = emit
+        self._digest = ConversationDigest()
+        self._tokens = ConversationTokens()
+        self._fixed_digest = _digest_of_fixed_parts(prompt)
+        self._fixed_tokens = _tokens_of_fixed_parts(prompt)
+
+    async def compacted(
+        self, messages: Sequence[Message], turns: int
+    ) -> tuple[Sequence[Message], bool]:
+        """Return the messages to send, and whether they are a compacted conversation.
+
+        A loop of more than ``FLUID_AGENT_COMPACT_AFTER`` turns is compacted where it outgrows the
+        window. Raises ``ContextOverflowError`` for a prompt that doesn't fit.
+        """
+        window = self._window()
+        if window is None:
+            return messages, False
+        reservation = min(self._prompt.max_output_tokens, window // 2)
+        budget = window - reservation
+        is_compacted = self._prompt_tokens(messages) > budget and turns >= compact_after()
+        if is_compacted:
+            messages = await self._compact(messages, budget - self._fixed_tokens)
+        config = self._model.config
+        check_prompt_fits(
+            self._prompt_tokens(messages),
+            model=config.model,
+            provider=config.provider,
+            capability_matrix=self._capability_matrix(),
+            output_reservation=reservation,
+        )
+        return messages, is_compacted
+
+    async def ask(self, messages: Sequence[Message]) -> Asked:
+        """Return the model's answer, from the cache if it was paid for already.
+
+        Raises ``AnswerRefusedError`` or ``AnswerCutOffError`` for an answer that isn't whole.
+        """
+        key = self._cache_key(messages)
+        cached = self._cached(key)
+        if cached is not None:
+            return cached
+        response = await self._complete(replace(self._prompt, messages=messages))
+        response.require_whole()
+        asked = Asked(
+            response.as_message(), response.usage or NO_USAGE, self._price(response.usage)
+        )
+        self._tokens.correct(asked.usage.input_tokens - self._fixed_tokens)
+        if self._session is not None and key is not None:
+            self._session.store.put(LLM_CACHE, key, asked.message)
+        return asked
+
+    def _window(self) -> int | None:
+        config, matrix = self._model.config, self._capability_matrix()
+        if not self._model.is_known and "context_window" not in matrix:
+            return None
+        return context_window(config.model, config.provider, capability_matrix=matrix)
+
+    def _capability_matrix(self) -> dict[str, object]:
+        session = self._session or self._model.session
+        return {} if session is None else session.capability_matrix
+
+    def _prompt_tokens(self, messages: Sequence[Message]) -> int:
+        return self._fixed_tokens + self._tokens.of(messages)
+
+    async def _compact(self, messages: Sequence[Message], budget: int) -> Sequence[Message]:
+        strategy = compaction_strategy()
+        summarizer = None
+        if strategy is not CompactionStrategy.TRUNCATE:
+            summarizer = self._summarizer or self._fast_summarizer()
+
+        def compact(max_tokens: int) -> list[Any]:
+            return compact_messages(
+                messages, max_tokens=max_tokens, strategy=strategy, summarizer=summarizer
+            )
+
+        try:  # on a thread, because a summarizer blocks
+            return await call_in_thread(compact, int(budget * _COMPACTED_SHARE))
+        except ContextOverflowError:
+            return await call_in_thread(compact, budget)
+
+    def _fast_summarizer(self) -> Summarizer:
+        provider = getattr(self._client, "provider", None)
+        fast_model = getattr(provider, "fast_model", None) or self._model.config.model
+        return make_summarizer(self._client, fast_model)
+
+    def _cache_key(self, messages: Sequence[Message]) -> str | None:
+        if self._session is None:
+            return None
+        return self._session.cache_key(
+            model=self._prompt.model,
+            prompt={"conversation": self._digest.of(messages), "fixed": self._fixed_digest},
+            parameters={
+                "max_output_tokens": self._prompt.max_output_tokens,
+                "temperature": self._prompt.temperature,
+            },
+        )
+
+    def _cached(self, key: str | None) -> Asked | None:
+        if self._session is None or key is None:
+            return None
+        message = self._session.store.get(LLM_CACHE, key)
+        if not isinstance(message, dict) or message.get("role") != "assistant":
+            return None
+        asked = Asked(message)
+        if self._emit is not None and asked.text:
+            self._emit(TextEvent(asked.text))
+        return asked
+
+    async def _complete(self, prompt: LlmPrompt) -> LlmResponse:
+        stage, agent_class = self._caller
+        if self._emit is None:
+            return await self._client.complete(prompt, stage=stage, agent_class=agent_class)
+        stream = getattr(self._client, "stream", None)
+        if stream is None:
+            response = await self._client.complete(prompt, stage=stage, agent_class=agent_class)
+            _emit_whole(response, self._emit)
+            return response
+        return await _read_stream(stream(prompt, stage=stage, agent_class=agent_class), self._emit)
+
+    def _price(self, usage: Usage | None) -> Decimal | None:
+        if usage is None or not self._model.is_known:
+            return None
+        return get_cost_tracker().price(
+            self._model.config.provider,
+            self._prompt.model,
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cached_tokens,
+            cache_write_tokens=usage.cache_write_tokens,
+        )
+
+
+async def _read_stream(
+    events: AsyncIterator[StreamEvent], emit: Callable[[LoopEvent], object]
+) -> LlmResponse:
+    """Pass the events of a stream on, and return its answer."""
+    response: LlmResponse | None = None
+    async for event in events:
+        if isinstance(event, AnswerEvent):
+            response = event.response
+        elif not isinstance(event, ToolCallEvent):  # announced when the tool is called
+            emit(event)
+    if response is None:
+        raise ProviderServerError("The stream ended without an answer.")
+    return response
+
+
+def _emit_whole(response: LlmResponse, emit: Callable[[LoopEvent], object]) -> None:
+    if response.thinking:
+        emit(ThinkingEvent(response.thinking))
+    if response.text:
+        emit(TextEvent(response.text))
+    if response.usage is not None:
+        emit(UsageEvent(response.usage))
+
+
+def _digest_of_fixed_parts(prompt: LlmPrompt) -> str:
+    tools = [asdict(tool) for tool in prompt.tool_specs]
+    parts = [prompt.system, tools, prompt.response_schema, prompt.schema_name]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _tokens_of_fixed_parts(prompt: LlmPrompt) -> int:
+    schemas = [] if prompt.response_schema is None else [dict(prompt.response_schema)]
+    tools = [asdict(tool) for tool in prompt.tool_specs]
+    return estimate_prompt_tokens([], system=prompt.system, tools=[*tools, *schemas])

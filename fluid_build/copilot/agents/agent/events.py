@@ -1,0 +1,40 @@
+"""The events of an agent's run, in order, for a caller that shows them while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeAlias, TypeVar
+
+from fluid_build.copilot.agents.agent.results import AgentResult
+from fluid_build.copilot.llm.streaming import TextEvent, ThinkingEvent, UsageEvent
+from fluid_build.copilot.messages import ToolCall, ToolResult
+
+OutputT_co = TypeVar("OutputT_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStartedEvent:
+    """A tool that is being called."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinishedEvent:
+    """A tool's result, as the model gets it."""
+
+    call: ToolCall
+    result: ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class ResultEvent(Generic[OutputT_co]):
+    """The end of the run: always the last event of a run that wasn't stopped by an error."""
+
+    result: AgentResult[OutputT_co]
+
+
+LoopEvent: TypeAlias = TextEvent | ThinkingEvent | UsageEvent | ToolStartedEvent | ToolFinishedEvent
+"""An event before the end of a run."""
+
+AgentEvent: TypeAlias = LoopEvent | ResultEvent[OutputT_co]

@@ -1,0 +1,204 @@
+"""The loop of an agent with tools, as a composite agent of two steps.
+
+``ask`` is a turn of the model. ``call_tools`` runs the next of its calls and is repeated until each
+has its result. Both read what is left to do from the conversation, so a run that was stopped
+anywhere resumes there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Generic, TypeVar
+
+from fluid_build.copilot.agents.agent.asking import NO_USAGE, Asked, Asking
+from fluid_build.copilot.agents.agent.feedback import correction
+from fluid_build.copilot.agents.agent.output_format import OutputFormat
+from fluid_build.copilot.agents.agent.tool_turns import (
+    ToolRunner,
+    Turn,
+    find_turn,
+    guidance_after,
+)
+from fluid_build.copilot.agents.composite import (
+    Composite,
+    CompositeAgent,
+    FunctionStep,
+    StepResult,
+    function_step,
+)
+from fluid_build.copilot.agents.composite.state import Item, Step, evolve
+from fluid_build.copilot.errors import SchemaValidationError, TurnLimitError
+from fluid_build.copilot.llm.answers import Usage
+from fluid_build.copilot.messages import Message
+from fluid_build.json_types import JsonValue
+
+OutputT = TypeVar("OutputT")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a run has used so far: turns, corrections, tokens, and US dollars (None: unknown)."""
+
+    turns: int = 0
+    corrections: int = 0
+    usage: Usage = NO_USAGE
+    cost_usd: Decimal | None = Decimal(0)
+
+    @classmethod
+    def of(cls, state: Composite) -> Progress:
+        """Return the progress that a state notes."""
+        notes: Mapping[str, Any] = state.internal
+        if not notes:
+            return cls()
+        cost = notes["cost_usd"]
+        return cls(
+            notes["turns"],
+            notes["corrections"],
+            Usage(*notes["usage"]),
+            None if cost is None else Decimal(cost),
+        )
+
+    def note(self, state: Composite) -> Composite:
+        """Return the state with this progress as its notes, which JSON can hold."""
+        usage = self.usage
+        tokens = [
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cached_tokens,
+            usage.cache_write_tokens,
+        ]
+        notes = {
+            "turns": self.turns,
+            "corrections": self.corrections,
+            "usage": tokens,
+            "cost_usd": None if self.cost_usd is None else str(self.cost_usd),
+        }
+        return evolve(state, internal=notes)
+
+    def after(self, asked: Asked) -> Progress:
+        """Return the progress after a turn."""
+        is_known = self.cost_usd is not None and asked.cost_usd is not None
+        cost = (self.cost_usd or Decimal(0)) + (asked.cost_usd or Decimal(0)) if is_known else None
+        return replace(
+            self, turns=self.turns + 1, usage=_sum(self.usage, asked.usage), cost_usd=cost
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The bounds of a run: turns of the model, and corrections of answers."""
+
+    max_turns: int
+    max_corrections: int
+
+
+class AgentLoop(CompositeAgent, Generic[OutputT]):
+    """One run of an agent. ``start`` is its first state, but for the steps."""
+
+    def __init__(
+        self,
+        asking: Asking,
+        tools: ToolRunner,
+        output: OutputFormat[OutputT],
+        limits: Limits,
+        start: Composite,
+        fingerprint: Callable[[], str],
+    ) -> None:
+        self._asking = asking
+        self._tools = tools
+        self._output = output
+        self._limits = limits
+        self._start = start
+        self._fingerprint = fingerprint
+        self._read: tuple[Sequence[Message], Turn] = ((), Turn((), ()))
+        self._ask_step = function_step("ask", self._ask)
+        self._tools_step = function_step("call_tools", self._call_tools)
+
+    def init(self, args: Mapping[str, Any]) -> Composite:  # noqa: ARG002 - it was built with them
+        """Return the first state; that of an earlier run goes on where it stopped."""
+        is_stopped = bool(self._start.internal)
+        steps = self._next_steps(self._start) if is_stopped else [self._ask_step]
+        return evolve(self._start, steps=steps, error=None)
+
+    def known_steps(self) -> Sequence[Step]:
+        """Return both steps, which are methods of this object."""
+        return [self._ask_step, self._tools_step]
+
+    def fingerprint(self) -> str:
+        """Return a digest of the agent's definition."""
+        return self._fingerprint()
+
+    def dump_internal(self, internal: Mapping[str, Any]) -> JsonValue:
+        """Return the notes, which are JSON."""
+        return internal
+
+    def load_internal(self, dumped: Any) -> Mapping[str, object]:
+        """Return the notes from their dump."""
+        return dict(dumped)
+
+    def on_step_complete(self, step: Step, state: Composite) -> Composite:
+        """Count a turn and check a final answer, or say what went wrong with its calls."""
+        if step is self._tools_step:
+            turn = self._turn(state)
+            return state if turn.left else _with_messages(state, guidance_after(turn))
+        asked: Asked = state.response
+        progress = Progress.of(state).after(asked)
+        state = progress.note(evolve(state, response=asked.text))
+        return state if asked.has_calls else self._checked(state, progress)
+
+    def get_next_steps(self, step: Step, state: Composite) -> Sequence[Item]:  # noqa: ARG002
+        """Return the next step, or none after an accepted answer."""
+        return self._next_steps(state)
+
+    async def _ask(self, state: Composite) -> StepResult:
+        progress = Progress.of(state)
+        if progress.turns >= self._limits.max_turns:
+            raise TurnLimitError(self._limits.max_turns)
+        messages, is_compacted = await self._asking.compacted(state.messages, progress.turns)
+        asked = await self._asking.ask(messages)
+        return StepResult(asked, [asked.message], messages if is_compacted else None)
+
+    async def _call_tools(self, state: Composite) -> StepResult:
+        messages = await self._tools.run_next(self._turn(state))
+        return StepResult(state.response, messages)
+
+    def _turn(self, state: Composite) -> Turn:
+        """Return the latest turn, which is read from a conversation only once."""
+        if self._read[0] is not state.messages:
+            self._read = (state.messages, find_turn(state.messages))
+        return self._read[1]
+
+    def _next_steps(self, state: Composite) -> list[FunctionStep]:
+        if state.messages[-1].get("role") == "user":
+            return [self._ask_step]
+        turn = self._turn(state)
+        if turn.left:
+            return [self._tools_step]
+        return [self._ask_step] if turn.calls else []
+
+    def _checked(self, state: Composite, progress: Progress) -> Composite:
+        """Return the state, with a correction or an error if the answer breaks its schema."""
+        try:
+            self._output.read(state.response)
+        except SchemaValidationError as error:
+            corrected = replace(progress, corrections=progress.corrections + 1).note(state)
+            is_last = progress.corrections >= self._limits.max_corrections
+            return evolve(
+                _with_messages(corrected, [correction(error)]), error=error if is_last else None
+            )
+        return state
+
+
+def _with_messages(state: Composite, messages: Sequence[Message]) -> Composite:
+    return evolve(state, messages=[*state.messages, *messages]) if messages else state
+
+
+def _sum(total: Usage, added: Usage) -> Usage:
+    return Usage(
+        total.input_tokens + added.input_tokens,
+        total.output_tokens + added.output_tokens,
+        total.cached_tokens + added.cached_tokens,
+        total.cache_write_tokens + added.cache_write_tokens,
+    )

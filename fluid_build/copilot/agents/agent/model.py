@@ -1,0 +1,91 @@
+"""The model of an agent: its client, its name, and the session that its answers are cached in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from fluid_build.copilot.agents.base import StageSession
+from fluid_build.copilot.llm.base import CompletionClient, LlmConfig
+from fluid_build.copilot.llm.default_config import default_llm_config
+from fluid_build.errors import UsageError
+
+if TYPE_CHECKING:
+    from fluid_build.copilot.llm.client import LlmClient
+
+ModelSource: TypeAlias = str | LlmConfig | StageSession | CompletionClient
+"""``"provider:model"``, a configuration, a session with one, or a client."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentModel:
+    """The model that an agent asks. Without a ``client``, one is opened for each run.
+
+    ``is_known`` says whether the configuration names a provider's model, which has a window.
+    """
+
+    config: LlmConfig
+    client: CompletionClient | None = None
+    session: StageSession | None = None
+    is_known: bool = True
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[CompletionClient]:
+        """Open a client for a run; it is closed afterwards unless it was given."""
+        if self.client is not None:
+            yield self.client
+            return
+        client = self._make_client()
+        try:
+            yield client
+        finally:
+            await client.aclose()
+
+    def _make_client(self) -> LlmClient:
+        from fluid_build.copilot.llm.client import LlmClient
+
+        matrix = None if self.session is None else self.session.capability_matrix
+        return LlmClient.from_config(self.config, capability_matrix=matrix)
+
+
+def find_model(source: ModelSource | None, client: CompletionClient | None) -> AgentModel:
+    """Return the model that an agent was given. Raises ``UsageError`` if that doesn't name one."""
+    if source is None:
+        return AgentModel(default_llm_config(), client) if client is None else _of_client(client)
+    if isinstance(source, StageSession):
+        if source.llm_config is None:
+            raise UsageError(
+                "The session has no llm_config.", hint="Pass one with a provider and a model."
+            )
+        source.assert_provider(source.llm_config.provider)
+        return AgentModel(source.llm_config, client, source)
+    if isinstance(source, str | LlmConfig):
+        return AgentModel(_parse_name(source) if isinstance(source, str) else source, client)
+    if not callable(getattr(source, "complete", None)):
+        raise TypeError(f"A model can't be a {type(source).__name__}.")
+    return _of_client(source)
+
+
+def _parse_name(name: str) -> LlmConfig:
+    provider, colon, model = name.partition(":")
+    if not colon or not provider.strip() or not model.strip():
+        raise UsageError(
+            f"{name!r} doesn't name a provider and a model.",
+            hint='Write "provider:model", such as "anthropic:claude-sonnet-4-6".',
+        )
+    return LlmConfig(provider.strip().lower(), model.strip())
+
+
+def _of_client(client: CompletionClient) -> AgentModel:
+    """Return the model that a client names itself: a scripted one, which has no provider."""
+    model = getattr(client, "model", None)
+    if not isinstance(model, str):
+        raise UsageError(
+            f"A {type(client).__name__} doesn't say which model to ask.",
+            hint='Pass model="provider:model", and the client as client=.',
+        )
+    provider = getattr(getattr(client, "provider", None), "name", None)
+    config = LlmConfig(provider or type(client).__name__, model)
+    return AgentModel(config, client, is_known=provider is not None)

@@ -1,0 +1,67 @@
+"""The end of an agent's run, and the calls that wait for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
+
+from fluid_build.copilot.agents.composite.state import Composite
+from fluid_build.copilot.errors import AgentExecutionError
+from fluid_build.copilot.llm.answers import Usage
+from fluid_build.copilot.messages import Message, ToolCall
+
+if TYPE_CHECKING:
+    from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
+
+OutputT_co = TypeVar("OutputT_co", covariant=True)
+
+RunStatus: TypeAlias = Literal["complete", "needs_approval", "turn_limit"]
+"""How a run ended: with an answer, at a call that a person has to approve, or at its limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A person's refusal of a call. The model is told the reason."""
+
+    reason: str = ""
+
+
+Approvals: TypeAlias = Mapping[str, bool | Denied]
+"""The decision about each pending call, by its id; False declines without a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentResult(Generic[OutputT_co]):
+    """The end of a run: its answer, or the calls that wait for a person.
+
+    ``usage`` counts the tokens of this run's calls, those before a resume included, and
+    ``cost_usd`` their price (None where it isn't known); answers from the cache cost nothing.
+    """
+
+    status: RunStatus
+    messages: Sequence[Message]
+    usage: Usage
+    cost_usd: Decimal | None
+    turns: int
+    pending: tuple[ToolCall, ...] = ()
+    run_id: str | None = None
+    _output: OutputT_co | None = None
+    _state: Composite = field(default_factory=Composite, repr=False)
+    _checkpoint: Checkpoint | None = field(default=None, repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Return whether the run has its answer."""
+        return self.status == "complete"
+
+    @property
+    def output(self) -> OutputT_co:
+        """Return the answer. Raises ``AgentExecutionError`` if the run isn't complete."""
+        if not self.ok:
+            raise AgentExecutionError(
+                f"The run has no answer: its status is {self.status}.",
+                hint="Look at pending, and resume the run with its approvals.",
+            )
+        return self._output  # type: ignore[return-value]
