@@ -29,8 +29,8 @@ PUBLIC = {
     "copilot.recovery.error_handler": """
         ErrorCategory ErrorContext ErrorRecoveryFramework ErrorSeverity RecoveryStrategy""",
     "copilot.context.token_budget": """
-        CHARS_PER_TOKEN DEFAULT_OUTPUT_RESERVATION DIGITS_PER_TOKEN HeuristicTokenCounter
-        TokenBudget check_prompt_fits estimate_message_tokens estimate_prompt_tokens
+        CHARS_PER_TOKEN DEFAULT_OUTPUT_RESERVATION HeuristicTokenCounter TokenBudget
+        check_prompt_fits estimate_message_tokens estimate_prompt_tokens
         estimate_tokens""",
     "copilot.context.model_data": "LOCAL_PROVIDERS PriceOverrides context_window price_usd",
     "copilot.context.window_manager": """

@@ -1,40 +1,27 @@
 """The tokens of a prompt, and whether it fits the model's window.
 
-The estimate is the documented length / 3.5, which fits prose, or
-``(UTF-8 bytes - digits) / 3.5 + digits / 1.8`` where that is more: numbers, identifiers and
-scripts other than Latin have far more tokens per character. Once a provider has reported the tokens
-of a conversation, only the messages since then are estimated.
-Source: the Agentic Primitives page, "Token-budget pre-flight & compaction".
+Once a provider has reported the tokens of a conversation, only the messages since then are
+estimated. Source: the Agentic Primitives page, "Token-budget pre-flight & compaction".
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 
 from fluid_build.copilot.context.model_data import context_window
+from fluid_build.copilot.context.token_estimate import CHARS_PER_TOKEN as CHARS_PER_TOKEN
+from fluid_build.copilot.context.token_estimate import estimate_tokens as estimate_tokens
 from fluid_build.copilot.errors import ContextOverflowError
 from fluid_build.copilot.messages import Message
 
-CHARS_PER_TOKEN = 3.5
-DIGITS_PER_TOKEN = 1.8
 DEFAULT_OUTPUT_RESERVATION = 4096
 """Tokens kept free for the answer by default, and at most a quarter of the window."""
 
-_DIGITS = b"0123456789"
 _TOKENS_PER_MESSAGE = 4
 """The frame of a message in chat formats: role and separators (OpenAI's cookbook counts 3 to 4)."""
 _TOKENS_PER_CALL = 8
 """An allowance for the frame of a tool call or definition, set by hand."""
-
-
-def estimate_tokens(text: str) -> int:
-    """Return the tokens in ``text``, too many rather than too few; 0 for the empty text."""
-    data = text.encode("utf-8", "surrogatepass")
-    letters = len(data.translate(None, _DIGITS))
-    by_bytes = letters / CHARS_PER_TOKEN + (len(data) - letters) / DIGITS_PER_TOKEN
-    return math.ceil(max(len(text) / CHARS_PER_TOKEN, by_bytes))
 
 
 class HeuristicTokenCounter:
