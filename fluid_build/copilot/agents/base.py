@@ -306,8 +306,8 @@ def validated(output: type[M], text: str) -> M:
 
 
 def _plain_name(provider: str) -> str:
-    """Return a provider's name as ``make_provider`` reads it."""
-    return provider.strip().lower()
+    """Return a provider's name as ``make_provider`` reads it, without the API behind it."""
+    return provider.strip().lower().removesuffix("-chat").removesuffix("-responses")
 
 
 def _as_plain(value: object) -> list[object]:

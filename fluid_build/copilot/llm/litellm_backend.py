@@ -18,7 +18,7 @@ from typing import ClassVar, Unpack
 import httpx
 
 from fluid_build.copilot.llm.client import ClientOptions, LlmClient
-from fluid_build.copilot.llm.openai import OpenAIProvider
+from fluid_build.copilot.llm.openai_chat import OpenAIChatProvider
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.secrets import redact
@@ -27,13 +27,14 @@ _NO_RETRIES = {"num_retries": 0, "max_retries": 0}
 _WAIT_HEADERS: tuple[str, ...] = ("retry-after", "retry-after-ms")
 
 
-class LiteLlmProvider(OpenAIProvider):
+class LiteLlmProvider(OpenAIChatProvider):
     """OpenAI's format, which LiteLLM uses for every provider."""
 
     name = "litellm"
     default_base_url = "http://litellm.invalid/v1"
     key_variables: ClassVar[tuple[str, ...]] = ()
     needs_key = False
+    fast_model = None
 
 
 class LiteLlmTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):

@@ -9,18 +9,35 @@ from fluid_build.copilot.llm.base import LlmProvider
 from fluid_build.copilot.llm.gemini import GeminiProvider
 from fluid_build.copilot.llm.ollama import OllamaProvider
 from fluid_build.copilot.llm.openai import OpenAIProvider
+from fluid_build.copilot.llm.openai_api import OpenAIServer
+from fluid_build.copilot.llm.openai_chat import OpenAIChatProvider
+from fluid_build.copilot.llm.openai_responses import OpenAIResponsesProvider
 from fluid_build.errors import UsageError
 
 
-class AzureProvider(OpenAIProvider):
-    """Azure OpenAI: ``base_url`` is ``https://NAME.openai.azure.com/openai/v1``."""
-
+class _AzureServer(OpenAIServer):
     name = "azure"
     default_base_url = ""
     key_variables: ClassVar[tuple[str, ...]] = ("AZURE_OPENAI_API_KEY",)
+    fast_model = None  # models are called as they were deployed
 
 
-class OpenRouterProvider(OpenAIProvider):
+class AzureChatProvider(_AzureServer, OpenAIChatProvider):
+    """Azure OpenAI's Chat Completions."""
+
+
+class AzureResponsesProvider(_AzureServer, OpenAIResponsesProvider):
+    """Azure OpenAI's Responses API, for deployments whose names don't say their models."""
+
+
+class AzureProvider(_AzureServer, OpenAIProvider):
+    """Azure OpenAI: ``base_url`` is ``https://NAME.openai.azure.com/openai/v1``."""
+
+    chat_class = AzureChatProvider
+    responses_class = AzureResponsesProvider
+
+
+class OpenRouterProvider(OpenAIChatProvider):
     """OpenRouter, which routes to many providers."""
 
     name = "openrouter"
@@ -29,22 +46,26 @@ class OpenRouterProvider(OpenAIProvider):
     fast_model = "openai/gpt-4.1-nano"
 
 
-class VllmProvider(OpenAIProvider):
+class VllmProvider(OpenAIChatProvider):
     """A vLLM server, which needs a key only if it was started with one."""
 
     name = "vllm"
     default_base_url = "http://localhost:8000/v1"
     key_variables: ClassVar[tuple[str, ...]] = ("VLLM_API_KEY",)
     needs_key = False
+    fast_model = None
+    # docs.vllm.ai, "Interleaved Thinking": messages have the answer's field
+    thinking_to_return: ClassVar[tuple[str, ...]] = ("reasoning", "reasoning_content")
 
 
-class LmStudioProvider(OpenAIProvider):
+class LmStudioProvider(OpenAIChatProvider):
     """LM Studio's server."""
 
     name = "lmstudio"
     default_base_url = "http://localhost:1234/v1"
     key_variables: ClassVar[tuple[str, ...]] = ("LMSTUDIO_API_KEY",)
     needs_key = False
+    fast_model = None
 
 
 PROVIDERS: dict[str, type[LlmProvider]] = {
@@ -62,16 +83,24 @@ PROVIDERS: dict[str, type[LlmProvider]] = {
 }
 
 
+OPENAI_APIS: dict[str, type[LlmProvider]] = {
+    "openai-chat": OpenAIChatProvider,
+    "openai-responses": OpenAIResponsesProvider,
+    "azure-chat": AzureChatProvider,
+    "azure-responses": AzureResponsesProvider,
+}
+"""Names that say which API of a provider is used for all models, instead of the one that suits."""
+
+
 def make_provider(name: str, base_url: str | None = None) -> LlmProvider:
     """Return the provider called ``name``, at its own address or at ``base_url``.
 
     Raises ``UsageError`` for an unknown name, or where ``base_url`` is missing.
     """
-    provider = PROVIDERS.get(name.strip().lower())
+    known = PROVIDERS | OPENAI_APIS
+    provider = known.get(name.strip().lower())
     if provider is None:
-        raise UsageError(
-            f"Unknown provider {name!r}.", hint=f"Choose one of {', '.join(PROVIDERS)}."
-        )
+        raise UsageError(f"Unknown provider {name!r}.", hint=f"Choose one of {', '.join(known)}.")
     if not (base_url or provider.default_base_url):
         raise UsageError(
             f"The provider {provider.name} needs a base_url.",

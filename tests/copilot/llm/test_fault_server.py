@@ -26,6 +26,7 @@ STREAMING = [name for name, wire in FORMATS.items() if wire.stream is not None]
 PATHS = {
     "anthropic": "/v1/messages",
     "openai": "/chat/completions",
+    "openai-responses": "/responses",
     "gemini": "/models/m:{}",
     "ollama": "/api/chat",
 }

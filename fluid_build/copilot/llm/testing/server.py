@@ -12,7 +12,7 @@ from typing import TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
 from fluid_build.copilot.llm.testing.faults import Fault, invalid_request, unauthorized
-from fluid_build.copilot.llm.testing.wire import FORMATS, WIRE_FORMATS, Reply, WireFormat
+from fluid_build.copilot.llm.testing.wire import FORMATS, Reply, WireFormat
 from fluid_build.json_types import JsonValue
 
 Scripted: TypeAlias = Reply | Fault
@@ -68,10 +68,10 @@ class LoopbackServer:
         self._server = self._thread = None
 
     def base_url(self, wire: str) -> str:
-        """Return the ``base_url`` for a provider of this format (one of ``WIRE_FORMATS``)."""
+        """Return the ``base_url`` for a provider of this format (a name in ``FORMATS``)."""
         if self._server is None:
             raise RuntimeError("the server isn't running: use it in a with block")
-        if wire not in WIRE_FORMATS:
+        if wire not in FORMATS:
             raise ValueError(f"no such wire format: {wire}")
         port = self._server.server_address[1]
         return f"http://127.0.0.1:{port}{FORMATS[wire].base_path}"

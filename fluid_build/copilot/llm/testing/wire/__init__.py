@@ -1,11 +1,19 @@
 """The server's side of the wire formats: answers, streams and refusals as providers write them."""
 
-from fluid_build.copilot.llm.testing.wire import anthropic, gemini, ollama, openai_chat
+from fluid_build.copilot.llm.testing.wire import (
+    anthropic,
+    gemini,
+    ollama,
+    openai_chat,
+    openai_responses,
+)
 from fluid_build.copilot.llm.testing.wire.format import Reply, WireFormat
 
 FORMATS: dict[str, WireFormat] = {
-    module.FORMAT.name: module.FORMAT for module in (anthropic, openai_chat, gemini, ollama)
+    module.FORMAT.name: module.FORMAT
+    for module in (anthropic, openai_chat, gemini, ollama, openai_responses)
 }
-WIRE_FORMATS = tuple(FORMATS)
+WIRE_FORMATS = ("anthropic", "openai", "gemini", "ollama")
+"""The providers that the server speaks for; ``openai`` has a second API at the same address."""
 
 __all__ = ["FORMATS", "WIRE_FORMATS", "Reply", "WireFormat"]

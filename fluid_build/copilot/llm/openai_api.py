@@ -1,0 +1,166 @@
+"""The common ground of OpenAI's two APIs: the server's address and key, and the parameters."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+import httpx
+
+from fluid_build.copilot.error_classification import classify_response
+from fluid_build.copilot.errors import ProviderError
+from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, Usage, whole_number
+from fluid_build.copilot.llm.openai_models import is_reasoning_model
+from fluid_build.copilot.llm.strict_schema import restore, strict_schema_enabled
+from fluid_build.copilot.messages import Attachment
+from fluid_build.errors import UsageError
+from fluid_build.json_types import JsonObject, JsonValue
+
+LOG = logging.getLogger(__name__)
+
+_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+_CHEAP_TIERS = ("auto", "default", "flex")
+"""Service tiers that cost no more than the listed price, which all calls are reserved at."""
+_STATUS_OF_CODE = {"rate_limit_exceeded": 429, "server_error": 500, "vector_store_timeout": 500}
+"""HTTP statuses that the codes of a failed answer (the SDK's ``ResponseError``) correspond to."""
+
+
+class OpenAIServer(LlmProvider):
+    """A server of OpenAI's, of Azure's, or one that uses the same format."""
+
+    name = "openai"
+    default_base_url = "https://api.openai.com/v1"
+    key_variables: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
+    fast_model: ClassVar[str | None] = "gpt-4.1-nano"
+
+    def __init__(self, base_url: str | None = None, *, strict_schema: bool | None = None) -> None:
+        super().__init__(base_url)
+        self.strict_schema = (
+            strict_schema_enabled(os.environ) if strict_schema is None else strict_schema
+        )
+        parts = urlsplit(self.base_url)
+        self._host, self._path = parts.hostname or "", parts.path
+
+    def auth_headers(self, key: str) -> dict[str, str]:
+        """Return a bearer token; ``api-key`` for Azure."""
+        return {"api-key": key} if self.is_azure else {"authorization": f"Bearer {key}"}
+
+    @property
+    def is_azure(self) -> bool:
+        """Return whether the server is one of Azure's."""
+        return self._host.endswith(".azure.com")
+
+    @property
+    def is_openais_own(self) -> bool:
+        """Return whether OpenAI's own models run there, so that nothing else need be expected.
+
+        OpenAI's regional hosts are under its own, such as ``eu.api.openai.com``.
+        """
+        return self.is_azure or f".{self._host}".endswith(".api.openai.com")
+
+    @property
+    def has_responses(self) -> bool:
+        """Return whether the server surely offers the Responses API.
+
+        Azure does in its v1 API only: learn.microsoft.com, "Azure OpenAI Responses API".
+        """
+        is_v1 = "/openai/v1" in self._path
+        return is_v1 if self.is_azure else self.is_openais_own
+
+    def failure(self, error: JsonObject) -> ProviderError:
+        """Return the typed error for a failure that the server reports within an answer."""
+        code = error.get("code")
+        status = code if isinstance(code, int) else _STATUS_OF_CODE.get(str(code), 400)
+        response = httpx.Response(status, content=json.dumps({"error": dict(error)}, default=str))
+        return classify_response(response, self.name)
+
+
+def check_extra(extra: JsonObject, fixed: Iterable[str]) -> None:
+    """Raise ``UsageError`` where ``extra`` changes what a call costs or how its answer is read.
+
+    ``fixed`` are the parameters that the prompt sets, or that the answer's form depends on.
+    """
+    for name in (*_LIMITS, *fixed):
+        if extra.get(name) not in (None, False):
+            raise UsageError(
+                f"extra.{name} would replace what the prompt sets.",
+                hint="Set it through the prompt's own fields, or leave it out.",
+            )
+    if extra.get("n") not in (None, 1):
+        raise UsageError(
+            "extra.n asks for several answers, of which only one would be read.",
+            hint="Leave it out, and make several calls.",
+        )
+    if extra.get("service_tier") not in (None, *_CHEAP_TIERS):
+        raise UsageError(
+            "extra.service_tier costs more than the listed price, which calls are charged at.",
+            hint=f"Use one of {', '.join(_CHEAP_TIERS)}.",
+        )
+
+
+def sampling_parameters(prompt: LlmPrompt, effort: JsonValue) -> dict[str, JsonValue]:
+    """Return the prompt's temperature, but for a model that refuses it.
+
+    Reasoning models do unless their reasoning ``effort`` is ``none``: OpenAI answers "'temperature'
+    does not support 0.2 with this model".
+    """
+    if prompt.temperature is None:
+        return {}
+    if is_reasoning_model(prompt.model) and effort != "none":
+        _report_dropped_temperature(prompt.model)
+        return {}
+    return {"temperature": prompt.temperature}
+
+
+@cache
+def _report_dropped_temperature(model: str) -> None:
+    """Log the dropped parameter, once for each model."""
+    LOG.warning("%s takes no temperature while it reasons, so none is sent.", model)
+
+
+def refuse_attachments(parts: Iterable[str | Attachment], place: str) -> None:
+    """Raise ``UsageError`` for an image or a document in ``place``, which can't have any."""
+    if any(isinstance(part, Attachment) for part in parts):
+        raise UsageError(
+            f"{place} has an image or a document, which OpenAI's format doesn't allow.",
+            hint="Put it into a user message.",
+        )
+
+
+def data_url(attachment: Attachment) -> str:
+    """Return where the attachment is: its own URL, or one that holds its data."""
+    return attachment.url or f"data:{attachment.media_type};base64,{attachment.data}"
+
+
+def restored(text: str, schema: JsonObject) -> str:
+    """Return the answer in the shape of the caller's own schema, without strict mode's."""
+    try:
+        return json.dumps(restore(json.loads(text), schema), ensure_ascii=False)
+    except (ValueError, RecursionError):  # validation reports it, with the text as it came
+        return text
+
+
+def read_usage(usage: JsonValue, input_name: str, output_name: str) -> Usage | None:
+    """Return the tokens; ``input_name`` and ``output_name`` are what the API calls them.
+
+    Cache writes are ``cache_write_tokens`` in the SDK's ``CompletionUsage`` and ``ResponseUsage``,
+    and ``cache_creation_input_tokens`` in LiteLLM's. xAI leaves reasoning out of the output tokens
+    but not out of the total.
+    """
+    if not isinstance(usage, Mapping):
+        return None
+    details = usage.get(f"{input_name}_details")
+    details = details if isinstance(details, Mapping) else {}
+    prompt, answer = whole_number(usage.get(input_name)), whole_number(usage.get(output_name))
+    return Usage(
+        prompt,
+        max(answer, whole_number(usage.get("total_tokens")) - prompt),
+        whole_number(details.get("cached_tokens")),
+        whole_number(details.get("cache_write_tokens"))
+        or whole_number(usage.get("cache_creation_input_tokens")),
+    )
