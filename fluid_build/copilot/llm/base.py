@@ -16,6 +16,7 @@ from typing import ClassVar, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 from fluid_build.copilot.errors import ProviderServerError
+from fluid_build.copilot.llm.answer_streams import AnswerStream, AnswerStreamSync
 from fluid_build.copilot.llm.answers import LlmResponse as LlmResponse
 from fluid_build.copilot.llm.answers import StopReason as StopReason
 from fluid_build.copilot.llm.answers import Usage as Usage
@@ -130,6 +131,16 @@ class CompletionClient(Protocol):
         self, prompt: LlmPrompt, *, stage: str = "", agent_class: str = ""
     ) -> LlmResponse:
         """Return the model's answer, and wait for it."""
+        ...
+
+    def stream(self, prompt: LlmPrompt, *, stage: str = "", agent_class: str = "") -> AnswerStream:
+        """Return the model's answer as events, while it is written."""
+        ...
+
+    def stream_sync(
+        self, prompt: LlmPrompt, *, stage: str = "", agent_class: str = ""
+    ) -> AnswerStreamSync:
+        """Return the model's answer as events, for a blocking loop."""
         ...
 
 

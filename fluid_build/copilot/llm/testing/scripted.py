@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from typing import TypeAlias
 
 from fluid_build.copilot.blocking import run_blocking
+from fluid_build.copilot.llm.answer_streams import AnswerStream, AnswerStreamSync, events_of
 from fluid_build.copilot.llm.base import LlmPrompt, LlmResponse, Usage
+from fluid_build.copilot.llm.streaming import StreamEvent
 from fluid_build.json_types import JsonObject
 
 Answer: TypeAlias = "str | JsonObject | LlmResponse | Exception"
@@ -47,6 +49,24 @@ class ScriptedProvider:
     ) -> LlmResponse:
         """Return the next answer, and wait for it."""
         return run_blocking(self.complete(prompt, stage=stage, agent_class=agent_class))
+
+    def stream(self, prompt: LlmPrompt, *, stage: str = "", agent_class: str = "") -> AnswerStream:
+        """Return the events of the next answer, which is taken once the first is asked for."""
+
+        async def batches() -> AsyncGenerator[list[StreamEvent], None]:
+            yield events_of(await self.complete(prompt, stage=stage, agent_class=agent_class))
+
+        return AnswerStream(batches())
+
+    def stream_sync(
+        self, prompt: LlmPrompt, *, stage: str = "", agent_class: str = ""
+    ) -> AnswerStreamSync:
+        """Return the events of the next answer, as ``stream``, for a blocking loop."""
+
+        def batches() -> Generator[list[StreamEvent], None, None]:
+            yield events_of(self.complete_sync(prompt, stage=stage, agent_class=agent_class))
+
+        return AnswerStreamSync(batches())
 
     def _next(self, prompt: LlmPrompt, asker: tuple[str, str]) -> Answer | Awaitable[Answer]:
         with self._lock:

@@ -1,0 +1,249 @@
+"""Attempts whose answer is streamed: the protocol, and its two ways of reading bytes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Mapping
+from contextlib import aclosing, closing, contextmanager
+from dataclasses import replace
+from typing import TypeAlias
+
+import httpx
+
+from fluid_build.copilot.context.token_budget import estimate_tokens
+from fluid_build.copilot.cost import Reservation
+from fluid_build.copilot.error_classification import classify_error_document
+from fluid_build.copilot.errors import AgentExecutionError, ProviderServerError
+from fluid_build.copilot.llm.answer_streams import events_of
+from fluid_build.copilot.llm.base import LlmResponse
+from fluid_build.copilot.llm.call_operations import model_call, record_answer
+from fluid_build.copilot.llm.sending import SAFETY_FACTOR, TRANSPORT_ERRORS, Attempt, Call
+from fluid_build.copilot.llm.streaming import AnswerEvent, FrameError, StreamEvent, StreamReader
+from fluid_build.json_types import JsonObject, JsonValue
+
+Batches: TypeAlias = Generator[list[StreamEvent], None, None]
+AsyncBatches: TypeAlias = AsyncGenerator[list[StreamEvent], None]
+_Start: TypeAlias = tuple[list[StreamEvent], Batches]
+_AsyncStart: TypeAlias = tuple[list[StreamEvent], AsyncBatches]
+
+_NOT_GENERATED = frozenset({"id", "model", "modelVersion", "object", "responseId", "role", "type"})
+"""Fields of streamed documents that no output token was spent on; all other text counts."""
+
+
+class StreamAttempt(Attempt):
+    """An attempt whose answer is streamed.
+
+    ``receive`` and ``end`` return the events that arrived before a failure; then
+    ``raise_failure`` raises it.
+    """
+
+    def __init__(self, call: Call, reservation: Reservation, reader: StreamReader) -> None:
+        super().__init__(call, reservation)
+        self._frames = call.provider.stream_frames()
+        self._reader = reader
+        self._has_documents = False
+        self._generated: list[str] = []
+        self._answer: LlmResponse | None = None
+
+    def receive(self, chunk: bytes) -> list[StreamEvent]:
+        """Return the events that ``chunk`` completes."""
+        self._count(chunk)
+        if not self._has_documents:  # it may still be an answer in one piece, or a refusal
+            self._content += chunk
+        if self._response is None or not self._response.is_success:
+            return []
+        return self._read(lambda: self._frames.feed(chunk))
+
+    def end(self) -> list[StreamEvent]:
+        """Return the last events, with the answer if it is complete."""
+        self._failure = self._refusal() or self._failure
+        if self._failure is not None and not self._reader.is_complete:
+            return []
+        events = self._read(self._frames.end)
+        try:
+            if not self._has_documents and self._failure is None:
+                self._answer = self._read_whole()
+                events = events_of(self._answer)
+            elif self._reader.is_complete:
+                self._answer, self._failure = self._reader.response(), None
+                events.append(AnswerEvent(self._answer))
+            else:
+                self._failure = self._failure or self._cut_off()
+        except AgentExecutionError as error:
+            self._failure = error
+        if self._answer is not None:
+            self.settle()
+        return events
+
+    def raise_failure(self) -> None:
+        """Raise the typed error of this attempt, if it failed."""
+        if self._failure is not None:
+            raise self._failure
+
+    def _read(self, decode: Callable[[], list[JsonObject]]) -> list[StreamEvent]:
+        events: list[StreamEvent] = []
+        try:
+            for document in decode():
+                self._check(document)
+                self._has_documents = True
+                self._generated += _generated_texts(document)
+                events += self._reader.read(document)
+        except FrameError as error:
+            self._failure = self.call.provider.unreadable(str(error))
+        except AgentExecutionError as error:
+            self._failure = error
+        return events
+
+    def _check(self, document: JsonObject) -> None:
+        failure = classify_error_document(document, self.call.provider.name, self.call.secrets)
+        if failure is not None:
+            self._is_free = not self._has_documents
+            raise failure
+
+    def _cut_off(self) -> ProviderServerError:
+        name = self.call.provider.name
+        return ProviderServerError(
+            f"The stream of {name} ended before its answer did.", provider=name, status_code=200
+        )
+
+    def _charge(self) -> None:
+        """Pay for a whole answer as reported, and for the beginning of one at least its length."""
+        usage = self._reader.usage
+        if self._answer is not None:
+            self._pay(self._answer.usage)
+        elif usage is None or self._reader.is_complete:
+            self._pay(usage)
+        else:  # the output tokens reported so far are behind what has arrived
+            received = math.ceil(estimate_tokens("".join(self._generated)) * SAFETY_FACTOR)
+            output = min(received, self.call.largest.max_output_tokens)
+            unreported = max(output - usage.output_tokens, 0)
+            usage = replace(usage, output_tokens=usage.output_tokens + unreported)
+            self._pay(usage, unreported)
+
+
+class StreamedCall:
+    """A call whose answer is streamed, with its latest attempt."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._attempt: StreamAttempt | None = None
+        caller = call.largest.caller
+        self._operation = model_call(
+            call.provider,
+            call.prompt,
+            stage=caller.stage,
+            agent_class=caller.agent_class,
+            is_streamed=True,
+        )
+
+    def leave(self) -> None:
+        """Settle for what was received. Raises ``CostLimitExceeded``."""
+        self._operation.finish()
+        if self._attempt is not None:
+            self._attempt.settle()
+
+    async def batches(
+        self,
+        connect: Callable[[], httpx.AsyncClient],
+        retry: Callable[[Callable[[], Awaitable[_AsyncStart]]], Awaitable[_AsyncStart]],
+    ) -> AsyncBatches:
+        """Yield batches of events; ``retry`` is the envelope around all that comes before them."""
+
+        async def start() -> _AsyncStart:
+            reader = self._call.provider.stream_reader(self._call.prompt)
+            self._attempt = StreamAttempt(self._call, await self._call.reserve(), reader)
+            batches = _read(connect, self._attempt)
+            return await anext(batches), batches
+
+        with self._timed():
+            first, batches = await retry(start)
+            async with aclosing(batches):
+                yield self._noted(first)
+                async for batch in batches:
+                    yield self._noted(batch)
+
+    def batches_sync(
+        self,
+        connect: Callable[[], httpx.Client],
+        retry: Callable[[Callable[[], _Start]], _Start],
+    ) -> Batches:
+        """Yield batches of events, as ``batches``, and wait for each."""
+
+        def start() -> _Start:
+            reader = self._call.provider.stream_reader(self._call.prompt)
+            self._attempt = StreamAttempt(self._call, self._call.reserve_sync(), reader)
+            batches = _read_sync(connect, self._attempt)
+            return next(batches), batches
+
+        with self._timed():
+            first, batches = retry(start)
+            with closing(batches):
+                yield self._noted(first)
+                for batch in batches:
+                    yield self._noted(batch)
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Time the call until its answer, its failure, or until the reader leaves it."""
+        self._operation.start()
+        try:
+            yield
+        except GeneratorExit:
+            self._operation.finish()
+            raise
+        except BaseException as error:
+            self._operation.finish(error)
+            raise
+
+    def _noted(self, batch: list[StreamEvent]) -> list[StreamEvent]:
+        """Finish the operation where the batch ends the answer."""
+        if isinstance(batch[-1], AnswerEvent):
+            record_answer(self._operation, batch[-1].response)
+            self._operation.finish()
+        return batch
+
+
+async def _read(connect: Callable[[], httpx.AsyncClient], attempt: StreamAttempt) -> AsyncBatches:
+    arguments = attempt.call.arguments
+    with attempt:
+        try:
+            async with connect().stream(content=attempt.body_async(), **arguments) as response:
+                attempt.begin(response)
+                async for chunk in response.aiter_bytes():
+                    if events := attempt.receive(chunk):
+                        yield events
+                    attempt.raise_failure()
+        except TRANSPORT_ERRORS as error:
+            attempt.fail(error)
+        if events := attempt.end():
+            yield events
+        attempt.raise_failure()
+
+
+def _read_sync(connect: Callable[[], httpx.Client], attempt: StreamAttempt) -> Batches:
+    arguments = attempt.call.arguments
+    with attempt:
+        try:
+            with connect().stream(content=attempt.body(), **arguments) as response:
+                attempt.begin(response)
+                for chunk in response.iter_bytes():
+                    if events := attempt.receive(chunk):
+                        yield events
+                    attempt.raise_failure()
+        except TRANSPORT_ERRORS as error:
+            attempt.fail(error)
+        if events := attempt.end():
+            yield events
+        attempt.raise_failure()
+
+
+def _generated_texts(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            if name not in _NOT_GENERATED:
+                yield from _generated_texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _generated_texts(inner)

@@ -1,0 +1,328 @@
+"""What an attempt costs: nothing, what was reported, or all that was reserved for it."""
+
+import asyncio
+import json
+import math
+from decimal import Decimal
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fluid_build.copilot.context.token_budget import estimate_prompt_tokens
+from fluid_build.copilot.cost import RunCostTracker
+from fluid_build.copilot.errors import (
+    CostLimitExceeded,
+    ProviderError,
+    ProviderServerError,
+    ProviderTimeoutError,
+)
+from fluid_build.copilot.events import EventBus
+from fluid_build.copilot.llm.base import LlmPrompt, Usage
+from fluid_build.copilot.llm.testing import (
+    Reply,
+    context_overflow,
+    cut_body,
+    dropped_connection,
+    garbage,
+    overloaded,
+    quota_exhausted,
+    rate_limit,
+    refused_base_url,
+    server_error,
+    slow,
+    unauthorized,
+)
+from fluid_build.errors import FluidError
+
+HELLO = LlmPrompt("test-model", [{"role": "user", "content": "hello"}])
+ADDRESS = "http://127.0.0.1:9"
+RESERVED = Decimal("1.00")
+REPORTED = Decimal("0.21")
+
+
+def cents(provider, model, input_tokens, output_tokens, *_, **__):
+    """A price at which each attempt reserves a dollar and an answer of 21 tokens costs $0.21."""
+    return Decimal(min(output_tokens, 100)) / 100
+
+
+def tracker(limit=None, bus=None):
+    return RunCostTracker(limit, price=cents, bus=bus or EventBus())
+
+
+def whole(request):
+    usage = {"prompt_tokens": 1, "completion_tokens": 21}
+    choice = {"message": {"content": "x"}, "finish_reason": "stop"}
+    return httpx.Response(200, json={"choices": [choice], "usage": usage})
+
+
+def answering(bench, answer, cost, **options):
+    """A client whose network is a function of the request."""
+    transport = httpx.MockTransport(answer)
+    return bench.client(
+        "openai", ADDRESS, tracker=cost, transport=transport, async_transport=transport, **options
+    )
+
+
+BILLED = {"cut": cut_body(), "dropped": dropped_connection(), "garbage": garbage()}
+REFUSED = [
+    unauthorized(401),
+    unauthorized(403),
+    context_overflow(),
+    rate_limit(),
+    quota_exhausted(),
+    server_error(500),
+    server_error(502),
+    server_error(503, retry_after=0),
+    overloaded(),
+]
+
+
+@pytest.mark.parametrize("fault", BILLED.values(), ids=BILLED)
+def test_each_attempt_that_may_have_been_billed_is_charged(fault, bench, ask):
+    """Three attempts, none of which the provider refused."""
+    bench.serve(*[fault] * 3)
+    cost = tracker()
+    with pytest.raises(ProviderServerError):
+        ask(bench.client("openai", tracker=cost), HELLO)
+    seen = cost.breakdown
+    assert (seen.total_usd, seen.unconfirmed_usd, seen.reserved_usd) == (3, 3, 0)
+    assert (seen.rows[0].calls, seen.missing_usage_calls) == (3, 3)
+
+
+def test_each_timeout_is_charged(bench, ask):
+    """The provider may finish its work, and bill for it, after we have left."""
+    bench.serve(*[slow(5)] * 3)
+    cost = tracker()
+    with pytest.raises(ProviderTimeoutError):
+        ask(bench.client("openai", tracker=cost, timeout=0.2), HELLO)
+    assert (cost.total_usd, cost.breakdown.reserved_usd) == (3, 0)
+
+
+@pytest.mark.parametrize("fault", REFUSED, ids=lambda fault: f"{fault.kind}{fault.status}")
+def test_a_refused_attempt_costs_nothing(fault, bench, ask):
+    """The provider said that it didn't do the work."""
+    bench.serve(*[fault] * 3)
+    cost = tracker()
+    with pytest.raises(ProviderError):
+        ask(bench.client("openai", tracker=cost), HELLO)
+    assert (cost.total_usd, cost.breakdown.reserved_usd, cost.breakdown.rows) == (0, 0, ())
+
+
+def test_a_refused_connection_costs_nothing(bench, ask):
+    """Nothing was sent."""
+    cost = tracker()
+    with pytest.raises(ProviderServerError):
+        ask(bench.client("openai", refused_base_url(), tracker=cost), HELLO)
+    assert (cost.total_usd, cost.breakdown.reserved_usd) == (0, 0)
+
+
+NOT_SENT = [
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+]
+SENT = [
+    httpx.ReadError,
+    httpx.ReadTimeout,
+    httpx.WriteError,
+    httpx.WriteTimeout,
+    httpx.CloseError,
+    httpx.RemoteProtocolError,
+    httpx.DecodingError,
+]
+
+
+@pytest.mark.parametrize("kind", [*NOT_SENT, *SENT])
+def test_an_error_of_the_network_costs_its_reserve_once_something_was_sent(kind, bench, ask):
+    """DNS failures are connection errors to httpx."""
+
+    def fail(request):
+        raise kind("x", request=request)
+
+    cost = tracker()
+    client = answering(bench, fail, cost)
+    with pytest.raises(ProviderError):
+        ask(client, HELLO)
+    attempts = len(bench.waits) + 1
+    assert cost.total_usd == (attempts if kind in SENT else 0)
+    assert cost.breakdown.reserved_usd == 0
+
+
+def test_a_failure_inside_a_success_costs_nothing(bench, ask):
+    """Some gateways answer 200 where the provider refused."""
+    cost = tracker()
+    body = {"error": {"code": "insufficient_quota", "message": "no money"}}
+    client = answering(bench, lambda request: httpx.Response(200, json=body), cost)
+    with pytest.raises(ProviderError, match="no money"):
+        ask(client, HELLO)
+    assert cost.total_usd == 0
+
+
+def test_an_error_whose_body_is_cut_is_still_a_refusal(bench, ask):
+    """Its status says so."""
+
+    class Cut(httpx.SyncByteStream, httpx.AsyncByteStream):
+        def __iter__(self):
+            yield b"{"
+            raise httpx.ReadError("cut")
+
+        async def __aiter__(self):
+            yield b"{"
+            raise httpx.ReadError("cut")
+
+    cost = tracker()
+    client = answering(bench, lambda request: httpx.Response(503, stream=Cut()), cost)
+    with pytest.raises(ProviderServerError) as caught:
+        ask(client, HELLO)
+    assert (caught.value.status_code, cost.total_usd) == (503, 0)
+
+
+def test_a_retry_is_charged_apart_from_the_attempt_before(bench, ask):
+    """The lost attempt at its reserve, the answer at its usage."""
+    bench.serve(dropped_connection(), Reply(usage=Usage(1, 21)))
+    cost = tracker()
+    ask(bench.client("openai", tracker=cost), HELLO)
+    seen = cost.breakdown
+    assert (seen.total_usd, seen.unconfirmed_usd) == (RESERVED + REPORTED, RESERVED)
+
+
+def test_a_retry_over_the_limit_is_refused_with_the_error_before(bench, ask):
+    """The ceiling counts the attempt that may have been billed."""
+    server = bench.serve(*[dropped_connection()] * 3)
+    cost = tracker("1.50")
+    with pytest.raises(CostLimitExceeded) as caught:
+        ask(bench.client("openai", tracker=cost), HELLO)
+    assert isinstance(caught.value.__cause__, ProviderServerError)
+    assert caught.value.total_usd == 2
+    assert (len(server.requests), cost.total_usd, cost.breakdown.reserved_usd) == (1, 1, 0)
+
+
+def test_parallel_calls_under_a_small_limit_all_succeed(bench):
+    """Ten calls of $0.21 that reserve $1 each, under a limit of $5."""
+    bench.serve(lambda request: Reply(usage=Usage(1, 21)))
+    cost = tracker(5)
+    client = bench.client("openai", tracker=cost)
+
+    async def ask_all():
+        async with client:
+            return await asyncio.gather(*(client.complete(HELLO) for _ in range(10)))
+
+    assert len(asyncio.run(ask_all())) == 10
+    assert (cost.total_usd, cost.breakdown.reserved_usd) == (10 * REPORTED, 0)
+
+
+def test_the_events_of_a_lost_attempt_are_those_of_missing_usage(bench, ask):
+    """Both documented events, with their documented payloads."""
+    bus, heard = EventBus(), []
+    bus.subscribe(heard.append)
+    bench.serve(dropped_connection(), Reply(usage=Usage(1, 21)))
+    ask(bench.client("openai", tracker=tracker(bus=bus)), HELLO, stage="s", agent_class="A")
+    assert [(event.event_type, event.payload.get("missing_usage")) for event in heard] == [
+        ("llm.call_completed", True),
+        ("llm.usage_missing", None),
+        ("llm.call_completed", False),
+    ]
+
+
+@given(text=st.text(max_size=400), schema=st.booleans())
+def test_the_reserve_is_the_estimate_and_a_half_and_never_more_than_the_bytes(text, schema, bench):
+    """A token is at least one byte."""
+    reserved, sent = [], []
+
+    def price(provider, model, input_tokens, output_tokens, *_, **__):
+        reserved.append(input_tokens)
+        return Decimal(0)
+
+    def answer(request):
+        sent.append(request.content)
+        return whole(request)
+
+    cost = RunCostTracker(price=price, bus=EventBus())
+    messages = [{"role": "user", "content": text.encode("utf-8", "replace").decode()}]
+    response_schema = {"type": "object", "properties": {}} if schema else None
+    prompt = LlmPrompt("m", messages, response_schema=response_schema)
+    answering(bench, answer, cost).complete_sync(prompt)
+    schemas = [response_schema] if response_schema else []
+    estimate = math.ceil(estimate_prompt_tokens(messages, tools=schemas) * 1.5)
+    assert reserved[0] == min(estimate, len(sent[0]))
+
+
+def test_a_short_prompt_reserves_no_more_than_its_bytes(bench):
+    """Where a caller's own count says otherwise, too."""
+    reserved = []
+
+    def price(provider, model, input_tokens, output_tokens, *_, **__):
+        reserved.append(input_tokens)
+        return Decimal(0)
+
+    cost = RunCostTracker(price=price, bus=EventBus())
+    client = answering(bench, whole, cost)
+    client.complete_sync(HELLO, prompt_tokens=50_000)
+    client.complete_sync(HELLO, prompt_tokens=20)
+    body = client.provider.build_request(HELLO).body
+    assert reserved[0] == len(json.dumps(body, separators=(",", ":")))
+    assert 30 in reserved
+
+
+def test_a_picture_reserves_its_own_tokens(bench):
+    """Its bytes say nothing about them: an address is short, and the picture large."""
+    reserved = []
+
+    def price(provider, model, input_tokens, output_tokens, *_, **__):
+        reserved.append(input_tokens)
+        return Decimal(0)
+
+    cost = RunCostTracker(price=price, bus=EventBus())
+    picture = {"type": "image", "url": "https://example.org/a.png"}
+    prompt = LlmPrompt("m", [{"role": "user", "content": [picture]}])
+    answering(bench, whole, cost).complete_sync(prompt, prompt_tokens=50_000)
+    assert reserved[0] == 75_000
+
+
+outcomes = st.sampled_from(["answer", "drop", "refuse", "garbage", "unreachable"])
+
+
+@given(
+    scripts=st.lists(st.lists(outcomes, min_size=3, max_size=3), max_size=8),
+    limit=st.integers(0, 6),
+)
+def test_any_mix_of_faults_in_parallel_calls_settles_everything(scripts, limit, bench):
+    """The limit holds, nothing stays reserved, and each attempt costs what it should."""
+    cost = tracker(limit)
+    expected = []
+
+    async def answer(request):
+        seen = cost.breakdown
+        assert seen.total_usd + seen.reserved_usd <= limit
+        await asyncio.sleep(0)
+        content = json.loads(request.content)["messages"][0]["content"]
+        outcome = scripts[int(content)].pop(0)
+        if outcome == "unreachable":
+            raise httpx.ConnectError("x")
+        expected.append({"answer": REPORTED, "refuse": Decimal(0)}.get(outcome, RESERVED))
+        if outcome == "drop":
+            raise httpx.ReadError("x")
+        if outcome == "refuse":
+            return httpx.Response(529, json={})
+        return whole(request) if outcome == "answer" else httpx.Response(200, text="<html>")
+
+    client = bench.client(
+        "openai", ADDRESS, tracker=cost, async_transport=httpx.MockTransport(answer)
+    )
+
+    async def ask_all():
+        prompts = [
+            LlmPrompt("m", [{"role": "user", "content": f"{n}"}]) for n in range(len(scripts))
+        ]
+        calls = (client.complete(prompt) for prompt in prompts)
+        async with client:
+            return await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 20)
+
+    for result in asyncio.run(ask_all()):
+        assert not isinstance(result, Exception) or isinstance(result, FluidError)
+    assert cost.total_usd == sum(expected)
+    assert cost.breakdown.reserved_usd == 0
