@@ -5,20 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
-from functools import cached_property
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, cast, overload
+from typing import Any, Generic, TypeAlias, TypedDict, Unpack, cast, overload
 
 from typing_extensions import TypeVar
 
 from fluid_build.copilot.agents.agent.asking import Asking
-from fluid_build.copilot.agents.agent.events import LoopEvent
+from fluid_build.copilot.agents.agent.events import AgentEvent, LoopEvent
 from fluid_build.copilot.agents.agent.loop import AgentLoop, Limits, Progress
 from fluid_build.copilot.agents.agent.model import ModelSource, find_model
 from fluid_build.copilot.agents.agent.output_format import OutputFormat
 from fluid_build.copilot.agents.agent.results import AgentResult, Approvals, RunStatus
+from fluid_build.copilot.agents.agent.streams import read_blocking, stream_events
 from fluid_build.copilot.agents.agent.tool_turns import ToolRunner
 from fluid_build.copilot.agents.composite import Checkpoint, Composite, CompositeResult, resume, run
 from fluid_build.copilot.agents.composite.code_fingerprint import function_fingerprint
@@ -26,9 +35,9 @@ from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.errors import ApprovalRequiredError, TurnLimitError
 from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
-from fluid_build.copilot.messages import Message, ToolCall
+from fluid_build.copilot.messages import Message
 from fluid_build.copilot.store.base import Store
-from fluid_build.copilot.tools.definition import Tool
+from fluid_build.copilot.tools.definition import ForgeTool, Tool
 from fluid_build.copilot.tools.toolbox import Toolbox
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonValue
@@ -44,6 +53,46 @@ OutputT = TypeVar("OutputT", default=str)
 Prompt: TypeAlias = str | Sequence[JsonValue]
 """A text, or content blocks such as images (see ``fluid_build.copilot.messages``)."""
 
+Tools: TypeAlias = Toolbox | Iterable[Tool | Callable[..., object] | str]
+"""A toolbox, or tools, plain functions and names of registered tools."""
+
+
+class AgentSettings(TypedDict, total=False):
+    """The keyword arguments of ``Agent`` that say nothing about types."""
+
+    tools: Tools
+    instructions: str
+    name: str
+    client: CompletionClient | None
+    max_turns: int
+    max_corrections: int
+    max_output_tokens: int | None
+    temperature: float | None
+    workspace_root: Path | str | None
+    summarizer: Summarizer | None
+
+
+class RunOptions(TypedDict, total=False):
+    """An earlier conversation to go on with, and where the run is saved."""
+
+    message_history: Sequence[Message]
+    checkpoint: Checkpoint | None
+    store: Store | None
+    run_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Job(Generic[DepsT]):
+    """A run to start, or to resume: from its checkpoint, or from the state that it stopped in."""
+
+    start: Composite
+    checkpoint: Checkpoint | None
+    deps: DepsT | None
+    threads: bool
+    approvals: Approvals | None = None
+    is_resumed: bool = False
+    accept_changed_code: bool = False
+
 
 class Agent(Generic[DepsT, OutputT]):
     """A model that calls tools until it has an answer of the type ``output``.
@@ -52,7 +101,8 @@ class Agent(Generic[DepsT, OutputT]):
     its store) or a client; without it, the configured one. ``client`` sends the requests of a model
     that is named. ``tools`` are tools, plain functions, names of registered tools, or a
     ``Toolbox``; ``deps`` goes to those that ask for it. ``name`` is what its costs are counted
-    under. Raises ``UsageError`` where no model is known.
+    under. An agent holds no state of its runs, which may be parallel. Raises ``UsageError`` where
+    no model is known.
     """
 
     @overload
@@ -61,17 +111,8 @@ class Agent(Generic[DepsT, OutputT]):
         model: ModelSource | None = ...,
         *,
         output: type[OutputT] = ...,
-        tools: Toolbox | Iterable[Tool | Callable[..., object] | str] = ...,
-        instructions: str = ...,
         deps: DepsT | None = ...,
-        name: str = ...,
-        client: CompletionClient | None = ...,
-        max_turns: int = ...,
-        max_corrections: int = ...,
-        max_output_tokens: int | None = ...,
-        temperature: float | None = ...,
-        workspace_root: Path | str | None = ...,
-        summarizer: Summarizer | None = ...,
+        **settings: Unpack[AgentSettings],
     ) -> None: ...
     @overload
     def __init__(
@@ -79,26 +120,17 @@ class Agent(Generic[DepsT, OutputT]):
         model: ModelSource | None = ...,
         *,
         output: object,
-        tools: Toolbox | Iterable[Tool | Callable[..., object] | str] = ...,
-        instructions: str = ...,
         deps: DepsT | None = ...,
-        name: str = ...,
-        client: CompletionClient | None = ...,
-        max_turns: int = ...,
-        max_corrections: int = ...,
-        max_output_tokens: int | None = ...,
-        temperature: float | None = ...,
-        workspace_root: Path | str | None = ...,
-        summarizer: Summarizer | None = ...,
+        **settings: Unpack[AgentSettings],
     ) -> None: ...
     def __init__(
         self,
         model: ModelSource | None = None,
         *,
         output: object = str,
-        tools: Toolbox | Iterable[Tool | Callable[..., object] | str] = (),
-        instructions: str = "",
         deps: DepsT | None = None,
+        tools: Tools = (),
+        instructions: str = "",
         name: str = "agent",
         client: CompletionClient | None = None,
         max_turns: int = DEFAULT_MAX_TURNS,
@@ -130,43 +162,126 @@ class Agent(Generic[DepsT, OutputT]):
         )
 
     async def run(
-        self,
-        prompt: Prompt,
-        *,
-        deps: DepsT | None = None,
-        message_history: Sequence[Message] = (),
-        checkpoint: Checkpoint | None = None,
-        store: Store | None = None,
-        run_id: str | None = None,
+        self, prompt: Prompt, *, deps: DepsT | None = None, **options: Unpack[RunOptions]
     ) -> AgentResult[OutputT]:
         """Ask the model, call its tools, and return its answer or the calls to approve.
 
         ``deps`` replaces the agent's own for this run, ``message_history`` is an earlier
         conversation. With a ``checkpoint``, or a ``run_id`` and a ``store`` (default: the
-        session's), the state is saved after each turn and the run can be resumed. Raises
+        session's), the state is saved after each step and the run can be resumed. Raises
         ``TurnLimitError``, ``SchemaValidationError``, ``AnswerRefusedError``,
         ``AnswerCutOffError``, ``CostLimitExceeded``, or the ``ProviderError`` of the failure.
         """
-        saved = self._checkpoint(checkpoint, store, run_id)
-        start = _first_state(prompt, message_history)
-        return await self._run(start, saved, deps=deps, threads=True)
+        return await self._run(self._new_job(prompt, deps, True, options))
 
     def run_sync(
-        self,
-        prompt: Prompt,
-        *,
-        deps: DepsT | None = None,
-        message_history: Sequence[Message] = (),
-        checkpoint: Checkpoint | None = None,
-        store: Store | None = None,
-        run_id: str | None = None,
+        self, prompt: Prompt, *, deps: DepsT | None = None, **options: Unpack[RunOptions]
     ) -> AgentResult[OutputT]:
         """Run the agent, as ``run``, and wait for it."""
-        saved = self._checkpoint(checkpoint, store, run_id)
-        start = _first_state(prompt, message_history)
-        return run_blocking(self._run(start, saved, deps=deps, threads=False))
+        return run_blocking(self._run(self._new_job(prompt, deps, False, options)))
 
-    def _checkpoint(
+    def stream(
+        self, prompt: Prompt, *, deps: DepsT | None = None, **options: Unpack[RunOptions]
+    ) -> AsyncGenerator[AgentEvent[OutputT]]:
+        """Run the agent, as ``run``, and yield its events as they happen, the result last.
+
+        A reader that leaves early stops the run; close the generator (``contextlib.aclosing``) to
+        wait for that.
+        """
+        return stream_events(partial(self._run, self._new_job(prompt, deps, True, options)))
+
+    def stream_sync(
+        self, prompt: Prompt, *, deps: DepsT | None = None, **options: Unpack[RunOptions]
+    ) -> Generator[AgentEvent[OutputT]]:
+        """Yield the events of a run, as ``stream``, and wait for each; not in an event loop."""
+        job = self._new_job(prompt, deps, False, options)
+        return read_blocking(stream_events(partial(self._run, job)))
+
+    async def resume(
+        self,
+        run: str | Checkpoint | AgentResult[OutputT],
+        *,
+        approvals: Approvals | None = None,
+        deps: DepsT | None = None,
+        store: Store | None = None,
+        accept_changed_code: bool = False,
+    ) -> AgentResult[OutputT]:
+        """Go on with a run that was stopped, at the step that it was in.
+
+        ``run`` is its id (in ``store``, or the session's), its checkpoint, or a result, which needs
+        no store. ``approvals`` has the decision about each pending call: True, False or ``Denied``.
+        Raises what ``run`` raises, ``RunNotFoundError``, ``RunOwnedError``, or
+        ``StaleCheckpointError`` if instructions, tools or output have changed and that wasn't
+        accepted.
+        """
+        start, saved = self._stopped(run, store)
+        return await self._run(
+            _Job(start, saved, deps, True, approvals, saved is not None, accept_changed_code)
+        )
+
+    def resume_sync(
+        self,
+        run: str | Checkpoint | AgentResult[OutputT],
+        *,
+        approvals: Approvals | None = None,
+        deps: DepsT | None = None,
+        store: Store | None = None,
+        accept_changed_code: bool = False,
+    ) -> AgentResult[OutputT]:
+        """Go on with a run, as ``resume``, and wait for it."""
+        start, saved = self._stopped(run, store)
+        job = _Job(start, saved, deps, False, approvals, saved is not None, accept_changed_code)
+        return run_blocking(self._run(job))
+
+    async def get_response(self, args: Mapping[str, Any]) -> OutputT:
+        """Answer ``args["prompt"]`` for a composite that delegates to this agent.
+
+        ``args["deps"]`` replaces the agent's own dependencies. Raises ``ApprovalRequiredError``
+        where a call needs a person: a delegation can't wait for one.
+        """
+        if "prompt" not in args:
+            raise UsageError(
+                f"A delegation to {self.name!r} has no prompt.",
+                hint='Return {"prompt": ...} from its args_builder.',
+            )
+        return _answer_of(await self.run(args["prompt"], deps=args.get("deps")))
+
+    def as_tool(
+        self, *, name: str | None = None, description: str | None = None
+    ) -> ForgeTool[..., Awaitable[OutputT]]:
+        """Return a tool by which another agent asks this one, with this one's dependencies."""
+
+        async def ask(prompt: str) -> OutputT:
+            return _answer_of(await self.run(prompt))
+
+        return ForgeTool(
+            ask,
+            name=name or self.name,
+            description=description or self.instructions.partition("\n")[0],
+        )
+
+    def _new_job(
+        self, prompt: Prompt, deps: DepsT | None, threads: bool, options: RunOptions
+    ) -> _Job[DepsT]:
+        content = prompt if isinstance(prompt, str) else list(prompt)
+        messages = [*options.get("message_history", ()), {"role": "user", "content": content}]
+        request = prompt if isinstance(prompt, str) else ""
+        saved = self._find_checkpoint(
+            options.get("checkpoint"), options.get("store"), options.get("run_id")
+        )
+        return _Job(Composite(messages=messages, request=request), saved, deps, threads)
+
+    def _stopped(
+        self, run: str | Checkpoint | AgentResult[OutputT], store: Store | None
+    ) -> tuple[Composite, Checkpoint | None]:
+        """Return the state of a run that was stopped, or the checkpoint that has it."""
+        if isinstance(run, AgentResult):
+            return run._state, run._checkpoint
+        if isinstance(run, Checkpoint):
+            return Composite(), self._find_checkpoint(run, store, None)
+        return Composite(), self._find_checkpoint(None, store, run)
+
+    def _find_checkpoint(
         self, checkpoint: Checkpoint | None, store: Store | None, run_id: str | None
     ) -> Checkpoint | None:
         if checkpoint is not None:
@@ -176,97 +291,81 @@ class Agent(Generic[DepsT, OutputT]):
                     hint="Pass either a checkpoint, or store and run_id.",
                 )
             return checkpoint
-        session = self._model.session
-        saved_in = store if store is not None or session is None else session.store
-        if run_id is None:
-            return None if store is None else Checkpoint(store, uuid.uuid4().hex)
-        if saved_in is None:
+        if store is None and run_id is None:
+            return None
+        if store is None and self._model.session is not None:
+            store = self._model.session.store
+        if store is None:
             raise UsageError(
                 f"There is no store for the run {run_id!r}.",
                 hint="Pass a store, or a StageSession as model.",
             )
-        return Checkpoint(saved_in, run_id)
+        return Checkpoint(store, run_id or uuid.uuid4().hex)
 
     async def _run(
-        self,
-        start: Composite,
-        checkpoint: Checkpoint | None,
-        *,
-        deps: DepsT | None,
-        threads: bool,
-        approvals: Approvals | None = None,
-        emit: Callable[[LoopEvent], object] | None = None,
-        is_resumed: bool = False,
-        accept_changed_code: bool = False,
+        self, job: _Job[DepsT], emit: Callable[[LoopEvent], object] | None = None
     ) -> AgentResult[OutputT]:
-        chosen = self.deps if deps is None else deps
-        self.toolbox.check_deps(chosen)
-        async with AsyncExitStack() as stack:
-            client = await stack.enter_async_context(self._model.open())
-            asking = Asking(
-                self._model,
-                client,
-                self._prompt,
-                (self.name, type(self).__name__),
-                session=self._model.session,
-                summarizer=self._summarizer,
-                emit=emit,
-            )
-            tools = ToolRunner(
-                self.toolbox,
-                self.name,
-                None if checkpoint is None else checkpoint.run_id,
-                chosen,
-                approvals or {},
-                self._workspace_root,
-                threads,
-                emit,
-            )
-            loop = AgentLoop(
-                asking, tools, self._output, self._limits, start, lambda: self._fingerprint
-            )
-            if is_resumed:
-                assert checkpoint is not None
+        deps = self.deps if job.deps is None else job.deps
+        self.toolbox.check_deps(deps)
+        async with self._model.open() as client:
+            loop = self._loop(job, client, deps, emit)
+            if job.is_resumed and job.checkpoint is not None:
                 end = await resume(
-                    loop, {}, checkpoint=checkpoint, accept_changed_code=accept_changed_code
+                    loop,
+                    {},
+                    checkpoint=job.checkpoint,
+                    accept_changed_code=job.accept_changed_code,
                 )
             else:
-                end = await run(loop, {}, checkpoint=checkpoint)
-        return self._result(end, checkpoint)
+                end = await run(loop, {}, checkpoint=job.checkpoint)
+        return self._result(end, job.checkpoint)
+
+    def _loop(
+        self,
+        job: _Job[DepsT],
+        client: CompletionClient,
+        deps: DepsT | None,
+        emit: Callable[[LoopEvent], object] | None,
+    ) -> AgentLoop[OutputT]:
+        asking = Asking(
+            self._model,
+            client,
+            self._prompt,
+            (self.name, type(self).__name__),
+            summarizer=self._summarizer,
+            emit=emit,
+        )
+        tools = ToolRunner(
+            self.toolbox,
+            agent_id=self.name,
+            run_id=None if job.checkpoint is None else job.checkpoint.run_id,
+            deps=deps,
+            workspace_root=self._workspace_root,
+            approvals=job.approvals or {},
+            threads=job.threads,
+            emit=emit,
+        )
+        return AgentLoop(
+            self.name,
+            asking,
+            tools,
+            self._output,
+            self._limits,
+            job.start,
+            lambda: self._fingerprint,
+        )
 
     def _result(self, end: CompositeResult, checkpoint: Checkpoint | None) -> AgentResult[OutputT]:
+        """Return the result of a run that has an answer or waits; raise the error of another."""
         if end.ok:
-            return self._ended("complete", end, checkpoint, self._output.read(end.response))
+            return _result_of("complete", end, checkpoint, output=self._output.read(end.response))
         error = end.error
         if isinstance(error, ApprovalRequiredError):
-            return self._ended("needs_approval", end, checkpoint, pending=error.pending)
+            return _result_of("needs_approval", end, checkpoint)
         if isinstance(error, TurnLimitError):
-            error.result = self._ended("turn_limit", end, checkpoint)
+            error.result = _result_of("turn_limit", end, checkpoint)
         assert isinstance(error, Exception)
         raise error
-
-    def _ended(
-        self,
-        status: RunStatus,
-        end: CompositeResult,
-        checkpoint: Checkpoint | None,
-        output: OutputT | None = None,
-        *,
-        pending: tuple[ToolCall, ...] = (),
-    ) -> AgentResult[OutputT]:
-        progress = Progress.of(end.state)
-        return AgentResult(
-            status,
-            end.state.messages,
-            progress.usage,
-            progress.cost_usd,
-            progress.turns,
-            pending,
-            None if checkpoint is None else checkpoint.run_id,
-            output,
-            end.state,
-            checkpoint,
-        )
 
     @cached_property
     def _fingerprint(self) -> str:
@@ -278,8 +377,29 @@ class Agent(Generic[DepsT, OutputT]):
         return digest.hexdigest()
 
 
-def _first_state(prompt: Prompt, history: Sequence[Message]) -> Composite:
-    content = prompt if isinstance(prompt, str) else list(prompt)
-    message: Message = {"role": "user", "content": content}
-    request = prompt if isinstance(prompt, str) else ""
-    return Composite(messages=[*history, message], request=request)
+def _result_of(
+    status: RunStatus,
+    end: CompositeResult,
+    checkpoint: Checkpoint | None,
+    *,
+    output: OutputT | None = None,
+) -> AgentResult[OutputT]:
+    progress = Progress.of(end.state)
+    return AgentResult(
+        status,
+        end.state.messages,
+        progress.usage,
+        progress.cost_usd,
+        progress.turns,
+        end.error.pending if isinstance(end.error, ApprovalRequiredError) else (),
+        None if checkpoint is None else checkpoint.run_id,
+        output,
+        end.state,
+        checkpoint,
+    )
+
+
+def _answer_of(result: AgentResult[OutputT]) -> OutputT:
+    if result.pending:
+        raise ApprovalRequiredError(result.pending)
+    return result.output

@@ -12,7 +12,7 @@ from typing import Any
 from fluid_build.copilot.agents.agent.conversation import ConversationDigest, ConversationTokens
 from fluid_build.copilot.agents.agent.events import LoopEvent
 from fluid_build.copilot.agents.agent.model import AgentModel
-from fluid_build.copilot.agents.base import LLM_CACHE, StageSession
+from fluid_build.copilot.agents.base import LLM_CACHE
 from fluid_build.copilot.blocking import call_in_thread
 from fluid_build.copilot.context.compaction import (
     CompactionStrategy,
@@ -66,7 +66,7 @@ class Asked:
 class Asking:
     """The turns of one run. ``prompt`` has everything but the messages.
 
-    With a ``session``, answers are cached in its store. ``emit`` gets the events of an answer.
+    With a session, answers are cached in its store. ``emit`` gets the events of an answer.
     """
 
     def __init__(
@@ -76,7 +76,6 @@ class Asking:
         prompt: LlmPrompt,
         caller: tuple[str, str],
         *,
-        session: StageSession | None = None,
         summarizer: Summarizer | None = None,
         emit: Callable[[LoopEvent], object] | None = None,
     ) -> None:
@@ -84,7 +83,7 @@ class Asking:
         self._client = client
         self._prompt = prompt
         self._caller = caller
-        self._session = None if session is None or session.no_cache else session
+        self._session = model.session
         self._summarizer = summarizer
         self._emit = emit
         self._digest = ConversationDigest()
@@ -144,8 +143,7 @@ class Asking:
         return context_window(config.model, config.provider, capability_matrix=matrix)
 
     def _capability_matrix(self) -> dict[str, object]:
-        session = self._session or self._model.session
-        return {} if session is None else session.capability_matrix
+        return {} if self._session is None else self._session.capability_matrix
 
     def _prompt_tokens(self, messages: Sequence[Message]) -> int:
         return self._fixed_tokens + self._tokens.of(messages)
@@ -172,7 +170,7 @@ class Asking:
         return make_summarizer(self._client, fast_model)
 
     def _cache_key(self, messages: Sequence[Message]) -> str | None:
-        if self._session is None:
+        if self._session is None or self._session.no_cache:
             return None
         return self._session.cache_key(
             model=self._prompt.model,

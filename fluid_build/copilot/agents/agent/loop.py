@@ -99,6 +99,7 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
 
     def __init__(
         self,
+        name: str,
         asking: Asking,
         tools: ToolRunner,
         output: OutputFormat[OutputT],
@@ -106,6 +107,7 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         start: Composite,
         fingerprint: Callable[[], str],
     ) -> None:
+        self.name = name
         self._asking = asking
         self._tools = tools
         self._output = output
@@ -161,7 +163,7 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         return StepResult(asked, [asked.message], messages if is_compacted else None)
 
     async def _call_tools(self, state: Composite) -> StepResult:
-        messages = await self._tools.run_next(self._turn(state))
+        messages = await self._tools.run_next(self._turn(state), Progress.of(state).turns)
         return StepResult(state.response, messages)
 
     def _turn(self, state: Composite) -> Turn:

@@ -7,6 +7,7 @@ are in the order of the calls, so that the conversation itself says which calls 
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from fluid_build.copilot.agents.agent.feedback import APPROVAL_DENIED, error_cla
 from fluid_build.copilot.agents.agent.results import Approvals, Denied
 from fluid_build.copilot.errors import ApprovalRequiredError
 from fluid_build.copilot.messages import Message, ToolCall, ToolResult, tool_calls, tool_results
+from fluid_build.copilot.tools.definition import Arguments
 from fluid_build.copilot.tools.dispatch import ForgeToolResult, tool_result_text
 from fluid_build.copilot.tools.toolbox import Toolbox
 from fluid_build.errors import UsageError
@@ -38,96 +40,107 @@ class Turn:
         return self.calls[len(self.results) :]
 
 
-@dataclass(frozen=True, slots=True)
 class ToolRunner:
     """The execution of calls for one run.
 
-    ``threads``: plain functions run on threads, so that they block nobody.
+    ``approvals`` decide about the turn that the run is in when it starts, and about no other: ids
+    of calls may be repeated. ``threads``: plain functions run on threads, so that they block
+    nobody.
     """
 
-    toolbox: Toolbox
-    agent_id: str
-    run_id: str | None
-    deps: object
-    approvals: Approvals
-    workspace_root: Path | str | None
-    threads: bool
-    emit: Callable[[LoopEvent], object] | None
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        *,
+        agent_id: str,
+        run_id: str | None,
+        deps: object,
+        workspace_root: Path | str | None,
+        approvals: Approvals,
+        threads: bool,
+        emit: Callable[[LoopEvent], object] | None,
+    ) -> None:
+        self._toolbox = toolbox
+        self._agent_id = agent_id
+        self._run_id = run_id
+        self._deps = deps
+        self._workspace_root = workspace_root
+        self._approvals = approvals
+        self._threads = threads
+        self._emit = emit
+        self._first_turn: int | None = None
 
-    async def run_next(self, turn: Turn) -> list[Message]:
-        """Run the next calls of the turn and return their results as messages.
+    async def run_next(self, turn: Turn, number: int) -> list[Message]:
+        """Run the next calls of the turn of this number; return their results as messages.
 
-        Raises ``ApprovalRequiredError`` where a person has to decide first.
+        Raises ``ApprovalRequiredError`` where a person has to decide first, ``UsageError`` for a
+        decision about a call that the turn doesn't have.
         """
-        batch = self._next_batch(turn)
+        approvals = self._approvals_for(turn, number)
+        batch = self._next_batch(turn, approvals)
         if len(batch) == 1:
-            return [(await self._run(batch[0], self.threads)).as_message()]
+            decision = approvals.get(batch[0].id, True)
+            return [(await self._run(batch[0], decision, self._threads)).as_message()]
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._run(call, True)) for call in batch]
+            tasks = [group.create_task(self._run(call, True, True)) for call in batch]
         return [task.result().as_message() for task in tasks]
 
-    def _next_batch(self, turn: Turn) -> Sequence[ToolCall]:
-        self._check_approvals(turn)
+    def _approvals_for(self, turn: Turn, number: int) -> Approvals:
+        if self._first_turn is None:
+            self._first_turn = number
+            _check_ids(self._approvals, turn)
+        return self._approvals if number == self._first_turn else {}
+
+    def _next_batch(self, turn: Turn, approvals: Approvals) -> Sequence[ToolCall]:
+        undecided = [
+            call for call in turn.left if self._requires_approval(call) and call.id not in approvals
+        ]
         first, *following = turn.left
-        if self._is_undecided(first):
-            raise ApprovalRequiredError(tuple(filter(self._is_undecided, turn.left)))
+        if first in undecided:
+            raise ApprovalRequiredError(undecided)
         batch = [first]
         if self._runs_in_parallel(first):
-            for call in following:
-                if not self._runs_in_parallel(call):
-                    break
-                batch.append(call)
+            batch += itertools.takewhile(self._runs_in_parallel, following)
         return batch
 
-    def _check_approvals(self, turn: Turn) -> None:
-        unknown = sorted(set(self.approvals) - {call.id for call in turn.calls})
-        if unknown:
-            raise UsageError(
-                f"No call of this turn has the id {unknown[0]!r}.",
-                hint=f"The calls are {', '.join(call.id for call in turn.calls)}.",
-            )
-
-    def _is_undecided(self, call: ToolCall) -> bool:
-        tool = self.toolbox.find(call.name)
-        return tool is not None and tool.requires_approval and call.id not in self.approvals
+    def _requires_approval(self, call: ToolCall) -> bool:
+        tool = self._toolbox.find(call.name)
+        return tool is not None and tool.requires_approval
 
     def _runs_in_parallel(self, call: ToolCall) -> bool:
-        tool = self.toolbox.find(call.name)
+        tool = self._toolbox.find(call.name)
         return tool is not None and tool.read_only and not tool.requires_approval
 
-    async def _run(self, call: ToolCall, threads: bool) -> ToolResult:
-        if self.emit is not None:
-            self.emit(ToolStartedEvent(call))
-        decision = self.approvals.get(call.id, True)
+    async def _run(self, call: ToolCall, decision: bool | Denied, threads: bool) -> ToolResult:
+        if self._emit is not None:
+            self._emit(ToolStartedEvent(call))
         if decision is True:
             result = _as_result(call, await self._dispatch(call, threads))
         else:
             result = _declined(call, decision if isinstance(decision, Denied) else Denied())
-        if self.emit is not None:
-            self.emit(ToolFinishedEvent(call, result))
+        if self._emit is not None:
+            self._emit(ToolFinishedEvent(call, result))
         return result
 
     async def _dispatch(self, call: ToolCall, threads: bool) -> ForgeToolResult:
-        tool = self.toolbox.find(call.name)
-        arguments = call.arguments.get("_raw", call.arguments)
-        if not isinstance(arguments, str | dict):
-            arguments = call.arguments
+        arguments = _arguments(call)
+        tool = self._toolbox.find(call.name)
         if threads or (tool is not None and tool.is_async):
-            return await self.toolbox.dispatch_async(
+            return await self._toolbox.dispatch_async(
                 call.name,
                 arguments,
-                self.workspace_root,
-                deps=self.deps,
-                agent_id=self.agent_id,
-                workflow_id=self.run_id,
+                self._workspace_root,
+                deps=self._deps,
+                agent_id=self._agent_id,
+                workflow_id=self._run_id,
             )
-        return self.toolbox.dispatch(
+        return self._toolbox.dispatch(
             call.name,
             arguments,
-            self.workspace_root,
-            deps=self.deps,
-            agent_id=self.agent_id,
-            workflow_id=self.run_id,
+            self._workspace_root,
+            deps=self._deps,
+            agent_id=self._agent_id,
+            workflow_id=self._run_id,
         )
 
 
@@ -145,6 +158,21 @@ def guidance_after(turn: Turn) -> list[Message]:
     """Return a message for each call of the turn that failed, in order."""
     messages = map(tool_guidance, turn.results)
     return [message for message in messages if message is not None]
+
+
+def _check_ids(approvals: Approvals, turn: Turn) -> None:
+    unknown = sorted(set(approvals) - {call.id for call in turn.calls})
+    if unknown:
+        raise UsageError(
+            f"No call that waits for a decision has the id {unknown[0]!r}.",
+            hint=f"The ids are {', '.join(call.id for call in turn.left)}.",
+        )
+
+
+def _arguments(call: ToolCall) -> Arguments:
+    """Return the arguments; text that isn't JSON goes to the tool as it came, to be refused."""
+    raw = call.arguments.get("_raw")
+    return raw if len(call.arguments) == 1 and isinstance(raw, str) else call.arguments
 
 
 def _as_result(call: ToolCall, outcome: ForgeToolResult) -> ToolResult:

@@ -12,5 +12,5 @@ def calling(*calls: ToolCall) -> LlmResponse:
     return LlmResponse("", calls, Usage(10, 5), "tool_calls")
 
 
-def call(name: str, call_id: str = "c1", **arguments: JsonValue) -> ToolCall:
+def call(name: str, call_id: str = "c1", /, **arguments: JsonValue) -> ToolCall:
     return ToolCall(call_id, name, arguments)
