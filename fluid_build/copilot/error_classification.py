@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import ssl
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,6 +29,7 @@ from fluid_build.copilot.errors import (
     RateLimitError,
     SchemaValidationError,
 )
+from fluid_build.copilot.overflow_words import says_prompt_is_too_long
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.secrets import redact
 from fluid_build.text import clip, counted
@@ -44,7 +44,12 @@ _MAX_DETAIL_CHARS = 300
 _SECRET_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 
 _OVERFLOW_CODES = frozenset(
-    {"context_length_exceeded", "request_too_large", "string_above_max_length"}
+    {
+        "context_length_exceeded",
+        "exceed_context_size_error",
+        "request_too_large",
+        "string_above_max_length",
+    }
 )
 _AUTH_CODES = frozenset(
     {"invalid_api_key", "authentication_error", "permission_error", "API_KEY_INVALID"}
@@ -92,15 +97,6 @@ _STATUSES: dict[str, int] = {
 Anthropic's and Google's are in their lists of errors, OpenAI's in the types of its client
 (``ResponseError``). A code about an image means a bad request, any other code a server error.
 """
-_OVERFLOW_TEXT = re.compile(
-    r"context_length_exceeded"
-    r"|maximum context length"
-    r"|prompt is too long"
-    r"|exceeds? (?:the |this model's )?(?:available |maximum )?context (?:limit|length|window|size)"
-    r"|input token count[^.]{0,60}exceeds the maximum number of tokens"
-    r"|input is too long for requested model",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +189,7 @@ def _status_of(refusal: _Refusal) -> int:
         if code in _STATUSES:
             return _STATUSES[code]
     is_request = any("image" in code for code in refusal.codes)
-    return 400 if is_request or _OVERFLOW_TEXT.search(refusal.message) else 500
+    return 400 if is_request or says_prompt_is_too_long(refusal.message) else 500
 
 
 def _classify_refusal(
@@ -208,7 +204,7 @@ def _classify_refusal(
     codes = frozenset(refusal.codes)
 
     if codes & _OVERFLOW_CODES or (
-        status in _OVERFLOW_STATUSES and _OVERFLOW_TEXT.search(refusal.message)
+        status in _OVERFLOW_STATUSES and says_prompt_is_too_long(refusal.message)
     ):
         return ContextOverflowError(
             message,
@@ -365,8 +361,8 @@ def _read_document(document: JsonValue) -> _Refusal:
     if not isinstance(document, Mapping):
         return _Refusal()
     error = document.get("error") or document
-    if isinstance(error, str):
-        return _Refusal(message=error)
+    if isinstance(error, str):  # Ollama's, with the status next to it inside an answer
+        return _Refusal(message=error, status=_http_status(document.get("status")))
     if not isinstance(error, Mapping):
         return _Refusal(message=json.dumps(document, default=str))
     details = _objects(error.get("details"))
@@ -378,8 +374,12 @@ def _read_document(document: JsonValue) -> _Refusal:
         codes=tuple(code for code in codes if isinstance(code, str) and code != "error"),
         retry_after=_retry_delay(details),
         per_day=_spent_per_day(details),
-        status=status if isinstance(status, int) and 400 <= status < 600 else None,
+        status=_http_status(status),
     )
+
+
+def _http_status(value: JsonValue) -> int | None:
+    return value if isinstance(value, int) and 400 <= value < 600 else None
 
 
 def _objects(value: JsonValue) -> list[JsonObject]:
