@@ -1,16 +1,23 @@
 """Google's Gemini API (``POST /v1beta/models/MODEL:generateContent``).
 
-The older models don't combine tools with structured output; with both, the answer is the arguments
-of a function that the model must call.
+Since Gemini 3, a model may call tools and end with a structured answer. Older models refuse both
+together ("Function calling with a response mime type: 'application/json' is unsupported",
+googleapis/python-genai#867): for them the answer is the arguments of a function that they must
+call.
+
+The field names and the reasons to stop are those of google-genai 3.4 (``google.genai.types``).
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
-from urllib.parse import quote
+from typing import ClassVar
+from urllib.parse import quote, urlsplit
 
-from fluid_build.copilot.llm.alternating_turns import Turn, TurnPart, alternate, split_system
+from fluid_build.copilot.errors import ProviderError, ProviderServerError
+from fluid_build.copilot.llm.alternating_turns import Turn, alternate, split_system
 from fluid_build.copilot.llm.base import (
     LlmPrompt,
     LlmProvider,
@@ -18,55 +25,115 @@ from fluid_build.copilot.llm.base import (
     LlmResponse,
     StopReason,
     Usage,
-    call_id,
     merge_extra,
     whole_number,
 )
-from fluid_build.copilot.messages import ToolCall, ToolResult
+from fluid_build.copilot.llm.gemini_parts import AnswerParts, read_parts, render_parts, result_part
+from fluid_build.copilot.llm.gemini_schema import gemini_schema
+from fluid_build.copilot.llm.gemini_stream import GeminiStream
+from fluid_build.copilot.llm.streaming import StreamReader
+from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 
 _STOP_REASONS: dict[str, StopReason] = {
     "STOP": "end",
     "MAX_TOKENS": "length",
+    "CONTINUATION": "length",
+    "TOO_MANY_TOOL_CALLS": "length",  # of the server's own tools: it gave up before the answer
     "SAFETY": "refused",
     "RECITATION": "refused",
+    "LANGUAGE": "refused",
     "BLOCKLIST": "refused",
     "PROHIBITED_CONTENT": "refused",
     "SPII": "refused",
+    "IMAGE_SAFETY": "refused",
+    "IMAGE_PROHIBITED_CONTENT": "refused",
+    "IMAGE_RECITATION": "refused",
+    "ESCALATION": "refused",
+    "PUP_LIMITED_DISABLED": "refused",
+    "MODEL_ARMOR": "refused",
 }
+"""All others of ``FinishReason`` are "other", but for those below."""
+_MALFORMED = frozenset({"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL"})
+"""Answers that the model got wrong by chance: the same request may well succeed."""
+_SIGNATURE_LOST = "MISSING_THOUGHT_SIGNATURE"
+
+_VERSIONED_PATH = re.compile(r"/v\d+(?:alpha|beta)?\d*(?:/|$)")
+_GENERATION = re.compile(r"gemini-(\d+)")
+_ACCESS_TOKEN_START = "ya29."
+
+_OWN_NAMES: dict[str, frozenset[str]] = {
+    "": frozenset({"contents", "systemInstruction", "tools", "toolConfig", "generationConfig"}),
+    "generationConfig": frozenset(
+        {"maxOutputTokens", "candidateCount", "responseMimeType", "responseJsonSchema"}
+    ),
+}
+"""What we set. Google also reads these names in snake case, which would bypass ``merge_extra``."""
 
 
 class GeminiProvider(LlmProvider):
-    """Google's Gemini models."""
+    """Google's Gemini models, from the Gemini API or from Vertex AI.
+
+    A ``base_url`` that has a version in its path is used as it is, so Vertex AI's is
+    ``https://aiplatform.googleapis.com/v1/projects/P/locations/L/publishers/google``.
+    """
 
     name = "gemini"
     default_base_url = "https://generativelanguage.googleapis.com"
-    key_variables = ("GEMINI_API_KEY",)
+    key_variables: ClassVar[tuple[str, ...]] = ("GEMINI_API_KEY",)
     fast_model = "gemini-2.5-flash"
 
     def auth_headers(self, key: str) -> dict[str, str]:
-        """Return ``x-goog-api-key``; in the address, the key would end up in logs."""
+        """Return ``x-goog-api-key``, or a bearer token where the key is an access token.
+
+        In the address, the key would end up in logs.
+        """
+        if key.startswith(_ACCESS_TOKEN_START):
+            return {"authorization": f"Bearer {key}"}
         return {"x-goog-api-key": key}
 
     def build_request(self, prompt: LlmPrompt) -> LlmRequest:
         """Return the generateContent request. The provider caches without being asked."""
+        return LlmRequest(self._url(prompt.model, "generateContent"), self._body(prompt))
+
+    def stream_request(self, prompt: LlmPrompt) -> LlmRequest:
+        """Return the streamGenerateContent request, to be answered in server-sent events."""
+        url = self._url(prompt.model, "streamGenerateContent")
+        return LlmRequest(f"{url}{'&' if '?' in url else '?'}alt=sse", self._body(prompt))
+
+    def stream_reader(self, prompt: LlmPrompt) -> StreamReader:
+        """Return a reader for one streamed answer."""
+        answer_name = prompt.answer_name if _is_forced(prompt) else None
+        return GeminiStream(lambda body: self.parse_response(body, prompt), _usage, answer_name)
+
+    def _url(self, model: str, method: str) -> str:
+        path = f"models/{quote(model.removeprefix('models/'), safe='')}"
+        if model.startswith("tunedModels/"):
+            path = f"tunedModels/{quote(model.removeprefix('tunedModels/'), safe='')}"
+        version = "" if _VERSIONED_PATH.search(urlsplit(self.base_url).path) else "/v1beta"
+        return self.endpoint(f"{version}/{path}:{method}")
+
+    def _body(self, prompt: LlmPrompt) -> dict[str, JsonValue]:
         system, messages = split_system(prompt)
-        body: dict[str, JsonValue] = {"contents": _contents(alternate(messages, self.name))}
+        turns = alternate(messages, self.name)
+        body: dict[str, JsonValue] = {"contents": _contents(turns, _generation(prompt.model))}
         if system:
             body["systemInstruction"] = {"parts": [{"text": text} for text in system]}
         declarations = _declarations(prompt)
         if declarations:
             body["tools"] = [{"functionDeclarations": declarations}]
-            if prompt.response_schema is not None:
-                body["toolConfig"] = {"functionCallingConfig": {"mode": "ANY"}}
+        if _is_forced(prompt):
+            body["toolConfig"] = {"functionCallingConfig": {"mode": "ANY"}}
         body["generationConfig"] = _generation_config(prompt)
-        body = merge_extra(body, prompt.extra)
-        model = quote(prompt.model.removeprefix("models/"), safe="")
-        return LlmRequest(self.endpoint(f"/v1beta/models/{model}:generateContent"), body)
+        _check_extra(prompt.extra)
+        return merge_extra(body, prompt.extra)
 
     def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:
-        """Return text, calls and usage of the first candidate; a blocked prompt is a refusal."""
+        """Return text, calls and usage of the first candidate; a blocked prompt is a refusal.
+
+        Raises ``ProviderServerError``, which is retried, for a malformed answer.
+        """
         usage = _usage(body.get("usageMetadata"))
         model = str(body.get("modelVersion", ""))
         candidates = body.get("candidates")
@@ -74,65 +141,83 @@ class GeminiProvider(LlmProvider):
         if not isinstance(candidate, Mapping):
             feedback = body.get("promptFeedback")
             if isinstance(feedback, Mapping) and feedback.get("blockReason"):
-                return LlmResponse("", (), usage, "refused", model)
+                text = str(feedback.get("blockReasonMessage") or "")
+                return LlmResponse(text, (), usage, "refused", model, format_name=self.name)
             raise self.unreadable("no candidates")
+        reason = str(candidate.get("finishReason"))
+        self._check_finish(reason, candidate)
         content = candidate.get("content")
-        parts = content.get("parts") if isinstance(content, Mapping) else None
-        shown = [p for p in parts or [] if isinstance(p, Mapping) and not p.get("thought")]
-        text = "".join(str(part.get("text", "")) for part in shown)
-        calls = _calls(shown, body)
-        stop = _STOP_REASONS.get(str(candidate.get("finishReason")), "other")
-        if prompt.response_schema is not None and prompt.tools:
-            answer = next((c for c in calls if c.name == prompt.answer_name), None)
-            if answer is not None:
-                text, calls = json.dumps(answer.arguments, ensure_ascii=False), []
+        parts = read_parts(content.get("parts") if isinstance(content, Mapping) else None, body)
+        if _is_forced(prompt):
+            parts = _with_answer_as_text(parts, prompt.answer_name)
+        stop = _STOP_REASONS.get(reason, "other")
+        text = parts.text
+        if stop == "refused" and not text:
+            text = str(candidate.get("finishMessage") or "")
         return LlmResponse(
-            text, tuple(calls), usage, "tool_calls" if calls and stop == "end" else stop, model
+            text,
+            tuple(parts.calls),
+            usage,
+            "tool_calls" if parts.calls and stop == "end" else stop,
+            model,
+            parts.thinking,
+            tuple(parts.blocks),
+            self.name,
         )
 
+    def _check_finish(self, reason: str, candidate: JsonObject) -> None:
+        message = str(candidate.get("finishMessage") or "")
+        detail = f": {message}" if message else ""
+        if reason in _MALFORMED:
+            raise ProviderServerError(
+                f"{self.name} sent a malformed answer ({reason}){detail}.",
+                provider=self.name,
+                status_code=200,
+                error_code=reason,
+                hint="If it keeps happening, simplify the tools' schemas or choose another model.",
+            )
+        if reason == _SIGNATURE_LOST:
+            raise ProviderError(
+                f"{self.name} misses a thought signature in the conversation{detail}.",
+                provider=self.name,
+                status_code=200,
+                error_code=reason,
+                hint="Keep answers in the conversation as as_message returns them.",
+            )
 
-def _contents(turns: list[Turn]) -> list[dict[str, JsonValue]]:
+
+def _generation(model: str) -> int:
+    """Return the generation in the model's name; 0 where it has none, as for tuned models."""
+    match = _GENERATION.search(model)
+    return int(match.group(1)) if match else 0
+
+
+def _is_forced(prompt: LlmPrompt) -> bool:
+    """Return whether the structured answer is the arguments of a function."""
+    has_both = prompt.response_schema is not None and bool(prompt.tools)
+    return has_both and _generation(prompt.model) < 3
+
+
+def _contents(turns: list[Turn], generation: int) -> list[dict[str, JsonValue]]:
     calls = [part for turn in turns for part in turn.parts if isinstance(part, ToolCall)]
     names = {call.id: call.name for call in calls}
-    return [
-        {"role": "user" if turn.is_user else "model", "parts": _parts(turn, names)}
-        for turn in turns
-    ]
-
-
-def _parts(turn: Turn, names: Mapping[str, str]) -> list[dict[str, JsonValue]]:
-    parts: list[dict[str, JsonValue]] = [_result_part(result, names) for result in turn.results]
-    return parts + [_part(part) for part in turn.parts]
-
-
-def _part(part: TurnPart) -> dict[str, JsonValue]:
-    if isinstance(part, str):
-        return {"text": part}
-    if isinstance(part, ToolCall):
-        written: dict[str, JsonValue] = {
-            "functionCall": {"name": part.name, "args": part.arguments}
-        }
-        if part.signature is not None:  # without it, the model refuses its own call
-            written["thoughtSignature"] = part.signature
-        return written
-    raise UsageError("Gemini can't be sent this part of a message yet.")
-
-
-def _result_part(result: ToolResult, names: Mapping[str, str]) -> dict[str, JsonValue]:
-    name = result.name or names.get(result.call_id, result.call_id)
-    key = "error" if result.is_error else "result"
-    return {"functionResponse": {"name": name, "response": {key: result.content}}}
+    contents: list[dict[str, JsonValue]] = []
+    for turn in turns:
+        parts: list[JsonValue] = [result_part(result, names) for result in turn.results]
+        parts += render_parts(turn.parts, sign_calls=generation >= 3)
+        contents.append({"role": "user" if turn.is_user else "model", "parts": parts})
+    return contents
 
 
 def _declarations(prompt: LlmPrompt) -> list[JsonObject]:
     specs = prompt.tool_specs
-    if specs and prompt.response_schema is not None:
+    if _is_forced(prompt):
         specs.append(prompt.answer_tool)
     return [
         {
             "name": tool.name,
             "description": tool.description,
-            "parametersJsonSchema": dict(tool.input_schema),
+            "parametersJsonSchema": gemini_schema(tool.input_schema),
         }
         for tool in specs
     ]
@@ -142,28 +227,42 @@ def _generation_config(prompt: LlmPrompt) -> dict[str, JsonValue]:
     config: dict[str, JsonValue] = {"maxOutputTokens": prompt.max_output_tokens}
     if prompt.temperature is not None:
         config["temperature"] = prompt.temperature
-    if prompt.response_schema is not None and not prompt.tools:
+    if prompt.response_schema is not None and not _is_forced(prompt):
         config["responseMimeType"] = "application/json"
-        config["responseJsonSchema"] = dict(prompt.response_schema)
+        config["responseJsonSchema"] = gemini_schema(prompt.response_schema)
     return config
 
 
-def _calls(parts: list[JsonObject], body: JsonObject) -> list[ToolCall]:
-    calls: list[ToolCall] = []
-    for index, part in enumerate(parts):
-        function = part.get("functionCall")
-        if isinstance(function, Mapping):
-            arguments = function.get("args")
-            signature = part.get("thoughtSignature")
-            calls.append(
-                ToolCall(
-                    str(function.get("id") or call_id(body, index)),
-                    str(function.get("name", "")),
-                    dict(arguments) if isinstance(arguments, Mapping) else {},
-                    signature if isinstance(signature, str) else None,
-                )
-            )
-    return calls
+def _check_extra(extra: JsonObject) -> None:
+    """Raise ``UsageError`` for what would change the cost or the form of the answer."""
+    for name in ("model", "stream"):
+        if name in extra:
+            raise _replaces(name)
+    config = extra.get("generationConfig")
+    for prefix, values in (("", extra), ("generationConfig", config)):
+        if not isinstance(values, Mapping):
+            continue
+        for name in values:
+            head, *words = name.split("_")
+            if words and head + "".join(map(str.capitalize, words)) in _OWN_NAMES[prefix]:
+                raise _replaces(f"{prefix}.{name}".lstrip("."))
+    if isinstance(config, Mapping) and config.get("candidateCount") not in (None, 1):
+        raise _replaces("generationConfig.candidateCount")
+
+
+def _replaces(name: str) -> UsageError:
+    return UsageError(
+        f"extra.{name} would replace what the prompt sets.",
+        hint="Set it through the prompt's own fields, or leave it out.",
+    )
+
+
+def _with_answer_as_text(parts: AnswerParts, answer_name: str) -> AnswerParts:
+    answer = next((call for call in parts.calls if call.name == answer_name), None)
+    if answer is None:
+        return parts
+    text = json.dumps(answer.arguments, ensure_ascii=False)
+    return AnswerParts(text, parts.thinking)
 
 
 def _usage(usage: JsonValue) -> Usage | None:

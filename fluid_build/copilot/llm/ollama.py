@@ -1,13 +1,15 @@
 """Ollama's own API (``POST /api/chat``), for models on the user's machine.
 
 The server silently cuts a prompt at its own default length, so each request says how much context
-it needs (``num_ctx``).
+it needs (``num_ctx``). The field names are those of ollama 0.6.3, the official client; what the
+server makes of them is in its source (``server/routes.go``, August 2026).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import ClassVar
 
 from fluid_build.copilot.context.token_budget import estimate_message_tokens, estimate_tokens
 from fluid_build.copilot.llm.base import (
@@ -21,73 +23,97 @@ from fluid_build.copilot.llm.base import (
     merge_extra,
     whole_number,
 )
-from fluid_build.copilot.messages import Message, ToolCall, read_arguments, text_of, tool_calls
+from fluid_build.copilot.llm.ollama_stream import OllamaStream
+from fluid_build.copilot.llm.streaming import JsonLines, StreamFrames, StreamReader
+from fluid_build.copilot.messages import (
+    Attachment,
+    Message,
+    ProviderBlock,
+    ToolCall,
+    content_parts,
+    provider_blocks,
+    read_arguments,
+    text_of,
+    tool_calls,
+)
 from fluid_build.copilot.messages import tool_results as results_of
+from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 
 _SMALLEST_CONTEXT = 4096
+_IMAGE_TOKENS = 1024
+"""More than the server's own guess for an image of any size (768)."""
 _ASK_FOR_JSON = "When you need no more tools, answer with JSON alone that follows this schema: "
-"""The instruction where there are tools: with ``format`` the model couldn't call them."""
+"""The instruction where there are tools: ``format`` constrains the answer from its first token, so
+that models without thinking can't call tools, and others are refused (ollama/ollama#17957)."""
 _STOP_REASONS: dict[str, StopReason] = {"stop": "end", "length": "length"}
 
 
 class OllamaProvider(LlmProvider):
-    """Models that Ollama serves on the user's machine."""
+    """Models that Ollama serves on the user's machine. No model is there until it was pulled."""
 
     name = "ollama"
     default_base_url = "http://localhost:11434"
-    key_variables = ("OLLAMA_API_KEY",)
-    fast_model = "llama3.2"
+    key_variables: ClassVar[tuple[str, ...]] = ("OLLAMA_API_KEY",)
     needs_key = False
+    stream_frames: ClassVar[type[StreamFrames]] = JsonLines
 
     def auth_headers(self, key: str) -> dict[str, str]:
-        """Return a bearer token, for a server behind a proxy that asks for one."""
+        """Return a bearer token, for Ollama's cloud and for proxies that ask for one."""
         return {"authorization": f"Bearer {key}"}
 
     def build_request(self, prompt: LlmPrompt) -> LlmRequest:
         """Return the chat request, to be answered in one piece."""
-        options: dict[str, JsonValue] = {
-            "num_predict": prompt.max_output_tokens,
-            "num_ctx": _context_needed(prompt),
-        }
-        if prompt.temperature is not None:
-            options["temperature"] = prompt.temperature
-        body: dict[str, JsonValue] = {
-            "model": prompt.model,
-            "messages": _messages(prompt),
-            "stream": False,
-            "options": options,
-        }
-        if prompt.tools:
-            body["tools"] = [tool.as_function() for tool in prompt.tool_specs]
-        if prompt.response_schema is not None and not prompt.tools:
-            body["format"] = dict(prompt.response_schema)
-        body = merge_extra(body, prompt.extra)
-        return LlmRequest(self.endpoint("/api/chat"), body)
+        return LlmRequest(self.endpoint("/api/chat"), _body(prompt, is_stream=False))
+
+    def stream_request(self, prompt: LlmPrompt) -> LlmRequest:
+        """Return the chat request, to be answered in lines of JSON."""
+        return LlmRequest(self.endpoint("/api/chat"), _body(prompt, is_stream=True))
+
+    def stream_reader(self, prompt: LlmPrompt) -> StreamReader:
+        """Return a reader for one streamed answer."""
+        return OllamaStream(lambda body: self.parse_response(body, prompt), _usage)
 
     def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:  # noqa: ARG002 - the format needs no prompt
-        """Return text, calls and usage of a chat answer."""
+        """Return text, calls, thinking and usage of a chat answer."""
         message = body.get("message")
         if not isinstance(message, Mapping):
             raise self.unreadable("no message")
-        entries = message.get("tool_calls")
-        calls = [
-            ToolCall(
-                call_id(body, index),
-                str(entry["function"].get("name", "")),
-                read_arguments(entry["function"].get("arguments")),
-            )
-            for index, entry in enumerate(entries if isinstance(entries, list) else [])
-            if isinstance(entry, Mapping) and isinstance(entry.get("function"), Mapping)
-        ]
+        calls = _read_calls(message, body)
         stop = _STOP_REASONS.get(str(body.get("done_reason", "stop")), "other")
+        thinking = str(message.get("thinking") or "")
         return LlmResponse(
             str(message.get("content") or ""),
             tuple(calls),
             _usage(body),
             "tool_calls" if calls and stop == "end" else stop,
             str(body.get("model", "")),
+            thinking,
+            (ProviderBlock({"thinking": thinking}),) if thinking else (),
+            self.name,
         )
+
+
+def _body(prompt: LlmPrompt, *, is_stream: bool) -> dict[str, JsonValue]:
+    """Return the body. The context's length is ours to guess and the user's to set."""
+    options: dict[str, JsonValue] = {"num_predict": prompt.max_output_tokens}
+    if prompt.temperature is not None:
+        options["temperature"] = prompt.temperature
+    body: dict[str, JsonValue] = {
+        "model": prompt.model,
+        "messages": _messages(prompt),
+        "stream": is_stream,
+        "options": options,
+    }
+    if prompt.tools:
+        body["tools"] = [tool.as_function() for tool in prompt.tool_specs]
+    if prompt.response_schema is not None and not prompt.tools:
+        body["format"] = dict(prompt.response_schema)
+    body = merge_extra(body, prompt.extra)
+    merged = body["options"]
+    if isinstance(merged, Mapping):
+        body["options"] = {"num_ctx": _context_needed(prompt), **merged}
+    return body
 
 
 def _messages(prompt: LlmPrompt) -> list[dict[str, JsonValue]]:
@@ -104,6 +130,7 @@ def _messages(prompt: LlmPrompt) -> list[dict[str, JsonValue]]:
 
 
 def _message(message: Message, names: Mapping[str, str]) -> list[dict[str, JsonValue]]:
+    """Return a message as one entry, or several where it has results and text."""
     rendered: list[dict[str, JsonValue]] = [
         {
             "role": "tool",
@@ -112,21 +139,58 @@ def _message(message: Message, names: Mapping[str, str]) -> list[dict[str, JsonV
         }
         for result in results_of(message)
     ]
-    text, calls = text_of(message), tool_calls(message)
-    if calls:
-        functions: list[JsonValue] = [
+    entry: dict[str, JsonValue] = {
+        "role": message.get("role", "user"),
+        "content": text_of(message),
+        **_thinking(message),
+    }
+    if images := [_image(part) for part in content_parts(message) if isinstance(part, Attachment)]:
+        entry["images"] = images
+    if calls := tool_calls(message):
+        entry["role"] = "assistant"
+        entry["tool_calls"] = [
             {"function": {"name": call.name, "arguments": call.arguments}} for call in calls
         ]
-        rendered.append({"role": "assistant", "content": text, "tool_calls": functions})
-    elif text or not rendered:
-        rendered.append({"role": message.get("role", "user"), "content": text})
-    return rendered
+    is_empty = not entry["content"] and entry.keys() <= {"role", "content"}
+    return rendered if rendered and is_empty else [*rendered, entry]
+
+
+def _thinking(message: Message) -> dict[str, JsonValue]:
+    """Return the thinking, which models that call tools were trained to see again."""
+    blocks = provider_blocks(message, OllamaProvider.name)
+    texts = [str(block.block["thinking"]) for block in blocks if "thinking" in block.block]
+    return {"thinking": "".join(texts)} if texts else {}
+
+
+def _image(attachment: Attachment) -> str:
+    if attachment.kind != "image":
+        raise UsageError(
+            "Ollama takes no documents, only images.", hint="Put the document's text in a message."
+        )
+    if not attachment.data:
+        raise UsageError(
+            "Ollama doesn't fetch images from an address.", hint="Give the image as base64 data."
+        )
+    return attachment.data
+
+
+def _read_calls(message: JsonObject, body: JsonObject) -> list[ToolCall]:
+    entries = message.get("tool_calls")
+    return [
+        ToolCall(
+            str(entry.get("id") or call_id(body, index)),
+            str(entry["function"].get("name", "")),
+            read_arguments(entry["function"].get("arguments")),
+        )
+        for index, entry in enumerate(entries if isinstance(entries, list) else [])
+        if isinstance(entry, Mapping) and isinstance(entry.get("function"), Mapping)
+    ]
 
 
 def _context_needed(prompt: LlmPrompt) -> int:
     """Return room for prompt and answer, in powers of two: a new length reloads the model."""
     needed = estimate_tokens(prompt.system) + prompt.max_output_tokens
-    needed += sum(map(estimate_message_tokens, prompt.messages))
+    needed += sum(map(_message_tokens, prompt.messages))
     needed += sum(
         estimate_tokens(f"{tool.name} {tool.description} {tool.input_schema}")
         for tool in prompt.tool_specs
@@ -135,6 +199,12 @@ def _context_needed(prompt: LlmPrompt) -> int:
     while size < needed:
         size *= 2
     return min(size, prompt.context_window) if prompt.context_window else size
+
+
+def _message_tokens(message: Message) -> int:
+    images = sum(isinstance(part, Attachment) for part in content_parts(message))
+    without_images = {**message, "content": text_of(message)} if images else message
+    return estimate_message_tokens(without_images) + images * _IMAGE_TOKENS
 
 
 def _usage(body: JsonObject) -> Usage | None:

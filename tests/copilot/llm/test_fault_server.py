@@ -39,6 +39,8 @@ def receive(server, wire, *, is_stream=True, timeout=5.0):
     url = server.base_url(wire) + PATHS[wire].format(method)
     headers = make_provider(wire).auth_headers(server.key)
     body = {"model": "m", "stream": is_stream}
+    if wire == "gemini":  # whose server knows neither, and says so
+        body = {"contents": [{"role": "user", "parts": [{"text": "hello"}]}]}
     response = httpx.post(url, headers=headers, json=body, timeout=timeout)
     if not is_stream or response.status_code != 200:
         return response.status_code, response.json()
@@ -53,7 +55,7 @@ def test_a_stream_may_end_in_the_providers_own_error(wire):
         status, documents = receive(server, wire)
         assert status == 200
         assert len(documents) > 1
-        assert "verloaded" in str(documents[-1])
+        assert documents[-1]["error"]
         assert receive(server, wire, is_stream=False)[0] == 529
 
 

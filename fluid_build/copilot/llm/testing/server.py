@@ -130,8 +130,8 @@ class _Handler(BaseHTTPRequestHandler):
         key = wire.key_in(headers, dict(parse_qsl(address.query)))
         if key != self.owner.key and not (wire.name == "ollama" and not key):
             step = unauthorized()
-        elif (refusal := wire.refuse(headers, body)) is not None:
-            step = invalid_request(refusal)
+        elif (refusal := wire.refuse({**headers, ":path": address.path}, body)) is not None:
+            step = refusal if isinstance(refusal, Fault) else invalid_request(refusal)
         if isinstance(step, Reply):
             self._reply(wire, step, request)
         else:

@@ -50,7 +50,8 @@ class WireFormat:
     body), ``key_in`` reads the key from headers (lower-case names) and query. ``stream`` returns
     the chunks of a streamed answer as they are sent, ``stream_fault`` the chunk that reports a
     failure. ``refuse`` returns what the real server says about a request that it refuses, by its
-    headers and body.
+    headers (with the path as ``:path``, as in HTTP/2) and body: a text for a 400, else a
+    ``Fault``.
     """
 
     name: str
@@ -63,7 +64,9 @@ class WireFormat:
     stream_type: str = "text/event-stream"
     base_path: str = ""
     stream_fault: Callable[[Fault], bytes] | None = None
-    refuse: Callable[[Mapping[str, str], RequestBody], str | None] = lambda _headers, _body: None
+    refuse: Callable[[Mapping[str, str], RequestBody], Fault | str | None] = (
+        lambda _headers, _body: None
+    )
 
     def stream_failure(self, fault: Fault) -> bytes:
         """Return the chunk of a stream that reports ``fault``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from fluid_build.copilot.llm.testing.faults import Fault
@@ -10,30 +11,84 @@ from fluid_build.copilot.llm.testing.wire.format import (
     RequestBody,
     WireFormat,
     as_arguments,
-    transient_words,
+    bearer_token,
+    split_text,
 )
+from fluid_build.copilot.llm.testing.wire.gemini_rules import refuse
 from fluid_build.json_types import JsonValue
+
+_SIGNATURE = "c2lnbmF0dXJl"
+_STATUSES = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
+    504: "DEADLINE_EXCEEDED",
+}
+_MESSAGES = {
+    "rate_limit": "Resource has been exhausted (e.g. check quota).",
+    "quota": "You exceeded your current quota, please check your plan and billing details.",
+    "overloaded": "The model is overloaded. Please try again later.",
+    "stream_error": "The model is overloaded. Please try again later.",
+    "overflow": "The input token count (1048577) exceeds the maximum number of tokens allowed "
+    "(1048576).",
+    "server": "An internal error has occurred. Please retry.",
+}
 
 
 def _reply(reply: Reply, request: RequestBody) -> dict[str, JsonValue]:
+    return _document(reply, _parts(reply, request), is_last=True)
+
+
+def _stream(reply: Reply, request: RequestBody) -> list[bytes]:
+    """Return events of one part each; a text comes in pieces, the end with the last part."""
     parts: list[dict[str, JsonValue]] = []
-    forced = "toolConfig" in request and not reply.tool_calls
-    if forced:
+    for part in _parts(reply, request):
+        pieces = split_text(str(part["text"])) if part.get("text") else []
+        parts += [{**part, "text": piece} for piece in pieces] or [part]
+    last = len(parts) - 1
+    return [
+        _event(_document(reply, [part], is_last=number == last))
+        for number, part in enumerate(parts)
+    ] or [_event(_document(reply, [], is_last=True))]
+
+
+def _event(document: dict[str, JsonValue]) -> bytes:
+    return f"data: {json.dumps(document, ensure_ascii=False)}\r\n\r\n".encode()
+
+
+def _parts(reply: Reply, request: RequestBody) -> list[dict[str, JsonValue]]:
+    parts: list[dict[str, JsonValue]] = []
+    if reply.thinking:
+        parts.append({"text": reply.thinking, "thought": True})
+    calling = request.get("toolConfig", {}).get("functionCallingConfig", {})
+    if calling.get("mode") == "ANY" and not reply.tool_calls:
         name = request["tools"][0]["functionDeclarations"][-1]["name"]
         parts.append({"functionCall": {"name": name, "args": as_arguments(reply.text)}})
     elif reply.text:
         parts.append({"text": reply.text})
     for call in reply.tool_calls:
-        part: dict[str, JsonValue] = {"functionCall": {"name": call.name, "args": call.arguments}}
+        function: dict[str, JsonValue] = {"name": call.name, "args": call.arguments}
+        if call.id:
+            function["id"] = call.id
+        part: dict[str, JsonValue] = {"functionCall": function}
         if call.signature is not None:
             part["thoughtSignature"] = call.signature
         parts.append(part)
-    stop = {"length": "MAX_TOKENS", "refused": "SAFETY"}.get(reply.stop_reason, "STOP")
-    candidate: dict[str, JsonValue] = {
-        "content": {"role": "model", "parts": parts},
-        "finishReason": stop,
-        "index": 0,
-    }
+    if reply.thinking and not reply.tool_calls:
+        parts.append({"text": "", "thoughtSignature": _SIGNATURE})
+    return parts
+
+
+def _document(
+    reply: Reply, parts: list[dict[str, JsonValue]], *, is_last: bool
+) -> dict[str, JsonValue]:
+    candidate: dict[str, JsonValue] = {"content": {"role": "model", "parts": parts}, "index": 0}
+    if is_last:
+        stops = {"length": "MAX_TOKENS", "refused": "SAFETY", "other": "OTHER"}
+        candidate["finishReason"] = stops.get(reply.stop_reason, "STOP")
     body: dict[str, JsonValue] = {
         "candidates": [candidate],
         "modelVersion": reply.model,
@@ -41,35 +96,39 @@ def _reply(reply: Reply, request: RequestBody) -> dict[str, JsonValue]:
     }
     if reply.usage is not None:
         usage = reply.usage
-        body["usageMetadata"] = {
-            "promptTokenCount": usage.input_tokens,
-            "candidatesTokenCount": usage.output_tokens,
-            "totalTokenCount": usage.input_tokens + usage.output_tokens,
-            "cachedContentTokenCount": usage.cached_tokens,
-        }
+        counts: dict[str, JsonValue] = {"promptTokenCount": usage.input_tokens}
+        if is_last:
+            counts["candidatesTokenCount"] = usage.output_tokens
+            counts["totalTokenCount"] = usage.input_tokens + usage.output_tokens
+        if usage.cached_tokens:
+            counts["cachedContentTokenCount"] = usage.cached_tokens
+        body["usageMetadata"] = counts
     return body
 
 
 def _fault(fault: Fault, key: str) -> dict[str, JsonValue]:
-    message, code = transient_words(fault)
+    message = fault.message or _MESSAGES.get(fault.kind, "The request failed.")
+    details: list[dict[str, JsonValue]] = []
     if fault.kind == "auth":
-        message, code = f"Incorrect API key provided: {key}.", "UNAUTHENTICATED"
-    elif fault.kind == "overflow":
-        message = "The input token count (1) exceeds the maximum number of tokens allowed (0)."
-        code = "INVALID_ARGUMENT"
+        message = f"API key not valid. Please pass a valid API key: {key}."
+        details = [{"@type": _type("ErrorInfo"), "reason": "API_KEY_INVALID"}]
     elif fault.kind == "quota":
-        message, code = "You exceeded your current quota.", "RESOURCE_EXHAUSTED"
-    error: dict[str, JsonValue] = {"code": fault.status, "message": message, "status": code}
-    if fault.kind == "quota":
         violation = {"quotaId": "GenerateRequestsPerDayPerProjectPerModel"}
-        error["details"] = [
-            {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [violation]}
-        ]
+        details = [{"@type": _type("QuotaFailure"), "violations": [violation]}]
+    status = _STATUSES.get(fault.status, "UNAVAILABLE")
+    error: dict[str, JsonValue] = {"code": fault.status, "message": message, "status": status}
+    if details:
+        error["details"] = details
     return {"error": error}
 
 
+def _type(name: str) -> str:
+    return f"type.googleapis.com/google.rpc.{name}"
+
+
 def _key(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
-    return headers.get("x-goog-api-key") or query.get("key", "")
+    """Return the key, from the header, from the address, or as a bearer token for Vertex AI."""
+    return headers.get("x-goog-api-key") or query.get("key") or bearer_token(headers)
 
 
 FORMAT = WireFormat(
@@ -79,4 +138,6 @@ FORMAT = WireFormat(
     reply=_reply,
     fault=_fault,
     is_stream=lambda path, _body: path.endswith(":streamGenerateContent"),
+    stream=_stream,
+    refuse=refuse,
 )
