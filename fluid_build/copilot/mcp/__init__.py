@@ -1,0 +1,4 @@
+"""Tools over the Model Context Protocol: those of other programs, and ours for them.
+
+Needs the extra ``mcp``: version 2.3 or later of the official SDK.
+"""

@@ -1,0 +1,264 @@
+"""Our tools as an MCP server, over stdio or streamable HTTP.
+
+A client gets what a model gets: a tool's value without secrets, or the class of its error and a
+message without detail (S-013). Paths are confined to ``workspace_root``, and a tool that needs a
+person's approval is neither listed nor called unless it's in ``approved``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping
+from ipaddress import ip_address
+from pathlib import Path
+
+import mcp_types
+from mcp.server import Server, ServerRequestContext
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic_core import from_json, to_json
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from fluid_build import __version__
+from fluid_build.copilot.blocking import run_blocking
+from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
+from fluid_build.copilot.tools.definition import Tool
+from fluid_build.copilot.tools.dispatch import ForgeToolResult
+from fluid_build.copilot.tools.registry import registered_tools
+from fluid_build.copilot.tools.toolbox import Toolbox
+from fluid_build.errors import UsageError
+from fluid_build.text import did_you_mean
+
+DEFAULT_PORT = 8000
+_MAX_PARALLEL_CALLS = 16
+"""Calls at a time: a blocking tool takes a thread each, whatever a client sends."""
+_LOCAL_HOSTS = ["127.0.0.1:*", "localhost:*", "[::1]:*"]
+
+Tools = Iterable[Tool | Callable[..., object] | str]
+
+
+def make_mcp_server(
+    tools: Tools | None = None,
+    *,
+    name: str = "fluid-forge",
+    workspace_root: Path | str,
+    deps: object = None,
+    approved: Collection[str] = (),
+) -> Server[object]:
+    """Return a server of the MCP SDK with ``tools``: a toolbox, tools, functions or names.
+
+    None means every registered tool. ``deps`` goes to the tools that ask for it; ``approved`` are
+    the tools that need approval and have it. Raises ``TypeError`` for ``deps`` that a tool can't
+    use, ``UsageError`` for an approved tool that isn't there or a folder that isn't one.
+    """
+    box = _served_tools(tools, approved)
+    box.check_deps(deps)
+    root = Path(workspace_root).resolve()
+    if not root.is_dir():
+        raise UsageError(f"{root} isn't a folder.", hint="Pass the folder that tools may read.")
+    definitions = [_describe(tool) for tool in box.values()]
+    places = asyncio.Semaphore(_MAX_PARALLEL_CALLS)
+
+    async def list_tools(
+        _context: ServerRequestContext[object], _params: mcp_types.PaginatedRequestParams | None
+    ) -> mcp_types.ListToolsResult:
+        return mcp_types.ListToolsResult(tools=definitions)
+
+    async def call_tool(
+        context: ServerRequestContext[object], params: mcp_types.CallToolRequestParams
+    ) -> mcp_types.CallToolResult:
+        async with places:
+            result = await box.dispatch_async(
+                params.name, params.arguments or {}, root, deps=deps, agent_id=name
+            )
+        return _to_mcp(result, context.protocol_version)
+
+    return Server(name, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+async def serve_stdio(
+    tools: Tools | None = None,
+    *,
+    name: str = "fluid-forge",
+    workspace_root: Path | str,
+    deps: object = None,
+    approved: Collection[str] = (),
+) -> None:
+    """Serve ``tools`` on stdin and stdout until stdin ends; the options are ``make_mcp_server``'s.
+
+    Meanwhile everything else that is written to stdout goes to stderr.
+    """
+    server = make_mcp_server(
+        tools, name=name, workspace_root=workspace_root, deps=deps, approved=approved
+    )
+    own_stdout = sys.stdout
+    async with stdio_server() as (reader, writer):
+        try:
+            with contextlib.redirect_stdout(sys.stderr):
+                await server.run(reader, writer, server.create_initialization_options())
+        finally:
+            # While the SDK still diverts it: what was buffered must not follow the protocol.
+            own_stdout.flush()
+
+
+def serve_stdio_sync(
+    tools: Tools | None = None,
+    *,
+    name: str = "fluid-forge",
+    workspace_root: Path | str,
+    deps: object = None,
+    approved: Collection[str] = (),
+) -> None:
+    """Serve ``tools`` on stdin and stdout, as ``serve_stdio``, and wait."""
+    run_blocking(
+        serve_stdio(tools, name=name, workspace_root=workspace_root, deps=deps, approved=approved)
+    )
+
+
+def make_http_app(
+    tools: Tools | None = None,
+    *,
+    name: str = "fluid-forge",
+    workspace_root: Path | str,
+    deps: object = None,
+    approved: Collection[str] = (),
+    allowed_hosts: Collection[str] = (),
+    token: str | None = None,
+) -> Starlette:
+    """Return an ASGI application that serves ``tools`` at ``/mcp``.
+
+    Requests must name this machine's loopback address, or one of ``allowed_hosts`` (``host:port``,
+    or ``host:*``), as their host and, if they come from a page, as their origin: so no web page can
+    reach the server by rebinding its own name. With ``token`` they must bear it as well.
+    """
+    server = make_mcp_server(
+        tools, name=name, workspace_root=workspace_root, deps=deps, approved=approved
+    )
+    hosts = [*_LOCAL_HOSTS, *allowed_hosts]
+    app = server.streamable_http_app(
+        stateless_http=True,
+        json_response=True,
+        transport_security=TransportSecuritySettings(
+            allowed_hosts=hosts,
+            allowed_origins=[
+                f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts
+            ],
+        ),
+    )
+    if token is not None:
+        app.add_middleware(_BearerToken, token=token)
+    return app
+
+
+async def serve_http(
+    tools: Tools | None = None,
+    *,
+    name: str = "fluid-forge",
+    workspace_root: Path | str,
+    deps: object = None,
+    approved: Collection[str] = (),
+    host: str = "127.0.0.1",
+    port: int = DEFAULT_PORT,
+    allowed_hosts: Collection[str] = (),
+    token: str | None = None,
+) -> None:
+    """Serve ``tools`` at ``http://host:port/mcp`` until cancelled, as ``make_http_app``.
+
+    Raises ``UsageError`` for a host that other machines reach, unless ``allowed_hosts`` and
+    ``token`` say who may come.
+    """
+    import uvicorn
+
+    if not _is_loopback(host) and not (allowed_hosts and token):
+        raise UsageError(
+            f"Other machines can reach {host}.",
+            hint="Pass token and allowed_hosts, or keep to 127.0.0.1.",
+        )
+    app = make_http_app(
+        tools,
+        name=name,
+        workspace_root=workspace_root,
+        deps=deps,
+        approved=approved,
+        allowed_hosts=allowed_hosts,
+        token=token,
+    )
+    config = uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False)
+    server = uvicorn.Server(config)
+    serving = asyncio.ensure_future(server.serve())
+    try:
+        await asyncio.shield(serving)
+    except asyncio.CancelledError:
+        # Cancelled itself, it would leave its socket open.
+        server.should_exit = True
+        await serving
+        raise
+
+
+class _BearerToken:
+    """An application behind a token: other requests get 401."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._expected = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            sent = Headers(scope=scope).get("authorization", "").encode()
+            if not secrets.compare_digest(sent, self._expected):
+                response = Response("Unauthorized", 401, {"www-authenticate": "Bearer"})
+                return await response(scope, receive, send)
+        return await self._app(scope, receive, send)
+
+
+def _served_tools(tools: Tools | None, approved: Collection[str]) -> Toolbox:
+    box = Toolbox(registered_tools() if tools is None else _as_items(tools))
+    for name in sorted(set(approved) - set(box)):
+        raise UsageError(f"No tool is named {name!r}.{did_you_mean(name, box)}")
+    return Toolbox(
+        tool for tool in box.values() if not tool.requires_approval or tool.name in approved
+    )
+
+
+def _as_items(tools: Tools) -> Tools:
+    return tools.values() if isinstance(tools, Mapping) else tools
+
+
+def _describe(tool: Tool) -> mcp_types.Tool:
+    return mcp_types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=dict(tool.input_schema),
+        annotations=mcp_types.ToolAnnotations(read_only_hint=tool.read_only),
+    )
+
+
+def _to_mcp(result: ForgeToolResult, protocol_version: str) -> mcp_types.CallToolResult:
+    answer = from_json(to_json(result.for_model()))
+    value = without_secrets({"value": answer}, outgoing_secrets(None))["value"]
+    # Protocols before 2026-07-28 allow nothing but an object.
+    is_structured = isinstance(value, dict) or (
+        not isinstance(value, str) and protocol_version in MODERN_PROTOCOL_VERSIONS
+    )
+    text = value if isinstance(value, str) else to_json(value).decode()
+    return mcp_types.CallToolResult(
+        content=[mcp_types.TextContent(text=text)],
+        structured_content=value if is_structured else None,
+        is_error=not result.ok,
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
